@@ -1,0 +1,101 @@
+/**
+ * Lint, and the house plan: which folder may import which (docs/architecture.md).
+ * A folder is entered through its index.ts; only base/ and protocols/canonical/ have no door.
+ */
+import { defineConfig } from "oxlint";
+
+const layers: Record<string, string[]> = {
+  base: [],
+  protocols: ["base"],
+  catalog: ["base"],
+  storage: ["base"],
+  sandbox: ["base"],
+  ledger: ["base", "storage"],
+  tenancy: ["base", "storage", "catalog"],
+  routing: ["base", "catalog"],
+  upstream: ["base", "protocols", "catalog"],
+  calls: ["base", "protocols", "catalog", "storage", "ledger", "tenancy", "routing", "upstream"],
+  http: ["base", "protocols", "catalog", "storage", "ledger", "tenancy", "routing", "calls"],
+};
+const codecs = ["chat", "responses", "messages", "generate-content"];
+
+const without = (all: string[], keep: string[]) => all.filter((name) => !keep.includes(name));
+const ban = (names: string[], message: string) =>
+  names.length > 0 ? [{ group: names.map((name) => `**/${name}/**`), message }] : [];
+const doors = (names: string[]) =>
+  names.length > 0
+    ? [
+        {
+          group: names.flatMap((name) => [`**/${name}/**`, `!**/${name}/index.ts`]),
+          message: "enter a folder through its index.ts",
+        },
+      ]
+    : [];
+
+function layer(name: string) {
+  const may = layers[name] ?? [];
+  const others = without([...Object.keys(layers), "cli"], [name, ...may]);
+  return [
+    ...ban(others, `src/${name} may import only: ${may.join(", ") || "nothing of ours"}`),
+    ...doors(without(may, ["base"])),
+  ];
+}
+
+const restrict = (patterns: object[]) => ({
+  "no-restricted-imports": ["error" as const, { patterns }] as ["error", object],
+});
+
+export default defineConfig({
+  plugins: ["typescript", "unicorn", "oxc", "import", "promise", "node", "vitest"],
+  categories: { correctness: "error", suspicious: "error" },
+  options: { typeAware: true },
+  ignorePatterns: ["node_modules", "docs/openapi.json"],
+  rules: {
+    "import/no-cycle": "error",
+    "import/no-default-export": "error",
+    "max-lines": ["error", { max: 400, skipBlankLines: false, skipComments: false }],
+    "max-lines-per-function": ["error", { max: 70, skipBlankLines: true, skipComments: true }],
+    "max-params": ["error", { max: 4 }],
+    "max-depth": ["error", { max: 4 }],
+    complexity: ["error", { max: 15 }],
+    "typescript/no-explicit-any": "error",
+    "typescript/consistent-type-imports": "error",
+    "typescript/no-floating-promises": "error",
+    "typescript/no-misused-promises": "error",
+    "typescript/switch-exhaustiveness-check": [
+      "error",
+      { considerDefaultExhaustiveForUnions: true },
+    ],
+    "unicorn/filename-case": ["error", { case: "kebabCase" }],
+    "no-shadow": "off",
+    "no-await-in-loop": "off",
+    "no-console": "error",
+    "unicorn/no-array-sort": "off",
+    "unicorn/no-array-reverse": "off",
+    "unicorn/consistent-function-scoping": "off",
+    "promise/always-return": "off",
+    "typescript/no-unsafe-type-assertion": "off",
+    "typescript/consistent-return": "off",
+    "typescript/no-unnecessary-type-parameters": "off",
+    "vitest/require-mock-type-parameters": "off",
+    "vitest/expect-expect": "off",
+  },
+  overrides: [
+    ...Object.keys(layers).map((name) => ({
+      files: [`src/${name}/**/*.ts`],
+      rules: restrict(layer(name)),
+    })),
+    ...codecs.map((name) => ({
+      files: [`src/protocols/${name}/**/*.ts`],
+      rules: restrict([
+        ...layer("protocols"),
+        ...ban(without(codecs, [name]), "a codec knows only the canonical form"),
+      ]),
+    })),
+    {
+      files: ["test/**/*.ts", "bench/**/*.ts", "scripts/**", "src/cli/**/*.ts", "bin/**"],
+      rules: { "no-console": "off", "max-lines-per-function": "off" },
+    },
+    { files: ["*.config.ts"], rules: { "import/no-default-export": "off" } },
+  ],
+});

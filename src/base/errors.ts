@@ -1,0 +1,209 @@
+/**
+ * The one closed catalogue of errors: every code with its HTTP status, type and retry semantics.
+ * Spec: "Errors"; decisions.md "error types and codes". `docs/errors.md` is generated from it.
+ */
+
+/** `error.type` on the wire, by HTTP status. Whether a client may send the same call again follows from it. */
+export type ErrorType =
+  | "invalid_request_error"
+  | "authentication_error"
+  | "insufficient_quota"
+  | "permission_error"
+  | "not_found_error"
+  | "conflict_error"
+  | "request_too_large"
+  | "rate_limit_error"
+  | "server_error"
+  | "upstream_error"
+  | "overloaded_error"
+  | "timeout_error";
+
+interface CodeEntry {
+  readonly status: number;
+  readonly type: ErrorType;
+  /** One sentence for the documentation: when a caller sees it and what to do. */
+  readonly meaning: string;
+}
+
+const request = (meaning: string): CodeEntry => ({
+  status: 400,
+  type: "invalid_request_error",
+  meaning,
+});
+const unauthenticated = (meaning: string): CodeEntry => ({
+  status: 401,
+  type: "authentication_error",
+  meaning,
+});
+const quota = (meaning: string): CodeEntry => ({
+  status: 402,
+  type: "insufficient_quota",
+  meaning,
+});
+const forbidden = (meaning: string): CodeEntry => ({
+  status: 403,
+  type: "permission_error",
+  meaning,
+});
+const missing = (meaning: string): CodeEntry => ({ status: 404, type: "not_found_error", meaning });
+const conflict = (meaning: string): CodeEntry => ({ status: 409, type: "conflict_error", meaning });
+
+const cap = (layer: string, window: string): CodeEntry =>
+  quota(
+    `The ${window} spend cap of the ${layer} is reached. The message names the amount and when it resets.`,
+  );
+
+/** Every error code the gateway answers with. Stable: a code is never renamed within a path prefix. */
+export const errorCatalogue = {
+  invalid_json: request("The body is not valid JSON, not valid UTF-8, or nested too deeply."),
+  missing_required_parameter: request("A required field is absent. `param` names it."),
+  unknown_parameter: request("This endpoint refuses unknown fields, and `param` is one."),
+  invalid_type: request("A field has the wrong JSON type. `param` names it."),
+  invalid_value: request("A field has a value outside its domain. `param` names it."),
+  integer_above_max_value: request("A number is above its maximum."),
+  integer_below_min_value: request("A number is below its minimum."),
+  unsupported_value: request("The value is valid elsewhere, but cannot be served here."),
+  unsupported_protocol: request(
+    "The model does not offer this endpoint. `GET /v1/models` lists the endpoints it has.",
+  ),
+  unsupported_content: request("The model's upstream cannot take this kind of content."),
+  unsupported_media_type: {
+    status: 415,
+    type: "invalid_request_error",
+    meaning: "The Content-Type is not one this endpoint reads.",
+  },
+  invalid_model_suffix: request(
+    "The suffix after the model id is malformed, or combines a provider and a strategy.",
+  ),
+  routing_locked: request(
+    "The key has its own routing, and does not allow a request to override the strategy.",
+  ),
+  provider_not_found: request(
+    "The provider named in the suffix does not serve this model to this key.",
+  ),
+  context_length_exceeded: request("The request does not fit the model's context length."),
+  upstream_rejected: request(
+    "The upstream refused the request; its message is passed on. Nothing was charged.",
+  ),
+  missing_api_key: unauthenticated("No API key was sent."),
+  invalid_api_key: unauthenticated(
+    "The API key is malformed or unknown, or two different keys were sent.",
+  ),
+  api_key_disabled: unauthenticated("The API key is disabled; it can be enabled again."),
+  api_key_revoked: unauthenticated("The API key was revoked, for good."),
+  api_key_expired: unauthenticated("The API key is past its expiry date."),
+  insufficient_balance: quota(
+    "The workspace's available balance cannot cover the reservation for this call.",
+  ),
+  workspace_total_spend_cap_reached: cap("workspace", "total"),
+  workspace_monthly_spend_cap_reached: cap("workspace", "monthly"),
+  workspace_weekly_spend_cap_reached: cap("workspace", "weekly"),
+  workspace_daily_spend_cap_reached: cap("workspace", "daily"),
+  member_total_spend_cap_reached: cap("member", "total"),
+  member_monthly_spend_cap_reached: cap("member", "monthly"),
+  member_weekly_spend_cap_reached: cap("member", "weekly"),
+  member_daily_spend_cap_reached: cap("member", "daily"),
+  key_total_spend_cap_reached: cap("key", "total"),
+  key_monthly_spend_cap_reached: cap("key", "monthly"),
+  key_weekly_spend_cap_reached: cap("key", "weekly"),
+  key_daily_spend_cap_reached: cap("key", "daily"),
+  workspace_disabled: forbidden("The workspace of the key is disabled."),
+  model_not_allowed: forbidden(
+    "The model is outside the allowlist or the routing scope of the key.",
+  ),
+  insufficient_permissions: forbidden("The caller's role does not allow this."),
+  model_not_found: missing("No such model. `GET /v1/models` lists those the key can call."),
+  not_found: missing("No such path or object."),
+  method_not_allowed: {
+    status: 405,
+    type: "invalid_request_error",
+    meaning: "The path exists, but not with this HTTP method.",
+  },
+  conflict: conflict("The object is in a state that does not allow this."),
+  request_too_large: {
+    status: 413,
+    type: "request_too_large",
+    meaning: "The body is above the configured limit (`limits.body_mb`).",
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: "rate_limit_error",
+    meaning:
+      "Every provider of the model limits its rate now, or the key's own limit is reached. Retry after `Retry-After`.",
+  },
+  internal_error: {
+    status: 500,
+    type: "server_error",
+    meaning: "A fault of the gateway itself. Nothing was charged.",
+  },
+  upstream_error: {
+    status: 502,
+    type: "upstream_error",
+    meaning: "Every provider that was tried failed. Nothing was charged.",
+  },
+  no_provider_available: {
+    status: 503,
+    type: "overloaded_error",
+    meaning: "No provider of the model is available now. Retry after `Retry-After`.",
+  },
+  database_unavailable: {
+    status: 503,
+    type: "overloaded_error",
+    meaning:
+      "The gateway cannot reach its database, so it can neither check nor bill a call. Retry after `Retry-After`.",
+  },
+  shutting_down: {
+    status: 503,
+    type: "overloaded_error",
+    meaning: "The gateway is stopping. Retry after `Retry-After`.",
+  },
+  upstream_timeout: {
+    status: 504,
+    type: "timeout_error",
+    meaning: "The upstream did not answer in time. Nothing was charged.",
+  },
+} as const satisfies Record<string, CodeEntry>;
+
+/** A stable error code; a key of {@link errorCatalogue}. */
+export type ErrorCode = keyof typeof errorCatalogue;
+
+interface ErrorExtra {
+  /** Dotted path of the offending field, in the caller's own spelling. */
+  readonly param?: string | undefined;
+  /** Seconds for the `Retry-After` header. */
+  readonly retryAfterSeconds?: number | undefined;
+  /** Replaces the catalogue's status where an upstream's own status is passed on. */
+  readonly status?: number | undefined;
+  /** False adds `x-should-retry: false`, for what must not be sent again by itself. */
+  readonly shouldRetry?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/** The only error the gateway throws on purpose. Rendered in the caller's protocol by `encodeError`. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly type: ErrorType;
+  readonly param: string | null;
+  readonly retryAfterSeconds: number | undefined;
+  readonly shouldRetry: boolean | undefined;
+
+  constructor(code: ErrorCode, message: string, extra: ErrorExtra = {}) {
+    super(message, extra.cause === undefined ? undefined : { cause: extra.cause });
+    this.name = "GatewayError";
+    this.code = code;
+    this.status = extra.status ?? errorCatalogue[code].status;
+    this.type = errorCatalogue[code].type;
+    this.param = extra.param ?? null;
+    this.retryAfterSeconds = extra.retryAfterSeconds;
+    this.shouldRetry = extra.shouldRetry;
+  }
+}
+
+/** Whatever was thrown, as a GatewayError: an unknown fault becomes `internal_error`, its text kept as the cause only. */
+export function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError("internal_error", "The gateway failed to handle this request.", {
+    cause: error,
+  });
+}

@@ -1,0 +1,33 @@
+/**
+ * Token usage, normalised. Spec: "Usage mapping" (CONV-801 to CONV-820).
+ * `inputTokens` includes cache reads and cache writes; `outputTokens` includes reasoning. Codecs add or subtract.
+ */
+export interface Usage {
+  /** All input tokens, cached or not. */
+  readonly inputTokens: number;
+  /** Of the input: read from a prompt cache. */
+  readonly cacheReadTokens: number;
+  /** Of the input: written to a prompt cache (5 minutes, or the vendor's only kind). */
+  readonly cacheWriteTokens: number;
+  /** Of the cache writes: those kept for an hour, which cost more (T54). */
+  readonly cacheWrite1hTokens: number;
+  /** All output tokens, reasoning included. */
+  readonly outputTokens: number;
+  /** Of the output: reasoning. 0 where the vendor does not tell. */
+  readonly reasoningTokens: number;
+}
+
+/** No tokens at all. */
+export const noUsage: Usage = {
+  inputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+};
+
+/** A token count off the wire: a whole number from 0 up, or `fallback` for anything else (T51, T61: 0 counts as told). */
+export function tokenCount(value: unknown, fallback = 0): number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : fallback;
+}

@@ -1,0 +1,51 @@
+/**
+ * The canonical stream: a union with explicit block starts and ends, so that block boundaries can always be completed.
+ * Legal order (checked by grammar.ts): start, then blocks (may interleave by id), usage at any time, then one finish or error.
+ */
+import type { ProtocolName, Signature } from "./request.ts";
+import type { Finish } from "./response.ts";
+import type { Usage } from "../../base/usage.ts";
+
+/** Id of a block, unique within one stream. */
+export type BlockId = string;
+
+export type CanonicalEvent =
+  | {
+      readonly type: "start";
+      readonly protocol: ProtocolName;
+      readonly id: string;
+      readonly createdAt: number;
+    }
+  | { readonly type: "text_start"; readonly block: BlockId }
+  | { readonly type: "text_delta"; readonly block: BlockId; readonly text: string }
+  | { readonly type: "text_end"; readonly block: BlockId }
+  | { readonly type: "refusal_start"; readonly block: BlockId }
+  | { readonly type: "refusal_delta"; readonly block: BlockId; readonly text: string }
+  | { readonly type: "refusal_end"; readonly block: BlockId }
+  | {
+      readonly type: "reasoning_start";
+      readonly block: BlockId;
+      readonly summary?: boolean | undefined;
+    }
+  | { readonly type: "reasoning_delta"; readonly block: BlockId; readonly text: string }
+  | {
+      readonly type: "reasoning_end";
+      readonly block: BlockId;
+      readonly signature?: Signature | undefined;
+    }
+  | {
+      readonly type: "tool_call_start";
+      readonly block: BlockId;
+      readonly id: string;
+      readonly name: string;
+    }
+  | { readonly type: "tool_call_delta"; readonly block: BlockId; readonly arguments: string }
+  | {
+      readonly type: "tool_call_end";
+      readonly block: BlockId;
+      readonly signature?: Signature | undefined;
+    }
+  /** Cumulative; the last one seen wins. */
+  | { readonly type: "usage"; readonly usage: Usage }
+  | { readonly type: "finish"; readonly finish: Finish }
+  | { readonly type: "error"; readonly message: string; readonly code?: string | undefined };

@@ -1,0 +1,167 @@
+/**
+ * What a codec is: one text protocol, between its wire shapes and the canonical form.
+ * Nothing here does I/O, reads a clock or knows HTTP. Spec: "Text endpoints".
+ */
+import type { GatewayError } from "../base/errors.ts";
+import type { Note } from "../base/notes.ts";
+import type { SseEvent } from "../base/sse.ts";
+import type { Usage } from "../base/usage.ts";
+import type { CanonicalEvent } from "./canonical/events.ts";
+import type { CanonicalRequest, JsonObject, ProtocolName } from "./canonical/request.ts";
+import type { CanonicalResponse } from "./canonical/response.ts";
+
+/** Why a stream ends: the upstream said so, or it was cut. */
+export type EndReason =
+  | { readonly kind: "complete" }
+  | { readonly kind: "cut"; readonly message: string };
+
+/** A stream transform without I/O. `end` closes open blocks, so that a dying upstream still yields a legal stream. */
+export interface Transducer<In, Out> {
+  push(input: In): Out[];
+  end(why: EndReason): Out[];
+}
+
+/**
+ * Hides a codec's private state type: codecs write only the pure `step(state, input)` and `finish(state, why)`.
+ */
+export function transducer<State, In, Out>(
+  initial: State,
+  step: (state: State, input: In) => [State, Out[]],
+  finish: (state: State, why: EndReason) => Out[],
+): Transducer<In, Out> {
+  let state = initial;
+  let ended = false;
+  return {
+    push(input) {
+      if (ended) return [];
+      const [next, outputs] = step(state, input);
+      state = next;
+      return outputs;
+    },
+    end(why) {
+      if (ended) return [];
+      ended = true;
+      return finish(state, why);
+    },
+  };
+}
+
+/** What stands beside the body: in generateContent both come from the path, elsewhere from the body. */
+export interface RequestAddress {
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+/** What an answer needs to know beside its content. */
+export interface AnswerContext {
+  /** The canonical model id the caller sees (TXT-11, T37). */
+  readonly model: string;
+  /** The gateway's id of the call, without a prefix of any protocol; the codec adds its own (`chatcmpl-`, `resp_`, `msg_`). */
+  readonly id: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  /** What the caller asked, where an answer echoes it (responses) or depends on it (`includeUsage`). */
+  readonly request: CanonicalRequest;
+  /** Input tokens as estimated before the call, for streams that must tell some at their start (T44). */
+  readonly inputEstimate: number;
+}
+
+/** The caller's or an upstream's error, read off the wire. */
+export interface WireError {
+  readonly message: string;
+  readonly type?: string | undefined;
+  readonly code?: string | undefined;
+  readonly param?: string | undefined;
+}
+
+/** One text protocol. */
+export interface Codec {
+  readonly name: ProtocolName;
+  /** @throws GatewayError naming the offending field in the caller's spelling. */
+  decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest;
+  /** Total: `fit` has already removed what the protocol cannot carry. `model` is the upstream's own name. */
+  encodeRequest(request: CanonicalRequest, model: string): JsonObject;
+  decodeResponse(body: JsonObject): CanonicalResponse;
+  encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
+  decodeStream(): Transducer<SseEvent, CanonicalEvent>;
+  encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent>;
+  /** The body of an error answer in this protocol's shape. */
+  encodeError(error: GatewayError, requestId: string): JsonObject;
+  /** An upstream's error body, whatever its quirks; never throws. */
+  decodeError(status: number, body: unknown): WireError;
+  /** The same protocol on both sides. */
+  readonly direct: DirectRoute;
+}
+
+/** What routing, reserving and metering need to know of a request on any route, read without decoding it whole. */
+export interface CallFacts {
+  /** The requested maximum of output tokens, all choices of `n` together not included. */
+  readonly maxOutputTokens?: number | undefined;
+  /** How many answers are asked for (`n`, `candidateCount`); 1 where the protocol has none. */
+  readonly answers: number;
+  /** `prompt_cache_key`, else the end-user id (RESP-36, RESP-37); never `safety_identifier` (RESP-45). */
+  readonly affinity?: string | undefined;
+  /** Characters of all text the model will read: messages, system prompt, tool definitions. */
+  readonly inputCharacters: number;
+  /** Images, audio, video and files in the input. */
+  readonly inputMedia: number;
+}
+
+/** The direct route of a protocol: no conversion, the caller's body goes on as it is but for what must change. */
+export interface DirectRoute {
+  /**
+   * Checks the types and domains of the fields the protocol defines; unknown fields pass.
+   * @throws GatewayError `missing_required_parameter`, `invalid_type` or `invalid_value` with `param`.
+   */
+  validate(body: JsonObject): void;
+  facts(body: JsonObject): CallFacts;
+  /**
+   * The upstream's body: `model` set, filtered fields removed and noted (TXT-17 to TXT-19), and on streams
+   * what metering needs asked for (T47). Never changes `body` itself.
+   */
+  request(
+    body: JsonObject,
+    upstream: RequestAddress,
+  ): { readonly body: JsonObject; readonly notes: readonly Note[] };
+  /** What a whole answer used; undefined when it does not tell (T48). */
+  usage(answer: JsonObject): Usage | undefined;
+  /** The text a whole answer holds, for an estimate where usage is missing. */
+  text(answer: JsonObject): string;
+  /** The answer with the canonical model id and, where something was dropped, `gw.droppedParams`. May change `answer`. */
+  answer(answer: JsonObject, model: string, droppedParams: readonly string[]): JsonObject;
+  /** Watches a stream as it passes. */
+  tap(options: TapOptions): StreamTap;
+}
+
+export interface TapOptions {
+  /** The canonical model id to set in the frames. */
+  readonly model: string;
+  /** The request as the caller sent it (chat: whether usage frames are wanted). */
+  readonly request: JsonObject;
+  readonly inputEstimate: number;
+}
+
+/** A stream in passing: frames in, frames out, and what was seen so far. */
+export interface StreamTap {
+  /**
+   * The frames to send on now. The frames that end a stream (finish, usage, terminal event) are kept back until
+   * `release`, so that a caller has seen an answer whole only after its charge is committed.
+   */
+  push(event: SseEvent): readonly SseEvent[];
+  /** The frames kept back, with the protocol's end marker completed where the upstream left it out (STREAM-04). */
+  release(): readonly SseEvent[];
+  /** The frames that tell the caller, in the protocol's own way, that the stream broke (T16). */
+  fail(error: GatewayError): readonly SseEvent[];
+  readonly seen: StreamSeen;
+}
+
+export interface StreamSeen {
+  /** The last usage told, normalised (T49). */
+  readonly usage: Usage | undefined;
+  /** The output text so far (text, reasoning, tool arguments), for an estimate. The upstream's error text is not part of it (T60). */
+  readonly text: string;
+  /** True once the upstream said that the answer is complete: a finish reason or the protocol's terminal event. */
+  readonly ended: boolean;
+  /** The error event the upstream sent inside the stream. */
+  readonly error: WireError | undefined;
+}
