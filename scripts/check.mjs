@@ -1,21 +1,39 @@
-// The static half of the gate: formatting, type-aware lint with the import arrows, types, dead code.
+// `npm run check`, the static half of the gate: formatting, type-aware lint with the import arrows, types,
+// dead code, generated documentation. Every step runs, so that one run tells everything that is wrong.
 import { spawnSync } from "node:child_process";
+import { root, setup, toolEnvironment } from "./setup.mjs";
 
 const steps = [
-  ["formatting", "oxfmt", ["--check"]],
-  ["lint", "oxlint", ["--type-aware", "--quiet"]],
-  ["types", "tsc", ["-p", "."]],
-  ["dead code", "knip", ["--no-progress"]],
+  ["formatting", "oxfmt --check", "npm run format"],
+  ["lint", "oxlint --type-aware --quiet"],
+  ["types", "tsc -p ."],
+  ["dead code", "knip --no-progress"],
+  ["generated docs", "node scripts/docs.ts --check", "npm run docs"],
 ];
-for (const [name, command, args] of steps) {
+
+await setup();
+const failed = [];
+for (const [name, command, remedy] of steps) {
   const started = Date.now();
-  const { status } = spawnSync(command, args, {
+  const { status, error } = spawnSync(command, {
+    cwd: root,
+    env: toolEnvironment(),
     stdio: "inherit",
-    shell: process.platform === "win32",
+    shell: true,
   });
-  if (status !== 0) {
-    console.error(`check: ${name} failed (${command} ${args.join(" ")})`);
-    process.exit(1);
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  if (status === 0) {
+    console.log(`check: ${name} ok (${seconds} s)`);
+  } else {
+    const how = error?.message ?? `exit ${status}`;
+    const hint = remedy === undefined ? "" : `; \`${remedy}\` mends it`;
+    console.error(`check: ${name} FAILED (${seconds} s, ${command}: ${how})${hint}`);
+    failed.push(name);
   }
-  console.log(`check: ${name} ok in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
+if (failed.length > 0) {
+  console.error(`check: FAILED: ${failed.join(", ")}`);
+  process.exitCode = 1;
+} else {
+  console.log("check: all ok");
 }

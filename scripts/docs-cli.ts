@@ -1,0 +1,44 @@
+/** docs/cli.md, from the commander program that reads the command line. */
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+
+const introduction = `# Command line
+
+<!-- Generated from the command line program by \`npm run docs\`. -->
+
+\`npx tollgate <command>\`; \`npm start -- <options>\` is \`npx tollgate serve <options>\`.
+
+`;
+
+const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+
+/** One command with its own options, then the commands below it. */
+function section(command: Command, parents: readonly string[]): string[] {
+  const path = [...parents, command.name()];
+  const lines: string[] = [];
+  if (parents.length > 0) {
+    lines.push(`## ${path.slice(1).join(" ")}`, "", command.description(), "");
+    const usage = [...path, command.usage()].join(" ").trim();
+    lines.push("```", usage, "```", "");
+  }
+  if (command.options.length > 0) {
+    lines.push("| option | meaning | default |", "|---|---|---|");
+    for (const option of command.options) {
+      const preset = option.defaultValueDescription ?? option.defaultValue;
+      const shown = preset === undefined ? "" : `\`${cell(String(preset))}\``;
+      lines.push(`| \`${cell(option.flags)}\` | ${cell(option.description)} | ${shown} |`);
+    }
+    lines.push("");
+  }
+  return [...lines, ...command.commands.flatMap((child) => section(child, path))];
+}
+
+/** The page as Markdown; null while there is no program. */
+export async function commandLinePage(): Promise<string | null> {
+  const file = new URL("../src/cli/program.ts", import.meta.url);
+  if (!existsSync(file)) return null;
+  const { createProgram } = (await import(file.href)) as { createProgram?: () => Command };
+  return createProgram === undefined
+    ? null
+    : introduction + section(createProgram(), []).join("\n");
+}

@@ -1,0 +1,61 @@
+/** docs/errors.md, from the one catalogue in src/base/errors.ts. */
+import { errorCatalogue, type ErrorType } from "../src/base/errors.ts";
+
+/** Whether the same call may be sent again, by type: official SDKs decide by status, and agree with this. */
+const retry: Record<ErrorType, string> = {
+  invalid_request_error: "no",
+  authentication_error: "no",
+  insufficient_quota: "no",
+  permission_error: "no",
+  not_found_error: "no",
+  conflict_error: "only after `Retry-After`, where sent",
+  request_too_large: "no",
+  rate_limit_error: "yes, after `Retry-After`",
+  server_error: "yes",
+  upstream_error: "yes",
+  overloaded_error: "yes, after `Retry-After`",
+  timeout_error: "yes",
+};
+
+const introduction = `# Errors
+
+<!-- Generated from src/base/errors.ts by \`npm run docs\`. -->
+
+Every error the gateway itself answers with carries one of the codes below. A code is stable: it keeps its
+name and meaning as long as its path prefix exists. Branch on \`code\`, or on \`type\` where a whole class is
+treated alike; \`message\` is for people and may change.
+
+## Where it stands
+
+The body follows the protocol of the path that was called, so that each vendor's SDK raises its own error class:
+
+| path | body |
+|---|---|
+| \`/v1/chat/completions\`, \`/v1/responses\`, \`/v1/models\` | \`{"error": {"message", "type", "param", "code"}}\` |
+| \`/v1/messages\` | \`{"type": "error", "error": {"type", "message"}, "request_id"}\` |
+| \`...:generateContent\`, \`...:streamGenerateContent\` | \`{"error": {"code": <HTTP status>, "message", "status", "details"}}\` |
+
+\`param\` is the offending field as the caller spelled it, or null. A call that is refused, or whose upstream
+fails before it produced anything, is not charged. A response that must not be sent again by itself carries
+\`x-should-retry: false\`.
+
+A stream that breaks after its first byte cannot change its status any more: it ends with an error event in
+the caller's protocol, and never with a normal ending.
+
+## Codes
+
+`;
+
+/** The page as Markdown. */
+export async function errorsPage(): Promise<string> {
+  const rows = Object.entries(errorCatalogue).map(
+    ([code, entry]) =>
+      `| \`${code}\` | ${entry.status} | \`${entry.type}\` | ${retry[entry.type]} | ${entry.meaning} |`,
+  );
+  return [
+    `${introduction}| code | HTTP | type | send again? | meaning |`,
+    "|---|---|---|---|---|",
+    ...rows,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,49 @@
+/**
+ * `npm run docs`: writes the documentation that the code already knows. `--check` writes nothing and exits 1,
+ * naming each file that is stale, which `npm run check` and test/tidy do.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { commandLinePage } from "./docs-cli.ts";
+import { configurationPage } from "./docs-configuration.ts";
+import { errorsPage } from "./docs-errors.ts";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Each generated file with its writer; null while the code it is made from does not exist. */
+const pages: Record<string, () => Promise<string | null>> = {
+  "docs/errors.md": errorsPage,
+  "docs/configuration.md": configurationPage,
+  "docs/cli.md": commandLinePage,
+};
+
+/** The text as the formatter would leave it, so that a generated file passes `oxfmt --check`. */
+function format(path: string, text: string): string {
+  const program = join(root, "node_modules/oxfmt/bin/oxfmt");
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [program, `--stdin-filepath=${path}`],
+    { cwd: root, input: text, encoding: "utf8" },
+  );
+  if (status !== 0) throw new Error(`oxfmt could not format ${path}: ${stderr}`);
+  return stdout;
+}
+
+const check = process.argv.includes("--check");
+for (const [path, write] of Object.entries(pages)) {
+  const text = await write();
+  if (text === null) continue;
+  const file = join(root, path);
+  const wanted = format(path, text);
+  const present = existsSync(file) ? readFileSync(file, "utf8") : "";
+  if (wanted === present) continue;
+  if (check) {
+    console.error(`docs: ${path} is stale; \`npm run docs\` writes it anew`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(file, wanted);
+    console.log(`docs: wrote ${path}`);
+  }
+}

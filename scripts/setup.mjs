@@ -1,0 +1,250 @@
+/**
+ * Makes a fresh clone runnable, and says nothing when it already is. Plain JavaScript for Node 20:
+ * this file runs before anything is installed. Design section 8, "Commands".
+ *
+ * Every other script starts with `await setup()` and runs TypeScript with `nodeBinary()`.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const modules = join(root, "node_modules");
+const stampFile = join(modules, ".tollgate-setup");
+/** Source runs as it is (type stripping), which Node does without a flag from here on. */
+const nodeMajorMin = 24;
+
+const hash = (text) => createHash("sha256").update(text).digest("hex");
+const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
+const say = (text) => process.stderr.write(`setup: ${text}\n`);
+
+/** What an installation depends on: the lock file and the machine's kind. */
+function fingerprint() {
+  const lock = readFileSync(join(root, "package-lock.json"));
+  return hash(`${hash(lock)} ${process.platform}-${process.arch}`);
+}
+
+function isCurrent() {
+  return existsSync(stampFile) && readFileSync(stampFile, "utf8").trim() === fingerprint();
+}
+
+/** The locked packages this machine's kind takes, by their path under the root. */
+function wantedPackages() {
+  const fits = (list, own) =>
+    list === undefined || [list].flat().some((name) => name === own || name === "any");
+  return Object.entries(readJson(join(root, "package-lock.json")).packages).filter(
+    ([path, entry]) =>
+      path !== "" && fits(entry.os, process.platform) && fits(entry.cpu, process.arch),
+  );
+}
+
+/** True when somebody's own `npm ci` already put exactly the locked packages in place. */
+function isInstalledByHand() {
+  const record = join(modules, ".package-lock.json");
+  if (!existsSync(record)) return false;
+  const present = readJson(record).packages;
+  return wantedPackages().every(
+    ([path, entry]) =>
+      entry.optional === true ||
+      (present[path]?.version === entry.version && existsSync(join(root, path, "package.json"))),
+  );
+}
+
+/** How many packages stand in node_modules now: the only sign of progress npm gives while it works. */
+function installedCount() {
+  if (!existsSync(modules)) return 0;
+  const names = readdirSync(modules).filter((name) => !name.startsWith("."));
+  const scoped = names.filter((name) => name.startsWith("@"));
+  const inScopes = scoped.map((scope) => readdirSync(join(modules, scope)).length);
+  return inScopes.reduce((sum, count) => sum + count, names.length - scoped.length);
+}
+
+/** Redraws one line on a terminal until the returned function is called; elsewhere draws nothing. */
+function drawProgress(total) {
+  if (!process.stderr.isTTY) return () => {};
+  const width = 28;
+  const draw = () => {
+    let count = 0;
+    try {
+      count = installedCount();
+    } catch {
+      // npm is moving folders about; the next tick looks again.
+    }
+    const share = Math.min(1, count / total);
+    const bar = "#".repeat(Math.round(share * width)).padEnd(width, ".");
+    process.stderr.write(`\r\u001b[Ksetup: [${bar}] ${Math.round(share * 100)} %`);
+  };
+  const timer = setInterval(draw, 120);
+  return () => {
+    clearInterval(timer);
+    process.stderr.write("\r\u001b[K");
+  };
+}
+
+/** The npm that started us, else the one on the PATH; never through the node_modules that it is about to replace. */
+function npmCommand() {
+  const script = process.env.npm_execpath;
+  if (script === undefined || !/\.[cm]?js$/.test(script)) return ["npm"];
+  return [process.env.npm_node_execpath ?? process.execPath, script];
+}
+
+/** Runs `npm ci`. Its output is noise while it works, and the whole answer when it does not. */
+async function runNpm(total) {
+  const [command, ...before] = npmCommand();
+  // No install scripts: newer npm does not run them unasked, so nothing here may need them.
+  const flags = ["--ignore-scripts", "--include=dev", "--include=optional", "--no-audit"];
+  const child = spawn(command, [...before, "ci", ...flags, "--no-fund", "--no-progress"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    shell: process.platform === "win32" && before.length === 0,
+  });
+  let output = "";
+  child.stdout.on("data", (bytes) => (output += bytes));
+  child.stderr.on("data", (bytes) => (output += bytes));
+  const stopDrawing = drawProgress(total);
+  const failure = await new Promise((done) => {
+    child.once("error", (error) => done(error.message));
+    child.once("close", (code, signal) => done(code === 0 ? null : `exit ${code ?? signal}`));
+  });
+  stopDrawing();
+  if (failure === null) return;
+  process.stderr.write(output);
+  throw new SetupError(
+    `the packages could not be installed (npm ci: ${failure}); npm's own words stand above`,
+  );
+}
+
+/** A reason to stop that needs no stack trace. */
+class SetupError extends Error {}
+
+const alive = (pid) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+};
+
+/** Two commands started at once in a fresh clone must not install over each other: the second waits. */
+async function alone(work) {
+  const lock = join(tmpdir(), `tollgate-setup-${hash(root).slice(0, 16)}`);
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: "wx" });
+      break;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    await sleep(200);
+    const holder = existsSync(lock) ? Number(readFileSync(lock, "utf8")) : 0;
+    if (holder > 0 && !alive(holder)) rmSync(lock, { force: true });
+  }
+  try {
+    await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+async function install() {
+  if (isCurrent()) return;
+  if (!isInstalledByHand()) {
+    const total = wantedPackages().length;
+    const started = Date.now();
+    say(`installing ${total} locked packages (npm ci)`);
+    await runNpm(total);
+    say(`packages installed in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  }
+  checkNode();
+  mkdirSync(modules, { recursive: true });
+  writeFileSync(stampFile, `${fingerprint()}\n`);
+}
+
+/** Where the optional dependencies put Node 26 for this machine, or null where none of them fits. */
+function packagedNode() {
+  const system = process.platform === "win32" ? "win" : process.platform;
+  const file = process.platform === "win32" ? "node.exe" : "node";
+  for (const name of [`node-${system}-${process.arch}`, `node-bin-${system}-${process.arch}`]) {
+    const path = join(modules, name, "bin", file);
+    if (existsSync(path)) return path;
+  }
+  return null;
+}
+
+/** Once per installation: a packaged Node that does not run here (Alpine's C library, say) is taken out of the way. */
+function checkNode() {
+  const path = packagedNode();
+  if (path !== null && spawnSync(path, ["--version"]).status !== 0) {
+    say("the packaged Node 26 does not run on this system; using the installed Node instead");
+    rmSync(path);
+    rmSync(join(modules, ".bin", "node"), { force: true });
+  }
+  nodeBinary();
+}
+
+/**
+ * The Node that runs our TypeScript: the packaged one, else the one running now if it is new enough.
+ * @throws SetupError with what to do when there is neither.
+ */
+export function nodeBinary() {
+  const path = packagedNode();
+  if (path !== null) return path;
+  if (Number.parseInt(process.versions.node, 10) >= nodeMajorMin) return process.execPath;
+  throw new SetupError(
+    `no packaged Node 26 for ${process.platform}-${process.arch}, and this Node is ${process.version}. ` +
+      `Install Node ${nodeMajorMin} or newer (https://nodejs.org) and run the same command again`,
+  );
+}
+
+/** The environment for child processes: the project's own programs, and its Node, come first on the PATH. */
+export function toolEnvironment() {
+  return { ...process.env, PATH: `${join(modules, ".bin")}${delimiter}${process.env.PATH ?? ""}` };
+}
+
+/** Installs what is missing. Silent and fast when nothing is. Ends the process with a clear line when it cannot. */
+export async function setup() {
+  try {
+    if (!isCurrent()) await alone(install);
+    nodeBinary();
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    process.stderr.write(`setup: ${error.message}.\n`);
+    process.exit(1);
+  }
+}
+
+/**
+ * Becomes `node ...args` where the system allows it, so that signals, standard input and the exit code
+ * need no forwarding; else runs it as a child and passes SIGINT, SIGTERM and the exit code on.
+ */
+export function becomeNode(args) {
+  const binary = nodeBinary();
+  if (process.execve !== undefined && process.platform !== "win32") {
+    process.execve(binary, [binary, ...args], process.env);
+  }
+  const child = spawn(binary, args, { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.once(signal, () => {
+      // A terminal sends Ctrl-C to the whole group: the child already has it.
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+      process.on(signal, () => {});
+    });
+  }
+  child.once("error", (error) => {
+    process.stderr.write(`cannot run ${binary}: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+  child.once("close", (code, signal) => {
+    process.exitCode =
+      code ?? 128 + ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 0);
+  });
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await setup();
+}

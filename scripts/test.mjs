@@ -1,0 +1,44 @@
+// `npm test`: sets up, runs vitest with the given arguments, and ends with the line `N passed, N failed`.
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeBinary, root, setup, toolEnvironment } from "./setup.mjs";
+
+await setup();
+const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
+const totalsFile = join(folder, "totals.json");
+const child = spawn(
+  nodeBinary(),
+  [
+    join(root, "node_modules/vitest/vitest.mjs"),
+    "run",
+    "--reporter=default",
+    `--reporter=${join(root, "scripts/final-line-reporter.ts")}`,
+    ...process.argv.slice(2),
+  ],
+  {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...toolEnvironment(), TOLLGATE_TEST_TOTALS: totalsFile },
+  },
+);
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => child.kill(signal));
+const status = await new Promise((done) => {
+  child.once("error", () => done(1));
+  child.once("close", (code) => done(code ?? 1));
+});
+
+// Without totals vitest itself fell over: that is a failure, whatever it exited with.
+const totals = existsSync(totalsFile)
+  ? JSON.parse(readFileSync(totalsFile, "utf8"))
+  : { passed: 0, failed: 1, skipped: 0 };
+rmSync(folder, { recursive: true, force: true });
+if (status !== 0 && totals.failed === 0) totals.failed = 1;
+if (totals.passed + totals.failed === 0) {
+  console.error("No test ran.");
+  totals.failed = 1;
+}
+const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : "";
+console.log(`${totals.passed} passed, ${totals.failed} failed${skipped}`);
+process.exitCode = totals.failed > 0 ? 1 : 0;
