@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const modules = join(root, "node_modules");
@@ -42,15 +43,17 @@ function wantedPackages() {
   );
 }
 
-/** True when somebody's own `npm ci` already put exactly the locked packages in place. */
-function isInstalledByHand() {
+/** True when exactly the locked packages are in place, by our hand or by somebody's own `npm ci`. */
+function isInstalled() {
   const record = join(modules, ".package-lock.json");
   if (!existsSync(record)) return false;
   const present = readJson(record).packages;
   return wantedPackages().every(
     ([path, entry]) =>
       entry.optional === true ||
-      (present[path]?.version === entry.version && existsSync(join(root, path, "package.json"))),
+      (present[path]?.version === entry.version &&
+        present[path].integrity === entry.integrity &&
+        existsSync(join(root, path, "package.json"))),
   );
 }
 
@@ -92,12 +95,34 @@ function npmCommand() {
   return [process.env.npm_node_execpath ?? process.execPath, script];
 }
 
-/** Runs `npm ci`. Its output is noise while it works, and the whole answer when it does not. */
-async function runNpm(total) {
+/**
+ * `npm ci` refuses a lock file that leaves out a platform's package which the registry did not have when the
+ * lock was written, even where this machine needs none of it. `npm install` takes the same locked versions
+ * and checks the same integrity; it must not write, and the lock must belong to package.json.
+ */
+function npmArguments() {
+  const { packages } = readJson(join(root, "package-lock.json"));
+  const isLocked = (path, name) =>
+    packages[`node_modules/${name}`] ?? packages[`${path}/node_modules/${name}`];
+  const isWhole = Object.entries(packages).every(([path, entry]) =>
+    Object.keys(entry.optionalDependencies ?? {}).every((name) => isLocked(path, name)),
+  );
+  if (isWhole) return ["ci"];
+  const wanted = readJson(join(root, "package.json"));
+  for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
+    if (!isDeepStrictEqual(wanted[kind], packages[""][kind])) {
+      throw new SetupError(`package-lock.json is not of this package.json: ${kind} differ`);
+    }
+  }
+  return ["install", "--no-save"];
+}
+
+/** Runs npm. Its output is noise while it works, and the whole answer when it does not. */
+async function runNpm(npmArgs, total) {
   const [command, ...before] = npmCommand();
   // No install scripts: newer npm does not run them unasked, so nothing here may need them.
   const flags = ["--ignore-scripts", "--include=dev", "--include=optional", "--no-audit"];
-  const child = spawn(command, [...before, "ci", ...flags, "--no-fund", "--no-progress"], {
+  const child = spawn(command, [...before, ...npmArgs, ...flags, "--no-fund", "--no-progress"], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
     shell: process.platform === "win32" && before.length === 0,
@@ -111,10 +136,11 @@ async function runNpm(total) {
     child.once("close", (code, signal) => done(code === 0 ? null : `exit ${code ?? signal}`));
   });
   stopDrawing();
-  if (failure === null) return;
+  if (failure === null && isInstalled()) return;
   process.stderr.write(output);
+  const reason = failure ?? "what it installed is not what is locked";
   throw new SetupError(
-    `the packages could not be installed (npm ci: ${failure}); npm's own words stand above`,
+    `the packages could not be installed (npm ${npmArgs[0]}: ${reason}); npm's own words stand above`,
   );
 }
 
@@ -153,11 +179,12 @@ async function alone(work) {
 
 async function install() {
   if (isCurrent()) return;
-  if (!isInstalledByHand()) {
+  if (!isInstalled()) {
     const total = wantedPackages().length;
     const started = Date.now();
-    say(`installing ${total} locked packages (npm ci)`);
-    await runNpm(total);
+    const npmArgs = npmArguments();
+    say(`installing ${total} locked packages (npm ${npmArgs.join(" ")})`);
+    await runNpm(npmArgs, total);
     say(`packages installed in ${((Date.now() - started) / 1000).toFixed(1)} s`);
   }
   checkNode();
