@@ -1,0 +1,75 @@
+/**
+ * The most a text call can cost, for the reservation. decisions.md "text reservation"; design section 5
+ * "Upper bounds are true upper bounds". Guards T64: the long-context tier is in the bound.
+ */
+import { assert } from "../base/assert.ts";
+import type { NanoUsd } from "../base/money.ts";
+import { hourWriteRate } from "./price.ts";
+import type { TextModel, TextOffer, TextRates } from "./types.ts";
+
+/** What the bound needs to know of a request. */
+export interface BoundFacts {
+  /** Estimate of all input tokens. */
+  readonly inputTokens: number;
+  /** The requested maximum per answer; absent where the request names none. */
+  readonly maxOutputTokens?: number | undefined;
+  /** How many answers are asked for (`n`, `candidateCount`); 1 for most. */
+  readonly answers: number;
+}
+
+const largest = (values: readonly NanoUsd[]): NanoUsd =>
+  values.reduce((left, right) => (left > right ? left : right));
+
+/** One-hour writes exist in the messages protocol, and wherever a price for them is told. */
+function inputRate(rates: TextRates, offer: TextOffer): NanoUsd {
+  const candidates = [rates.input, rates.cacheRead ?? 0n, rates.cacheWrite ?? 0n];
+  if (offer.protocol === "messages" || rates.cacheWrite1h !== undefined) {
+    candidates.push(hourWriteRate(rates));
+  }
+  return largest(candidates);
+}
+
+/** Every tier the call may land in: fewer input tokens than estimated fall back to the base tier. */
+function tiersOf(offer: TextOffer, inputTokens: number): TextRates[] {
+  const { above } = offer.price;
+  return above !== undefined && inputTokens > above.inputTokens
+    ? [offer.price, above.rates]
+    : [offer.price];
+}
+
+/**
+ * The upper bound of a call, in nano-USD: the dearest offer that may serve it, at the dearest tier that applies,
+ * all input at its dearest rate, and the requested maximum output (else `reserveOutputTokens`) for each answer.
+ * `offers` must not be empty. At least what `priceUsage` gives for any usage within the facts.
+ */
+export function upperBound(
+  model: TextModel,
+  offers: readonly TextOffer[],
+  facts: BoundFacts,
+): NanoUsd {
+  assert(offers.length > 0, "a bound needs an offer");
+  const perAnswer = facts.maxOutputTokens ?? model.reserveOutputTokens;
+  const inputTokens = BigInt(facts.inputTokens);
+  const outputTokens = BigInt(perAnswer) * BigInt(facts.answers);
+  const bounds = offers.flatMap((offer) =>
+    tiersOf(offer, facts.inputTokens).map((rates) => {
+      const product =
+        inputTokens * inputRate(rates, offer) +
+        outputTokens * largest([rates.output, rates.reasoning ?? 0n]);
+      return (product + 999_999n) / 1_000_000n + (rates.request ?? 0n);
+    }),
+  );
+  return largest(bounds);
+}
+
+const charactersPerToken = 3;
+const tokensPerMedium = 2_000;
+const framingTokens = 16;
+
+/**
+ * A cheap estimate of input tokens for the reservation, on the high side for prose and code (about four characters
+ * a token) and low for scripts of one token a character; the actual is posted even where it is higher.
+ */
+export function estimateInputTokens(characters: number, media: number): number {
+  return Math.ceil(characters / charactersPerToken) + media * tokensPerMedium + framingTokens;
+}

@@ -1,0 +1,156 @@
+/**
+ * The sandbox's providers and models as catalogue entries. Design section 8 "Sandbox models".
+ * The sandbox serves each vendor's real wire shapes below one address, one path prefix a vendor.
+ */
+import { parseUsd } from "../base/money.ts";
+import {
+  defaultTimeouts,
+  textEndpoints,
+  type Catalog,
+  type Dialect,
+  type ImageFamily,
+  type MediaPrice,
+  type Model,
+  type Provider,
+  type TextModel,
+  type TextOffer,
+  type TextPrice,
+  type VideoFamily,
+} from "./types.ts";
+
+/** When the sandbox's models were made: 2026-01-01T00:00:00Z. */
+const createdAt = 1_767_225_600;
+
+const textPrice: TextPrice = {
+  input: parseUsd("0.50"),
+  cacheRead: parseUsd("0.05"),
+  cacheWrite: parseUsd("0.625"),
+  output: parseUsd("2.00"),
+};
+
+const imageTokens: MediaPrice = {
+  basis: "image_tokens",
+  input: parseUsd("5"),
+  imageInput: parseUsd("8"),
+  output: parseUsd("10"),
+  imageOutput: parseUsd("30"),
+};
+const imageTiers: MediaPrice = {
+  basis: "image_tiers",
+  outputImage: {
+    low: { "1K": parseUsd("0.02"), "2K": parseUsd("0.04") },
+    medium: { "1K": parseUsd("0.05"), "2K": parseUsd("0.08") },
+  },
+  inputImage: parseUsd("0.002"),
+};
+const images: MediaPrice = { basis: "images", outputImage: parseUsd("0.03"), inputImage: 0n };
+
+const seconds = (rates: Record<string, string>): MediaPrice => ({
+  basis: "video_seconds",
+  outputSecond: Object.fromEntries(
+    Object.entries(rates).map(([resolution, usd]) => [resolution, parseUsd(usd)]),
+  ),
+  inputImage: parseUsd("0.01"),
+});
+const videoTokens: MediaPrice = { basis: "video_tokens", outputVideoToken: parseUsd("7") };
+
+function provider(id: string, dialect: Dialect, baseUrl: string): Provider {
+  return {
+    id,
+    dialect,
+    baseUrl,
+    tier: "community",
+    credentials: [{ id: "default", apiKey: "sandbox", weight: 1 }],
+    onDisconnect: "abort",
+    timeouts: defaultTimeouts,
+  };
+}
+
+const offers = {
+  chat: { provider: "sandbox-openai", protocol: "chat" },
+  responses: { provider: "sandbox-openai", protocol: "responses" },
+  messages: { provider: "sandbox-anthropic", protocol: "messages" },
+  "generate-content": { provider: "sandbox-google", protocol: "generate_content" },
+} as const;
+
+function textModel(name: string, served: readonly (keyof typeof offers)[]): TextModel {
+  return {
+    id: `sandbox/${name}`,
+    kind: "text",
+    created: createdAt,
+    endpoints: textEndpoints,
+    contextLength: 200_000,
+    maxOutputTokens: 32_000,
+    reserveOutputTokens: 4096,
+    parameters: {},
+    offers: served.map((key): TextOffer => ({
+      ...offers[key],
+      upstreamModel: "sandbox-large",
+      price: textPrice,
+    })),
+  };
+}
+
+type MediaRow = readonly [name: string, provider: string, price: MediaPrice];
+
+const imageRows: readonly (readonly [...MediaRow, family: ImageFamily])[] = [
+  ["image-model-a", "sandbox-openai", imageTokens, "image-a"],
+  ["image-model-b", "sandbox-openai", imageTokens, "image-b"],
+  ["task-image-model-1", "sandbox-xai", imageTiers, "task-image-1"],
+  ["task-image-model-2", "sandbox-openai", imageTokens, "task-image-2"],
+  ["image-model-c", "sandbox-dashscope", images, "image-c"],
+];
+
+const videoRows: readonly (readonly [...MediaRow, family: VideoFamily])[] = [
+  ["video-model-v1", "sandbox-xai", seconds({ "480p": "0.05", "720p": "0.07" }), "video-v1"],
+  [
+    "video-model-v1.5",
+    "sandbox-xai",
+    seconds({ "480p": "0.08", "720p": "0.14", "1080p": "0.25" }),
+    "video-v1.5",
+  ],
+  [
+    "video-model-seconds",
+    "sandbox-dashscope",
+    seconds({ "480p": "0.05", "720p": "0.10", "1080p": "0.15" }),
+    "video-seconds",
+  ],
+  ["video-model-tokens", "sandbox-ark", videoTokens, "video-tokens"],
+];
+
+function mediaFields([name, providerId, price]: readonly [...MediaRow, ...unknown[]]) {
+  return {
+    id: `sandbox/${name}`,
+    created: createdAt,
+    endpoints: [],
+    offers: [{ provider: providerId, upstreamModel: name, price, streaming: false }],
+  } as const;
+}
+
+/**
+ * The sandbox as a catalogue. `sandboxUrl` is its address without a trailing slash.
+ * The media models have no endpoints yet, so they are neither listed nor callable.
+ */
+export function sandboxCatalog(sandboxUrl: string): Catalog {
+  const providers = [
+    provider("sandbox-openai", "openai-compatible", `${sandboxUrl}/openai/v1`),
+    provider("sandbox-anthropic", "anthropic", `${sandboxUrl}/anthropic/v1`),
+    provider("sandbox-google", "google", `${sandboxUrl}/google/v1beta`),
+    provider("sandbox-xai", "xai", `${sandboxUrl}/xai/v1`),
+    provider("sandbox-dashscope", "dashscope", `${sandboxUrl}/dashscope/api/v1`),
+    provider("sandbox-ark", "ark", `${sandboxUrl}/ark/api/v3`),
+  ];
+  const models: Model[] = [
+    textModel("chat", ["chat"]),
+    textModel("responses", ["responses"]),
+    textModel("messages", ["messages"]),
+    textModel("generate-content", ["generate-content"]),
+    textModel("multi", ["chat", "responses", "messages", "generate-content"]),
+    ...imageRows.map((row): Model => ({ ...mediaFields(row), kind: "image", family: row[3] })),
+    ...videoRows.map((row): Model => ({ ...mediaFields(row), kind: "video", family: row[3] })),
+  ];
+  return {
+    providers: new Map(providers.map((row) => [row.id, row])),
+    models: new Map(models.map((row) => [row.id, row])),
+  };
+}

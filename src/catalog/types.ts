@@ -1,0 +1,246 @@
+/**
+ * What the gateway can serve, as data: providers, models, offers and prices.
+ * Spec: "Model identifiers", "Text endpoints"; contract "Configuration file". Loading and checking live beside this file.
+ */
+import type { NanoUsd } from "../base/money.ts";
+
+/** The text protocols, by the names the configuration uses. */
+export const textProtocols = ["chat", "responses", "messages", "generate_content"] as const;
+export type TextProtocol = (typeof textProtocols)[number];
+
+/** The entry points a text model may offer, by the names `GET /v1/models` uses. */
+export const textEndpoints = [
+  "chat_completions",
+  "responses",
+  "messages",
+  "generate_content",
+] as const;
+export type EndpointName = (typeof textEndpoints)[number];
+
+/** The protocol a caller speaks at each entry point. */
+export const endpointProtocol: Readonly<Record<EndpointName, TextProtocol>> = {
+  chat_completions: "chat",
+  responses: "responses",
+  messages: "messages",
+  generate_content: "generate_content",
+};
+
+/** How a vendor is spoken to: authentication header, paths, quirks. */
+export const dialects = [
+  "openai",
+  "openai-compatible",
+  "anthropic",
+  "google",
+  "xai",
+  "dashscope",
+  "ark",
+] as const;
+export type Dialect = (typeof dialects)[number];
+
+/** Supply tiers, from the vendor itself to anyone. */
+export const supplyTiers = ["official", "partner", "community"] as const;
+export type SupplyTier = (typeof supplyTiers)[number];
+
+/** Families of image and video models: what a call means and how it is priced. */
+export const imageFamilies = [
+  "image-a",
+  "image-b",
+  "task-image-1",
+  "task-image-2",
+  "image-c",
+] as const;
+export const videoFamilies = ["video-v1", "video-v1.5", "video-seconds", "video-tokens"] as const;
+export type ImageFamily = (typeof imageFamilies)[number];
+export type VideoFamily = (typeof videoFamilies)[number];
+
+/** One key of a provider. Weights share the load among several. */
+export interface Credential {
+  readonly id: string;
+  /** Empty where the provider takes no key (`api_key: none`): nothing is sent. */
+  readonly apiKey: string;
+  readonly weight: number;
+}
+
+export interface Timeouts {
+  readonly connectMs: number;
+  /** From the request's end to the answer's first byte. */
+  readonly firstByteMs: number;
+  /** The longest silence inside an answer. */
+  readonly idleMs: number;
+  readonly totalMs: number;
+}
+
+export const defaultTimeouts: Timeouts = {
+  connectMs: 10_000,
+  firstByteMs: 120_000,
+  idleMs: 120_000,
+  totalMs: 3_600_000,
+};
+
+/** One upstream that can be called. */
+export interface Provider {
+  readonly id: string;
+  readonly dialect: Dialect;
+  /** Without a trailing slash; includes the version segment: `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  readonly tier: SupplyTier;
+  /** At least one. */
+  readonly credentials: readonly Credential[];
+  /** What happens upstream when the caller leaves: `drain` where the vendor bills on regardless (T62). */
+  readonly onDisconnect: "abort" | "drain";
+  readonly timeouts: Timeouts;
+}
+
+/** Rates of one tier, in nano-USD per million tokens. */
+export interface TextRates {
+  readonly input: NanoUsd;
+  /** Absent: as `input`. */
+  readonly cacheRead?: NanoUsd | undefined;
+  /** Cache writes of five minutes, or the vendor's only kind. Absent: as `input`. */
+  readonly cacheWrite?: NanoUsd | undefined;
+  /** Cache writes of an hour. Absent: the larger of `cacheWrite` and twice `input` (T54). */
+  readonly cacheWrite1h?: NanoUsd | undefined;
+  readonly output: NanoUsd;
+  /** Absent: as `output`. */
+  readonly reasoning?: NanoUsd | undefined;
+  /** Nano-USD per call. Absent: none. */
+  readonly request?: NanoUsd | undefined;
+}
+
+/** The price of a text offer. `above` holds for the whole call once its input passes `inputTokens` (T64). */
+export interface TextPrice extends TextRates {
+  readonly above?: { readonly inputTokens: number; readonly rates: TextRates } | undefined;
+}
+
+/** One way to serve a text model. */
+export interface TextOffer {
+  readonly provider: string;
+  readonly protocol: TextProtocol;
+  /** The upstream's own name of the model; callers never see it (T37). */
+  readonly upstreamModel: string;
+  readonly price: TextPrice;
+}
+
+/**
+ * A parameter's exact domain, as `GET /v1/models` tells it under `supported_parameters`.
+ * Snake case, because it is the wire shape and the configuration's shape at once.
+ */
+export interface ParameterDomain {
+  readonly type: "enum" | "integer" | "number" | "boolean" | "string" | "object" | "array";
+  readonly values?: readonly (string | number)[] | undefined;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly default?: string | number | boolean | undefined;
+  readonly pattern?: string | undefined;
+  readonly multiple_of?: number | undefined;
+}
+
+interface ModelBase {
+  /** `vendor/model`, without a colon. */
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  /** Unix seconds. */
+  readonly created: number;
+}
+
+export interface TextModel extends ModelBase {
+  readonly kind: "text";
+  readonly endpoints: readonly EndpointName[];
+  readonly contextLength: number;
+  readonly maxOutputTokens: number;
+  /** Output tokens reserved where a request names no maximum. */
+  readonly reserveOutputTokens: number;
+  /** Domains the model narrows, by their chat-completions names; `false` where it lacks the parameter. */
+  readonly parameters: Readonly<Record<string, ParameterDomain | false>>;
+  readonly offers: readonly TextOffer[];
+}
+
+/** Nano-USD per million tokens, by what the token is. */
+export interface ImageTokenPrice {
+  readonly basis: "image_tokens";
+  readonly input: NanoUsd;
+  readonly imageInput: NanoUsd;
+  readonly output: NanoUsd;
+  readonly imageOutput: NanoUsd;
+}
+
+/** Nano-USD per image, by quality and image size. */
+export interface ImageTierPrice {
+  readonly basis: "image_tiers";
+  readonly outputImage: Readonly<Record<string, Readonly<Record<string, NanoUsd>>>>;
+  readonly inputImage: NanoUsd;
+}
+
+/** Nano-USD per image: one price, or one by image size. */
+export interface ImagePrice {
+  readonly basis: "images";
+  readonly outputImage: NanoUsd | Readonly<Record<string, NanoUsd>>;
+  readonly inputImage: NanoUsd;
+}
+
+/** Nano-USD per produced second by resolution, and per input image. */
+export interface VideoSecondPrice {
+  readonly basis: "video_seconds";
+  readonly outputSecond: Readonly<Record<string, NanoUsd>>;
+  readonly inputImage: NanoUsd;
+}
+
+/** Nano-USD per million generated-video tokens. */
+export interface VideoTokenPrice {
+  readonly basis: "video_tokens";
+  readonly outputVideoToken: NanoUsd;
+}
+
+export type MediaPrice =
+  | ImageTokenPrice
+  | ImageTierPrice
+  | ImagePrice
+  | VideoSecondPrice
+  | VideoTokenPrice;
+
+export interface MediaOffer {
+  readonly provider: string;
+  readonly upstreamModel: string;
+  readonly price: MediaPrice;
+  /** Whether the provider can stream partial images. */
+  readonly streaming: boolean;
+}
+
+interface MediaModelBase extends ModelBase {
+  /** Empty until the endpoints of the family are served: a model is listed and callable only through these. */
+  readonly endpoints: readonly never[];
+  readonly offers: readonly MediaOffer[];
+}
+
+export interface ImageModel extends MediaModelBase {
+  readonly kind: "image";
+  readonly family: ImageFamily;
+}
+
+export interface VideoModel extends MediaModelBase {
+  readonly kind: "video";
+  readonly family: VideoFamily;
+}
+
+export interface EmbeddingOffer {
+  readonly provider: string;
+  readonly upstreamModel: string;
+  /** Nano-USD per million tokens, and per call. */
+  readonly price: { readonly input: NanoUsd; readonly request?: NanoUsd | undefined };
+}
+
+export interface EmbeddingModel extends ModelBase {
+  readonly kind: "embedding";
+  readonly endpoints: readonly never[];
+  readonly contextLength: number;
+  readonly offers: readonly EmbeddingOffer[];
+}
+
+export type Model = TextModel | ImageModel | VideoModel | EmbeddingModel;
+
+/** All that can be served. Never changed in place: a reload makes a new one. */
+export interface Catalog {
+  readonly models: ReadonlyMap<string, Model>;
+  readonly providers: ReadonlyMap<string, Provider>;
+}

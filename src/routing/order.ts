@@ -1,0 +1,122 @@
+/**
+ * The order in which candidates are tried: strategy, then preferred first, then session affinity on top.
+ * Design section 7. Pure: randomness comes in as a function.
+ */
+import { createHash } from "node:crypto";
+import type { NanoUsd } from "../base/money.ts";
+import { noUsage } from "../base/usage.ts";
+import { priceUsage, type TextOffer, type TextPrice, type TextProtocol } from "../catalog/index.ts";
+import type { Strategy } from "./model-id.ts";
+
+export interface OrderInput {
+  readonly offers: readonly TextOffer[];
+  /** The caller's protocol: an offer that speaks it needs no conversion, so nothing can be lost. */
+  readonly protocol: TextProtocol;
+  readonly strategy: Strategy;
+  readonly preferredProviders: readonly string[];
+  /** `prompt_cache_key`, else the end-user id (RESP-36, RESP-37). */
+  readonly affinity?: string | undefined;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+export interface Ordered {
+  readonly offers: readonly TextOffer[];
+  /** The provider the session is held to, where an affinity value was given. */
+  readonly affinityProvider?: string | undefined;
+}
+
+/** The price of a standard call, by which offers are compared: 3,000 tokens in, 1,000 out. */
+export function standardPrice(price: TextPrice): NanoUsd {
+  return priceUsage(price, { ...noUsage, inputTokens: 3_000, outputTokens: 1_000 });
+}
+
+const compare = (left: bigint, right: bigint): number => {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+};
+
+/**
+ * Shuffles by weight, without replacement: the smallest of `-ln(u) / weight` goes first, which picks each offer
+ * first with a probability proportional to its weight. Half the price is four times the weight.
+ */
+function weighted(offers: readonly TextOffer[], random: () => number): TextOffer[] {
+  return offers
+    .map((offer) => {
+      const price = Math.max(Number(standardPrice(offer.price)), 1);
+      return { offer, score: -Math.log(1 - random()) * price * price };
+    })
+    .sort((left, right) => left.score - right.score)
+    .map(({ offer }) => offer);
+}
+
+/** Those that need no conversion, then the others; each part in the order it had. */
+function directFirst(offers: readonly TextOffer[], protocol: TextProtocol): TextOffer[] {
+  return [
+    ...offers.filter((offer) => offer.protocol === protocol),
+    ...offers.filter((offer) => offer.protocol !== protocol),
+  ];
+}
+
+/**
+ * By strategy. Latency and throughput rest on measurements; while a gateway has none, they order as `balanced` does.
+ */
+function byStrategy({ offers, protocol, strategy, random }: OrderInput): TextOffer[] {
+  if (strategy !== "price") return directFirst(weighted(offers, random), protocol);
+  return directFirst(offers, protocol).sort((left, right) =>
+    compare(standardPrice(left.price), standardPrice(right.price)),
+  );
+}
+
+/**
+ * Rendezvous hashing: the provider with the highest hash of (value, provider id). Every node picks the same one
+ * without shared state, and when a provider leaves, only its own sessions move.
+ */
+export function rendezvous(affinity: string, providers: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestHash: Buffer | undefined;
+  for (const provider of providers) {
+    const hash = createHash("sha256").update(`${affinity}\0${provider}`).digest();
+    if (bestHash === undefined || Buffer.compare(hash, bestHash) > 0) {
+      best = provider;
+      bestHash = hash;
+    }
+  }
+  return best;
+}
+
+/**
+ * Who a session may be held to: the preferred where there are any, so that affinity never overrules them;
+ * among those the ones that need no conversion, because reasoning signatures survive only there (T43).
+ */
+function affinityCandidates(input: OrderInput): string[] {
+  const preferred = input.offers.filter((offer) =>
+    input.preferredProviders.includes(offer.provider),
+  );
+  const leading = preferred.length > 0 ? preferred : input.offers;
+  const direct = leading.filter((offer) => offer.protocol === input.protocol);
+  return (direct.length > 0 ? direct : leading).map((offer) => offer.provider);
+}
+
+const first = (
+  offers: readonly TextOffer[],
+  wanted: (provider: string) => boolean,
+): TextOffer[] => [
+  ...offers.filter((offer) => wanted(offer.provider)),
+  ...offers.filter((offer) => !wanted(offer.provider)),
+];
+
+/** Puts candidates into the order they are tried in. Nothing is added and nothing left out. */
+export function orderOffers(input: OrderInput): Ordered {
+  const sorted = first(byStrategy(input), (provider) =>
+    input.preferredProviders.includes(provider),
+  );
+  if (input.affinity === undefined || input.affinity === "") return { offers: sorted };
+  const held = rendezvous(input.affinity, affinityCandidates(input));
+  const top = first(sorted, (provider) => provider === held);
+  const ofHeld = top.filter((offer) => offer.provider === held);
+  return {
+    offers: [...directFirst(ofHeld, input.protocol), ...top.slice(ofHeld.length)],
+    affinityProvider: held,
+  };
+}

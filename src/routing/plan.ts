@@ -1,0 +1,163 @@
+/**
+ * The plan of one call: which offers may serve it, in which order, and why. Design section 7.
+ * Constraints narrow first and hold for every attempt (T74); preferences only order what is left.
+ */
+import { GatewayError } from "../base/errors.ts";
+import {
+  endpointProtocol,
+  type Catalog,
+  type EndpointName,
+  type TextModel,
+  type TextOffer,
+} from "../catalog/index.ts";
+import type { ParsedModelId, Strategy } from "./model-id.ts";
+import { orderOffers, standardPrice } from "./order.ts";
+import { modelAllowed, providerExclusion, type RoutingScope } from "./scope.ts";
+
+export interface PlanInput {
+  readonly catalog: Catalog;
+  readonly entryPoint: EndpointName;
+  readonly parsed: ParsedModelId;
+  readonly scope: RoutingScope;
+  /** `prompt_cache_key`, else the end-user id. */
+  readonly affinity?: string | undefined;
+  /** Uniform in [0, 1); `Math.random` where nothing is tested. */
+  readonly random: () => number;
+}
+
+/** One offer as the request log shows it. JSON as it is. */
+export interface ExplainedOffer {
+  readonly provider: string;
+  readonly protocol: string;
+  readonly tier: string;
+  /** Nano-USD of a standard call (3,000 tokens in, 1,000 out), by which offers are compared. */
+  readonly standard_price_nano: string;
+  /** Why it may not serve this call; absent for a candidate. */
+  readonly excluded?: string;
+}
+
+/** Why the plan is as it is, for the request log. JSON as it is. */
+export interface Explanation {
+  readonly model: string;
+  readonly entry_point: EndpointName;
+  readonly strategy: Strategy;
+  readonly strategy_source: "request" | "scope" | "default";
+  readonly pinned_by_request?: string;
+  readonly affinity_provider?: string;
+  readonly offers: readonly ExplainedOffer[];
+  /** `provider/protocol` in the order of attempts. */
+  readonly order: readonly string[];
+}
+
+export interface Plan {
+  readonly model: TextModel;
+  /** Never empty; the first is tried first. */
+  readonly offers: readonly TextOffer[];
+  readonly explanation: Explanation;
+}
+
+function findModel({ catalog, entryPoint, parsed, scope }: PlanInput): TextModel {
+  const param = "model";
+  const model = catalog.models.get(parsed.model);
+  if (model === undefined) {
+    const message = `The model "${parsed.model}" does not exist. GET /v1/models lists those you can call.`;
+    throw new GatewayError("model_not_found", message, { param });
+  }
+  if (!modelAllowed(scope, model.id)) {
+    const message = `The model "${model.id}" is outside the model allowlist of this key.`;
+    throw new GatewayError("model_not_allowed", message, { param });
+  }
+  if (model.kind !== "text" || !model.endpoints.includes(entryPoint)) {
+    const offered = model.endpoints.join(", ") || "none of the text endpoints";
+    const message = `The model "${model.id}" does not offer ${entryPoint}; it offers ${offered}.`;
+    throw new GatewayError("unsupported_protocol", message, { param });
+  }
+  return model;
+}
+
+function chooseStrategy({ parsed, scope }: PlanInput): {
+  strategy: Strategy;
+  source: Explanation["strategy_source"];
+} {
+  if (parsed.strategy !== undefined) {
+    if (scope.locked) {
+      const message = `This key has its own routing, so the suffix :@${parsed.strategy} is not accepted.`;
+      throw new GatewayError("routing_locked", message, { param: "model" });
+    }
+    return { strategy: parsed.strategy, source: "request" };
+  }
+  if (scope.sort !== null) return { strategy: scope.sort, source: "scope" };
+  return { strategy: "balanced", source: "default" };
+}
+
+function explainOffer(offer: TextOffer, input: PlanInput): ExplainedOffer {
+  const provider = input.catalog.providers.get(offer.provider);
+  const excluded =
+    provider === undefined ? "not configured" : providerExclusion(input.scope, provider);
+  return {
+    provider: offer.provider,
+    protocol: offer.protocol,
+    tier: provider?.tier ?? "unknown",
+    standard_price_nano: standardPrice(offer.price).toString(),
+    ...(excluded === undefined ? {} : { excluded }),
+  };
+}
+
+/** The offers left, and every offer explained. The request's own pin narrows last, so that it cannot widen the scope. */
+function narrow(model: TextModel, input: PlanInput) {
+  const rows = model.offers.map((offer) => ({ offer, explained: explainOffer(offer, input) }));
+  const allowed = rows.filter(({ explained }) => explained.excluded === undefined);
+  if (allowed.length === 0) {
+    const message = `No provider of the model "${model.id}" is inside the routing scope of this key.`;
+    throw new GatewayError("model_not_allowed", message, { param: "model" });
+  }
+  const { provider } = input.parsed;
+  if (provider === undefined) return { allowed, explained: rows.map((row) => row.explained) };
+  const pinned = allowed.filter(({ offer }) => offer.provider === provider);
+  if (pinned.length === 0) {
+    const message = `The provider "${provider}" does not serve the model "${model.id}" to this key.`;
+    throw new GatewayError("provider_not_found", message, { param: "model" });
+  }
+  const explained = rows.map((row) =>
+    row.offer.provider === provider || row.explained.excluded !== undefined
+      ? row.explained
+      : { ...row.explained, excluded: "not the provider the request names" },
+  );
+  return { allowed: pinned, explained };
+}
+
+/**
+ * Which offers may serve a call, in order, with the reasons.
+ * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol`, `routing_locked`
+ * or `provider_not_found` (400).
+ */
+export function plan(input: PlanInput): Plan {
+  const model = findModel(input);
+  const { strategy, source } = chooseStrategy(input);
+  const { allowed, explained } = narrow(model, input);
+  const ordered = orderOffers({
+    offers: allowed.map(({ offer }) => offer),
+    protocol: endpointProtocol[input.entryPoint],
+    strategy,
+    preferredProviders: input.scope.preferredProviders,
+    affinity: input.affinity,
+    random: input.random,
+  });
+  const { provider } = input.parsed;
+  return {
+    model,
+    offers: ordered.offers,
+    explanation: {
+      model: model.id,
+      entry_point: input.entryPoint,
+      strategy,
+      strategy_source: source,
+      ...(provider === undefined ? {} : { pinned_by_request: provider }),
+      ...(ordered.affinityProvider === undefined
+        ? {}
+        : { affinity_provider: ordered.affinityProvider }),
+      offers: explained,
+      order: ordered.offers.map((offer) => `${offer.provider}/${offer.protocol}`),
+    },
+  };
+}

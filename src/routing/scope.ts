@@ -1,0 +1,68 @@
+/**
+ * What a caller may reach: constraints of all layers above it, and its preferences.
+ * Spec: "Authentication" 5 to 7 (ROUTE-05 to ROUTE-19, MODELS-01 to MODELS-06).
+ */
+import type { Catalog, Model, Provider, TextModel, TextOffer } from "../catalog/index.ts";
+import type { Strategy } from "./model-id.ts";
+
+/**
+ * A caller's routing scope, as a plain value. Each constraint is a list of lists, one of each layer
+ * (organization, workspace, key); an empty list does not constrain, and every other one must hold, so that a
+ * layer can only narrow what stands above it.
+ */
+export interface RoutingScope {
+  readonly modelAllowlists: readonly (readonly string[])[];
+  readonly supplyTiers: readonly (readonly string[])[];
+  readonly pinnedProviders: readonly (readonly string[])[];
+  /** Tried first; never makes a model uncallable. */
+  readonly preferredProviders: readonly string[];
+  /** The strategy of the nearest layer that names one; null: the default. */
+  readonly sort: Strategy | null;
+  /** True where the key has its own routing and does not allow a request to override the strategy. */
+  readonly locked: boolean;
+}
+
+/** The scope of a caller nothing constrains. */
+export const openScope: RoutingScope = {
+  modelAllowlists: [],
+  supplyTiers: [],
+  pinnedProviders: [],
+  preferredProviders: [],
+  sort: null,
+  locked: false,
+};
+
+const passes = (layers: readonly (readonly string[])[], value: string): boolean =>
+  layers.every((layer) => layer.length === 0 || layer.includes(value));
+
+export function modelAllowed(scope: RoutingScope, modelId: string): boolean {
+  return passes(scope.modelAllowlists, modelId);
+}
+
+/** Why the scope keeps a provider out, or undefined where it does not. */
+export function providerExclusion(scope: RoutingScope, provider: Provider): string | undefined {
+  if (!passes(scope.supplyTiers, provider.tier)) return "outside the supply tiers of the scope";
+  if (!passes(scope.pinnedProviders, provider.id)) return "not among the pinned providers";
+  return undefined;
+}
+
+/** A model a caller can call, with the offers its scope leaves. */
+export interface CallableModel {
+  readonly model: TextModel;
+  readonly offers: readonly TextOffer[];
+}
+
+function callable(catalog: Catalog, scope: RoutingScope, model: Model): CallableModel | undefined {
+  if (model.kind !== "text" || model.endpoints.length === 0) return undefined;
+  if (!modelAllowed(scope, model.id)) return undefined;
+  const offers = model.offers.filter((offer) => {
+    const provider = catalog.providers.get(offer.provider);
+    return provider !== undefined && providerExclusion(scope, provider) === undefined;
+  });
+  return offers.length === 0 ? undefined : { model, offers };
+}
+
+/** The models a caller can call, in the catalogue's order. For `GET /v1/models`; without a key use `openScope`. */
+export function modelsFor(catalog: Catalog, scope: RoutingScope): CallableModel[] {
+  return [...catalog.models.values()].flatMap((model) => callable(catalog, scope, model) ?? []);
+}

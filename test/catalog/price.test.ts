@@ -1,0 +1,299 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
+import { noUsage, type Usage } from "../../src/base/usage.ts";
+import {
+  estimateInputTokens,
+  priceUsage,
+  sandboxCatalog,
+  upperBound,
+  type TextModel,
+  type TextOffer,
+  type TextPrice,
+  type TextRates,
+} from "../../src/catalog/index.ts";
+
+const usd = parseUsd;
+const usage = (parts: Partial<Usage>): Usage => ({ ...noUsage, ...parts });
+
+/** USD per million tokens, with all the optional rates told. */
+const full: TextPrice = {
+  input: usd("3"),
+  cacheRead: usd("0.30"),
+  cacheWrite: usd("3.75"),
+  output: usd("15"),
+};
+
+const rows: [name: string, price: TextPrice, usage: Usage, cost: string][] = [
+  ["input alone", full, usage({ inputTokens: 1_000_000 }), "3"],
+  ["output alone", full, usage({ outputTokens: 1_000_000 }), "15"],
+  [
+    "cache reads leave the input",
+    full,
+    usage({ inputTokens: 100, cacheReadTokens: 40 }),
+    "0.000192",
+  ],
+  [
+    "cache writes leave the input",
+    full,
+    usage({ inputTokens: 100, cacheWriteTokens: 40 }),
+    "0.00033",
+  ],
+  [
+    "an hour's write defaults to twice the input rate",
+    full,
+    usage({ inputTokens: 100, cacheWriteTokens: 40, cacheWrite1hTokens: 40 }),
+    "0.00042",
+  ],
+  [
+    "an hour's write is never cheaper than five minutes'",
+    { ...full, cacheWrite: usd("9") },
+    usage({ inputTokens: 10, cacheWriteTokens: 10, cacheWrite1hTokens: 10 }),
+    "0.00009",
+  ],
+  [
+    "an hour's write at its own rate",
+    { ...full, cacheWrite1h: usd("5") },
+    usage({ inputTokens: 10, cacheWriteTokens: 10, cacheWrite1hTokens: 4 }),
+    "0.0000425",
+  ],
+  [
+    "without cache rates all input costs the same",
+    { input: usd("2"), output: usd("8") },
+    usage({ inputTokens: 90, cacheReadTokens: 30, cacheWriteTokens: 30 }),
+    "0.00018",
+  ],
+  [
+    "reasoning is part of the output",
+    full,
+    usage({ outputTokens: 100, reasoningTokens: 60 }),
+    "0.0015",
+  ],
+  [
+    "reasoning at its own rate",
+    { ...full, reasoning: usd("30") },
+    usage({ outputTokens: 100, reasoningTokens: 60 }),
+    "0.0024",
+  ],
+  ["the request price comes once", { ...full, request: usd("0.01") }, noUsage, "0.01"],
+  [
+    "parts are not rounded one by one",
+    { input: 1n, output: 1n },
+    usage({ inputTokens: 1, outputTokens: 1 }),
+    "0.000000001",
+  ],
+];
+
+describe("priceUsage", () => {
+  it.each(rows)("%s", (_name, price, used, cost) => {
+    expect(priceUsage(price, used)).toBe(usd(cost));
+  });
+
+  it("T53: cache creation is billed once, at its own rate and not also as input", () => {
+    // 12,304 tokens written and 550 others, 450 out, at 3 / 3.75 / 15 USD per million.
+    const used = usage({ inputTokens: 12_854, cacheWriteTokens: 12_304, outputTokens: 450 });
+    expect(priceUsage(full, used)).toBe(usd("0.05454"));
+  });
+
+  it("T53: cache hits are billed once", () => {
+    const price = { input: usd("1.25"), cacheRead: usd("0.125"), output: usd("10") };
+    const used = usage({ inputTokens: 500_000, cacheReadTokens: 480_000, outputTokens: 1_000 });
+    expect(priceUsage(price, used)).toBe(usd("0.095"));
+  });
+
+  it("T54: cache writes kept for an hour cost twice the input rate, the others their own", () => {
+    const used = usage({
+      inputTokens: 3_000,
+      cacheWriteTokens: 2_000,
+      cacheWrite1hTokens: 1_000,
+    });
+    expect(priceUsage(full, used)).toBe(usd("0.003") + usd("0.00375") + usd("0.006"));
+  });
+
+  it("T51: parts larger than their whole are cut to it, never billed negatively or twice", () => {
+    const used = usage({ inputTokens: 10, cacheReadTokens: 50, cacheWriteTokens: 50 });
+    expect(priceUsage(full, used)).toBe(usd("0.000003"));
+  });
+
+  it("the long-context tier holds for the whole call, from the first token above it", () => {
+    const price = {
+      ...full,
+      above: { inputTokens: 200_000, rates: { input: usd("6"), output: usd("22.50") } },
+    };
+    const at = usage({ inputTokens: 200_000, outputTokens: 1_000 });
+    expect(priceUsage(price, at)).toBe(usd("0.6") + usd("0.015"));
+    const over = usage({ inputTokens: 200_001, outputTokens: 1_000 });
+    expect(priceUsage(price, over)).toBe(usd("1.200006") + usd("0.0225"));
+  });
+});
+
+const rate = fc.bigInt({ min: 0n, max: 200_000_000_000n });
+const optionalRate = fc.option(rate, { nil: undefined });
+const anyRates: fc.Arbitrary<TextRates> = fc.record({
+  input: rate,
+  output: rate,
+  cacheRead: optionalRate,
+  cacheWrite: optionalRate,
+  cacheWrite1h: optionalRate,
+  reasoning: optionalRate,
+  request: optionalRate,
+});
+const anyPrice: fc.Arbitrary<TextPrice> = fc
+  .tuple(
+    anyRates,
+    fc.option(fc.record({ inputTokens: fc.nat(300_000), rates: anyRates }), { nil: undefined }),
+  )
+  .map(([rates, above]) => ({ ...rates, above }));
+
+/** A usage whose parts fit their wholes. */
+const anyUsage: fc.Arbitrary<Usage> = fc
+  .record({
+    plain: fc.nat(200_000),
+    read: fc.nat(200_000),
+    write: fc.nat(50_000),
+    hour: fc.nat(50_000),
+    text: fc.nat(50_000),
+    reasoning: fc.nat(50_000),
+  })
+  .map((parts) => ({
+    inputTokens: parts.plain + parts.read + parts.write + parts.hour,
+    cacheReadTokens: parts.read,
+    cacheWriteTokens: parts.write + parts.hour,
+    cacheWrite1hTokens: parts.hour,
+    outputTokens: parts.text + parts.reasoning,
+    reasoningTokens: parts.reasoning,
+  }));
+
+/** The exact price times a million, counted one disjoint part after another. */
+function exactMillionths(price: TextPrice, used: Usage): bigint {
+  const above = price.above !== undefined && used.inputTokens > price.above.inputTokens;
+  const rates = above ? price.above.rates : price;
+  const write = rates.cacheWrite ?? rates.input;
+  const hour = rates.cacheWrite1h ?? (write > rates.input * 2n ? write : rates.input * 2n);
+  const parts: [tokens: number, rate: bigint][] = [
+    [used.inputTokens - used.cacheReadTokens - used.cacheWriteTokens, rates.input],
+    [used.cacheReadTokens, rates.cacheRead ?? rates.input],
+    [used.cacheWriteTokens - used.cacheWrite1hTokens, write],
+    [used.cacheWrite1hTokens, hour],
+    [used.outputTokens - used.reasoningTokens, rates.output],
+    [used.reasoningTokens, rates.reasoning ?? rates.output],
+  ];
+  const perCall = (rates.request ?? 0n) * 1_000_000n;
+  return parts.reduce((sum, [tokens, each]) => sum + BigInt(tokens) * each, perCall);
+}
+
+const base = sandboxCatalog("http://sandbox").models.get("sandbox/multi") as TextModel;
+const anyOffer: fc.Arbitrary<TextOffer> = fc.record({
+  provider: fc.constantFrom("a", "b"),
+  protocol: fc.constantFrom("chat", "responses", "messages", "generate_content"),
+  upstreamModel: fc.constant("upstream"),
+  price: anyPrice,
+});
+
+describe("prices as properties", () => {
+  it("T53: the exact rational price, rounded up to a nano-dollar once", () => {
+    fc.assert(
+      fc.property(anyPrice, anyUsage, (price, used) => {
+        const exact = exactMillionths(price, used);
+        const charged = priceUsage(price, used) * 1_000_000n;
+        expect(charged).toBeGreaterThanOrEqual(exact);
+        expect(charged - exact).toBeLessThan(1_000_000n);
+      }),
+    );
+  });
+
+  it("T64: the bound covers any usage within its facts, on any offer and tier", () => {
+    const cases = fc.record({
+      offers: fc.array(anyOffer, { minLength: 1, maxLength: 4 }),
+      used: anyUsage,
+      spareInput: fc.nat(100_000),
+      spareOutput: fc.nat(1_000),
+      answers: fc.integer({ min: 1, max: 8 }),
+      pick: fc.nat(),
+    });
+    fc.assert(
+      fc.property(cases, ({ offers, used, spareInput, spareOutput, answers, pick }) => {
+        const facts = {
+          inputTokens: used.inputTokens + spareInput,
+          maxOutputTokens: Math.ceil(used.outputTokens / answers) + spareOutput,
+          answers,
+        };
+        const offer = offers[pick % offers.length]!;
+        // One-hour cache writes exist in the messages protocol only, unless a rate for them is told.
+        const told = [offer.price, offer.price.above?.rates].every(
+          (rates) => rates === undefined || rates.cacheWrite1h !== undefined,
+        );
+        const hours = offer.protocol === "messages" || told;
+        const real = hours ? used : { ...used, cacheWrite1hTokens: 0 };
+        const bound = upperBound(base, offers, facts);
+        expect(bound).toBeGreaterThanOrEqual(priceUsage(offer.price, real));
+      }),
+    );
+  });
+});
+
+describe("upperBound", () => {
+  const offer = (price: TextPrice, protocol: TextOffer["protocol"] = "chat"): TextOffer => ({
+    provider: "p",
+    protocol,
+    upstreamModel: "m",
+    price,
+  });
+  const plain = { input: usd("1"), output: usd("10") };
+  const facts = { inputTokens: 1_000, answers: 1 };
+
+  it("takes the requested maximum, else what the model reserves, for each answer", () => {
+    const offers = [offer(plain)];
+    expect(upperBound(base, offers, facts)).toBe(usd("0.001") + usd("0.04096"));
+    const asked = { ...facts, maxOutputTokens: 100 };
+    expect(upperBound(base, offers, asked)).toBe(usd("0.001") + usd("0.001"));
+    expect(upperBound(base, offers, { ...asked, answers: 3 })).toBe(usd("0.001") + usd("0.003"));
+  });
+
+  it("takes the dearest offer that may serve", () => {
+    const dear = offer({ input: usd("1"), output: usd("20") });
+    const asked = { ...facts, maxOutputTokens: 100 };
+    expect(upperBound(base, [offer(plain), dear], asked)).toBe(usd("0.003"));
+  });
+
+  it("counts cache writes where they are dearer than input, an hour's only where they exist", () => {
+    const price = { ...plain, cacheWrite: usd("1.25") };
+    const asked = { ...facts, maxOutputTokens: 0 };
+    expect(upperBound(base, [offer(price)], asked)).toBe(usd("0.00125"));
+    expect(upperBound(base, [offer(price, "messages")], asked)).toBe(usd("0.002"));
+  });
+
+  it("adds the price of a request, and takes reasoning where it is dearer than output", () => {
+    const price = { ...plain, reasoning: usd("30"), request: usd("0.5") };
+    const asked = { ...facts, maxOutputTokens: 100 };
+    expect(upperBound(base, [offer(price)], asked)).toBe(usd("0.501") + usd("0.003"));
+  });
+
+  it("T64: five requests of 300K tokens are reserved at the long-context tier", () => {
+    const tiered = {
+      input: usd("0.30"),
+      output: usd("2.50"),
+      above: { inputTokens: 200_000, rates: { input: usd("0.60"), output: usd("5") } },
+    };
+    const long = { inputTokens: 300_000, maxOutputTokens: 0, answers: 1 };
+    const one = upperBound(base, [offer(tiered)], long);
+    expect(one).toBe(usd("0.18"));
+    const cap = usd("0.45");
+    const admitted = [1n, 2n, 3n, 4n, 5n].filter((count) => one * count <= cap);
+    expect(admitted).toHaveLength(2);
+  });
+
+  it("an empty list of offers is our own mistake", () => {
+    expect(() => upperBound(base, [], facts)).toThrow("a bound needs an offer");
+  });
+});
+
+describe("estimateInputTokens", () => {
+  it("grows with characters and media, and is on the high side for prose", () => {
+    const prose = "The quick brown fox jumps over the lazy dog. ".repeat(100);
+    const estimate = estimateInputTokens(prose.length, 0);
+    expect(estimate).toBeGreaterThan(1_001);
+    expect(estimateInputTokens(prose.length, 2)).toBe(estimate + 4_000);
+    expect(estimateInputTokens(0, 0)).toBeGreaterThan(0);
+  });
+});
