@@ -1,0 +1,58 @@
+/**
+ * Simulated vendors in their real wire shapes, for trying the gateway without a vendor's key and for its tests.
+ * design section 8 "Sandbox models", "Sandbox script". Imports base/ only: a fake must not share our bugs.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createJournal } from "./journal.ts";
+import type { Journal } from "./journal.ts";
+import { openai } from "./openai/vendor.ts";
+import { createScriptReader } from "./script.ts";
+import type { SandboxLog } from "./server.ts";
+import { createHandler } from "./server.ts";
+
+export type { Journal, JournalEntry } from "./journal.ts";
+
+export interface SandboxOptions {
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly host: string;
+  readonly log?: SandboxLog | undefined;
+}
+
+export interface Sandbox {
+  /** `http://host:port`; each vendor is a prefix below it. */
+  readonly url: string;
+  readonly port: number;
+  readonly journal: Journal;
+  /** Stops listening and drops what is open. */
+  close(): Promise<void>;
+}
+
+/** Longer than the idle time of common clients, so that it is never the sandbox that closes a reused connection. */
+const keepAliveMs = 120_000;
+
+/** Starts the vendors on one port. Rejects when the port is taken. */
+export async function startSandbox({ port, host, log }: SandboxOptions): Promise<Sandbox> {
+  const journal = createJournal();
+  const vendors = [openai];
+  const handle = createHandler({ vendors, journal, scripts: createScriptReader(), log });
+  const server = createServer({ noDelay: true, keepAliveTimeout: keepAliveMs, requestTimeout: 0 });
+  server.on("request", (request, response) => void handle(request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  const shownHost = host.includes(":") ? `[${host}]` : host;
+  return {
+    url: `http://${shownHost}:${bound}`,
+    port: bound,
+    journal,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

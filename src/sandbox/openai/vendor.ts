@@ -1,0 +1,42 @@
+/** The openai-like vendor: what its endpoints share. */
+import type { IncomingHttpHeaders } from "node:http";
+import { newId } from "../../base/ids.ts";
+import type { Route, Vendor } from "../vendor.ts";
+import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
+import { chat } from "./chat.ts";
+import { openaiError } from "./errors.ts";
+
+function authorise(headers: IncomingHttpHeaders): void {
+  const key = bearer(headers);
+  if (isSandboxKey(key)) return;
+  throw new Refusal(401, {
+    message: key
+      ? "Incorrect API key provided. The sandbox takes the key `sandbox`."
+      : "You didn't provide an API key. Send `Authorization: Bearer sandbox`.",
+    code: key ? "invalid_api_key" : undefined,
+  });
+}
+
+const model = (id: string) => ({
+  id,
+  object: "model",
+  created: 1_790_812_800,
+  owned_by: "sandbox",
+});
+const models: Route = {
+  kind: "json",
+  answer: () => ({ object: "list", data: [model("sandbox-large")] }),
+};
+
+export const openai: Vendor = {
+  name: "openai",
+  authorise,
+  errorBody: openaiError,
+  headers: () => ({ "x-request-id": newId("req"), "openai-processing-ms": "1" }),
+  route(method, path) {
+    if (method === "POST" && path === "/v1/chat/completions")
+      return { kind: "text", endpoint: chat };
+    if (method === "GET" && path === "/v1/models") return models;
+    return undefined;
+  },
+};

@@ -1,0 +1,244 @@
+/**
+ * The sandbox script: a line `#sandbox {json}` in the last user text decides what the vendor does.
+ * design section 8 "Sandbox script". `scriptFields` is the one table of what it may hold; `GET /` prints it.
+ */
+import type { Turn } from "./conversation.ts";
+import { openQuestionStart } from "./conversation.ts";
+import { isObject } from "./json.ts";
+import { Refusal } from "./vendor.ts";
+
+/** What a script line may hold. Names are those of the wire. */
+export interface Script {
+  readonly reply?: string;
+  readonly reasoning?: string;
+  readonly tool_calls?: readonly ScriptedCall[];
+  readonly finish?: string;
+  readonly usage?: ScriptedUsage | null;
+  readonly chunk_chars?: number;
+  readonly then?: Script;
+  readonly times?: number;
+  readonly only?: readonly string[];
+  readonly delay_ms?: number;
+  readonly chunk_delay_ms?: number;
+  readonly status?: number;
+  readonly error?: string | ScriptedError;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly retry_after?: number;
+  readonly malformed?: "json" | "html" | "empty";
+  readonly hang?: boolean;
+  readonly hang_after_chunks?: number;
+  readonly cut_after_chunks?: number;
+  readonly end_after_chunks?: number;
+  readonly stream_error?: number;
+  readonly no_end_marker?: boolean;
+  readonly whole?: boolean;
+  readonly streamed?: boolean;
+  readonly sse_cut_bytes?: number;
+  readonly flood?: number;
+  readonly task_seconds?: number;
+  readonly task_outcome?: string;
+  readonly video_seconds?: number;
+}
+
+export interface ScriptedCall {
+  readonly name: string;
+  readonly arguments?: unknown;
+}
+
+export interface ScriptedUsage {
+  readonly input?: number;
+  readonly output?: number;
+  readonly cache_read?: number;
+  readonly cache_write?: number;
+  readonly reasoning?: number;
+}
+
+export interface ScriptedError {
+  readonly message?: string;
+  readonly code?: string;
+  readonly type?: string;
+}
+
+type Kind = "text" | "number" | "flag" | "object" | "list" | "text or object" | "object or null";
+
+interface Field {
+  readonly kind: Kind;
+  /** Trouble ends with `times` and stays within `only`; content does not. */
+  readonly group: "content" | "trouble" | "control" | "task";
+  readonly meaning: string;
+}
+
+const content = (kind: Kind, meaning: string): Field => ({ kind, group: "content", meaning });
+const trouble = (kind: Kind, meaning: string): Field => ({ kind, group: "trouble", meaning });
+const control = (kind: Kind, meaning: string): Field => ({ kind, group: "control", meaning });
+const task = (kind: Kind, meaning: string): Field => ({ kind, group: "task", meaning });
+
+export const scriptFields: Readonly<Record<keyof Script, Field>> = {
+  reply: content("text", "The text of the answer."),
+  reasoning: content("text", "What the model thought first, shown as the vendor shows it."),
+  tool_calls: content("list", "Calls `[{name, arguments}]`; several are parallel calls."),
+  finish: content(
+    "text",
+    "stop, length, tool_calls, content_filter, or a vendor's own word. Responses also `failed`, generateContent also `blocked`.",
+  ),
+  usage: content(
+    "object or null",
+    "{input, output, cache_read, cache_write, reasoning}; input holds the cache, output the reasoning, and each vendor tells it its own way. null: the vendor tells nothing.",
+  ),
+  chunk_chars: content("number", "Characters in one streamed piece; 24 unless told."),
+  then: content("object", "The script of the next step, once the called tools have answered."),
+  times: control(
+    "number",
+    "Only the first n calls with this very line count. Afterwards the troubles are over and the content stays; a line without troubles counts no more.",
+  ),
+  only: control(
+    "list",
+    "Troubles only at these endpoints (chat, responses, messages, generate_content) or upstream models.",
+  ),
+  delay_ms: trouble("number", "Milliseconds before the first byte."),
+  chunk_delay_ms: trouble(
+    "number",
+    "Milliseconds between streamed pieces; 0 gives each piece its own packet.",
+  ),
+  status: trouble("number", "Answers this HTTP status with an error in the vendor's shape."),
+  error: trouble("text or object", "The error's message, or {message, code, type}."),
+  headers: trouble("object", "Response headers to add."),
+  retry_after: trouble("number", "Seconds for Retry-After (for google also RetryInfo)."),
+  malformed: trouble(
+    "text",
+    "`json`: broken JSON, in streams in the second piece; `html`: a page; `empty`: nothing.",
+  ),
+  hang: trouble("flag", "Takes the request and never answers."),
+  hang_after_chunks: trouble("number", "Falls silent after n streamed pieces."),
+  cut_after_chunks: trouble(
+    "number",
+    "Destroys the connection after n streamed pieces; a whole answer is cut in its middle.",
+  ),
+  end_after_chunks: trouble("number", "Ends the stream in good order for HTTP after n pieces."),
+  stream_error: trouble("number", "The vendor's error event after n pieces; `error` words it."),
+  no_end_marker: trouble(
+    "flag",
+    "Leaves out what ends the stream: [DONE], response.completed, message_stop, or the chunk with finishReason.",
+  ),
+  whole: trouble("flag", "Answers a whole body although a stream was asked for."),
+  streamed: trouble("flag", "Answers a stream although a whole body was asked for."),
+  sse_cut_bytes: trouble("number", "Writes a stream in packets of n bytes, whatever they cut."),
+  flood: trouble("number", "A text of n bytes, streamed as one piece."),
+  task_seconds: task("number", "For image and video tasks: how long they take."),
+  task_outcome: task("text", "succeeded, failed, expired or vanished."),
+  video_seconds: task("number", "The length of the video that is made."),
+};
+
+const marker = "#sandbox ";
+
+function fits(kind: Kind, value: unknown): boolean {
+  switch (kind) {
+    case "text":
+      return typeof value === "string";
+    case "number":
+      return typeof value === "number" && value >= 0;
+    case "flag":
+      return typeof value === "boolean";
+    case "object":
+      return isObject(value);
+    case "list":
+      return Array.isArray(value);
+    case "text or object":
+      return typeof value === "string" || isObject(value);
+    case "object or null":
+      return value === null || isObject(value);
+  }
+}
+
+/** A script that cannot be read is refused loudly: a test that misspells a field must not pass. */
+function checkScript(script: Script): void {
+  for (const [name, value] of Object.entries(script)) {
+    const field = scriptFields[name as keyof Script] as Field | undefined;
+    if (!field) throw new Refusal(400, { message: `#sandbox: no such field: ${name}` });
+    if (!fits(field.kind, value)) {
+      throw new Refusal(400, { message: `#sandbox: ${name} must be: ${field.kind}` });
+    }
+  }
+  if (script.then) checkScript(script.then);
+}
+
+function parseLine(line: string): Script {
+  let script: unknown;
+  try {
+    script = JSON.parse(line.slice(marker.length));
+  } catch {
+    throw new Refusal(400, { message: "#sandbox: the rest of the line must be one JSON object" });
+  }
+  if (!isObject(script)) throw new Refusal(400, { message: "#sandbox: not a JSON object" });
+  checkScript(script);
+  return script;
+}
+
+/** The last script line in a text, trimmed; undefined when there is none. */
+function findLine(text: string): string | undefined {
+  if (!text.includes(marker)) return undefined;
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .findLast((line) => line.startsWith(marker));
+}
+
+/** The script without its troubles, or with nothing left when it held only content. */
+function spent(script: Script, whenOnlyContent: Script): Script {
+  const entries = Object.entries(script);
+  const calm = entries.filter(([name]) => scriptFields[name as keyof Script].group !== "trouble");
+  return calm.length === entries.length ? whenOnlyContent : (Object.fromEntries(calm) as Script);
+}
+
+/** Remembers how often each line was seen, so that `times` can run out. */
+export interface ScriptReader {
+  /**
+   * The script that holds for this history at this place (endpoint and upstream model); empty without a line.
+   * @throws Refusal when the line cannot be read.
+   */
+  read(turns: readonly Turn[], place: readonly string[]): Script;
+}
+
+const linesRemembered = 10_000;
+
+export function createScriptReader(): ScriptReader {
+  const seen = new Map<string, number>();
+
+  function countCall(line: string): number {
+    const count = (seen.get(line) ?? 0) + 1;
+    seen.set(line, count);
+    if (seen.size > linesRemembered) seen.delete(seen.keys().next().value!);
+    return count;
+  }
+
+  return {
+    read(turns, place) {
+      const start = openQuestionStart(turns);
+      const index = turns.findLastIndex(
+        (turn, at) => at >= start && turn.role === "user" && findLine(turn.text) !== undefined,
+      );
+      if (index === -1) return {};
+      const line = findLine(turns[index]!.text)!;
+      let script = parseLine(line);
+      if (script.only && !script.only.some((name) => place.includes(name))) {
+        return spent(script, script);
+      }
+      if (script.times !== undefined && countCall(line) > script.times) script = spent(script, {});
+      return atStep(script, turns.slice(index + 1));
+    },
+  };
+}
+
+/**
+ * Follows `then` once for each round of tool calls that came after the line. Calls without a `then` were made
+ * and answered; what is left of their script is the reply, if it has one.
+ */
+function atStep(script: Script, later: readonly Turn[]): Script {
+  const rounds = later.filter((turn) => turn.role === "assistant" && turn.calls > 0).length;
+  let step: Script = script;
+  for (let round = 0; round < rounds && step.tool_calls; round += 1) {
+    const { tool_calls: _answered, reasoning: _thought, finish: _ended, ...rest } = step;
+    step = step.then ?? rest;
+  }
+  return step;
+}

@@ -1,0 +1,208 @@
+/** The sandbox's HTTP side: finds the vendor of a path, notes the request, and sends what the vendor says. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { answerTo } from "./answer.ts";
+import type { Journal, JournalEntry, JournalWriter } from "./journal.ts";
+import type { Json } from "./json.ts";
+import { asText, isObject } from "./json.ts";
+import type { Delivery } from "./reply.ts";
+import { scriptedFailure, sendStream, sendWhole, untilGone, wasCut } from "./reply.ts";
+import type { Script, ScriptReader } from "./script.ts";
+import { scriptFields } from "./script.ts";
+import type { Call, Failure, Route, TextRoute, Vendor } from "./vendor.ts";
+import { Refusal } from "./vendor.ts";
+
+/** Pino's shape, as far as the sandbox writes. */
+export interface SandboxLog {
+  error(fields: object, message: string): void;
+}
+
+export interface Parts {
+  readonly vendors: readonly Vendor[];
+  readonly journal: JournalWriter;
+  readonly scripts: ScriptReader;
+  readonly log: SandboxLog | undefined;
+}
+
+/** One request on its way through. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  readonly vendor: Vendor;
+  readonly left: AbortSignal;
+}
+
+/** The handler of all requests. Whatever is thrown becomes an answer, so that no request is left open by mistake. */
+export function createHandler(parts: Parts) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const started = performance.now();
+    const url = new URL(request.url ?? "/", "http://sandbox");
+    const text = await readBody(request);
+    if (text === undefined) return;
+    const vendor = parts.vendors.find(({ name }) => url.pathname.startsWith(`/${name}/`));
+    if (!vendor) return answerOwnPath(parts.journal, { request, response, url });
+    const body = parsed(text);
+    const entry = parts.journal.add({
+      vendor: vendor.name,
+      method: request.method ?? "",
+      path: request.url ?? "",
+      headers: request.headers,
+      text,
+      body,
+    });
+    const left = watch(response, entry, started);
+    const exchange: Exchange = { request, response, url, vendor, left };
+    try {
+      await answerVendorPath(parts, exchange, body);
+    } catch (error) {
+      answerError(parts, exchange, error);
+    }
+  };
+}
+
+/** The body as text; undefined when the client left before it was whole. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    return undefined;
+  }
+  return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString();
+}
+
+/** The JSON in a text; undefined when it is none. */
+function parsed(text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Completes the journal entry when the answer is out or the client has left; the signal fires in the second case. */
+function watch(response: ServerResponse, entry: JournalEntry, started: number): AbortSignal {
+  const gone = new AbortController();
+  response.once("close", () => {
+    entry.status = response.headersSent ? response.statusCode : null;
+    entry.aborted = !response.writableFinished && !wasCut(response);
+    entry.duration_ms = Math.round(performance.now() - started);
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
+
+async function answerVendorPath(parts: Parts, exchange: Exchange, body: unknown): Promise<void> {
+  const { request, response, url, vendor } = exchange;
+  const path = url.pathname.slice(vendor.name.length + 1);
+  for (const [name, value] of Object.entries(vendor.headers())) response.setHeader(name, value);
+  const route = vendor.route(request.method ?? "", path, url.searchParams);
+  if (!route) throw new Refusal(404, { message: `No such path: ${request.method} ${path}` });
+  vendor.authorise(request.headers, url.searchParams);
+  if (request.method === "POST" && !isObject(body)) {
+    throw new Refusal(400, { message: "The body is not a JSON object." });
+  }
+  const call = callOf(exchange, route, isObject(body) ? body : {});
+  if (route.kind === "json") return sendJson(response, 200, route.answer(call));
+  for (const check of route.endpoint.strict) check(call);
+  await answerQuestion(parts, exchange, { route, call });
+}
+
+function callOf({ request, url }: Exchange, route: Route, body: Json): Call {
+  const text = route.kind === "text" ? route : undefined;
+  return {
+    headers: request.headers,
+    query: url.searchParams,
+    model: text?.model ?? asText(body["model"]),
+    stream: text?.stream ?? body["stream"] === true,
+    body,
+  };
+}
+
+interface Asked {
+  readonly route: TextRoute;
+  readonly call: Call;
+}
+
+async function answerQuestion(parts: Parts, exchange: Exchange, asked: Asked): Promise<void> {
+  const { response, left } = exchange;
+  const { endpoint, array = false } = asked.route;
+  const question = endpoint.question(asked.call);
+  const script = parts.scripts.read(question.turns, [endpoint.name, asked.call.model]);
+  for (const [name, value] of Object.entries(script.headers ?? {})) response.setHeader(name, value);
+  if (script.delay_ms !== undefined) await sleep(script.delay_ms, undefined, { signal: left });
+  if (script.hang) return untilGone(left);
+  if (failedAsScripted(exchange, script)) return;
+
+  const rendering = endpoint.render(asked.call, answerTo(question, script, asked.call.model));
+  const delivery: Delivery = { response, script, left, array };
+  const streams = (asked.call.stream && !script.whole) || script.streamed === true;
+  if (streams) await sendStream(delivery, rendering);
+  else sendWhole(delivery, JSON.stringify(rendering.whole()));
+}
+
+const page = "<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>";
+
+/** The answers that are none: an error status, or a body no client of the vendor can read. */
+function failedAsScripted({ response, vendor }: Exchange, script: Script): boolean {
+  if (script.malformed === "html" || script.malformed === "empty") {
+    response.statusCode = script.status ?? 200;
+    response.setHeader("content-type", "text/html");
+    response.end(script.malformed === "html" ? page : "");
+    return true;
+  }
+  if (script.status === undefined) return false;
+  const failure = scriptedFailure(script, "The sandbox was told to fail.");
+  sendFailure(response, vendor, { status: script.status, failure });
+  return true;
+}
+
+interface Refused {
+  readonly status: number;
+  readonly failure: Failure;
+}
+
+function sendFailure(response: ServerResponse, vendor: Vendor, { status, failure }: Refused): void {
+  if (failure.retryAfterSeconds !== undefined) {
+    response.setHeader("retry-after", failure.retryAfterSeconds);
+  }
+  sendJson(response, status, vendor.errorBody(status, failure));
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify(body));
+}
+
+function answerError({ log }: Parts, { response, vendor, left }: Exchange, error: unknown): void {
+  if (left.aborted) return;
+  if (error instanceof Refusal) return sendFailure(response, vendor, error);
+  log?.error({ err: error }, "the sandbox failed");
+  if (response.headersSent) response.destroy();
+  else sendFailure(response, vendor, { status: 500, failure: { message: "The sandbox failed." } });
+}
+
+interface OwnPath {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+}
+
+/** The sandbox's own paths: the journal, and at `/` what a script may hold. */
+function answerOwnPath(journal: Journal, { request, response, url }: OwnPath): void {
+  const at = `${request.method} ${url.pathname}`;
+  if (at === "GET /__journal") {
+    const filter = (name: string) => url.searchParams.get(name) ?? undefined;
+    const entries = journal.list({ model: filter("model"), contains: filter("contains") });
+    return sendJson(response, 200, { data: entries });
+  }
+  if (at === "DELETE /__journal") {
+    journal.clear();
+    return sendJson(response, 200, { cleared: true });
+  }
+  if (at === "GET /") return sendJson(response, 200, { script: scriptFields });
+  sendJson(response, 404, { error: { message: `The sandbox has no ${at}` } });
+}

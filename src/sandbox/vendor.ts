@@ -1,0 +1,101 @@
+/** What a simulated vendor is made of: how it says no, and for each endpoint how it reads and how it answers. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Answer } from "./answer.ts";
+import type { Question } from "./conversation.ts";
+import type { Json } from "./json.ts";
+
+/** What went wrong, before the vendor words it in its own shape. */
+export interface Failure {
+  readonly message: string;
+  readonly code?: string | undefined;
+  readonly type?: string | undefined;
+  readonly param?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** The vendor's no: an HTTP status and why. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly failure: Failure;
+
+  constructor(status: number, failure: Failure) {
+    super(failure.message);
+    this.name = "Refusal";
+    this.status = status;
+    this.failure = failure;
+  }
+}
+
+/** One authorised request. */
+export interface Call {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: URLSearchParams;
+  /** The upstream model's name, wherever the vendor wants it. */
+  readonly model: string;
+  readonly stream: boolean;
+  readonly body: Json;
+}
+
+/**
+ * One event of a stream. `content` frames carry what the model said and are what scripts count;
+ * the `end` frame is the one that tells the client that nothing is missing.
+ */
+export interface Frame {
+  readonly kind: "open" | "content" | "close" | "end";
+  readonly event?: string | undefined;
+  readonly data: string;
+}
+
+/** One answer, in both forms an endpoint has. Each is built only when it is asked for. */
+export interface Rendering {
+  whole(): Json;
+  frames(): Iterable<Frame>;
+  /** How the vendor breaks off a stream of which `sent` frames are out. */
+  errorFrames(failure: Failure, sent: number): readonly Frame[];
+}
+
+/** One check of a strict table: returns or throws what the vendor refuses in this call. */
+export type Check = (call: Call) => void;
+
+export interface Endpoint {
+  readonly name: "chat" | "responses" | "messages" | "generate_content";
+  /** What the vendor refuses, in the order it looks. */
+  readonly strict: readonly Check[];
+  question(call: Call): Question;
+  render(call: Call, answer: Answer): Rendering;
+}
+
+/** A path to a model. What it leaves out stands in the body. */
+export interface TextRoute {
+  readonly kind: "text";
+  readonly endpoint: Endpoint;
+  readonly model?: string;
+  readonly stream?: boolean;
+  /** Streams a JSON array instead of events. */
+  readonly array?: boolean;
+}
+
+/** What a path leads to; `json` answers without a model. */
+export type Route = TextRoute | { readonly kind: "json"; answer(call: Call): Json };
+
+export interface Vendor {
+  readonly name: string;
+  /** @throws Refusal when the credential is absent or wrong. */
+  authorise(headers: IncomingHttpHeaders, query: URLSearchParams): void;
+  /** The route of a path below the vendor's prefix; undefined for 404. */
+  route(method: string, path: string, query: URLSearchParams): Route | undefined;
+  /** The body of an error in the vendor's shape. */
+  errorBody(status: number, failure: Failure): Json;
+  /** Headers every answer of this vendor carries. */
+  headers(): Readonly<Record<string, string>>;
+}
+
+/** Keys that open the sandbox: `sandbox`, or anything that starts with it. */
+export function isSandboxKey(key: string | undefined): boolean {
+  return key !== undefined && key.startsWith("sandbox");
+}
+
+/** The token of an `Authorization: Bearer` header. */
+export function bearer(headers: IncomingHttpHeaders): string | undefined {
+  return /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+}
