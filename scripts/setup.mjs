@@ -183,7 +183,7 @@ async function install() {
     const total = wantedPackages().length;
     const started = Date.now();
     const npmArgs = npmArguments();
-    say(`installing ${total} locked packages (npm ${npmArgs.join(" ")})`);
+    say(`installing the locked packages (npm ${npmArgs.join(" ")})`);
     await runNpm(npmArgs, total);
     say(`packages installed in ${((Date.now() - started) / 1000).toFixed(1)} s`);
   }

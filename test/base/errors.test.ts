@@ -1,0 +1,79 @@
+// The catalogue of errors, against its documentation and its own rules.
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import {
+  errorCatalogue,
+  type ErrorCode,
+  GatewayError,
+  toGatewayError,
+} from "../../src/base/errors.ts";
+
+const page = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
+const codes = Object.keys(errorCatalogue) as ErrorCode[];
+
+/** The rows of the table of codes: code, status, type. */
+const documented = [...page.matchAll(/^\| `(\w+)`\s*\| (\d{3})\s*\| `(\w+)`/gm)].map(
+  ([, code, status, type]) => ({ code, status: Number(status), type }),
+);
+
+describe("docs/errors.md", () => {
+  it("documents every code once, with its status and type, and no code that does not exist", () => {
+    const expected = codes.map((code) => {
+      const { status, type } = errorCatalogue[code];
+      return { code, status, type };
+    });
+    expect(documented).toEqual(expected);
+  });
+});
+
+describe("the catalogue", () => {
+  it("errors of one status have one type", () => {
+    const types = new Map<number, Set<string>>();
+    for (const { status, type } of Object.values(errorCatalogue))
+      types.set(status, (types.get(status) ?? new Set()).add(type));
+    for (const names of types.values()) expect(names.size).toBe(1);
+  });
+
+  it.each(codes)("%s is in snake_case, an error, and explained in whole sentences", (code) => {
+    const { status, meaning } = errorCatalogue[code];
+    expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(meaning).toMatch(/^[A-Z`].*\.$/);
+  });
+
+  it("there is a code for each layer and window of the spend caps", () => {
+    for (const layer of ["workspace", "member", "key"]) {
+      for (const period of ["total", "monthly", "weekly", "daily"])
+        expect(codes).toContain(`${layer}_${period}_spend_cap_reached`);
+    }
+  });
+});
+
+describe("GatewayError", () => {
+  it("takes status and type from the catalogue, and null for a parameter that is not named", () => {
+    const error = new GatewayError("model_not_found", "No such model: a/b.");
+    expect(error).toMatchObject({ status: 404, type: "not_found_error", param: null });
+    expect(error.shouldRetry).toBeUndefined();
+  });
+
+  it("keeps an upstream's own status where one is passed on", () => {
+    const error = new GatewayError("upstream_rejected", "too long", {
+      status: 422,
+      param: "input",
+    });
+    expect(error).toMatchObject({ status: 422, type: "invalid_request_error", param: "input" });
+  });
+
+  it("a fault that is not ours to show becomes internal_error, its text kept as the cause only", () => {
+    const fault = new Error("password=hunter2");
+    const error = toGatewayError(fault);
+    expect(error.code).toBe("internal_error");
+    expect(error.message).not.toContain("hunter2");
+    expect(error.cause).toBe(fault);
+  });
+
+  it("an error of ours passes as it is", () => {
+    const error = new GatewayError("invalid_json", "not JSON");
+    expect(toGatewayError(error)).toBe(error);
+  });
+});

@@ -1,0 +1,119 @@
+// House rules that the linter cannot hold: sizes, opening comments, leftovers, cited ids, documentation.
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const files = (...patterns: string[]) => globSync(patterns, { cwd: root }).toSorted();
+const run = (...args: string[]) =>
+  spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 60_000 });
+
+const source = files("src/**/*.{ts,sql}");
+const code = [...source, ...files("test/**/*.ts", "scripts/**/*", "bench/**/*.ts", "bin/*")];
+const pages = files("*.md", "docs/**/*.md");
+
+/** "path:line: text" of every line that the pattern matches. */
+const matches = (paths: string[], pattern: RegExp) =>
+  paths.flatMap((path) =>
+    read(path)
+      .split("\n")
+      .flatMap((line, index) =>
+        pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+      ),
+  );
+
+describe("files", () => {
+  it("there is something to look at", () => {
+    expect(source.length).toBeGreaterThan(10);
+    expect(code).toContain("test/tidy/tidy.test.ts");
+    expect(pages).toContain("README.md");
+  });
+
+  it("no source file is longer than 400 lines", () => {
+    expect(source.filter((path) => read(path).split("\n").length > 401)).toEqual([]);
+  });
+
+  it("every source file opens with a comment that says what it is", () => {
+    expect(source.filter((path) => !/^(\/\*\*|\/\/|--) ?\S|^\/\*\*\n/.test(read(path)))).toEqual(
+      [],
+    );
+  });
+
+  it("a folder of the source is entered through an index.ts", () => {
+    const folders = new Set(source.map((path) => path.split("/")[1]!));
+    const doorless = new Set(["base", "cli"]);
+    const missing = [...folders].filter(
+      (name) => !doorless.has(name) && !existsSync(join(root, "src", name, "index.ts")),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("nothing is left for later: no marker, no test that is skipped or runs alone", () => {
+    // Each with a letter in brackets, so that this line does not find itself.
+    const pattern = /\b(?:TOD[O]|FIXM[E]|XX[X])\b|\.(?:skip|only|todo)\(/;
+    expect(matches(code, pattern)).toEqual([]);
+  });
+
+  it("no check of the type checker or the linter is switched off without a reason beside it", () => {
+    const pattern = /@ts-(?:ignore|nocheck|expect-error)|(?:ox|es)lint-disable(?!.* -- \S)/;
+    expect(matches(source, pattern)).toEqual([]);
+  });
+});
+
+describe("cited ids", () => {
+  const known = new Set(
+    read("test/requirements.txt")
+      .split("\n")
+      .filter((line) => /^[A-Z]/.test(line))
+      .map((line) => line.split(" ")[1]!),
+  );
+
+  it("the list holds 671 requirements and 88 traps, each once", () => {
+    const lines = read("test/requirements.txt").match(/^[A-Z]+\d? \S+$/gm)!;
+    expect(lines).toHaveLength(671 + 88);
+    expect(known.size).toBe(lines.length);
+  });
+
+  it("every requirement cited in code and documentation exists", () => {
+    const areas = new Set([...known].map((id) => id.replace(/-.*/, "")));
+    const unknown = [...code, ...pages].flatMap((path) =>
+      [...read(path).matchAll(/\b([A-Z]+\d?)-\d+\b/g)]
+        .filter(([id, area]) => areas.has(area!) && !known.has(id))
+        .map(([id]) => `${path}: ${id}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it("every id in a test's name exists, traps included", () => {
+    const { stdout, status } = run("scripts/spec.mjs", "--json");
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout).unknown).toEqual({});
+  });
+});
+
+describe("documentation", () => {
+  it("generated pages are current", () => {
+    const { stderr, status } = run("scripts/docs.ts", "--check");
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+  });
+
+  it("every link to a file of the repository leads somewhere", () => {
+    const broken = pages.flatMap((path) =>
+      [...read(path).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)(?:#[^)]*)?\)/g)]
+        .filter(([, target]) => !existsSync(resolve(root, dirname(path), target!)))
+        .map(([, target]) => `${path}: ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it("every `npm run` in the documentation is a script", () => {
+    const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+    const named = pages.flatMap((path) =>
+      [...read(path).matchAll(/\bnpm run (?:-s )?([\w:]+)/g)].map(([, name]) => name!),
+    );
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
