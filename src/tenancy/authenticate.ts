@@ -1,0 +1,132 @@
+/**
+ * From an API key to its caller. Spec: "Authentication" 1, 2; AUTH-02 to AUTH-05, KEY-08 to KEY-12.
+ * Usable callers are cached; every change of a key, workspace or organization drops them on every node (T73). The last
+ * word on a revoked key is the ledger's: it reads the key again in the transaction that reserves the money.
+ */
+import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Database } from "../storage/index.ts";
+import { createCallerCache } from "./caller-cache.ts";
+import type { Caller, LoadedKey } from "./caller.ts";
+import { loadKey } from "./caller.ts";
+import { subscribeChanges } from "./changes.ts";
+import { parseKey } from "./key-format.ts";
+import { createLastUsed } from "./last-used.ts";
+import type { Secrets } from "./secrets.ts";
+
+export interface AuthenticatorOptions {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "warn">;
+  /** Callers held at most; 10,000 without. */
+  readonly cacheSizeMax?: number | undefined;
+}
+
+export interface Authenticator {
+  /**
+   * The caller behind a key. `fresh` reads the database whatever is cached.
+   * @throws GatewayError 401 `invalid_api_key`, `api_key_revoked`, `api_key_disabled`, `api_key_expired`;
+   * 403 `workspace_disabled`; 503 `database_unavailable`
+   */
+  authenticate(key: string, options?: { readonly fresh?: boolean }): Promise<Caller>;
+  /** Writes the last `last_used_at` values and stops listening. The database stays open. */
+  close(): Promise<void>;
+}
+
+function refuseUnusable(loaded: LoadedKey): void {
+  if (loaded.status === "revoked") {
+    throw new GatewayError("api_key_revoked", "The API key was revoked.");
+  }
+  if (loaded.status === "disabled") {
+    throw new GatewayError("api_key_disabled", "The API key is disabled.");
+  }
+  if (loaded.workspaceStatus === "disabled") {
+    throw new GatewayError("workspace_disabled", "The workspace of the API key is disabled.");
+  }
+}
+
+function refuseExpired(caller: Caller, nowMs: number): void {
+  if (caller.expiresAt === null || caller.expiresAt.getTime() > nowMs) return;
+  throw new GatewayError(
+    "api_key_expired",
+    `The API key expired at ${caller.expiresAt.toISOString()}.`,
+  );
+}
+
+const unknownKey = () => new GatewayError("invalid_api_key", "The API key is not valid.");
+
+/** An authenticator on a database. It subscribes to changes at once; `close` ends it. */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { database, secrets, clock } = options;
+  const { signals } = database;
+  const cache = createCallerCache(options.cacheSizeMax ?? 10_000);
+  const lastUsed = createLastUsed(database, options.log);
+  /** Loads that a second request for the same key may wait for. A change empties it: a load from before is too old. */
+  const shared = new Map<string, Promise<Caller>>();
+
+  function forget(test: (caller: Caller) => boolean): void {
+    shared.clear();
+    cache.forgetWhere(test);
+  }
+
+  const endings = [
+    subscribeChanges(database, "keys", (id) => forget((caller) => caller.keyId === id)),
+    subscribeChanges(database, "workspaces", (id) => forget((caller) => caller.workspaceId === id)),
+    subscribeChanges(database, "organizations", (id) =>
+      forget((caller) => caller.organizationId === id),
+    ),
+    signals.onReconnect(() => forget(() => true)),
+  ];
+
+  async function load(lookup: Buffer, slot: string): Promise<Caller> {
+    const loading = cache.begin(slot);
+    try {
+      const loaded = await loadKey(database, lookup).catch((error: unknown) => {
+        throw new GatewayError("database_unavailable", "API keys cannot be checked now.", {
+          retryAfterSeconds: 1,
+          cause: error,
+        });
+      });
+      if (loaded === undefined) throw unknownKey();
+      refuseUnusable(loaded);
+      if (signals.healthy()) cache.put(loading, loaded.caller, clock.now());
+      return loaded.caller;
+    } catch (error) {
+      cache.forgetSlot(slot);
+      throw error;
+    } finally {
+      cache.end(loading);
+    }
+  }
+
+  function loadShared(lookup: Buffer, slot: string): Promise<Caller> {
+    const underWay = shared.get(slot);
+    if (underWay !== undefined) return underWay;
+    const started = load(lookup, slot).finally(() => {
+      if (shared.get(slot) === started) shared.delete(slot);
+    });
+    shared.set(slot, started);
+    return started;
+  }
+
+  return {
+    async authenticate(key, { fresh = false } = {}) {
+      if (parseKey(key) === undefined) throw unknownKey();
+      const lookup = secrets.lookup(key);
+      const slot = lookup.toString("base64");
+      const nowMs = clock.now();
+      const trusted = !fresh && signals.healthy();
+      const cached = trusted ? cache.get(slot, nowMs) : undefined;
+      const caller = cached ?? (await (trusted ? loadShared(lookup, slot) : load(lookup, slot)));
+      refuseExpired(caller, nowMs);
+      lastUsed.touch(caller.workspaceId, caller.keyId, nowMs);
+      return caller;
+    },
+    async close() {
+      for (const end of endings) end();
+      await lastUsed.close();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** The first start: what a new database needs before anyone can call or log in. design.md section 8 "First start". */
+import type { Clock } from "../base/clock.ts";
+import type { Database } from "../storage/index.ts";
+import { createKey } from "./keys.ts";
+import { addMember } from "./members.ts";
+import { createOrganization } from "./organizations.ts";
+import { oneTimePassword } from "./passwords.ts";
+import type { Secrets } from "./secrets.ts";
+import { createUser } from "./users.ts";
+import { createWorkspace } from "./workspaces.ts";
+
+export interface BootstrapContext {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+}
+
+/** What was created, to be printed once: the password and the key appear nowhere else. */
+export interface FirstStart {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly oneTimePassword: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+/**
+ * Creates the default organization, workspace, administrator and first API key, all or nothing; null when that was done
+ * before. Of processes that start together one does it: the others wait at the settings row and then find it taken.
+ */
+export async function bootstrap(
+  context: BootstrapContext,
+  options: { readonly email?: string } = {},
+): Promise<FirstStart | null> {
+  const { clock, secrets } = context;
+  const password = oneTimePassword();
+  return context.database.transaction(async (tx) => {
+    const claimed = await tx.query(
+      "insert into settings (name, value) values ('first_start', $1::jsonb) on conflict (name) do nothing returning name",
+      [JSON.stringify(new Date(clock.now()).toISOString())],
+    );
+    if (claimed.length === 0) return null;
+    const within = { database: tx, clock, secrets };
+    const organization = await createOrganization(within, { name: "Default" });
+    const workspace = await createWorkspace(within, {
+      name: "Default",
+      organizationId: organization.id,
+    });
+    const user = await createUser(within, {
+      email: options.email ?? "admin@localhost",
+      name: "Administrator",
+      role: "admin",
+      password,
+    });
+    await addMember(within, { workspaceId: workspace.id, userId: user.id, role: "admin" });
+    const { record, key } = await createKey(within, {
+      workspaceId: workspace.id,
+      name: "first key",
+      createdBy: user.id,
+    });
+    return {
+      organizationId: organization.id,
+      workspaceId: workspace.id,
+      userId: user.id,
+      email: user.email,
+      oneTimePassword: password,
+      keyId: record.id,
+      key,
+    };
+  });
+}

@@ -1,0 +1,105 @@
+/**
+ * Who calls: an API key with the layers above it, as one value that a request carries along.
+ * Spec: "Authentication" 2 (AUTH-05). Money is not in it: caps and balance are decided by the ledger, in the database.
+ */
+import type { Queryable } from "../storage/index.ts";
+import type { KeyStatus } from "./key-record.ts";
+import type {
+  RateLimits,
+  RateLimitsJson,
+  RoutingJson,
+  RoutingSettings,
+} from "./routing-settings.ts";
+import { rateLimitsOfRow, routingOfRow } from "./routing-settings.ts";
+import type { WorkspaceStatus } from "./workspaces.ts";
+
+/** What one layer says about models and providers. */
+export interface ScopeLayer {
+  readonly modelAllowlist: readonly string[];
+  readonly routing: RoutingSettings;
+}
+
+/** A caller who may call. Shared between requests, so never changed. */
+export interface Caller {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly workspaceId: string;
+  readonly organizationId: string | null;
+  /** The user who created the key, whose member caps apply; null for legacy keys without an owner. */
+  readonly memberId: string | null;
+  readonly expiresAt: Date | null;
+  readonly rateLimits: RateLimits | null;
+  readonly allowRequestOverride: boolean;
+  /** null for a personal workspace. */
+  readonly organization: ScopeLayer | null;
+  readonly workspace: ScopeLayer;
+  readonly key: ScopeLayer;
+}
+
+/** What the database says of a key, usable or not. */
+export interface LoadedKey {
+  readonly caller: Caller;
+  readonly status: KeyStatus;
+  readonly workspaceStatus: WorkspaceStatus;
+}
+
+interface CallerRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly name: string;
+  readonly status: KeyStatus;
+  readonly created_by: string | null;
+  readonly model_allowlist: readonly string[];
+  readonly routing: Partial<RoutingJson> | null;
+  readonly allow_request_override: boolean;
+  readonly rate_limits: Partial<RateLimitsJson> | null;
+  readonly expires_at: Date | null;
+  readonly workspace_status: WorkspaceStatus;
+  readonly workspace_allowlist: readonly string[];
+  readonly workspace_routing: Partial<RoutingJson> | null;
+  readonly organization_id: string | null;
+  readonly organization_allowlist: readonly string[] | null;
+  readonly organization_routing: Partial<RoutingJson> | null;
+}
+
+/** The key with this lookup value, with its layers; undefined when there is none. */
+export async function loadKey(database: Queryable, lookup: Buffer): Promise<LoadedKey | undefined> {
+  const [row] = await database.query<CallerRow>(
+    `select k.id, k.workspace_id, k.name, k.status, k.created_by, k.model_allowlist, k.routing, k.allow_request_override,
+       k.rate_limits, k.expires_at, w.status as workspace_status, w.model_allowlist as workspace_allowlist,
+       w.routing as workspace_routing, o.id as organization_id, o.model_allowlist as organization_allowlist,
+       o.routing as organization_routing
+     from api_keys k join workspaces w on w.id = k.workspace_id left join organizations o on o.id = w.organization_id
+     where k.lookup = $1`,
+    [lookup],
+    { name: "tenancy_load_key" },
+  );
+  if (row === undefined) return undefined;
+  return { caller: callerOfRow(row), status: row.status, workspaceStatus: row.workspace_status };
+}
+
+function callerOfRow(row: CallerRow): Caller {
+  return Object.freeze({
+    keyId: row.id,
+    keyName: row.name,
+    workspaceId: row.workspace_id,
+    organizationId: row.organization_id,
+    memberId: row.created_by,
+    expiresAt: row.expires_at,
+    rateLimits: rateLimitsOfRow(row.rate_limits),
+    allowRequestOverride: row.allow_request_override,
+    organization:
+      row.organization_id === null
+        ? null
+        : layer(row.organization_allowlist, row.organization_routing),
+    workspace: layer(row.workspace_allowlist, row.workspace_routing),
+    key: layer(row.model_allowlist, row.routing),
+  });
+}
+
+function layer(
+  allowlist: readonly string[] | null,
+  routing: Partial<RoutingJson> | null,
+): ScopeLayer {
+  return { modelAllowlist: allowlist ?? [], routing: routingOfRow(routing) };
+}

@@ -1,0 +1,43 @@
+/** Checks shared by the settings of keys, workspaces and organizations. `param` is the wire name of the field. */
+import { GatewayError } from "../base/errors.ts";
+
+const nameLengthMax = 200;
+const allowlistLengthMax = 10_000;
+const modelIdLengthMax = 300;
+
+/** A refusal of one field's value. */
+export function invalidValue(param: string, rule: string): GatewayError {
+  return new GatewayError("invalid_value", `\`${param}\` ${rule}.`, { param });
+}
+
+/** A required name, trimmed. @throws GatewayError `missing_required_parameter`, `invalid_value` (KEY-06) */
+export function checkName(name: string | null | undefined, param = "name"): string {
+  const trimmed = typeof name === "string" ? name.trim() : "";
+  if (trimmed === "") {
+    throw new GatewayError("missing_required_parameter", `\`${param}\` is required.`, { param });
+  }
+  if (trimmed.length > nameLengthMax) {
+    throw invalidValue(param, `must have at most ${nameLengthMax} characters`);
+  }
+  return trimmed;
+}
+
+/** A list of non-empty strings without repetitions, in the order given. @throws GatewayError `invalid_value` */
+export function checkNames(list: readonly string[], param: string): string[] {
+  const wellFormed =
+    Array.isArray(list) &&
+    list.length <= allowlistLengthMax &&
+    list.every(
+      (item) => typeof item === "string" && item !== "" && item.length <= modelIdLengthMax,
+    );
+  if (!wellFormed) throw invalidValue(param, "must be a list of non-empty strings");
+  return [...new Set(list)];
+}
+
+/**
+ * A model allowlist; null is the empty list, which restricts nothing. Models that are unknown or out of scope stay on
+ * it (spec "Authentication" 5: marked, not removed), so the catalog is not asked here.
+ */
+export function checkAllowlist(list: readonly string[] | null): string[] {
+  return list === null ? [] : checkNames(list, "model_allowlist");
+}

@@ -1,0 +1,52 @@
+/** What the functions of this folder need from outside, and what their answers have in common. */
+import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
+import type { Database, Queryable } from "../storage/index.ts";
+
+/** Enough to read and to add rows; inside a transaction too. */
+export interface RowContext {
+  readonly database: Queryable;
+  readonly clock: Clock;
+}
+
+/** Needed to change rows: a change is a transaction, and is signalled (changes.ts). */
+export interface ChangeContext {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** The only row of an answer. @throws GatewayError `not_found`, the same for a missing row and another tenant's. */
+export function onlyRow<Row>(rows: readonly Row[], what: string): Row {
+  const [row] = rows;
+  if (row === undefined) throw new GatewayError("not_found", `No such ${what}.`);
+  return row;
+}
+
+/** A page of a list, newest first. */
+export interface PageRequest {
+  /** 1 to 100; 20 without. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+export interface Page<Record> {
+  readonly records: readonly Record[];
+  readonly nextCursor: string | null;
+}
+
+/** The checked size of a page. @throws GatewayError `invalid_value` */
+export function pageLimit(limit: number | undefined): number {
+  if (limit === undefined) return 20;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 100) return limit;
+  throw new GatewayError("invalid_value", "`limit` must be from 1 to 100.", { param: "limit" });
+}
+
+/** Cuts rows fetched with one more than `limit` into a page. Ids sort by time, so the last id is the cursor. */
+export function pageOf<Record extends { readonly id: string }>(
+  records: readonly Record[],
+  limit: number,
+): Page<Record> {
+  const shown = records.slice(0, limit);
+  return { records: shown, nextCursor: records.length > limit ? (shown.at(-1)?.id ?? null) : null };
+}

@@ -1,0 +1,67 @@
+/**
+ * Which API key a request carries, whatever header its SDK puts it in. wire/gaps.md section 24, wire/clients.md.
+ * Spec: "Authentication" 1; decisions.md "key carriers".
+ */
+import { GatewayError } from "../base/errors.ts";
+
+type HeaderValue = string | readonly string[] | undefined;
+
+/** Every place a key may stand in. The caller fills `queryKey` (`?key=`) on `/v1beta` only, and never logs it. */
+export interface CredentialCarriers {
+  readonly authorization?: HeaderValue;
+  readonly xApiKey?: HeaderValue;
+  readonly xGoogApiKey?: HeaderValue;
+  readonly apiKey?: HeaderValue;
+  readonly queryKey?: HeaderValue;
+}
+
+const keyLengthMax = 512;
+const bearer = /^bearer(?:[ \t]+(.*))?$/is;
+
+function values(carrier: HeaderValue): readonly string[] {
+  if (carrier === undefined) return [];
+  return typeof carrier === "string" ? [carrier] : carrier;
+}
+
+/** The token of `Bearer <token>`; undefined for another scheme, such as the Basic of a proxy in front. */
+function bearerToken(header: string): string | undefined {
+  const match = bearer.exec(header.trim());
+  return match ? (match[1] ?? "") : undefined;
+}
+
+/**
+ * The one key of a request, as sent: its format is not judged here. SDKs with an empty key send the header without a
+ * value, which counts as absent; the same key in two places is fine.
+ * @throws GatewayError `missing_api_key`; `invalid_api_key` for two different keys, control characters, spaces, over-long
+ * values, or an Authorization header of another scheme with no key beside it. The message never repeats what was sent.
+ */
+export function readCredential(carriers: CredentialCarriers): string {
+  const tokens = values(carriers.authorization).map(bearerToken);
+  const found = [
+    ...tokens.filter((token) => token !== undefined),
+    ...values(carriers.xApiKey),
+    ...values(carriers.xGoogApiKey),
+    ...values(carriers.apiKey),
+    ...values(carriers.queryKey),
+  ];
+  const keys = new Set(found.map((value) => value.trim()).filter((value) => value !== ""));
+  const [key] = keys;
+  if (key === undefined) {
+    if (tokens.includes(undefined)) {
+      throw invalid("The Authorization header must be `Bearer <API_KEY>`.");
+    }
+    throw new GatewayError(
+      "missing_api_key",
+      "No API key was sent. Send it as `Authorization: Bearer <API_KEY>`.",
+    );
+  }
+  if (keys.size > 1) throw invalid("Two different API keys were sent in one request.");
+  if (key.length > keyLengthMax || !/^[\x21-\x7e]+$/.test(key)) {
+    throw invalid("The API key is malformed.");
+  }
+  return key;
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError("invalid_api_key", message);
+}

@@ -1,0 +1,62 @@
+/** The door of tenancy: organizations, workspaces, members, users, API keys, and who a request comes from. */
+export {
+  createAuthenticator,
+  type Authenticator,
+  type AuthenticatorOptions,
+} from "./authenticate.ts";
+export { bootstrap, type BootstrapContext, type FirstStart } from "./bootstrap.ts";
+export type { Caller, ScopeLayer } from "./caller.ts";
+export { subscribeChanges, type ChangeChannel } from "./changes.ts";
+export type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
+export { readCredential, type CredentialCarriers } from "./credentials.ts";
+export { renderKey, type KeyRecord, type KeySpend, type KeyStatus } from "./key-record.ts";
+export { disableKey, enableKey, revokeKey } from "./key-states.ts";
+export {
+  changeKey,
+  createKey,
+  getKey,
+  listKeys,
+  revealKey,
+  type KeyFilter,
+  type KeyInput,
+  type KeyPatch,
+  type KeyReference,
+  type KeySettings,
+  type KeyWithSecret,
+} from "./keys.ts";
+export { loadMasterKey, MasterKeyError } from "./master-key.ts";
+export {
+  addMember,
+  changeMember,
+  getMember,
+  listMembers,
+  type Member,
+  type MemberPatch,
+  type MemberReference,
+  type MemberRole,
+} from "./members.ts";
+export {
+  changeOrganization,
+  createOrganization,
+  getOrganization,
+  listOrganizations,
+  type Organization,
+  type OrganizationPatch,
+} from "./organizations.ts";
+export { hashPassword, verifyPassword } from "./passwords.ts";
+export type { RateLimits, RoutingSettings, SortStrategy } from "./routing-settings.ts";
+export { routingScope, type RoutingScope } from "./scope.ts";
+export { openSecrets, type Secrets } from "./secrets.ts";
+export { readSigningSecret, type SigningSecret } from "./signing-secret.ts";
+export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
+export { changeUser, createUser, getUser, listUsers, type User, type UserRole } from "./users.ts";
+export {
+  changeWorkspace,
+  createWorkspace,
+  getWorkspace,
+  listWorkspaces,
+  type Workspace,
+  type WorkspaceInput,
+  type WorkspacePatch,
+  type WorkspaceStatus,
+} from "./workspaces.ts";

@@ -1,0 +1,157 @@
+/**
+ * The record of an API key: its row, the value the rest of the program sees (never the key itself), and its wire shape.
+ * Spec: "API key, workspace, signing secret"; wire/gaps.md section 8; KEY-16.
+ */
+import type { NanoUsd } from "../base/money.ts";
+import { formatUsd } from "../base/money.ts";
+import type {
+  RateLimits,
+  RateLimitsJson,
+  RoutingJson,
+  RoutingSettings,
+} from "./routing-settings.ts";
+import {
+  rateLimitsOfRow,
+  renderRateLimits,
+  renderRouting,
+  routingOfRow,
+} from "./routing-settings.ts";
+import type { SpendCaps, SpendCapsRow } from "./spend-caps.ts";
+import { renderSpendCaps, spendCapColumns, spendCapsOfRow } from "./spend-caps.ts";
+
+/**
+ * active: calls work. disabled: every request with the key fails until it is enabled again.
+ * revoked: the same, for good. Moves are in key-states.ts; expiry is a date, not a state.
+ */
+export type KeyStatus = "active" | "disabled" | "revoked";
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly status: KeyStatus;
+  readonly prefix: string;
+  readonly last4: string;
+  /** False for legacy keys that keep only a prefix (KEY-05). */
+  readonly revealable: boolean;
+  /** The user who created it; null for legacy keys without a recorded owner. */
+  readonly createdBy: string | null;
+  readonly spendCaps: SpendCaps;
+  readonly modelAllowlist: readonly string[];
+  readonly routing: RoutingSettings;
+  readonly allowRequestOverride: boolean;
+  readonly rateLimits: RateLimits | null;
+  readonly expiresAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** At most a minute or so behind. */
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+export interface KeyRow extends SpendCapsRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly name: string;
+  readonly status: KeyStatus;
+  readonly key_prefix: string;
+  readonly key_last4: string;
+  readonly revealable: boolean;
+  readonly created_by: string | null;
+  readonly model_allowlist: readonly string[];
+  readonly routing: Partial<RoutingJson> | null;
+  readonly allow_request_override: boolean;
+  readonly rate_limits: Partial<RateLimitsJson> | null;
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly last_used_at: Date | null;
+  readonly revoked_at: Date | null;
+}
+
+/** What a `KeyRow` selects. Neither `lookup` nor `ciphertext` ever leaves the database with a record. */
+export const keyColumns = `id, workspace_id, name, status, key_prefix, key_last4,
+  ciphertext is not null as revealable, created_by, ${spendCapColumns}, model_allowlist, routing,
+  allow_request_override, rate_limits, expires_at, created_at, updated_at, last_used_at, revoked_at`;
+
+export function keyOfRow(row: KeyRow): KeyRecord {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    name: row.name,
+    status: row.status,
+    prefix: row.key_prefix,
+    last4: row.key_last4,
+    revealable: row.revealable,
+    createdBy: row.created_by,
+    spendCaps: spendCapsOfRow(row),
+    modelAllowlist: row.model_allowlist,
+    routing: routingOfRow(row.routing),
+    allowRequestOverride: row.allow_request_override,
+    rateLimits: rateLimitsOfRow(row.rate_limits),
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+  };
+}
+
+/** What a key has spent, and when its windows start anew; told by the ledger. */
+export interface KeySpend {
+  readonly totalNano: NanoUsd;
+  readonly dailyNano: NanoUsd;
+  readonly weeklyNano: NanoUsd;
+  readonly monthlyNano: NanoUsd;
+  readonly resetsAt: { readonly daily: Date; readonly weekly: Date; readonly monthly: Date };
+}
+
+/** The record on the wire: snake_case, decimal strings, ISO times. A creation or reveal adds `key` beside it. */
+export function renderKey(record: KeyRecord, spend: KeySpend): Record<string, unknown> {
+  const iso = (date: Date | null) => date?.toISOString() ?? null;
+  const caps = record.spendCaps;
+  return {
+    id: record.id,
+    object: "api_key",
+    name: record.name,
+    status: record.status,
+    key_prefix: record.prefix,
+    key_last4: record.last4,
+    revealable: record.revealable,
+    workspace_id: record.workspaceId,
+    created_by: record.createdBy,
+    created_at: iso(record.createdAt),
+    updated_at: iso(record.updatedAt),
+    last_used_at: iso(record.lastUsedAt),
+    revoked_at: iso(record.revokedAt),
+    expires_at: iso(record.expiresAt),
+    spend_caps: renderSpendCaps(caps),
+    spend: {
+      total: formatUsd(spend.totalNano),
+      daily: formatUsd(spend.dailyNano),
+      weekly: formatUsd(spend.weeklyNano),
+      monthly: formatUsd(spend.monthlyNano),
+    },
+    remaining: {
+      total: remaining(caps.totalNano, spend.totalNano),
+      daily: remaining(caps.dailyNano, spend.dailyNano),
+      weekly: remaining(caps.weeklyNano, spend.weeklyNano),
+      monthly: remaining(caps.monthlyNano, spend.monthlyNano),
+    },
+    resets_at: {
+      daily: iso(spend.resetsAt.daily),
+      weekly: iso(spend.resetsAt.weekly),
+      monthly: iso(spend.resetsAt.monthly),
+    },
+    model_allowlist: record.modelAllowlist,
+    routing: renderRouting(record.routing),
+    allow_request_override: record.allowRequestOverride,
+    rate_limits: renderRateLimits(record.rateLimits),
+  };
+}
+
+/** null without a cap; never below zero, though a charge may pass a soft cap. */
+function remaining(capNano: NanoUsd | null, spentNano: NanoUsd): string | null {
+  if (capNano === null) return null;
+  return formatUsd(spentNano >= capNano ? 0n : capNano - spentNano);
+}

@@ -1,0 +1,51 @@
+/**
+ * The moves between the states of an API key: active <-> disabled, both -> revoked, and never back from there.
+ * Spec: "States and transitions", API key (KEY-08 to KEY-13). Each move is one compare-and-set statement; a move to the
+ * state the key is in already changes nothing and is no error, so that it can be repeated after a lost answer.
+ */
+import { GatewayError } from "../base/errors.ts";
+import { changeRow } from "./changes.ts";
+import type { ChangeContext } from "./context.ts";
+import type { KeyRecord, KeyRow, KeyStatus } from "./key-record.ts";
+import { keyColumns, keyOfRow } from "./key-record.ts";
+import type { KeyReference } from "./keys.ts";
+import { getKey, referenceParams, whereReference } from "./keys.ts";
+
+/** Every request with the key fails from now on, until it is enabled again. @throws GatewayError `conflict`, `not_found` */
+export function disableKey(context: ChangeContext, reference: KeyReference): Promise<KeyRecord> {
+  return move(context, reference, { from: ["active"], to: "disabled" });
+}
+
+/** Back to active (KEY-10). @throws GatewayError `conflict` when revoked (KEY-12), `not_found` */
+export function enableKey(context: ChangeContext, reference: KeyReference): Promise<KeyRecord> {
+  return move(context, reference, { from: ["disabled"], to: "active" });
+}
+
+/** For good. Charges already made, and tasks already running, are not touched (KEY-13). @throws GatewayError `not_found` */
+export function revokeKey(context: ChangeContext, reference: KeyReference): Promise<KeyRecord> {
+  return move(context, reference, { from: ["active", "disabled"], to: "revoked" });
+}
+
+interface Move {
+  readonly from: readonly KeyStatus[];
+  readonly to: KeyStatus;
+}
+
+function move(
+  context: ChangeContext,
+  reference: KeyReference,
+  { from, to }: Move,
+): Promise<KeyRecord> {
+  return changeRow(context.database, "keys", async (tx) => {
+    const [row] = await tx.query<KeyRow>(
+      `update api_keys set status = $3, updated_at = $4, revoked_at = case when $3 = 'revoked' then $4 else revoked_at end
+       where ${whereReference} and status = any($5::text[])
+       returning ${keyColumns}`,
+      [...referenceParams(reference), to, new Date(context.clock.now()), from],
+    );
+    if (row !== undefined) return keyOfRow(row);
+    const record = await getKey({ ...context, database: tx }, reference);
+    if (record.status === to) return record;
+    throw new GatewayError("conflict", `The API key is ${record.status} and cannot become ${to}.`);
+  });
+}

@@ -1,0 +1,226 @@
+/**
+ * API keys as records: create, list, read, change, reveal. Moves between states are in key-states.ts.
+ * Spec: "API key, workspace, signing secret"; wire/gaps.md section 9. Who may do what is decided by the caller.
+ */
+import { GatewayError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { changeRow } from "./changes.ts";
+import { checkAllowlist, checkName, invalidValue } from "./checks.ts";
+import type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
+import { onlyRow, pageLimit, pageOf } from "./context.ts";
+import { generateKey, parseKey } from "./key-format.ts";
+import type { KeyRecord, KeyRow, KeyStatus } from "./key-record.ts";
+import { keyColumns, keyOfRow } from "./key-record.ts";
+import type { RateLimitsPatch, RoutingPatch } from "./routing-settings.ts";
+import {
+  followRouting,
+  mergeRateLimits,
+  mergeRouting,
+  renderRateLimits,
+  renderRouting,
+} from "./routing-settings.ts";
+import type { Secrets } from "./secrets.ts";
+import type { SpendCapsPatch } from "./spend-caps.ts";
+import { mergeSpendCaps, noSpendCaps, spendCapColumns, spendCapParams } from "./spend-caps.ts";
+
+/** What may be set at creation and changed later. Absent: unchanged (at creation: none). null: no limit, none. */
+export interface KeySettings {
+  readonly spendCaps?: SpendCapsPatch | null | undefined;
+  readonly modelAllowlist?: readonly string[] | null | undefined;
+  readonly routing?: RoutingPatch | null | undefined;
+  readonly allowRequestOverride?: boolean | undefined;
+  readonly rateLimits?: RateLimitsPatch | null | undefined;
+  readonly expiresAt?: Date | null | undefined;
+}
+
+export interface KeyInput extends KeySettings {
+  readonly workspaceId: string;
+  readonly name: string;
+  /** The user who creates it. */
+  readonly createdBy: string | null;
+}
+
+export interface KeyPatch extends KeySettings {
+  readonly name?: string | undefined;
+}
+
+/** Names a key. With a workspace, a key of another workspace is as good as missing. */
+export interface KeyReference {
+  readonly id: string;
+  readonly workspaceId?: string | undefined;
+}
+
+/** A key in full beside its record: only at creation and on reveal. */
+export interface KeyWithSecret {
+  readonly record: KeyRecord;
+  readonly key: string;
+}
+
+/** The two parameters of `whereReference`, first in every statement that uses it. */
+export const referenceParams = (reference: KeyReference) => [
+  reference.id,
+  reference.workspaceId ?? null,
+];
+export const whereReference = "id = $1 and ($2::text is null or workspace_id = $2)";
+
+/**
+ * A new active key. `key` is its only appearance besides `revealKey`.
+ * @throws GatewayError `missing_required_parameter` (KEY-06), `invalid_value`, `not_found` (workspace)
+ */
+export async function createKey(
+  context: RowContext & { readonly secrets: Secrets },
+  input: KeyInput,
+): Promise<KeyWithSecret> {
+  const name = checkName(input.name);
+  const nowMs = context.clock.now();
+  const id = newId("key", nowMs);
+  const key = generateKey();
+  const hint = parseKey(key)!;
+  // A key needs no signal: nothing remembers that it was unknown.
+  const rows = await context.database.query<KeyRow>(
+    `insert into api_keys (workspace_id, id, name, status, lookup, ciphertext, key_prefix, key_last4, created_by,
+       created_at, updated_at, ${spendCapColumns}, model_allowlist, routing, allow_request_override, rate_limits, expires_at)
+     select w.id, $2, $3, 'active', $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17,
+       $18::jsonb, $19
+     from workspaces w where w.id = $1
+     returning ${keyColumns}`,
+    [
+      input.workspaceId,
+      id,
+      name,
+      context.secrets.lookup(key),
+      context.secrets.seal(id, key),
+      hint.prefix,
+      hint.last4,
+      input.createdBy,
+      new Date(nowMs),
+      ...settingParams(emptySettings, input),
+    ],
+  );
+  return { record: keyOfRow(onlyRow(rows, "workspace")), key };
+}
+
+type Settings = Pick<
+  KeyRecord,
+  "spendCaps" | "modelAllowlist" | "routing" | "allowRequestOverride" | "rateLimits" | "expiresAt"
+>;
+
+const emptySettings: Settings = {
+  spendCaps: noSpendCaps,
+  modelAllowlist: [],
+  routing: followRouting,
+  allowRequestOverride: false,
+  rateLimits: null,
+  expiresAt: null,
+};
+
+/** The ten setting columns after a patch, in the order of both statements of this file. */
+function settingParams(current: Settings, patch: KeySettings): unknown[] {
+  const rateLimits = renderRateLimits(mergeRateLimits(current.rateLimits, patch.rateLimits));
+  const expiresAt = patch.expiresAt === undefined ? current.expiresAt : patch.expiresAt;
+  if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) {
+    throw invalidValue("expires_at", "must be a time or null");
+  }
+  return [
+    ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
+    JSON.stringify(
+      patch.modelAllowlist === undefined
+        ? current.modelAllowlist
+        : checkAllowlist(patch.modelAllowlist),
+    ),
+    JSON.stringify(renderRouting(mergeRouting(current.routing, patch.routing))),
+    patch.allowRequestOverride ?? current.allowRequestOverride,
+    rateLimits === null ? null : JSON.stringify(rateLimits),
+    expiresAt,
+  ];
+}
+
+/** One key's record. @throws GatewayError `not_found` */
+export async function getKey(context: RowContext, reference: KeyReference): Promise<KeyRecord> {
+  const rows = await context.database.query<KeyRow>(
+    `select ${keyColumns} from api_keys where ${whereReference}`,
+    referenceParams(reference),
+  );
+  return keyOfRow(onlyRow(rows, "API key"));
+}
+
+export interface KeyFilter extends PageRequest {
+  readonly workspaceId?: string | undefined;
+  readonly createdBy?: string | undefined;
+  readonly status?: KeyStatus | undefined;
+}
+
+/** Keys newest first. A legacy key without an owner never matches a `createdBy`. */
+export async function listKeys(context: RowContext, filter: KeyFilter): Promise<Page<KeyRecord>> {
+  const limit = pageLimit(filter.limit);
+  const rows = await context.database.query<KeyRow>(
+    `select ${keyColumns} from api_keys
+     where ($1::text is null or workspace_id = $1) and ($2::text is null or created_by = $2)
+       and ($3::text is null or status = $3) and ($4::text is null or id < $4)
+     order by id desc limit $5`,
+    [
+      filter.workspaceId ?? null,
+      filter.createdBy ?? null,
+      filter.status ?? null,
+      filter.cursor ?? null,
+      limit + 1,
+    ],
+  );
+  return pageOf(rows.map(keyOfRow), limit);
+}
+
+/**
+ * Changes what the patch names, and nothing else (T71, T78): the row is locked while it is merged, so that two changes
+ * of different fields at the same time both stand. Returns the record as stored.
+ * @throws GatewayError `not_found`, `invalid_value`, `missing_required_parameter` (an emptied name)
+ */
+export function changeKey(
+  context: ChangeContext,
+  reference: KeyReference,
+  patch: KeyPatch,
+): Promise<KeyRecord> {
+  return changeRow(context.database, "keys", async (tx) => {
+    const found = await tx.query<KeyRow>(
+      `select ${keyColumns} from api_keys where ${whereReference} for update`,
+      referenceParams(reference),
+    );
+    const current = keyOfRow(onlyRow(found, "API key"));
+    const rows = await tx.query<KeyRow>(
+      `update api_keys set name = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6, cap_weekly_nano = $7,
+         cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,
+         allow_request_override = $12, rate_limits = $13::jsonb, expires_at = $14
+       where id = $1 and workspace_id = $2
+       returning ${keyColumns}`,
+      [
+        current.id,
+        current.workspaceId,
+        patch.name === undefined ? current.name : checkName(patch.name),
+        new Date(context.clock.now()),
+        ...settingParams(current, patch),
+      ],
+    );
+    return keyOfRow(onlyRow(rows, "API key"));
+  });
+}
+
+/**
+ * The key in full again (KEY-04). The caller has checked the right to see it.
+ * @throws GatewayError `conflict` for a legacy key that keeps only its prefix (KEY-05), `not_found`
+ */
+export async function revealKey(
+  context: RowContext & { readonly secrets: Secrets },
+  reference: KeyReference,
+): Promise<KeyWithSecret> {
+  const rows = await context.database.query<KeyRow & { ciphertext: Buffer | null }>(
+    `select ${keyColumns}, ciphertext from api_keys where ${whereReference}`,
+    referenceParams(reference),
+  );
+  const row = onlyRow(rows, "API key");
+  if (row.ciphertext === null) {
+    throw new GatewayError(
+      "conflict",
+      "This legacy API key keeps only its prefix and cannot be shown. Create a new key instead.",
+    );
+  }
+  return { record: keyOfRow(row), key: context.secrets.unseal(row.id, row.ciphertext) };
+}

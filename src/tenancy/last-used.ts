@@ -1,0 +1,81 @@
+/**
+ * When a key was last used: written at most once a minute per key, many keys in one statement, never while a request
+ * waits. wire/gaps.md section 8 (`last_used_at`). Losing a few of these in a crash or an outage is fine.
+ */
+import type { Queryable } from "../storage/index.ts";
+
+interface Warn {
+  warn(fields: object, message: string): void;
+}
+
+export interface LastUsed {
+  touch(workspaceId: string, keyId: string, nowMs: number): void;
+  /** Writes what is waiting. Never rejects: a failure is logged and forgotten. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const minuteMs = 60_000;
+const flushDelayMs = 1_000;
+
+/**
+ * Keys that another transaction holds are skipped, not waited for: this statement locks many rows in no given order,
+ * and must neither deadlock with another node's nor hold up a change of a key.
+ */
+const statement = `
+  with seen as (
+    select * from unnest($1::text[], $2::text[], $3::timestamptz[]) as s (workspace_id, id, at)
+  ), due as (
+    select k.workspace_id, k.id, s.at from api_keys k
+    join seen s on s.workspace_id = k.workspace_id and s.id = k.id
+    where k.last_used_at is null or k.last_used_at <= s.at - interval '1 minute'
+    for update of k skip locked
+  )
+  update api_keys k set last_used_at = due.at from due
+  where k.workspace_id = due.workspace_id and k.id = due.id`;
+
+export function createLastUsed(database: Queryable, log: Warn): LastUsed {
+  /** Keys touched within about the last minute, and when. */
+  const recent = new Map<string, number>();
+  let waiting: { workspaceId: string; keyId: string; atMs: number }[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    const batch = waiting;
+    waiting = [];
+    if (batch.length === 0) return;
+    const latestMs = batch.at(-1)!.atMs;
+    for (const [keyId, atMs] of recent) {
+      if (Math.abs(latestMs - atMs) >= minuteMs) recent.delete(keyId);
+    }
+    try {
+      await database.query(statement, [
+        batch.map((use) => use.workspaceId),
+        batch.map((use) => use.keyId),
+        batch.map((use) => new Date(use.atMs).toISOString()),
+      ]);
+    } catch (error) {
+      log.warn({ err: error, keys: batch.length }, "last_used_at was not written");
+    }
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing = writing.then(write);
+    return writing;
+  }
+
+  return {
+    touch(workspaceId, keyId, nowMs) {
+      const last = recent.get(keyId);
+      if (last !== undefined && Math.abs(nowMs - last) < minuteMs) return;
+      recent.set(keyId, nowMs);
+      waiting.push({ workspaceId, keyId, atMs: nowMs });
+      timer ??= setTimeout(() => void flush(), flushDelayMs).unref();
+    },
+    flush,
+    close: flush,
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * The master key: 32 bytes from which every other secret is derived. design.md section 8 "Environment".
+ * It comes from TOLLGATE_MASTER_KEY, else from `<data directory>/master-key`, which the first start writes.
+ */
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import path from "node:path";
+
+/** The master key is unusable: malformed, unreadable, or not the one this database was set up with. */
+export class MasterKeyError extends Error {
+  override name = "MasterKeyError";
+}
+
+interface MasterKeySource {
+  /** The value of TOLLGATE_MASTER_KEY; empty counts as absent. */
+  readonly masterKey?: string | undefined;
+  readonly dataDir: string;
+}
+
+/**
+ * The 32 bytes. Generates and stores them once when neither source has them; processes that start together agree on one.
+ * @throws MasterKeyError that says what to do; never with the key in its text.
+ */
+export async function loadMasterKey(source: MasterKeySource): Promise<Buffer> {
+  if (source.masterKey) return decode(source.masterKey, "TOLLGATE_MASTER_KEY");
+  const file = path.join(source.dataDir, "master-key");
+  const stored = await readIfThere(file);
+  if (stored !== undefined) return decode(stored, file);
+  await writeOnce(file, `${randomBytes(32).toString("base64")}\n`);
+  return decode(await readFile(file, "utf8"), file);
+}
+
+function decode(text: string, origin: string): Buffer {
+  const trimmed = text.trim();
+  const bytes = Buffer.from(trimmed, "base64");
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) || bytes.length !== 32) {
+    throw new MasterKeyError(
+      `${origin} is not a master key: it must be 32 bytes in base64 (44 characters), ` +
+        "such as `openssl rand -base64 32` prints.",
+    );
+  }
+  return bytes;
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return undefined;
+    throw new MasterKeyError(`The master key file ${file} cannot be read.`, { cause: error });
+  }
+}
+
+/**
+ * Creates the file with its whole content, or leaves the one that is there. A link is the one step that is both atomic
+ * and refuses to replace: a reader never sees half a key, and a crash in between leaves only a temporary file.
+ */
+async function writeOnce(file: string, content: string): Promise<void> {
+  const temporary = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    const handle = await open(temporary, "wx", 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    try {
+      await link(temporary, file);
+    } catch (error) {
+      if (!isCode(error, "EEXIST")) throw error;
+    } finally {
+      await unlink(temporary);
+    }
+  } catch (error) {
+    throw new MasterKeyError(
+      `The master key cannot be stored in ${file}. Make the directory writable, or set TOLLGATE_MASTER_KEY.`,
+      { cause: error },
+    );
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,128 @@
+/** Members: which user belongs to which workspace, in which role and within which caps. Spec: "Authentication" 4, 8. */
+import { GatewayError } from "../base/errors.ts";
+import type { ChangeContext, RowContext } from "./context.ts";
+import { onlyRow } from "./context.ts";
+import type { SpendCaps, SpendCapsPatch, SpendCapsRow } from "./spend-caps.ts";
+import {
+  mergeSpendCaps,
+  noSpendCaps,
+  spendCapColumns,
+  spendCapParams,
+  spendCapsOfRow,
+} from "./spend-caps.ts";
+
+export type MemberRole = "admin" | "member";
+
+export interface Member {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly role: MemberRole;
+  readonly spendCaps: SpendCaps;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+interface MemberRow extends SpendCapsRow {
+  readonly workspace_id: string;
+  readonly user_id: string;
+  readonly role: MemberRole;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Absent: unchanged. null: no limits. */
+export interface MemberPatch {
+  readonly role?: MemberRole | undefined;
+  readonly spendCaps?: SpendCapsPatch | null | undefined;
+}
+
+export interface MemberReference {
+  readonly workspaceId: string;
+  readonly userId: string;
+}
+
+const columns = `workspace_id, user_id, role, ${spendCapColumns}, created_at, updated_at`;
+
+function ofRow(row: MemberRow): Member {
+  return {
+    workspaceId: row.workspace_id,
+    userId: row.user_id,
+    role: row.role,
+    spendCaps: spendCapsOfRow(row),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** @throws GatewayError `not_found` (workspace or user), `conflict` when already a member, `invalid_value` */
+export async function addMember(
+  context: RowContext,
+  input: MemberReference & MemberPatch & { readonly role: MemberRole },
+): Promise<Member> {
+  const { database, clock } = context;
+  const known = await database.query(
+    "select 1 from workspaces w cross join users u where w.id = $1 and u.id = $2",
+    [input.workspaceId, input.userId],
+  );
+  onlyRow(known, "workspace or user");
+  const [row] = await database.query<MemberRow>(
+    `insert into members (workspace_id, user_id, role, created_at, updated_at, ${spendCapColumns})
+     values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)
+     on conflict (workspace_id, user_id) do nothing returning ${columns}`,
+    [
+      input.workspaceId,
+      input.userId,
+      input.role,
+      new Date(clock.now()),
+      ...spendCapParams(mergeSpendCaps(noSpendCaps, input.spendCaps)),
+    ],
+  );
+  if (row === undefined) throw new GatewayError("conflict", "The user is a member already.");
+  return ofRow(row);
+}
+
+/** @throws GatewayError `not_found` */
+export async function getMember(context: RowContext, reference: MemberReference): Promise<Member> {
+  const rows = await context.database.query<MemberRow>(
+    `select ${columns} from members where workspace_id = $1 and user_id = $2`,
+    [reference.workspaceId, reference.userId],
+  );
+  return ofRow(onlyRow(rows, "member"));
+}
+
+/** The members of a workspace, in the order they joined. */
+export async function listMembers(context: RowContext, workspaceId: string): Promise<Member[]> {
+  const rows = await context.database.query<MemberRow>(
+    `select ${columns} from members where workspace_id = $1 order by created_at, user_id`,
+    [workspaceId],
+  );
+  return rows.map(ofRow);
+}
+
+/** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
+export function changeMember(
+  context: ChangeContext,
+  reference: MemberReference,
+  patch: MemberPatch,
+): Promise<Member> {
+  const keys = [reference.workspaceId, reference.userId];
+  return context.database.transaction(async (tx) => {
+    const found = await tx.query<MemberRow>(
+      `select ${columns} from members where workspace_id = $1 and user_id = $2 for update`,
+      keys,
+    );
+    const current = ofRow(onlyRow(found, "member"));
+    const rows = await tx.query<MemberRow>(
+      `update members set role = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6, cap_weekly_nano = $7,
+         cap_daily_nano = $8, cap_hard = $9
+       where workspace_id = $1 and user_id = $2 returning ${columns}`,
+      [
+        ...keys,
+        patch.role ?? current.role,
+        new Date(context.clock.now()),
+        ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
+      ],
+    );
+    return ofRow(onlyRow(rows, "member"));
+  });
+}

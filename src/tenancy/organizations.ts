@@ -1,0 +1,119 @@
+/** Organizations: the outermost layer of model allowlists and routing. Spec: "Authentication" 4 to 6. */
+import { newId } from "../base/ids.ts";
+import { changeRow } from "./changes.ts";
+import { checkAllowlist, checkName } from "./checks.ts";
+import type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
+import { onlyRow, pageLimit, pageOf } from "./context.ts";
+import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
+import { followRouting, mergeRouting, renderRouting, routingOfRow } from "./routing-settings.ts";
+
+export interface Organization {
+  readonly id: string;
+  readonly name: string;
+  readonly modelAllowlist: readonly string[];
+  readonly routing: RoutingSettings;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+interface OrganizationRow {
+  readonly id: string;
+  readonly name: string;
+  readonly model_allowlist: readonly string[];
+  readonly routing: Partial<RoutingJson> | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Absent: unchanged. null: none. */
+export interface OrganizationPatch {
+  readonly name?: string | undefined;
+  readonly modelAllowlist?: readonly string[] | null | undefined;
+  readonly routing?: RoutingPatch | null | undefined;
+}
+
+const columns = "id, name, model_allowlist, routing, created_at, updated_at";
+
+function ofRow(row: OrganizationRow): Organization {
+  return {
+    id: row.id,
+    name: row.name,
+    modelAllowlist: row.model_allowlist,
+    routing: routingOfRow(row.routing),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** @throws GatewayError `missing_required_parameter`, `invalid_value` */
+export async function createOrganization(
+  context: RowContext,
+  input: OrganizationPatch & { readonly name: string },
+): Promise<Organization> {
+  const nowMs = context.clock.now();
+  const rows = await context.database.query<OrganizationRow>(
+    `insert into organizations (id, name, model_allowlist, routing, created_at, updated_at)
+     values ($1, $2, $3::jsonb, $4::jsonb, $5, $5) returning ${columns}`,
+    [
+      newId("org", nowMs),
+      checkName(input.name),
+      JSON.stringify(checkAllowlist(input.modelAllowlist ?? null)),
+      JSON.stringify(renderRouting(mergeRouting(followRouting, input.routing))),
+      new Date(nowMs),
+    ],
+  );
+  return ofRow(onlyRow(rows, "organization"));
+}
+
+/** @throws GatewayError `not_found` */
+export async function getOrganization(context: RowContext, id: string): Promise<Organization> {
+  const rows = await context.database.query<OrganizationRow>(
+    `select ${columns} from organizations where id = $1`,
+    [id],
+  );
+  return ofRow(onlyRow(rows, "organization"));
+}
+
+/** Newest first. */
+export async function listOrganizations(
+  context: RowContext,
+  page: PageRequest,
+): Promise<Page<Organization>> {
+  const limit = pageLimit(page.limit);
+  const rows = await context.database.query<OrganizationRow>(
+    `select ${columns} from organizations where ($1::text is null or id < $1) order by id desc limit $2`,
+    [page.cursor ?? null, limit + 1],
+  );
+  return pageOf(rows.map(ofRow), limit);
+}
+
+/** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
+export function changeOrganization(
+  context: ChangeContext,
+  id: string,
+  patch: OrganizationPatch,
+): Promise<Organization> {
+  return changeRow(context.database, "organizations", async (tx) => {
+    const found = await tx.query<OrganizationRow>(
+      `select ${columns} from organizations where id = $1 for update`,
+      [id],
+    );
+    const current = ofRow(onlyRow(found, "organization"));
+    const allowlist =
+      patch.modelAllowlist === undefined
+        ? current.modelAllowlist
+        : checkAllowlist(patch.modelAllowlist);
+    const rows = await tx.query<OrganizationRow>(
+      `update organizations set name = $2, model_allowlist = $3::jsonb, routing = $4::jsonb, updated_at = $5
+       where id = $1 returning ${columns}`,
+      [
+        id,
+        patch.name === undefined ? current.name : checkName(patch.name),
+        JSON.stringify(allowlist),
+        JSON.stringify(renderRouting(mergeRouting(current.routing, patch.routing))),
+        new Date(context.clock.now()),
+      ],
+    );
+    return ofRow(onlyRow(rows, "organization"));
+  });
+}

@@ -1,0 +1,36 @@
+/**
+ * Passwords of console users: scrypt, stored as `salt:hash` in hexadecimal. The parameters, the NFKC step and the salt
+ * being hashed as its hexadecimal text are those of better-auth, so that the console login can read these rows.
+ */
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { base62OfBytes } from "./base62.ts";
+
+const cost = { N: 16384, r: 16, p: 1, maxmem: 128 * 16384 * 16 * 2 };
+const hashLength = 64;
+
+function derive(password: string, salt: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize("NFKC"), salt, hashLength, cost, (error, hash) =>
+      error ? reject(error) : resolve(hash),
+    );
+  });
+}
+
+/** `salt:hash` of a password. Takes some 50 ms on purpose, off the main thread. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16).toString("hex");
+  return `${salt}:${(await derive(password, salt)).toString("hex")}`;
+}
+
+/** Whether the password is the one `stored` was made from. */
+export async function verifyPassword(password: string, stored: string): Promise<boolean> {
+  const [salt, hash] = stored.split(":");
+  if (!salt || !hash) return false;
+  const expected = Buffer.from(hash, "hex");
+  return expected.length === hashLength && timingSafeEqual(expected, await derive(password, salt));
+}
+
+/** A password to print once: 128 random bits in 22 characters. */
+export function oneTimePassword(): string {
+  return base62OfBytes(randomBytes(16), 22);
+}

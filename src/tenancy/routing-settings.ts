@@ -1,0 +1,155 @@
+/**
+ * Routing settings of an organization, a workspace or a key, and a key's rate limits, as values and as stored JSON.
+ * Spec: "Authentication" 6. How the layers combine: scope.ts.
+ */
+import { supplyTiers, type SupplyTier } from "../catalog/index.ts";
+import { checkNames, invalidValue } from "./checks.ts";
+
+const sortStrategies = ["price", "latency", "throughput", "balanced"] as const;
+export type SortStrategy = (typeof sortStrategies)[number];
+
+/** `follow`: the layer above decides and the rest is kept but not applied. An empty list means none of that kind. */
+export interface RoutingSettings {
+  readonly mode: "follow" | "custom";
+  readonly sort: SortStrategy | null;
+  readonly supplyTiers: readonly SupplyTier[];
+  readonly pinnedProviders: readonly string[];
+  readonly preferredProviders: readonly string[];
+}
+
+/** Absent: unchanged. null in place of the whole: back to following. */
+export type RoutingPatch = {
+  readonly [Name in keyof RoutingSettings]?: RoutingSettings[Name] | undefined;
+};
+
+/** The stored and the wire shape. */
+export interface RoutingJson {
+  readonly mode: "follow" | "custom";
+  readonly sort: SortStrategy | null;
+  readonly supply_tiers: readonly SupplyTier[];
+  readonly pinned_providers: readonly string[];
+  readonly preferred_providers: readonly string[];
+}
+
+export const followRouting: RoutingSettings = {
+  mode: "follow",
+  sort: null,
+  supplyTiers: [],
+  pinnedProviders: [],
+  preferredProviders: [],
+};
+
+/** The settings after a patch. @throws GatewayError `invalid_value` naming the field. */
+export function mergeRouting(
+  current: RoutingSettings,
+  patch: RoutingPatch | null | undefined,
+): RoutingSettings {
+  if (patch === undefined) return current;
+  if (patch === null) return followRouting;
+  const mode = patch.mode ?? current.mode;
+  if (mode !== "follow" && mode !== "custom") {
+    throw invalidValue("routing.mode", "must be follow or custom");
+  }
+  const sort = patch.sort === undefined ? current.sort : patch.sort;
+  if (sort !== null && !sortStrategies.includes(sort)) {
+    throw invalidValue("routing.sort", `must be one of ${sortStrategies.join(", ")}, or null`);
+  }
+  const tiers = checkNames(patch.supplyTiers ?? current.supplyTiers, "routing.supply_tiers");
+  const known: readonly string[] = supplyTiers;
+  if (!tiers.every((tier) => known.includes(tier))) {
+    throw invalidValue("routing.supply_tiers", `may hold ${supplyTiers.join(", ")}`);
+  }
+  return {
+    mode,
+    sort,
+    supplyTiers: tiers as SupplyTier[],
+    pinnedProviders: checkNames(
+      patch.pinnedProviders ?? current.pinnedProviders,
+      "routing.pinned_providers",
+    ),
+    preferredProviders: checkNames(
+      patch.preferredProviders ?? current.preferredProviders,
+      "routing.preferred_providers",
+    ),
+  };
+}
+
+/** As stored and as rendered. */
+export function renderRouting(routing: RoutingSettings): RoutingJson {
+  return {
+    mode: routing.mode,
+    sort: routing.sort,
+    supply_tiers: routing.supplyTiers,
+    pinned_providers: routing.pinnedProviders,
+    preferred_providers: routing.preferredProviders,
+  };
+}
+
+/** Reads stored settings; what a row from an older version lacks is "none". */
+export function routingOfRow(json: Partial<RoutingJson> | null): RoutingSettings {
+  return {
+    mode: json?.mode ?? "follow",
+    sort: json?.sort ?? null,
+    supplyTiers: json?.supply_tiers ?? [],
+    pinnedProviders: json?.pinned_providers ?? [],
+    preferredProviders: json?.preferred_providers ?? [],
+  };
+}
+
+/** Limits of one key per minute; null: no limit of that kind. decisions.md "rate limits". */
+export interface RateLimits {
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+}
+
+/** Absent: unchanged. null: no limit; null in place of the whole: no limits. */
+export type RateLimitsPatch = {
+  readonly [Name in keyof RateLimits]?: RateLimits[Name] | undefined;
+};
+
+export interface RateLimitsJson {
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+}
+
+/** The limits after a patch; null when none is left. @throws GatewayError `invalid_value` */
+export function mergeRateLimits(
+  current: RateLimits | null,
+  patch: RateLimitsPatch | null | undefined,
+): RateLimits | null {
+  if (patch === undefined) return current;
+  if (patch === null) return null;
+  const pick = (value: number | null | undefined, old: number | null, name: string) => {
+    const next = value === undefined ? old : value;
+    if (next === null || (Number.isSafeInteger(next) && next >= 1)) return next;
+    throw invalidValue(`rate_limits.${name}`, "must be a whole number from 1 up, or null");
+  };
+  const requestsPerMinute = pick(
+    patch.requestsPerMinute,
+    current?.requestsPerMinute ?? null,
+    "requests_per_minute",
+  );
+  const tokensPerMinute = pick(
+    patch.tokensPerMinute,
+    current?.tokensPerMinute ?? null,
+    "tokens_per_minute",
+  );
+  if (requestsPerMinute === null && tokensPerMinute === null) return null;
+  return { requestsPerMinute, tokensPerMinute };
+}
+
+export function renderRateLimits(limits: RateLimits | null): RateLimitsJson | null {
+  if (limits === null) return null;
+  return {
+    requests_per_minute: limits.requestsPerMinute,
+    tokens_per_minute: limits.tokensPerMinute,
+  };
+}
+
+export function rateLimitsOfRow(json: Partial<RateLimitsJson> | null): RateLimits | null {
+  if (json === null) return null;
+  return {
+    requestsPerMinute: json.requests_per_minute ?? null,
+    tokensPerMinute: json.tokens_per_minute ?? null,
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * What a caller may reach and prefers, gathered from its layers: organization, workspace, key.
+ * Spec: "Authentication" 5 to 7 (ROUTE-05, ROUTE-12 to ROUTE-17). The routing folder applies it; this is plain data.
+ */
+import type { Caller } from "./caller.ts";
+import type { SortStrategy } from "./routing-settings.ts";
+
+/**
+ * Constraints are one list per layer that has any, and all of them must hold: so a layer can only narrow what stands
+ * above it, and lists with nothing in common leave nothing.
+ */
+export interface RoutingScope {
+  readonly modelAllowlists: readonly (readonly string[])[];
+  readonly supplyTiers: readonly (readonly string[])[];
+  readonly pinnedProviders: readonly (readonly string[])[];
+  /** Of the nearest layer that prefers any. */
+  readonly preferredProviders: readonly string[];
+  /** Of the nearest layer that names one; null: the default. */
+  readonly sort: SortStrategy | null;
+  /** The key has its own routing and a request may not override the strategy. */
+  readonly locked: boolean;
+}
+
+const filled = (lists: readonly (readonly string[])[]) => lists.filter((list) => list.length > 0);
+
+/** The scope of a caller. A layer in mode `follow` adds no routing of its own; allowlists count in either mode. */
+export function routingScope(caller: Caller): RoutingScope {
+  const layers = [caller.organization, caller.workspace, caller.key].filter(
+    (layer) => layer !== null,
+  );
+  const routings = layers
+    .map((layer) => layer.routing)
+    .filter((routing) => routing.mode === "custom");
+  return {
+    modelAllowlists: filled(layers.map((layer) => layer.modelAllowlist)),
+    supplyTiers: filled(routings.map((routing) => routing.supplyTiers)),
+    pinnedProviders: filled(routings.map((routing) => routing.pinnedProviders)),
+    preferredProviders: filled(routings.map((routing) => routing.preferredProviders)).at(-1) ?? [],
+    sort: routings.findLast((routing) => routing.sort !== null)?.sort ?? null,
+    locked: caller.key.routing.mode === "custom" && !caller.allowRequestOverride,
+  };
+}

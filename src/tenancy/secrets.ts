@@ -1,0 +1,94 @@
+/**
+ * What is derived from the master key: the pepper that keys are looked up by, the key that encrypts them for display,
+ * and the callback signing secrets. Spec: "API key, workspace, signing secret"; decisions.md "key format".
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
+import type { Queryable } from "../storage/index.ts";
+import { MasterKeyError } from "./master-key.ts";
+
+/** Holds its keys in closures: an accidental log line or JSON of it shows nothing. */
+export interface Secrets {
+  /** HMAC-SHA-256 of an API key under the pepper: what the unique index holds instead of the key. */
+  lookup(key: string): Buffer;
+  /** The API key encrypted for display, bound to the record it belongs to. */
+  seal(recordId: string, key: string): Buffer;
+  /** Undoes `seal`. @throws when the bytes were altered or belong to another record. */
+  unseal(recordId: string, ciphertext: Uint8Array): string;
+  /** The callback signing secret of a workspace: `whsec_` and 43 base64url characters (KEY-14, KEY-15). */
+  signingSecret(workspaceId: string, version: number): string;
+  /** Tells two master keys apart without telling anything about either. */
+  readonly checkValue: string;
+}
+
+const sealVersion = 1;
+const nonceLength = 12;
+const tagLength = 16;
+
+/** The secrets of one master key (32 bytes), without a database. */
+export function deriveSecrets(masterKey: Uint8Array): Secrets {
+  const derive = (salt: string, info: string) =>
+    Buffer.from(hkdfSync("sha256", masterKey, salt, info, 32));
+  const pepper = derive("", "api-key-lookup-v1");
+  const displayKey = derive("", "api-key-display-v1");
+  return {
+    lookup: (key) => createHmac("sha256", pepper).update(key).digest(),
+    seal(recordId, key) {
+      const nonce = randomBytes(nonceLength);
+      const cipher = createCipheriv("aes-256-gcm", displayKey, nonce);
+      cipher.setAAD(Buffer.from(recordId));
+      const body = Buffer.concat([cipher.update(key, "utf8"), cipher.final()]);
+      return Buffer.concat([Buffer.of(sealVersion), nonce, body, cipher.getAuthTag()]);
+    },
+    unseal(recordId, ciphertext) {
+      const bytes = Buffer.from(ciphertext);
+      if (bytes.length < 1 + nonceLength + tagLength || bytes[0] !== sealVersion) {
+        throw new Error("not a sealed API key");
+      }
+      const nonce = bytes.subarray(1, 1 + nonceLength);
+      const decipher = createDecipheriv("aes-256-gcm", displayKey, nonce, {
+        authTagLength: tagLength,
+      });
+      decipher.setAAD(Buffer.from(recordId));
+      decipher.setAuthTag(bytes.subarray(-tagLength));
+      const body = bytes.subarray(1 + nonceLength, -tagLength);
+      return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
+    },
+    signingSecret(workspaceId, version) {
+      const bytes = derive(workspaceId, `webhook-signing-v${version}`);
+      return `whsec_${bytes.toString("base64url")}`;
+    },
+    checkValue: derive("", "master-key-check-v1").toString("base64url"),
+  };
+}
+
+/**
+ * The secrets of a master key, after checking that the database was set up with the same one. The first start stores
+ * the check value. Without this, another master key would look as if every API key had become unknown.
+ * @throws MasterKeyError when the master key is not the one of this database.
+ */
+export async function openSecrets(database: Queryable, masterKey: Uint8Array): Promise<Secrets> {
+  const secrets = deriveSecrets(masterKey);
+  await database.query(
+    "insert into settings (name, value) values ('master_key_check', $1::jsonb) on conflict (name) do nothing",
+    [JSON.stringify(secrets.checkValue)],
+  );
+  const [row] = await database.query<{ value: string }>(
+    "select value from settings where name = 'master_key_check'",
+  );
+  const stored = Buffer.from(row?.value ?? "");
+  const own = Buffer.from(secrets.checkValue);
+  if (stored.length !== own.length || !timingSafeEqual(stored, own)) {
+    throw new MasterKeyError(
+      "The master key is not the one this database was set up with, so no API key could be recognised. " +
+        "Set TOLLGATE_MASTER_KEY to the original value, or restore the file `master-key` in the data directory.",
+    );
+  }
+  return secrets;
+}

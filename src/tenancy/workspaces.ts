@@ -1,0 +1,164 @@
+/** Workspaces: the tenant that keys, tasks and money belong to. Spec: "API key, workspace, signing secret". */
+import { newId } from "../base/ids.ts";
+import { changeRow } from "./changes.ts";
+import { checkAllowlist, checkName, invalidValue } from "./checks.ts";
+import type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
+import { onlyRow, pageLimit, pageOf } from "./context.ts";
+import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
+import { followRouting, mergeRouting, renderRouting, routingOfRow } from "./routing-settings.ts";
+import type { SpendCaps, SpendCapsPatch, SpendCapsRow } from "./spend-caps.ts";
+import {
+  mergeSpendCaps,
+  noSpendCaps,
+  spendCapColumns,
+  spendCapParams,
+  spendCapsOfRow,
+} from "./spend-caps.ts";
+
+/** disabled: every call of every key fails with 403 until it is active again. */
+export type WorkspaceStatus = "active" | "disabled";
+
+export interface Workspace {
+  readonly id: string;
+  /** null for a personal workspace. */
+  readonly organizationId: string | null;
+  readonly name: string;
+  readonly status: WorkspaceStatus;
+  readonly spendCaps: SpendCaps;
+  readonly modelAllowlist: readonly string[];
+  readonly routing: RoutingSettings;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+interface WorkspaceRow extends SpendCapsRow {
+  readonly id: string;
+  readonly organization_id: string | null;
+  readonly name: string;
+  readonly status: WorkspaceStatus;
+  readonly model_allowlist: readonly string[];
+  readonly routing: Partial<RoutingJson> | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Absent: unchanged. null: none, no limit. */
+export interface WorkspacePatch {
+  readonly name?: string | undefined;
+  readonly status?: WorkspaceStatus | undefined;
+  readonly spendCaps?: SpendCapsPatch | null | undefined;
+  readonly modelAllowlist?: readonly string[] | null | undefined;
+  readonly routing?: RoutingPatch | null | undefined;
+}
+
+export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
+  readonly name: string;
+  readonly organizationId: string | null;
+}
+
+const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, created_at, updated_at`;
+
+function ofRow(row: WorkspaceRow): Workspace {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    status: row.status,
+    spendCaps: spendCapsOfRow(row),
+    modelAllowlist: row.model_allowlist,
+    routing: routingOfRow(row.routing),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** @throws GatewayError `missing_required_parameter`, `invalid_value`, `not_found` (organization) */
+export async function createWorkspace(
+  context: RowContext,
+  input: WorkspaceInput,
+): Promise<Workspace> {
+  const nowMs = context.clock.now();
+  const name = checkName(input.name);
+  const rows = await context.database.query<WorkspaceRow>(
+    `insert into workspaces (id, organization_id, name, status, created_at, updated_at, ${spendCapColumns},
+       model_allowlist, routing)
+     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb
+     where $2::text is null or exists (select 1 from organizations where id = $2)
+     returning ${columns}`,
+    [
+      newId("ws", nowMs),
+      input.organizationId,
+      name,
+      new Date(nowMs),
+      ...spendCapParams(mergeSpendCaps(noSpendCaps, input.spendCaps)),
+      JSON.stringify(checkAllowlist(input.modelAllowlist ?? null)),
+      JSON.stringify(renderRouting(mergeRouting(followRouting, input.routing))),
+    ],
+  );
+  return ofRow(onlyRow(rows, "organization"));
+}
+
+/** @throws GatewayError `not_found` */
+export async function getWorkspace(context: RowContext, id: string): Promise<Workspace> {
+  const rows = await context.database.query<WorkspaceRow>(
+    `select ${columns} from workspaces where id = $1`,
+    [id],
+  );
+  return ofRow(onlyRow(rows, "workspace"));
+}
+
+/** Newest first; of one organization where it is named. */
+export async function listWorkspaces(
+  context: RowContext,
+  filter: PageRequest & { readonly organizationId?: string | undefined },
+): Promise<Page<Workspace>> {
+  const limit = pageLimit(filter.limit);
+  const rows = await context.database.query<WorkspaceRow>(
+    `select ${columns} from workspaces
+     where ($1::text is null or organization_id = $1) and ($2::text is null or id < $2)
+     order by id desc limit $3`,
+    [filter.organizationId ?? null, filter.cursor ?? null, limit + 1],
+  );
+  return pageOf(rows.map(ofRow), limit);
+}
+
+/** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
+export function changeWorkspace(
+  context: ChangeContext,
+  id: string,
+  patch: WorkspacePatch,
+): Promise<Workspace> {
+  return changeRow(context.database, "workspaces", async (tx) => {
+    const found = await tx.query<WorkspaceRow>(
+      `select ${columns} from workspaces where id = $1 for update`,
+      [id],
+    );
+    const current = ofRow(onlyRow(found, "workspace"));
+    const rows = await tx.query<WorkspaceRow>(
+      `update workspaces set name = $2, status = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6,
+         cap_weekly_nano = $7, cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb
+       where id = $1 returning ${columns}`,
+      [id, ...changedParams(current, patch, new Date(context.clock.now()))],
+    );
+    return ofRow(onlyRow(rows, "workspace"));
+  });
+}
+
+function changedParams(current: Workspace, patch: WorkspacePatch, now: Date): unknown[] {
+  const status = patch.status ?? current.status;
+  if (status !== "active" && status !== "disabled") {
+    throw invalidValue("status", "must be active or disabled");
+  }
+  const allowlist =
+    patch.modelAllowlist === undefined
+      ? current.modelAllowlist
+      : checkAllowlist(patch.modelAllowlist);
+  return [
+    patch.name === undefined ? current.name : checkName(patch.name),
+    status,
+    now,
+    ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
+    JSON.stringify(allowlist),
+    JSON.stringify(renderRouting(mergeRouting(current.routing, patch.routing))),
+  ];
+}
