@@ -1,0 +1,81 @@
+/**
+ * The direct route of the generateContent protocol: model and streaming stand in the path, so the body goes on as it is
+ * but for the filtered fields. Spec: "Text endpoints"; TXT-07 to TXT-11, TXT-18.
+ */
+import { isObject } from "../../base/json.ts";
+import type { Note } from "../../base/notes.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import type { CallFacts, DirectRoute } from "../codec.ts";
+import { jsonCharacters } from "../count-text.ts";
+import { removeFilteredFields } from "../filter.ts";
+import { compileCheck } from "../wire-check.ts";
+import { read } from "./names.ts";
+import { answerText, tapStream } from "./tap.ts";
+import { decodeUsage } from "./usage.ts";
+import { generateContentRequest } from "./wire.ts";
+
+const validate = compileCheck(generateContentRequest);
+
+function facts(body: JsonObject): CallFacts {
+  const input = { characters: 0, media: 0 };
+  const system = read(body, "systemInstruction");
+  if (isObject(system)) countParts(system["parts"], input);
+  else input.characters += typeof system === "string" ? system.length : 0;
+  if (Array.isArray(body["contents"])) {
+    for (const content of body["contents"]) {
+      if (isObject(content)) countParts(content["parts"], input);
+    }
+  }
+  if (Array.isArray(body["tools"])) input.characters += jsonCharacters(body["tools"]);
+  const config = read(body, "generationConfig");
+  const maxOutputTokens = isObject(config) ? read(config, "maxOutputTokens") : undefined;
+  const candidates = isObject(config) ? read(config, "candidateCount") : undefined;
+  return {
+    maxOutputTokens: typeof maxOutputTokens === "number" ? maxOutputTokens : undefined,
+    answers: typeof candidates === "number" ? candidates : 1,
+    // The protocol has no end-user id and no cache key.
+    affinity: undefined,
+    inputCharacters: input.characters,
+    inputMedia: input.media,
+  };
+}
+
+/** Text a model reads, and media in number, also within function responses. */
+function countParts(parts: unknown, input: { characters: number; media: number }): void {
+  if (!Array.isArray(parts)) return;
+  for (const part of parts) {
+    if (!isObject(part)) continue;
+    const response = read(part, "functionResponse");
+    if (read(part, "inlineData") !== undefined || read(part, "fileData") !== undefined) {
+      input.media += 1;
+    } else if (isObject(response)) {
+      const { parts: inner, ...rest } = response;
+      countParts(inner, input);
+      input.characters += jsonCharacters(rest);
+    } else input.characters += jsonCharacters(part);
+  }
+}
+
+function request(body: JsonObject): { body: JsonObject; notes: readonly Note[] } {
+  const copy = { ...body };
+  const notes = removeFilteredFields(copy);
+  // Some SDKs repeat the path's model in the body, where it would contradict the upstream's own name.
+  delete copy["model"];
+  return { body: copy, notes };
+}
+
+function answer(wire: JsonObject, model: string, droppedParams: readonly string[]): JsonObject {
+  wire["modelVersion"] = model;
+  if (droppedParams.length > 0) wire["gw"] = { droppedParams: [...droppedParams] };
+  return wire;
+}
+
+export const direct: DirectRoute = {
+  validate,
+  facts,
+  request,
+  usage: (wire) => decodeUsage(wire["usageMetadata"]),
+  text: (wire) => answerText(wire).join(""),
+  answer,
+  tap: tapStream,
+};

@@ -1,0 +1,88 @@
+/**
+ * Errors in the generateContent protocol's shape (google.rpc.Status), written and read. Spec: "Errors"; TXT-22.
+ * gRPC has no word for payment, so our stable code stands in `details[0].reason`, in upper case as the vendor's do.
+ */
+import type { GatewayError } from "../../base/errors.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import type { WireError } from "../codec.ts";
+import { decodeErrorObject } from "../error-object.ts";
+
+const rpcStatusByHttp: Readonly<Record<number, string>> = {
+  401: "UNAUTHENTICATED",
+  402: "FAILED_PRECONDITION",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  409: "ABORTED",
+  429: "RESOURCE_EXHAUSTED",
+  499: "CANCELLED",
+  501: "UNIMPLEMENTED",
+  502: "UNAVAILABLE",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};
+
+const rpcStatus = (status: number): string =>
+  rpcStatusByHttp[status] ?? (status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
+
+/** `{error: {code, message, status, details: [ErrorInfo, RetryInfo?]}}`. */
+export function encodeError(error: GatewayError, requestId: string): JsonObject {
+  const metadata: JsonObject = {};
+  if (error.param !== null) metadata["param"] = error.param;
+  if (requestId !== "") metadata["request_id"] = requestId;
+  const details: JsonObject[] = [
+    {
+      "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+      reason: error.code.toUpperCase(),
+      domain: "tollgate",
+      metadata,
+    },
+  ];
+  if (error.retryAfterSeconds !== undefined) {
+    details.push({
+      "@type": "type.googleapis.com/google.rpc.RetryInfo",
+      retryDelay: `${error.retryAfterSeconds}s`,
+    });
+  }
+  const { status, message } = error;
+  return { error: { code: status, message, status: rpcStatus(status), details } };
+}
+
+/**
+ * An upstream's error body, or the error chunk of a stream, whatever its quirks (without `alt=sse` the vendor answers
+ * an array of one). Never throws.
+ */
+export function decodeError(status: number, body: unknown): WireError {
+  const base = decodeErrorObject(status, body);
+  const outer: unknown = Array.isArray(body) ? body[0] : body;
+  const error = isObject(outer) && isObject(outer["error"]) ? outer["error"] : undefined;
+  if (!error) return base;
+  const details = Array.isArray(error["details"]) ? error["details"].filter(isObject) : [];
+  return {
+    message: base.message,
+    type: word(error["status"]) ?? base.type,
+    code: firstWord(details, "reason") ?? word(error["status"]) ?? base.code,
+    param: fieldViolation(details) ?? base.param,
+  };
+}
+
+const word = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+function firstWord(details: readonly WireObject[], key: string): string | undefined {
+  for (const detail of details) {
+    const value = word(detail[key]);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** google.rpc.BadRequest names the offending field. */
+function fieldViolation(details: readonly WireObject[]): string | undefined {
+  for (const { fieldViolations } of details) {
+    if (!Array.isArray(fieldViolations)) continue;
+    const field = firstWord(fieldViolations.filter(isObject), "field");
+    if (field !== undefined) return field;
+  }
+  return undefined;
+}

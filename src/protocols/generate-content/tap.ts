@@ -1,0 +1,179 @@
+/**
+ * Watches a generateContent stream as it passes on a direct route. Spec: "Text endpoints", T16, T37, T49.
+ * Every frame is a whole response object with the upstream's model name in it, so each is read;
+ * few are written anew, because the name can nearly always be replaced in the text.
+ */
+import type { GatewayError } from "../../base/errors.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import type { StreamSeen, StreamTap, TapOptions, WireError } from "../codec.ts";
+import { createTextLog, type TextLog } from "../text-log.ts";
+import { decodeError, encodeError } from "./errors.ts";
+import { decodeUsage, mergeUsage } from "./usage.ts";
+
+interface State {
+  /** The canonical model id as JSON text. */
+  readonly model: string;
+  readonly log: TextLog;
+  phase: "running" | "over" | "broken";
+  usage: WireObject;
+  ended: boolean;
+  /** From the frame with the last finish reason on, kept until the charge is committed. */
+  held: SseEvent[];
+  error: WireError | undefined;
+}
+
+/** The tap of one stream. */
+export function tapStream(options: TapOptions): StreamTap {
+  const state: State = {
+    model: JSON.stringify(options.model),
+    log: createTextLog(),
+    phase: "running",
+    usage: {},
+    ended: false,
+    held: [],
+    error: undefined,
+  };
+  return {
+    push: (event) => push(state, event),
+    release: () => release(state),
+    fail: (error) => fail(state, error),
+    seen: viewOf(state),
+  };
+}
+
+function viewOf(state: State): StreamSeen {
+  return {
+    get usage() {
+      return decodeUsage(state.usage);
+    },
+    get text() {
+      return state.log.read();
+    },
+    get ended() {
+      return state.ended;
+    },
+    get error() {
+      return state.error;
+    },
+  };
+}
+
+function push(state: State, event: SseEvent): readonly SseEvent[] {
+  if (state.phase !== "running" || event.data === "[DONE]") return [];
+  const data = parse(event.data);
+  if (!data) return breakOff(state, { message: "The upstream sent a frame that is not JSON." });
+  if (data["error"] !== undefined && data["error"] !== null) {
+    return breakOff(state, decodeError(502, data));
+  }
+  const pieces = answerText(data);
+  for (const piece of pieces) state.log.add(piece);
+  state.usage = mergeUsage(state.usage, data["usageMetadata"]);
+  // No `event:` line: the vendor's SDK skips a frame that has one.
+  const frame = { data: withModel(event.data, data, state.model) };
+  return tellsEnd(data) ? hold(state, frame) : pass(state, frame, pieces.length > 0);
+}
+
+function parse(data: string): WireObject | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A later finish reason (of another candidate, or of vendors that send one with each frame) sets the earlier frames free. */
+function hold(state: State, frame: SseEvent): readonly SseEvent[] {
+  const free = state.held;
+  state.ended = true;
+  state.held = [frame];
+  return free;
+}
+
+/** After a finish reason only a frame with more text shows that the answer goes on; one with usage alone is part of its end. */
+function pass(state: State, frame: SseEvent, goesOn: boolean): readonly SseEvent[] {
+  if (!state.ended) return [frame];
+  if (!goesOn) {
+    state.held.push(frame);
+    return [];
+  }
+  const frames = [...state.held, frame];
+  state.ended = false;
+  state.held = [];
+  return frames;
+}
+
+function tellsEnd(data: WireObject): boolean {
+  const feedback = data["promptFeedback"];
+  if (isObject(feedback) && typeof feedback["blockReason"] === "string") return true;
+  const candidates = Array.isArray(data["candidates"]) ? data["candidates"] : [];
+  return candidates.some(
+    (candidate) => isObject(candidate) && typeof candidate["finishReason"] === "string",
+  );
+}
+
+/** The pieces of output text in a response: text, thoughts, and function calls as JSON. */
+export function answerText(data: WireObject): string[] {
+  const pieces: string[] = [];
+  const candidates = Array.isArray(data["candidates"]) ? data["candidates"] : [];
+  for (const candidate of candidates) {
+    const content = isObject(candidate) ? candidate["content"] : undefined;
+    const parts = isObject(content) && Array.isArray(content["parts"]) ? content["parts"] : [];
+    for (const part of parts) {
+      const piece = isObject(part) ? partText(part) : "";
+      if (piece !== "") pieces.push(piece);
+    }
+  }
+  return pieces;
+}
+
+function partText(part: WireObject): string {
+  if (typeof part["text"] === "string") return part["text"];
+  const call = part["functionCall"];
+  if (!isObject(call)) return "";
+  const args = call["args"] ?? call["partialArgs"];
+  return `${typeof call["name"] === "string" ? call["name"] : ""}${args === undefined ? "" : JSON.stringify(args)}`;
+}
+
+/**
+ * What may follow the model's name up to the end of the frame for the name to be the top level's own:
+ * members with scalar values and one closing brace. A quote within a JSON string is escaped, so no text can look like it.
+ */
+const modelMember =
+  /"modelVersion"\s*:\s*"[^"\\]*"((?:\s*,\s*"\w+"\s*:\s*(?:"[^"\\]*"|-?[\d.]+|true|false|null))*\s*\})\s*$/y;
+
+/** The frame with the canonical model id: replaced in the text where that is safe, else written anew. */
+function withModel(text: string, data: WireObject, model: string): string {
+  const at = text.lastIndexOf('"modelVersion"');
+  if (at !== -1) {
+    modelMember.lastIndex = at;
+    const match = modelMember.exec(text);
+    if (match) return `${text.slice(0, at)}"modelVersion":${model}${match[1]!}`;
+  }
+  return JSON.stringify({ ...data, modelVersion: JSON.parse(model) as string });
+}
+
+function breakOff(state: State, error: WireError): readonly SseEvent[] {
+  state.error = error;
+  state.phase = "broken";
+  state.ended = false;
+  state.held = [];
+  return [];
+}
+
+/** The frames kept back. The protocol has no end marker: the stream just closes. */
+function release(state: State): readonly SseEvent[] {
+  if (state.phase !== "running") return [];
+  state.phase = "over";
+  const frames = state.held;
+  state.held = [];
+  return frames;
+}
+
+function fail(state: State, error: GatewayError): readonly SseEvent[] {
+  if (state.phase === "over") return [];
+  state.phase = "over";
+  state.held = [];
+  return [{ data: JSON.stringify(encodeError(error, "")) }];
+}

@@ -1,0 +1,61 @@
+/**
+ * Usage of the generateContent protocol, which tells output without thoughts.
+ * Spec: "Usage mapping"; CONV-804, CONV-808, CONV-812, CONV-816, CONV-819.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import { tokenCount, type Usage } from "../../base/usage.ts";
+import type { JsonObject } from "../canonical/request.ts";
+
+const countFields = [
+  "promptTokenCount",
+  "candidatesTokenCount",
+  "thoughtsTokenCount",
+  "toolUsePromptTokenCount",
+  "cachedContentTokenCount",
+  "totalTokenCount",
+] as const;
+
+/** The counts told so far; they are cumulative, so of each the last value told wins (T46, T49). */
+export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
+  if (!isObject(later)) return earlier;
+  const merged = { ...earlier };
+  for (const field of countFields) {
+    if (typeof later[field] === "number") merged[field] = later[field];
+  }
+  return merged;
+}
+
+/**
+ * The normalised usage of a `usageMetadata`; undefined when it tells no tokens.
+ * Tokens of tool results the vendor fetched itself are billed as input. A count of 0 may be left out.
+ */
+export function decodeUsage(wire: unknown): Usage | undefined {
+  if (!isObject(wire)) return undefined;
+  const told = ["promptTokenCount", "candidatesTokenCount", "totalTokenCount"];
+  if (!told.some((field) => typeof wire[field] === "number")) return undefined;
+  const inputTokens =
+    tokenCount(wire["promptTokenCount"]) + tokenCount(wire["toolUsePromptTokenCount"]);
+  const reasoningTokens = tokenCount(wire["thoughtsTokenCount"]);
+  const rest = Math.max(0, tokenCount(wire["totalTokenCount"]) - inputTokens - reasoningTokens);
+  return {
+    inputTokens,
+    cacheReadTokens: Math.min(tokenCount(wire["cachedContentTokenCount"]), inputTokens),
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    outputTokens: tokenCount(wire["candidatesTokenCount"], rest) + reasoningTokens,
+    reasoningTokens,
+  };
+}
+
+/** The `usageMetadata` of a normalised usage: reasoning taken out of the output again. */
+export function encodeUsage(usage: Usage): JsonObject {
+  const { inputTokens, outputTokens, reasoningTokens, cacheReadTokens } = usage;
+  const wire: JsonObject = {
+    promptTokenCount: inputTokens,
+    candidatesTokenCount: Math.max(0, outputTokens - reasoningTokens),
+    totalTokenCount: inputTokens + outputTokens,
+  };
+  if (reasoningTokens > 0) wire["thoughtsTokenCount"] = reasoningTokens;
+  if (cacheReadTokens > 0) wire["cachedContentTokenCount"] = cacheReadTokens;
+  return wire;
+}

@@ -1,0 +1,84 @@
+/**
+ * The generateContent request as we check it, and nothing more: fields we do not know pass to the upstream.
+ * Spec: "Text endpoints"; TXT-22. Each field stands in both spellings.
+ */
+import { Type, type TSchema } from "typebox";
+import { anyObject, nullable, oneOf } from "../wire-check.ts";
+import { snakeCase } from "./names.ts";
+
+/** An object whose optional fields are known in camelCase and snake_case. */
+function fields(optional: Record<string, TSchema>, required: Record<string, TSchema> = {}) {
+  const properties: Record<string, TSchema> = { ...required };
+  for (const [name, schema] of Object.entries(optional)) {
+    properties[name] = nullable(schema);
+    properties[snakeCase(name)] = nullable(schema);
+  }
+  return Type.Object(properties);
+}
+
+const text = Type.String();
+
+const part = fields({
+  text,
+  thought: Type.Boolean(),
+  thoughtSignature: text,
+  inlineData: fields({ mimeType: text, data: text }),
+  fileData: fields({ mimeType: text, fileUri: text }),
+  functionCall: fields({ id: text, args: anyObject }, { name: text }),
+  functionResponse: fields({ id: text, name: text, response: anyObject }),
+});
+
+const content = fields({ role: oneOf("user", "model", "function"), parts: Type.Array(part) });
+
+/** The role of a system instruction is ignored; some callers send a bare string. */
+const systemInstruction = Type.Union([text, fields({ parts: Type.Array(part) })]);
+
+const functionDeclaration = fields(
+  { description: text, parameters: anyObject, parametersJsonSchema: anyObject },
+  { name: Type.String({ minLength: 1 }) },
+);
+
+const toolConfig = fields({
+  functionCallingConfig: fields({
+    mode: oneOf("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"),
+    allowedFunctionNames: Type.Array(text),
+  }),
+});
+
+const penalty = Type.Number({ minimum: -2, maximum: 2 });
+
+const generationConfig = fields({
+  temperature: Type.Number({ minimum: 0, maximum: 2 }),
+  topP: Type.Number({ minimum: 0, maximum: 1 }),
+  topK: Type.Number({ minimum: 0 }),
+  candidateCount: Type.Integer({ minimum: 1, maximum: 8 }),
+  maxOutputTokens: Type.Integer({ minimum: 1 }),
+  stopSequences: Type.Array(text, { maxItems: 5 }),
+  seed: Type.Integer(),
+  presencePenalty: penalty,
+  frequencyPenalty: penalty,
+  responseMimeType: text,
+  responseSchema: anyObject,
+  responseModalities: Type.Array(text),
+  responseLogprobs: Type.Boolean(),
+  logprobs: Type.Integer({ minimum: 0, maximum: 20 }),
+  thinkingConfig: fields({
+    includeThoughts: Type.Boolean(),
+    thinkingBudget: Type.Integer({ minimum: -1 }),
+    thinkingLevel: text,
+  }),
+});
+
+/** The body of `:generateContent` and `:streamGenerateContent`. */
+export const generateContentRequest = fields(
+  {
+    systemInstruction,
+    tools: Type.Array(fields({ functionDeclarations: Type.Array(functionDeclaration) })),
+    toolConfig,
+    generationConfig,
+    safetySettings: Type.Array(anyObject),
+    cachedContent: text,
+    store: Type.Boolean(),
+  },
+  { contents: Type.Array(content, { minItems: 1 }) },
+);

@@ -1,0 +1,92 @@
+/**
+ * The direct route of the messages protocol: the caller's body goes on as it is but for `model` and the filtered fields.
+ * Spec: "Text endpoints"; TXT-07 to TXT-11, TXT-17, TXT-19.
+ */
+import { isObject } from "../../base/json.ts";
+import type { Note } from "../../base/notes.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import type { CallFacts, DirectRoute, RequestAddress } from "../codec.ts";
+import { jsonCharacters } from "../count-text.ts";
+import { removeFilteredFields } from "../filter.ts";
+import { compileCheck } from "../wire-check.ts";
+import { tapStream } from "./tap.ts";
+import { decodeUsage } from "./usage.ts";
+import { messagesRequest } from "./wire.ts";
+
+const validate = compileCheck(messagesRequest);
+
+function facts(body: JsonObject): CallFacts {
+  const input = { characters: 0, media: 0 };
+  countContent(body["system"], input);
+  if (Array.isArray(body["messages"])) {
+    for (const message of body["messages"]) {
+      if (isObject(message)) countContent(message["content"], input);
+    }
+  }
+  if (Array.isArray(body["tools"])) input.characters += jsonCharacters(body["tools"]);
+  const { max_tokens: maxTokens, metadata } = body;
+  const userId = isObject(metadata) ? metadata["user_id"] : undefined;
+  return {
+    maxOutputTokens: typeof maxTokens === "number" ? maxTokens : undefined,
+    answers: 1,
+    affinity: typeof userId === "string" && userId !== "" ? userId : undefined,
+    inputCharacters: input.characters,
+    inputMedia: input.media,
+  };
+}
+
+/** Text a model reads, and media in number: base64 data is no text, and a document's text is. */
+function countContent(content: unknown, input: { characters: number; media: number }): void {
+  if (typeof content === "string") {
+    input.characters += content.length;
+    return;
+  }
+  if (!Array.isArray(content)) return;
+  for (const block of content) {
+    if (!isObject(block)) continue;
+    const source = isObject(block["source"]) ? block["source"] : undefined;
+    if (source && source["type"] === "text") input.characters += jsonCharacters(source["data"]);
+    else if (source && source["type"] === "content") countContent(source["content"], input);
+    else if (source) input.media += 1;
+    else if (block["type"] === "tool_result") countContent(block["content"], input);
+    else input.characters += jsonCharacters(block);
+  }
+}
+
+function request(
+  body: JsonObject,
+  upstream: RequestAddress,
+): { body: JsonObject; notes: readonly Note[] } {
+  const copy = { ...body };
+  const notes = removeFilteredFields(copy);
+  copy["model"] = upstream.model;
+  return { body: copy, notes };
+}
+
+function text(answer: JsonObject): string {
+  if (!Array.isArray(answer["content"])) return "";
+  let all = "";
+  for (const block of answer["content"]) {
+    if (!isObject(block)) continue;
+    if (typeof block["text"] === "string") all += block["text"];
+    else if (typeof block["thinking"] === "string") all += block["thinking"];
+    else if (isObject(block["input"])) all += JSON.stringify(block["input"]);
+  }
+  return all;
+}
+
+function answer(wire: JsonObject, model: string, droppedParams: readonly string[]): JsonObject {
+  wire["model"] = model;
+  if (droppedParams.length > 0) wire["gw"] = { droppedParams: [...droppedParams] };
+  return wire;
+}
+
+export const direct: DirectRoute = {
+  validate,
+  facts,
+  request,
+  usage: (wire) => decodeUsage(wire["usage"]),
+  text,
+  answer,
+  tap: tapStream,
+};

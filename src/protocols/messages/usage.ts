@@ -1,0 +1,95 @@
+/**
+ * Usage of the messages protocol, which tells input without cache reads and writes.
+ * Spec: "Usage mapping"; CONV-803, CONV-807, CONV-811, CONV-815, CONV-818.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import { tokenCount, type Usage } from "../../base/usage.ts";
+import type { JsonObject } from "../canonical/request.ts";
+
+const inputFields = [
+  "input_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+] as const;
+
+/** Whether a usage object tells any input at all; all zeros at a stream's start is a placeholder (T44). */
+export function tellsInput(usage: WireObject): boolean {
+  return inputFields.some((field) => tokenCount(usage[field]) > 0);
+}
+
+/** Field by field, the last value told wins; null and absent fields leave the earlier value (T49). */
+export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
+  const merged = { ...earlier };
+  for (const [field, value] of Object.entries(later)) {
+    if (value !== null && value !== undefined) merged[field] = value;
+  }
+  return merged;
+}
+
+/**
+ * The normalised usage of a wire `usage` object; undefined when it tells no tokens.
+ * An explicit 0 counts as told (T61).
+ */
+export function decodeUsage(wire: unknown): Usage | undefined {
+  if (!isObject(wire)) return undefined;
+  const told =
+    typeof wire["input_tokens"] === "number" || typeof wire["output_tokens"] === "number";
+  if (!told) return undefined;
+  return addHiddenIterations(oneUsage(wire), wire["iterations"]);
+}
+
+function oneUsage(wire: WireObject): Usage {
+  const creation = isObject(wire["cache_creation"]) ? wire["cache_creation"] : {};
+  const written1h = tokenCount(creation["ephemeral_1h_input_tokens"]);
+  const written5m = tokenCount(creation["ephemeral_5m_input_tokens"]);
+  const cacheWriteTokens = tokenCount(wire["cache_creation_input_tokens"], written5m + written1h);
+  const cacheReadTokens = tokenCount(wire["cache_read_input_tokens"]);
+  const outputTokens = tokenCount(wire["output_tokens"]);
+  const details = isObject(wire["output_tokens_details"]) ? wire["output_tokens_details"] : {};
+  return {
+    inputTokens: tokenCount(wire["input_tokens"]) + cacheReadTokens + cacheWriteTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens: Math.min(written1h, cacheWriteTokens),
+    outputTokens,
+    reasoningTokens: Math.min(tokenCount(details["thinking_tokens"]), outputTokens),
+  };
+}
+
+/**
+ * The vendor bills every sampling pass, but its totals hold those of type `message` and `fallback_message` only:
+ * compaction and advisor passes stand in `iterations` alone, and are added here.
+ */
+function addHiddenIterations(total: Usage, iterations: unknown): Usage {
+  if (!Array.isArray(iterations)) return total;
+  let sum = total;
+  for (const iteration of iterations) {
+    if (!isObject(iteration)) continue;
+    if (iteration["type"] === "message" || iteration["type"] === "fallback_message") continue;
+    const more = oneUsage(iteration);
+    sum = {
+      inputTokens: sum.inputTokens + more.inputTokens,
+      cacheReadTokens: sum.cacheReadTokens + more.cacheReadTokens,
+      cacheWriteTokens: sum.cacheWriteTokens + more.cacheWriteTokens,
+      cacheWrite1hTokens: sum.cacheWrite1hTokens + more.cacheWrite1hTokens,
+      outputTokens: sum.outputTokens + more.outputTokens,
+      reasoningTokens: sum.reasoningTokens + more.reasoningTokens,
+    };
+  }
+  return sum;
+}
+
+/** The wire `usage` object of a normalised usage: cache reads and writes taken out of the input again. */
+export function encodeUsage(usage: Usage): JsonObject {
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
+  return {
+    input_tokens: Math.max(0, usage.inputTokens - cacheReadTokens - cacheWriteTokens),
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    cache_creation: {
+      ephemeral_5m_input_tokens: Math.max(0, cacheWriteTokens - cacheWrite1hTokens),
+      ephemeral_1h_input_tokens: cacheWrite1hTokens,
+    },
+    output_tokens: usage.outputTokens,
+  };
+}
