@@ -1,0 +1,44 @@
+/**
+ * Chat caller, chat upstream: the caller's body goes on as it is but for what must change (TXT-07 to TXT-11, T47).
+ */
+import { isObject } from "../../base/json.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import type { DirectRoute, RequestAddress } from "../codec.ts";
+import { removeFilteredFields } from "../filter.ts";
+import { answerText, readFacts } from "./facts.ts";
+import { createChatTap } from "./tap.ts";
+import { normaliseUsage, readUsage } from "./usage.ts";
+import { checkChatRequest } from "./wire.ts";
+
+function directRequest(body: JsonObject, upstream: RequestAddress) {
+  const copy: JsonObject = { ...body, model: upstream.model };
+  const notes = removeFilteredFields(copy);
+  if (upstream.stream !== (copy["stream"] === true)) copy["stream"] = upstream.stream;
+  if (upstream.stream) {
+    // Without it a stream tells no usage, and would be billed by an estimate (T47).
+    const options = copy["stream_options"];
+    copy["stream_options"] = { ...(isObject(options) ? options : {}), include_usage: true };
+  } else if (copy["stream_options"] !== undefined && body["stream"] === true) {
+    // Asked for a stream that the upstream does not give: its options would be refused.
+    delete copy["stream_options"];
+  }
+  return { body: copy, notes };
+}
+
+function directAnswer(answer: JsonObject, model: string, dropped: readonly string[]): JsonObject {
+  answer["model"] = model;
+  if (isObject(answer["usage"])) answer["usage"] = normaliseUsage(answer["usage"]);
+  if (dropped.length > 0) answer["gw"] = { droppedParams: [...dropped] };
+  return answer;
+}
+
+/** The direct route of chat-completions. */
+export const chatDirect: DirectRoute = {
+  validate: checkChatRequest,
+  facts: readFacts,
+  request: directRequest,
+  usage: (answer) => readUsage(answer["usage"]),
+  text: answerText,
+  answer: directAnswer,
+  tap: createChatTap,
+};

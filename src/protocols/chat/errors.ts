@@ -1,0 +1,22 @@
+/** Errors in the chat-completions protocol: before a stream, within one, and as upstreams spell them. Spec: "Errors" 1. */
+import type { GatewayError } from "../../base/errors.ts";
+import type { WireObject } from "../../base/json.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import { encodeErrorObject } from "../error-object.ts";
+
+export {
+  decodeErrorObject as decodeError,
+  encodeErrorObject as encodeError,
+} from "../error-object.ts";
+
+/**
+ * The last chunk of a stream that broke: the error beside the chunk's own fields, and `finish_reason: "error"`.
+ * `openai` throws on it; a client that reads chunks itself sees that this is no normal ending (T16).
+ */
+export function errorChunk(fields: WireObject, error: GatewayError): JsonObject {
+  return {
+    ...(fields as JsonObject),
+    choices: [{ index: 0, delta: {}, finish_reason: "error" }],
+    ...encodeErrorObject(error),
+  };
+}

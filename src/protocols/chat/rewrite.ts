@@ -1,0 +1,50 @@
+/**
+ * Writes a chunk anew with the canonical model and without a usage of its own, in place where that is safe.
+ * Most chunks of a stream start with the same bytes up to the model's name: those are exchanged without a stringify,
+ * and the rest goes on as the upstream wrote it.
+ */
+import type { WireObject } from "../../base/json.ts";
+
+/** The chunk's text; `chunk` is the parsed `data`, whose usage was already taken. */
+export type Rewrite = (data: string, chunk: WireObject) => string;
+
+const usageNull = ',"usage":null';
+
+/** For one stream. With `wantsUsage` every chunk has `usage: null`, else none has the key. */
+export function createRewrite(model: string, wantsUsage: boolean): Rewrite {
+  // What chunks start with, up to and including the upstream's model name, and what stands there instead.
+  let from = "";
+  let to = "";
+
+  function learnPrefix(data: string, name: unknown): boolean {
+    const member = `"model":${JSON.stringify(name)}`;
+    const end = data.indexOf(member) + member.length;
+    const prefix = data.slice(0, end);
+    // Only the chunk's own member: no bracket before it but the chunk's first.
+    const isTop = end >= member.length && prefix.lastIndexOf("{") === 0 && !prefix.includes("[");
+    if (!isTop || !/[{,]$/.test(prefix.slice(0, -member.length))) return false;
+    if (prefix.includes(`"usage"`)) return false;
+    from = prefix;
+    to = `${prefix.slice(0, -member.length)}"model":${JSON.stringify(model)}`;
+    return true;
+  }
+
+  /** The text after the prefix with the usage key as wanted; undefined where that takes a stringify. */
+  function withUsageKey(rest: string, usage: unknown): string | undefined {
+    if (wantsUsage) return usage === null ? rest : undefined;
+    if (usage === undefined) return rest;
+    const at = rest.indexOf(usageNull);
+    if (usage !== null || at === -1 || rest.includes(usageNull, at + 1)) return undefined;
+    return rest.slice(0, at) + rest.slice(at + usageNull.length);
+  }
+
+  return (data, chunk) => {
+    if (from !== "" && data.startsWith(from) ? true : learnPrefix(data, chunk["model"])) {
+      const rest = withUsageKey(data.slice(from.length), chunk["usage"]);
+      if (rest !== undefined) return to + rest;
+    }
+    const { usage: _taken, ...others } = chunk;
+    const kept = { ...others, model };
+    return JSON.stringify(wantsUsage ? { ...kept, usage: null } : kept);
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Usage as chat upstreams tell it, normalised: input includes cache reads, output includes reasoning.
+ * Spec: "Usage mapping"; traps T46, T48, T50, T51, T61.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import { tokenCount, type Usage } from "../../base/usage.ts";
+import type { JsonObject } from "../canonical/request.ts";
+
+const unknown = -1;
+const told = (value: unknown): number => tokenCount(value, unknown);
+const details = (usage: WireObject, key: string): WireObject =>
+  isObject(usage[key]) ? usage[key] : {};
+/** One side of the sum, or what the total leaves for it. */
+const toldOrRest = (value: unknown, total: number, other: number): number =>
+  other === unknown || total < other ? told(value) : tokenCount(value, total - other);
+const firstTold = (...values: unknown[]): number =>
+  values.map(told).find((count) => count !== unknown) ?? 0;
+
+/**
+ * Reads a `usage` object. Undefined when it does not tell both sides; an explicit 0 counts as told (T61).
+ * Where `total_tokens` is more than prompt and completion together, the rest says what the vendor left out of them:
+ * xAI its reasoning, some proxies their cache reads (T50).
+ */
+export function readUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const total = told(value["total_tokens"]);
+  const prompt = toldOrRest(value["prompt_tokens"], total, told(value["completion_tokens"]));
+  const completion = toldOrRest(value["completion_tokens"], total, prompt);
+  if (prompt === unknown || completion === unknown) return undefined;
+  const parts = readParts(value);
+  const leftOut = total === unknown ? 0 : whatIsLeftOut(total - prompt - completion, parts);
+  // Cache reads above the prompt can only stand beside it.
+  const cacheBeside = leftOut === "cache" || leftOut === "both" || parts.cacheRead > prompt;
+  const reasoningBeside = leftOut === "reasoning" || leftOut === "both";
+  const inputTokens = prompt + (cacheBeside ? parts.cacheRead : 0);
+  const outputTokens = completion + (reasoningBeside ? parts.reasoning : 0);
+  const cacheReadTokens = Math.min(parts.cacheRead, inputTokens);
+  return {
+    inputTokens,
+    cacheReadTokens,
+    cacheWriteTokens: Math.min(parts.cacheWrite, inputTokens - cacheReadTokens),
+    cacheWrite1hTokens: 0,
+    outputTokens,
+    reasoningTokens: Math.min(parts.reasoning, outputTokens),
+  };
+}
+
+interface Parts {
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}
+
+function readParts(usage: WireObject): Parts {
+  const input = details(usage, "prompt_tokens_details");
+  const output = details(usage, "completion_tokens_details");
+  return {
+    // DeepSeek and Moonshot tell cache hits at the top level.
+    cacheRead: firstTold(
+      input["cached_tokens"],
+      usage["prompt_cache_hit_tokens"],
+      usage["cached_tokens"],
+    ),
+    cacheWrite: firstTold(
+      input["cache_write_tokens"],
+      input["cache_creation_input_tokens"],
+      input["cache_creation_tokens"],
+      usage["cache_creation_input_tokens"],
+    ),
+    reasoning: firstTold(output["reasoning_tokens"], usage["reasoning_tokens"]),
+  };
+}
+
+function whatIsLeftOut(rest: number, parts: Parts): "reasoning" | "cache" | "both" | 0 {
+  if (rest <= 0) return 0;
+  if (rest === parts.reasoning) return "reasoning";
+  if (rest === parts.cacheRead) return "cache";
+  if (rest === parts.reasoning + parts.cacheRead) return "both";
+  return 0;
+}
+
+/** The same object with the normalised totals, so that a caller reads what it is billed for; other members stay. */
+export function normaliseUsage(value: WireObject): JsonObject {
+  const kept = value as JsonObject;
+  const usage = readUsage(value);
+  if (!usage) return kept;
+  const { inputTokens: prompt, outputTokens: completion } = usage;
+  if (kept["prompt_tokens"] === prompt && kept["completion_tokens"] === completion) return kept;
+  return {
+    ...kept,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+  };
+}
+
+/** Writes canonical usage in the protocol's own names (CONV-801, CONV-805, CONV-809, CONV-813). */
+export function writeUsage(usage: Usage): JsonObject {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+    },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}

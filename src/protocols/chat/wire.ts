@@ -1,0 +1,172 @@
+/**
+ * The request of the chat-completions protocol as far as it is checked: field types and domains.
+ * Unknown fields, parts and tool kinds pass; the upstream knows them or refuses them. Spec: "Text endpoints".
+ */
+import { Type } from "typebox";
+import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
+import { limits } from "./limits.ts";
+
+const part = Type.Unsafe<object>({
+  type: "object",
+  required: ["type"],
+  properties: { type: { type: "string" } },
+  allOf: [
+    when("type", ["text"], { required: ["text"], properties: { text: { type: "string" } } }),
+    when("type", ["refusal"], {
+      required: ["refusal"],
+      properties: { refusal: { type: "string" } },
+    }),
+    when("type", ["image_url"], {
+      required: ["image_url"],
+      properties: { image_url: Type.Object({ url: Type.String() }) },
+    }),
+    when("type", ["input_audio"], {
+      required: ["input_audio"],
+      properties: { input_audio: Type.Object({ data: Type.String() }) },
+    }),
+    when("type", ["file"], { required: ["file"], properties: { file: { type: "object" } } }),
+  ],
+});
+
+const content = Type.Union([Type.String(), Type.Array(part)]);
+const namedArguments = Type.Object({ name: Type.String(), arguments: Type.String() });
+
+const toolCall = Type.Unsafe<object>({
+  type: "object",
+  required: ["id"],
+  properties: { id: { type: "string" }, type: { type: "string" }, function: namedArguments },
+  allOf: [when("type", ["function"], { required: ["function"] })],
+});
+
+const message = Type.Unsafe<object>({
+  type: "object",
+  required: ["role"],
+  properties: {
+    role: oneOf("developer", "system", "user", "assistant", "tool", "function"),
+    name: nullable(Type.String()),
+    content: nullable(content),
+    refusal: nullable(Type.String()),
+    tool_calls: nullable(Type.Array(toolCall)),
+    function_call: nullable(namedArguments),
+  },
+  allOf: [
+    // Only an assistant may leave `content` out, or null, beside its tool calls.
+    when("role", ["developer", "system", "user", "tool"], {
+      required: ["content"],
+      properties: { content },
+    }),
+    when("role", ["tool"], {
+      required: ["tool_call_id"],
+      properties: { tool_call_id: { type: "string" } },
+    }),
+  ],
+});
+
+const declaration = Type.Object({
+  name: Type.String({ minLength: 1 }),
+  description: nullable(Type.String()),
+  parameters: nullable(anyObject),
+  strict: nullable(Type.Boolean()),
+});
+
+const tool = Type.Unsafe<object>({
+  type: "object",
+  required: ["type"],
+  properties: { type: { type: "string" } },
+  allOf: [
+    when("type", ["function"], { required: ["function"], properties: { function: declaration } }),
+  ],
+});
+
+const toolChoice = Type.Unsafe<object>({
+  anyOf: [
+    oneOf("none", "auto", "required"),
+    {
+      type: "object",
+      required: ["type"],
+      properties: { type: { type: "string" } },
+      allOf: [
+        when("type", ["function"], {
+          required: ["function"],
+          properties: { function: Type.Object({ name: Type.String() }) },
+        }),
+        when("type", ["allowed_tools"], {
+          required: ["allowed_tools"],
+          properties: { allowed_tools: { type: "object" } },
+        }),
+      ],
+    },
+  ],
+});
+
+const responseFormat = Type.Unsafe<object>({
+  type: "object",
+  required: ["type"],
+  properties: { type: { type: "string" } },
+  allOf: [
+    when("type", ["json_schema"], {
+      required: ["json_schema"],
+      properties: { json_schema: { type: "object" } },
+    }),
+  ],
+});
+
+const tokens = Type.Integer({ minimum: 1, maximum: limits.outputTokensMax });
+const penalty = Type.Number({ minimum: -2, maximum: 2 });
+
+/** The body of `POST /v1/chat/completions`. `service_tier` is not here: it is never forwarded, so never wrong. */
+export const chatRequest = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  messages: Type.Array(message, { minItems: 1 }),
+  max_completion_tokens: nullable(tokens),
+  max_tokens: nullable(tokens),
+  temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  stop: nullable(
+    Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: limits.stopSequencesMax })]),
+  ),
+  seed: nullable(Type.Integer()),
+  presence_penalty: nullable(penalty),
+  frequency_penalty: nullable(penalty),
+  logit_bias: nullable(anyObject),
+  logprobs: nullable(Type.Boolean()),
+  top_logprobs: nullable(Type.Integer({ minimum: 0, maximum: 20 })),
+  n: nullable(Type.Integer({ minimum: 1, maximum: limits.answersMax })),
+  tools: nullable(Type.Array(tool)),
+  tool_choice: nullable(toolChoice),
+  parallel_tool_calls: nullable(Type.Boolean()),
+  response_format: nullable(responseFormat),
+  // Which efforts exist is the model's affair: its upstream refuses the others (RESP-24).
+  reasoning_effort: nullable(Type.String()),
+  verbosity: nullable(oneOf("low", "medium", "high")),
+  stream: nullable(Type.Boolean()),
+  stream_options: nullable(
+    Type.Object({
+      include_usage: nullable(Type.Boolean()),
+      include_obfuscation: nullable(Type.Boolean()),
+    }),
+  ),
+  user: nullable(Type.String()),
+  safety_identifier: nullable(Type.String()),
+  prompt_cache_key: nullable(Type.String()),
+  prompt_cache_options: nullable(
+    Type.Object({ ttl: nullable(oneOf("30m")), mode: nullable(oneOf("implicit", "explicit")) }),
+  ),
+  prompt_cache_retention: nullable(oneOf("in_memory", "24h")),
+  store: nullable(Type.Boolean()),
+  metadata: nullable(anyObject),
+  prediction: nullable(anyObject),
+  moderation: nullable(anyObject),
+  modalities: nullable(Type.Array(Type.String())),
+  audio: nullable(anyObject),
+  web_search_options: nullable(anyObject),
+  functions: nullable(Type.Array(declaration)),
+  function_call: nullable(
+    Type.Unsafe<object>({
+      anyOf: [oneOf("none", "auto"), Type.Object({ name: Type.String() })],
+    }),
+  ),
+});
+
+/** Throws a GatewayError for the first field of a body that has the wrong type or is outside its domain. */
+export const checkChatRequest = compileCheck(chatRequest);

@@ -1,0 +1,65 @@
+/**
+ * The error object of the two OpenAI-style protocols, written and read. Spec: "Errors" 1; ERR-01.
+ */
+import type { GatewayError } from "../base/errors.ts";
+import { isObject, type WireObject } from "../base/json.ts";
+import type { JsonObject } from "./canonical/request.ts";
+import type { WireError } from "./codec.ts";
+
+/** `{error: {message, type, param, code}}`, all four keys always there. */
+export function encodeErrorObject(error: GatewayError): { error: JsonObject } {
+  return {
+    error: { message: error.message, type: error.type, param: error.param, code: error.code },
+  };
+}
+
+const messageCharactersMax = 4000;
+
+/**
+ * An upstream's error body, whatever its quirks: OpenAI's object, xAI's `{code, error: string}`, OpenRouter's integer
+ * codes with `metadata`, FastAPI's `detail`, arrays around any of them, plain text and HTML pages. Never throws.
+ */
+export function decodeErrorObject(status: number, body: unknown): WireError {
+  const outer = Array.isArray(body) ? body[0] : body;
+  if (typeof outer === "string") return { message: plainText(outer) || fallback(status) };
+  if (!isObject(outer)) return { message: fallback(status) };
+  const inner = isObject(outer["error"]) ? outer["error"] : outer;
+  const message = messageOf(inner) ?? messageOf(outer) ?? fallback(status);
+  return {
+    message: message.slice(0, messageCharactersMax),
+    type: word(inner["type"]) ?? word(metadata(inner)["error_type"]),
+    code: word(inner["code"]) ?? word(outer["code"]),
+    param: word(inner["param"]),
+  };
+}
+
+const fallback = (status: number): string => `The upstream answered with status ${status}.`;
+
+const metadata = (error: WireObject): WireObject =>
+  isObject(error["metadata"]) ? error["metadata"] : {};
+
+/** Codes are strings here and numbers there (OpenRouter: the HTTP status). */
+function word(value: unknown): string | undefined {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function messageOf(error: WireObject): string | undefined {
+  const text = word(error["message"]) ?? word(error["error"]) ?? detailOf(error["detail"]);
+  const raw = metadata(error)["raw"];
+  // OpenRouter says "Provider returned error" and keeps the provider's own words in `raw`.
+  return text !== undefined && typeof raw === "string" ? `${text}: ${plainText(raw)}` : text;
+}
+
+/** FastAPI: a string, or a list of `{loc, msg}`. */
+function detailOf(detail: unknown): string | undefined {
+  const first: unknown = Array.isArray(detail) ? detail[0] : detail;
+  return isObject(first) ? (word(first["msg"]) ?? word(first["message"])) : word(first);
+}
+
+/** Text of what may be an HTML page: the start of it, tags and runs of white space taken out. */
+function plainText(text: string): string {
+  const start = text.slice(0, messageCharactersMax);
+  const bare = start.trimStart().startsWith("<") ? start.replace(/<[^<>]*>/g, " ") : start;
+  return bare.replace(/\s+/g, " ").trim().slice(0, 500);
+}

@@ -1,0 +1,17 @@
+/** What is taken out of a request on every route, direct ones included (TXT-17 to TXT-19). */
+import type { Note } from "../base/notes.ts";
+import type { JsonObject } from "./canonical/request.ts";
+
+/** Never forwarded: no caller picks a service tier or a region. Each vendor's spelling is filtered in every protocol. */
+const filteredFields = ["service_tier", "serviceTier", "inference_geo"] as const;
+
+/** Removes the filtered fields from `body` (a copy of the caller's) and notes each one. */
+export function removeFilteredFields(body: JsonObject): Note[] {
+  const notes: Note[] = [];
+  for (const param of filteredFields) {
+    if (!Object.hasOwn(body, param)) continue;
+    delete body[param];
+    notes.push({ param, kind: "dropped", detail: "never forwarded, dropped" });
+  }
+  return notes;
+}

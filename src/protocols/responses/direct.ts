@@ -1,0 +1,66 @@
+/**
+ * Responses caller, responses upstream: the caller's body goes on as it is but for what must change
+ * (TXT-07 to TXT-11, RESP-16, RESP-29, RESP-39, RESP-41).
+ */
+import type { Note } from "../../base/notes.ts";
+import { isObject } from "../../base/json.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import type { DirectRoute, RequestAddress } from "../codec.ts";
+import { removeFilteredFields } from "../filter.ts";
+import { answerText, readFacts } from "./facts.ts";
+import { completeResponse } from "./response-object.ts";
+import { createResponsesTap } from "./tap.ts";
+import { readUsage } from "./usage.ts";
+import { checkResponsesRequest } from "./wire.ts";
+
+function directRequest(body: JsonObject, upstream: RequestAddress) {
+  const copy: JsonObject = { ...body, model: upstream.model };
+  const notes = removeFilteredFields(copy);
+  if (upstream.stream !== (copy["stream"] === true)) copy["stream"] = upstream.stream;
+  if (Object.hasOwn(copy, "previous_response_id")) {
+    if (copy["previous_response_id"] !== null) {
+      notes.push(dropped("previous_response_id", "no state is kept, dropped"));
+    }
+    delete copy["previous_response_id"];
+  }
+  const { tools } = copy;
+  if (Object.hasOwn(copy, "parallel_tool_calls") && !(Array.isArray(tools) && tools.length > 0)) {
+    notes.push(dropped("parallel_tool_calls", "sent only with tools, dropped"));
+    delete copy["parallel_tool_calls"];
+  }
+  notes.push(...filterStreamOptions(copy));
+  return { body: copy, notes };
+}
+
+const dropped = (param: string, detail: string): Note => ({ param, kind: "dropped", detail });
+
+/** `stream_options` has one member; what else stands there is taken out (RESP-39). */
+function filterStreamOptions(copy: JsonObject): Note[] {
+  const options = copy["stream_options"];
+  if (!isObject(options)) return [];
+  const { include_obfuscation: kept, ...others } = options;
+  const names = Object.keys(others);
+  if (names.length === 0) return [];
+  if (kept === undefined) delete copy["stream_options"];
+  else copy["stream_options"] = { include_obfuscation: kept };
+  return names.map((name) =>
+    dropped(`stream_options.${name}`, "not a stream option here, dropped"),
+  );
+}
+
+function directAnswer(answer: JsonObject, model: string, names: readonly string[]): JsonObject {
+  completeResponse(answer, model);
+  if (names.length > 0) answer["gw"] = { droppedParams: [...names] };
+  return answer;
+}
+
+/** The direct route of the responses protocol. */
+export const responsesDirect: DirectRoute = {
+  validate: checkResponsesRequest,
+  facts: readFacts,
+  request: directRequest,
+  usage: (answer) => readUsage(answer["usage"]),
+  text: answerText,
+  answer: directAnswer,
+  tap: createResponsesTap,
+};

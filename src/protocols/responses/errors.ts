@@ -1,0 +1,35 @@
+/** Errors in the responses protocol: before a stream, within one, and as upstreams spell them. Spec: "Errors" 1. */
+import type { GatewayError } from "../../base/errors.ts";
+import { isObject } from "../../base/json.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import type { WireError } from "../codec.ts";
+import { decodeErrorObject, encodeErrorObject } from "../error-object.ts";
+
+export const encodeError = encodeErrorObject;
+
+/** An upstream's error body, or the failed response object that some send with status 200. Never throws. */
+export function decodeError(status: number, body: unknown): WireError {
+  const failed = isObject(body) && isObject(body["response"]) ? body["response"] : body;
+  return decodeErrorObject(status, failed);
+}
+
+/**
+ * The `error` of a failed response object. Its codes are a closed list at OpenAI; ours that are not on it stay
+ * readable in the message, so the list's own `server_error` and `rate_limit_exceeded` are all that is needed.
+ */
+export function responseError(error: GatewayError): JsonObject {
+  const code = error.code === "rate_limit_exceeded" ? error.code : "server_error";
+  return { code, message: error.message };
+}
+
+/** The data of an `error` event in both dialects at once: OpenAI's flat keys and Open Responses' nested object. */
+export function errorEvent(error: GatewayError, sequenceNumber: number): JsonObject {
+  return {
+    type: "error",
+    sequence_number: sequenceNumber,
+    code: error.code,
+    message: error.message,
+    param: error.param,
+    ...encodeErrorObject(error),
+  };
+}

@@ -1,0 +1,70 @@
+/** What routing, reserving and metering read of a responses request or answer without decoding it. */
+import { isObject, type WireObject } from "../../base/json.ts";
+import { tokenCount } from "../../base/usage.ts";
+import type { CallFacts } from "../codec.ts";
+import { jsonCharacters } from "../count-text.ts";
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const nonEmpty = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+interface Size {
+  characters: number;
+  media: number;
+}
+
+/** Facts of a request that passed the check. */
+export function readFacts(body: WireObject): CallFacts {
+  const size: Size = { characters: 0, media: 0 };
+  for (const value of [body["instructions"], body["input"], body["tools"], body["text"]]) {
+    addValue(value, size);
+  }
+  const maximum = tokenCount(body["max_output_tokens"], 0);
+  return {
+    maxOutputTokens: maximum > 0 ? maximum : undefined,
+    answers: 1,
+    affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
+    inputCharacters: size.characters,
+    inputMedia: size.media,
+  };
+}
+
+const mediaTypes = new Set(["input_image", "input_file", "input_audio", "computer_screenshot"]);
+// Not read as text by the model: what is encrypted counts where the vendor counts it, in its usage.
+const opaqueKeys = new Set(["encrypted_content", "type", "id", "status"]);
+
+function addValue(value: unknown, size: Size): void {
+  if (typeof value === "string") size.characters += value.length;
+  else if (Array.isArray(value)) for (const item of value) addValue(item, size);
+  else if (isObject(value)) addObject(value, size);
+}
+
+function addObject(value: WireObject, size: Size): void {
+  const type = value["type"];
+  if (typeof type === "string" && mediaTypes.has(type)) {
+    size.media += 1;
+  } else if (type === "function") {
+    size.characters += jsonCharacters(value);
+  } else {
+    for (const key in value) if (!opaqueKeys.has(key)) addValue(value[key], size);
+  }
+}
+
+/** The output text of a whole answer: text, refusals, reasoning, tool names and arguments. */
+export function answerText(answer: WireObject): string {
+  return list(answer["output"])
+    .filter(isObject)
+    .flatMap(itemTexts)
+    .filter((text) => typeof text === "string")
+    .join("");
+}
+
+function itemTexts(item: WireObject): unknown[] {
+  const parts = [...list(item["content"]), ...list(item["summary"])].filter(isObject);
+  return [
+    ...parts.map((part) => part["text"] ?? part["refusal"]),
+    item["name"],
+    item["arguments"],
+    item["input"],
+  ];
+}
