@@ -77,8 +77,12 @@ const message = Type.Object({
   content: Type.Union([Type.String(), Type.Array(block)]),
 });
 
-/** The caller's own tools have no `type` or "custom"; others are the vendor's, and carry what they like. */
+/**
+ * The caller's own tools have no `type` or "custom"; others are the vendor's, and carry what they like.
+ * The caller's own stand last: a fault in neither is told of them.
+ */
 const tool = Type.Union([
+  Type.Object({ type: Type.Unsafe<string>({ type: "string", not: { enum: ["custom"] } }) }),
   Type.Object({
     type: nullable(oneOf("custom")),
     name: Type.String({ minLength: 1 }),
@@ -87,7 +91,6 @@ const tool = Type.Union([
     strict: nullable(Type.Boolean()),
     cache_control: cacheControl,
   }),
-  Type.Object({ type: Type.Unsafe<string>({ type: "string", not: { enum: ["custom"] } }) }),
 ]);
 
 const toolChoice = Type.Object(

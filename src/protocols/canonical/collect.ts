@@ -1,0 +1,166 @@
+/**
+ * A whole answer from a stream, and a stream from a whole answer: for upstreams that answer in the other form than
+ * they were asked for (T14, T15).
+ */
+import { GatewayError } from "../../base/errors.ts";
+import type { Usage } from "../../base/usage.ts";
+import type { BlockId, CanonicalEvent } from "./events.ts";
+import type { Part, ProtocolName, Signature } from "./request.ts";
+import type { CanonicalResponse, Finish } from "./response.ts";
+
+/** A block being collected; pieces are joined once, at the end. */
+interface OpenBlock {
+  readonly start: Extract<
+    CanonicalEvent,
+    { type: "text_start" | "refusal_start" | "reasoning_start" | "tool_call_start" }
+  >;
+  readonly pieces: string[];
+  signature: Signature | undefined;
+}
+
+interface Collected {
+  protocol: ProtocolName;
+  id: string;
+  createdAt: number;
+  /** In the order the blocks began. */
+  readonly blocks: Map<BlockId, OpenBlock>;
+  usage: Usage | undefined;
+  finish: Finish | undefined;
+}
+
+/**
+ * The whole answer a stream adds up to. Reasoning, text, refusals and tool calls stand in the order they began.
+ * @throws GatewayError `upstream_error` when the stream tells an error or never finished.
+ */
+export function collect(events: Iterable<CanonicalEvent>): CanonicalResponse {
+  const collected: Collected = {
+    protocol: "chat",
+    id: "",
+    createdAt: 0,
+    blocks: new Map(),
+    usage: undefined,
+    finish: undefined,
+  };
+  for (const event of events) take(collected, event);
+  const { protocol, id, createdAt, finish, usage } = collected;
+  if (!finish) throw new GatewayError("upstream_error", "The upstream's answer broke off.");
+  const content = [...collected.blocks.values()].map(partOf);
+  return usage === undefined
+    ? { protocol, id, createdAt, content, finish }
+    : { protocol, id, createdAt, content, finish, usage };
+}
+
+function take(collected: Collected, event: CanonicalEvent): void {
+  switch (event.type) {
+    case "start":
+      collected.protocol = event.protocol;
+      collected.id = event.id;
+      collected.createdAt = event.createdAt;
+      return;
+    case "usage":
+      collected.usage = event.usage;
+      return;
+    case "finish":
+      collected.finish = event.finish;
+      return;
+    case "error":
+      throw new GatewayError("upstream_error", event.message);
+    default:
+      takeBlockEvent(collected.blocks, event);
+  }
+}
+
+type BlockEvent = Extract<CanonicalEvent, { block: BlockId }>;
+
+function takeBlockEvent(blocks: Map<BlockId, OpenBlock>, event: BlockEvent): void {
+  switch (event.type) {
+    case "text_start":
+    case "refusal_start":
+    case "reasoning_start":
+    case "tool_call_start":
+      blocks.set(event.block, { start: event, pieces: [], signature: undefined });
+      return;
+    case "text_delta":
+    case "refusal_delta":
+    case "reasoning_delta":
+      blocks.get(event.block)?.pieces.push(event.text);
+      return;
+    case "tool_call_delta":
+      blocks.get(event.block)?.pieces.push(event.arguments);
+      return;
+    default:
+      // The ends. Of text and refusals they carry nothing.
+      if ("signature" in event) sign(blocks.get(event.block), event.signature);
+  }
+}
+
+function sign(block: OpenBlock | undefined, signature: Signature | undefined): void {
+  if (block) block.signature = signature;
+}
+
+function partOf({ start, pieces, signature }: OpenBlock): Part {
+  const text = pieces.join("");
+  const signed = signature === undefined ? {} : { signature };
+  switch (start.type) {
+    case "text_start":
+      return { type: "text", text };
+    case "refusal_start":
+      return { type: "refusal", text };
+    case "reasoning_start":
+      return start.summary === undefined
+        ? { type: "reasoning", text, ...signed }
+        : { type: "reasoning", text, summary: start.summary, ...signed };
+    case "tool_call_start":
+      return { type: "tool_call", id: start.id, name: start.name, arguments: text, ...signed };
+  }
+}
+
+/**
+ * The stream that adds up to a whole answer, one delta a block.
+ * Media parts have no stream events and are left out; so are ids of reasoning items.
+ */
+export function explode(response: CanonicalResponse): CanonicalEvent[] {
+  const { protocol, id, createdAt, content, finish, usage } = response;
+  const events: CanonicalEvent[] = [{ type: "start", protocol, id, createdAt }];
+  for (const [index, part] of content.entries()) events.push(...partEvents(part, String(index)));
+  if (usage !== undefined) events.push({ type: "usage", usage });
+  events.push({ type: "finish", finish });
+  return events;
+}
+
+function partEvents(part: Part, block: BlockId): CanonicalEvent[] {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return [
+        { type: `${part.type}_start`, block },
+        ...(part.text === ""
+          ? []
+          : [{ type: `${part.type}_delta`, block, text: part.text } as const]),
+        { type: `${part.type}_end`, block },
+      ];
+    case "reasoning":
+      return [
+        part.summary === undefined
+          ? { type: "reasoning_start", block }
+          : { type: "reasoning_start", block, summary: part.summary },
+        ...(part.text === "" ? [] : [{ type: "reasoning_delta", block, text: part.text } as const]),
+        part.signature === undefined
+          ? { type: "reasoning_end", block }
+          : { type: "reasoning_end", block, signature: part.signature },
+      ];
+    case "tool_call":
+      return [
+        { type: "tool_call_start", block, id: part.id, name: part.name },
+        ...(part.arguments === ""
+          ? []
+          : [{ type: "tool_call_delta", block, arguments: part.arguments } as const]),
+        part.signature === undefined
+          ? { type: "tool_call_end", block }
+          : { type: "tool_call_end", block, signature: part.signature },
+      ];
+    case "media":
+    case "tool_result":
+      return [];
+  }
+}

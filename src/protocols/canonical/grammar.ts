@@ -1,0 +1,71 @@
+/**
+ * The legal order of canonical events: start; then blocks, which may interleave, each with start, deltas and end;
+ * usage at any time; then one finish or error, with no block open at a finish. Used by tests of every codec.
+ */
+import type { BlockId, CanonicalEvent } from "./events.ts";
+
+type Kind = "text" | "refusal" | "reasoning" | "tool_call";
+
+interface State {
+  started: boolean;
+  ended: boolean;
+  /** Every block that ever began, and whether it is still open. */
+  readonly blocks: Map<BlockId, { readonly kind: Kind; open: boolean }>;
+  readonly faults: string[];
+}
+
+/** What is wrong with the order of a whole stream; empty when it is legal. One sentence a fault, with the event's index. */
+export function grammarFaults(events: readonly CanonicalEvent[]): string[] {
+  const state: State = { started: false, ended: false, blocks: new Map(), faults: [] };
+  for (const [index, event] of events.entries()) {
+    const fault = faultOf(state, event);
+    if (fault !== undefined) state.faults.push(`event ${index} (${event.type}): ${fault}`);
+  }
+  if (!state.ended) state.faults.push("the stream has neither finish nor error");
+  return state.faults;
+}
+
+function faultOf(state: State, event: CanonicalEvent): string | undefined {
+  if (state.ended) return "after the end";
+  if (event.type === "start") {
+    if (state.started) return "a second start";
+    state.started = true;
+    return undefined;
+  }
+  // An upstream may fail before it begins an answer.
+  if (event.type === "error") {
+    state.ended = true;
+    return openBlocks(state);
+  }
+  if (!state.started) return "before start";
+  if (event.type === "usage") return undefined;
+  if (event.type === "finish") {
+    state.ended = true;
+    return openBlocks(state);
+  }
+  return blockFault(state, event);
+}
+
+function openBlocks(state: State): string | undefined {
+  const open = [...state.blocks].filter(([, block]) => block.open).map(([id]) => id);
+  return open.length > 0 ? `blocks still open: ${open.join(", ")}` : undefined;
+}
+
+function blockFault(
+  state: State,
+  event: Extract<CanonicalEvent, { block: BlockId }>,
+): string | undefined {
+  const at = event.type.lastIndexOf("_");
+  const kind = event.type.slice(0, at) as Kind;
+  const known = state.blocks.get(event.block);
+  if (event.type.endsWith("_start")) {
+    if (known) return `block ${event.block} began twice`;
+    state.blocks.set(event.block, { kind, open: true });
+    return undefined;
+  }
+  if (!known) return `block ${event.block} never began`;
+  if (!known.open) return `block ${event.block} has ended`;
+  if (known.kind !== kind) return `block ${event.block} is ${known.kind}, not ${kind}`;
+  if (event.type.endsWith("_end")) known.open = false;
+  return undefined;
+}
