@@ -1,0 +1,141 @@
+/**
+ * The database: one interface over a PostgreSQL server and the embedded PGlite. Design section 2, "database".
+ * Both are reached by the same driver; what differs is named in `kind`.
+ */
+import { Kysely, PostgresDialect } from "kysely";
+import type pg from "pg";
+import type { Signals } from "./signals.ts";
+import type { Tables } from "./tables.ts";
+
+/** Where storage reports what it survives by itself; pino's shape. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Something that takes SQL: the pool, or one open transaction. */
+export interface Queryable {
+  /**
+   * Runs one statement. Parameters are bound ($1, $2, ...). int8 comes back as bigint, timestamptz as Date,
+   * jsonb parsed, date and numeric as text. A jsonb parameter is passed as JSON text.
+   * `name` prepares the statement under that name on a server; the embedded database ignores it, because all
+   * its connections share one session and would take each other's statements.
+   * Without parameters the text may hold several statements; the last one's rows are returned.
+   */
+  query<Row extends object>(
+    sql: string,
+    params?: readonly unknown[],
+    options?: { name?: string },
+  ): Promise<Row[]>;
+}
+
+/** How a transaction runs where the default (read committed, read and write) is not wanted. */
+export interface TransactionOptions {
+  readonly isolation?: "read committed" | "repeatable read";
+  readonly readOnly?: boolean;
+}
+
+export interface Database extends Queryable {
+  /** "embedded" is PGlite: one session behind all connections, one process per data directory. */
+  readonly kind: "embedded" | "server";
+  /**
+   * Runs `work` in one transaction on one connection; commits when it resolves, rolls back when it throws.
+   * Inside, use `tx` only: with the embedded database a query on another connection would wait for this
+   * transaction, and this one for it.
+   */
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Typed tables for ordinary queries. */
+  readonly kysely: Kysely<Tables>;
+  readonly signals: Signals;
+  /** Ends the pool, and with the embedded database its worker and the hold on the data directory. */
+  close(): Promise<void>;
+}
+
+/** What a kind of database brings along besides its pool. */
+export interface DatabaseParts {
+  readonly kind: Database["kind"];
+  readonly pool: pg.Pool;
+  readonly signals: (database: Queryable) => Signals;
+  /** Longest a transaction may take; then its connection is cut, so that it cannot stop every other one. */
+  readonly transactionMsMax: number;
+  closeRest(): Promise<void>;
+}
+
+async function run<Row extends object>(
+  target: pg.Pool | pg.ClientBase,
+  sql: string,
+  params: readonly unknown[] | undefined,
+  name: string | undefined,
+): Promise<Row[]> {
+  if (params === undefined) {
+    const result = await target.query<Row>(sql);
+    // Several statements in one text give several results.
+    const last: pg.QueryResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;
+    return last?.rows ?? [];
+  }
+  const values = params as unknown[];
+  const result = await target.query<Row>(
+    name === undefined ? { text: sql, values } : { name, text: sql, values },
+  );
+  return result.rows;
+}
+
+function begin(options: TransactionOptions): string {
+  const isolation = options.isolation ?? "read committed";
+  return `begin isolation level ${isolation}${options.readOnly === true ? " read only" : ""}`;
+}
+
+/** Puts a {@link Database} together from its parts. */
+export function createDatabase(parts: DatabaseParts): Database {
+  const { pool, kind } = parts;
+  const named = (name: string | undefined) => (kind === "server" ? name : undefined);
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+
+  const query: Queryable["query"] = (sql, params, options) =>
+    run(pool, sql, params, named(options?.name));
+
+  async function transaction<T>(
+    work: (tx: Queryable) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    const client = await pool.connect();
+    let broken = false;
+    const watch = setTimeout(() => {
+      broken = true;
+      void client.end().catch(() => undefined);
+    }, parts.transactionMsMax);
+    try {
+      await client.query(begin(options));
+      const value = await work({
+        query: (sql, params, extra) => run(client, sql, params, named(extra?.name)),
+      });
+      const end = await client.query("commit");
+      // COMMIT of a transaction in which a statement failed answers ROLLBACK, without an error.
+      if (end.command !== "COMMIT") throw new Error("the transaction was rolled back");
+      return value;
+    } catch (error) {
+      await client.query("rollback").catch(() => (broken = true));
+      throw error;
+    } finally {
+      clearTimeout(watch);
+      client.release(broken);
+    }
+  }
+
+  let closed: Promise<void> | undefined;
+  const signals = parts.signals({ query });
+  return {
+    kind,
+    query,
+    transaction,
+    kysely,
+    signals,
+    close: () =>
+      (closed ??= (async () => {
+        await signals.close();
+        await kysely.destroy();
+        await parts.closeRest();
+      })()),
+  };
+}

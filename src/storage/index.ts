@@ -1,0 +1,9 @@
+/** Storage: the database, signals between processes, the schema, the request log. Design section 2. */
+export { DataDirectoryInUseError } from "./data-lock.ts";
+export type { Database, Log, Queryable, TransactionOptions } from "./database.ts";
+export { migrate, SchemaError } from "./migrate.ts";
+export { openDatabase, type OpenOptions } from "./open.ts";
+export { createRequestLog, type RequestLog, type RequestRow } from "./request-log.ts";
+export type { Signals } from "./signals.ts";
+export type * from "./tables.ts";
+export { isTransient } from "./transient.ts";

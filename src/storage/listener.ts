@@ -1,0 +1,89 @@
+/**
+ * The dedicated listening connection to a PostgreSQL server: connects again by itself, and notices a connection
+ * that died without a word (a ping that gets no answer). Design section 2, "cross-node signals".
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import type { Log } from "./database.ts";
+import { wireChannel, type SignalSource } from "./signals.ts";
+
+const retryMsMin = 100;
+const retryMsMax = 3_000;
+const pingMs = 5_000;
+const answerMsMax = 3_000;
+
+interface Listening {
+  /** Resolves, with the reason, when the connection is lost. */
+  readonly lost: Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** One listening connection, from LISTEN to its loss. */
+async function listen(
+  connectionString: string,
+  receive: (text: string) => void,
+): Promise<Listening> {
+  const client = new Client({
+    connectionString,
+    keepAlive: true,
+    connectionTimeoutMillis: answerMsMax,
+    query_timeout: answerMsMax,
+    application_name: "tollgate signals",
+  });
+  const lost = new Promise<unknown>((resolve) => {
+    client.on("error", resolve);
+    client.on("end", () => resolve(new Error("the connection ended")));
+  });
+  client.on("notification", (message) => receive(message.payload ?? ""));
+  const close = () => client.end().catch(() => undefined);
+  try {
+    await client.connect();
+    await client.query(`listen ${wireChannel}`);
+  } catch (error) {
+    void close();
+    throw error;
+  }
+  const ping = setInterval(() => {
+    client.query("select 1").catch((error: unknown) => client.emit("error", error));
+  }, pingMs).unref();
+  return { lost: lost.finally(() => clearInterval(ping)), close };
+}
+
+/** A signal source on one connection of its own. */
+export function createListener(connectionString: string, log: Log): SignalSource {
+  let current: Listening | undefined;
+  let closed = false;
+
+  async function run(receive: (text: string) => void, reconnected: () => void): Promise<void> {
+    let retryMs = retryMsMin;
+    for (;;) {
+      try {
+        const listening = await listen(connectionString, receive);
+        if (closed) return await listening.close();
+        current = listening;
+        retryMs = retryMsMin;
+        // The first time counts too: what was cached before the listener stood may have missed a change.
+        reconnected();
+        const why = await listening.lost;
+        current = undefined;
+        // A dead peer answers no goodbye; nothing waits for it.
+        void listening.close();
+        if (!closed) log.warn({ err: why }, "the signal listener lost its connection");
+      } catch (error) {
+        log.warn({ err: error }, "the signal listener cannot connect");
+      }
+      if (closed) return;
+      await sleep(retryMs, undefined, { ref: false });
+      retryMs = Math.min(retryMs * 2, retryMsMax);
+    }
+  }
+
+  return {
+    start: (receive, reconnected) => void run(receive, reconnected),
+    healthy: () => current !== undefined,
+    async close() {
+      closed = true;
+      await current?.close();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** The driver's connection pool with our limits and our types. Design section 2. */
+import { Pool, types as driverTypes, type CustomTypesConfig, type PoolConfig } from "pg";
+import type { Log } from "./database.ts";
+
+const connectionsMax = 10;
+
+type Parse = (text: string) => unknown;
+
+/** The driver's parsers, which its declaration limits to an enumeration of types. */
+const parserOf = driverTypes.getTypeParser as unknown as (oid: number, format?: string) => Parse;
+
+const int8 = 20;
+const int8Array = 1016;
+const textArray = 1009;
+const date = 1082;
+const parseTexts = parserOf(textArray) as (text: string) => (string | null)[];
+
+/** Ours where the driver's default would lose digits (int8) or shift a day by the time zone (date). */
+const parsers = new Map<number, Parse>([
+  [int8, (text) => BigInt(text)],
+  [int8Array, (text) => parseTexts(text).map((item) => (item === null ? null : BigInt(item)))],
+  [date, (text) => text],
+]);
+
+const types: CustomTypesConfig = {
+  // The driver's own signature is generic over what each parser returns.
+  getTypeParser: ((oid: number, format?: string) =>
+    parsers.get(oid) ?? parserOf(oid, format)) as CustomTypesConfig["getTypeParser"],
+};
+
+/**
+ * A bounded pool that connects again by itself. Errors of connections between queries are logged here;
+ * without a listener they would end the process.
+ */
+export function createPool(config: PoolConfig, log: Log): Pool {
+  const pool = new Pool({
+    max: connectionsMax,
+    // Prepared statements live as long as their connection.
+    idleTimeoutMillis: 600_000,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    application_name: "tollgate",
+    types,
+    ...config,
+  });
+  const report = (error: Error) =>
+    log.warn({ err: error }, "a database connection failed between queries");
+  pool.on("error", report);
+  pool.on("connect", (client) => client.on("error", report));
+  return pool;
+}

@@ -1,0 +1,19 @@
+/** Which database failures may pass by themselves. PostgreSQL manual, appendix A "Error Codes". */
+
+/** Classes and codes of a server that is going, coming, or short of something for a moment. */
+const transientCodes =
+  /^(?:08...|53...|57P0[1-4]|40001|40P01|55P03|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+const transientMessages =
+  /Connection terminated|timeout exceeded when trying to connect|not queryable|Query read timeout|Client was closed|starting up|shutting down/;
+
+/**
+ * True where the same statement may succeed on a later try: the connection failed or the server is restarting.
+ * Whether it took effect is then unknown, so only what is safe to repeat may be repeated.
+ */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === "string" && transientCodes.test(code)) return true;
+  if (error instanceof AggregateError) return error.errors.some(isTransient);
+  return transientMessages.test(error.message);
+}
