@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { commandLinePage } from "./docs-cli.ts";
 import { configurationPage } from "./docs-configuration.ts";
 import { errorsPage } from "./docs-errors.ts";
+import { sandboxPage } from "./docs-sandbox.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -16,6 +17,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const pages: Record<string, () => Promise<string | null>> = {
   "docs/errors.md": errorsPage,
   "docs/configuration.md": configurationPage,
+  "docs/sandbox.md": sandboxPage,
   "docs/cli.md": commandLinePage,
 };
 

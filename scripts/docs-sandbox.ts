@@ -1,0 +1,74 @@
+/** docs/sandbox.md: what the simulated vendors are, and the table of script fields from src/sandbox/script.ts. */
+import { scriptFields } from "../src/sandbox/script.ts";
+
+const introduction = `# Sandbox
+
+<!-- Generated from src/sandbox/script.ts by \`npm run docs\`. -->
+
+The sandbox is a set of simulated vendors that speak the vendors' real wire shapes on one local port. It lets
+you try every part of the gateway without a vendor's key, and it is what our own tests run against. It shares
+no code with the gateway's codecs, so that a mistake in one cannot hide behind the same mistake in the other.
+
+It runs beside the gateway when there is neither a configuration file nor a vendor key in the environment, or
+when \`TOLLGATE_SANDBOX=on\`. \`npx tollgate sandbox --port 8081\` runs it alone.
+
+## Models
+
+Each has an upstream that speaks one protocol. A call in that protocol goes through without conversion.
+
+| model | its upstream speaks |
+|---|---|
+| \`sandbox/chat\` | chat completions |
+| \`sandbox/responses\` | responses |
+| \`sandbox/messages\` | messages |
+| \`sandbox/generate-content\` | generateContent |
+| \`sandbox/multi\` | all four, one offer each |
+
+Prices are those of a middling text model: USD 0.50 in, 2.00 out, 0.05 for cache reads and 0.625 for cache
+writes, per million tokens. The first start gives the first workspace 100 USD of credit to spend on them.
+
+## What it answers
+
+A short text; or, where tools are offered and none has answered yet, a call of the first tool with arguments
+that fit its schema. A line \`#sandbox {json}\` in the last user text decides otherwise:
+
+\`\`\`json
+{
+  "model": "sandbox/chat",
+  "stream": true,
+  "messages": [
+    { "role": "user", "content": "Hi\\n#sandbox {\\"reply\\": \\"Hello there\\", \\"chunk_delay_ms\\": 200}" }
+  ]
+}
+\`\`\`
+
+A field that does not exist, or a value of the wrong kind, is refused with 400: a test that misspells a field
+must not pass by accident.
+
+`;
+
+const groups = {
+  content: "What the answer holds",
+  control: "When the script counts",
+  trouble: "Troubles",
+  task: "Image and video tasks",
+} as const;
+
+const ending = `## Journal
+
+\`GET /__journal\` on the sandbox's port lists what it received, oldest first: vendor, method, path, headers,
+body, the status it answered, and whether the caller left early. \`?model=\` and \`?contains=\` narrow the list;
+\`DELETE /__journal\` empties it. \`GET /\` tells this table as JSON. The port is printed when the gateway starts.
+`;
+
+/** The page as Markdown. */
+export async function sandboxPage(): Promise<string> {
+  const fields = Object.entries(scriptFields);
+  const sections = Object.entries(groups).map(([group, title]) => {
+    const rows = fields
+      .filter(([, field]) => field.group === group)
+      .map(([name, field]) => `| \`${name}\` | ${field.kind} | ${field.meaning} |`);
+    return [`### ${title}`, "", "| field | kind | meaning |", "|---|---|---|", ...rows, ""];
+  });
+  return [introduction.trimEnd(), "", ...sections.flat(), ending].join("\n");
+}
