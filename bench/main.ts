@@ -1,0 +1,106 @@
+/**
+ * `npm run bench`: the bare proxy and Tollgate in front of the same fast upstream, driven in turn, several rounds.
+ * Prints ratios: single figures say more about the machine than about the program. docs/performance.md.
+ * Options: --rounds N (5), --seconds N for each measurement (3), --quick (2 rounds of 1 s), --json.
+ */
+import { parseArgs } from "node:util";
+import { startPostgres } from "../test/support/postgres.ts";
+import { drive, requestBytes, type LoadResult, type LoadTarget } from "./load.ts";
+import { canPin, leaveMeasuredCore, residentMegabytes } from "./processes.ts";
+import { framesPerStream, startRawUpstream } from "./raw-upstream.ts";
+import { printReport, type Measured } from "./report.ts";
+import { startBareProxy, startTollgate, type Subject } from "./subjects.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "5" },
+    seconds: { type: "string", default: "3" },
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+  },
+});
+const rounds = options.quick ? 2 : Number(options.rounds);
+const seconds = options.quick ? 1 : Number(options.seconds);
+const say = (text: string): void => void (options.json || console.error(text));
+
+leaveMeasuredCore();
+if (!canPin)
+  say(
+    "taskset is missing or there is one core: the processes share cores, and the figures are noisier",
+  );
+const upstream = await startRawUpstream();
+const postgres = await startPostgres();
+const subjects: Subject[] = [
+  await startBareProxy(upstream.url),
+  await startTollgate("Tollgate, PostgreSQL", upstream.url, await postgres.createDatabase()),
+  await startTollgate("Tollgate, embedded", upstream.url),
+];
+try {
+  const measured = await measure(subjects);
+  if (options.json) console.log(JSON.stringify(measured, null, 2));
+  else printReport(measured, { rounds, seconds, pinned: canPin });
+  const failures = measured.reduce((sum, subject) => sum + subject.failures, 0);
+  if (failures > 0) {
+    console.error(`${failures} answers were not as asked: the figures do not count`);
+    process.exitCode = 1;
+  }
+} finally {
+  for (const subject of subjects) await subject.close();
+  await postgres.stop();
+  upstream.close();
+}
+
+function target(subject: Subject, streamed: boolean): LoadTarget {
+  const body = {
+    model: "bench/chat",
+    messages: [
+      { role: "system", content: "You are a helpful assistant. ".repeat(16) },
+      { role: "user", content: "Tell me about foxes and dogs." },
+    ],
+    max_tokens: 256,
+    ...(streamed ? { stream: true, stream_options: { include_usage: true } } : {}),
+  };
+  return {
+    url: subject.url,
+    request: requestBytes("/v1/chat/completions", subject.key, body),
+    streamed,
+  };
+}
+
+async function measure(all: readonly Subject[]): Promise<Measured[]> {
+  const rows = all.map((subject): Measured => ({
+    name: subject.name,
+    whole: [],
+    frames: [],
+    oneMs: [],
+    failures: 0,
+    memoryMb: undefined,
+  }));
+  for (const subject of all) {
+    say(`warming up ${subject.name}`);
+    await drive(target(subject, false), 128, seconds);
+    await drive(target(subject, true), 32, seconds / 2);
+  }
+  for (let round = 1; round <= rounds; round += 1) {
+    say(`round ${round} of ${rounds}`);
+    // The order turns with each round, so that no subject always follows the same one.
+    for (let turn = 0; turn < all.length; turn += 1) {
+      const index = (turn + round) % all.length;
+      const subject = all[index]!;
+      const row = rows[index]!;
+      const whole = await drive(target(subject, false), 128, seconds);
+      const streams = await drive(target(subject, true), 128, seconds);
+      const one = await drive(target(subject, false), 1, seconds);
+      row.whole.push(whole.answers / whole.seconds);
+      row.frames.push((streams.answers * framesPerStream) / streams.seconds);
+      row.oneMs.push(median(one));
+      row.failures += whole.failures + streams.failures + one.failures;
+    }
+  }
+  all.forEach((subject, index) => (rows[index]!.memoryMb = residentMegabytes(subject.process)));
+  return rows;
+}
+
+function median(result: LoadResult): number {
+  return result.latenciesMs[Math.floor(result.latenciesMs.length / 2)] ?? NaN;
+}

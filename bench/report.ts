@@ -1,0 +1,69 @@
+/** The benchmark's table: each figure as a ratio to the bare proxy of the same round, median over the rounds. */
+
+export interface Measured {
+  readonly name: string;
+  /** Requests per second at 128 connections, whole answers, by round. */
+  readonly whole: number[];
+  /** Content frames per second at 128 connections, streamed answers, by round. */
+  readonly frames: number[];
+  /** Median latency at one connection in milliseconds, by round. */
+  readonly oneMs: number[];
+  failures: number;
+  memoryMb: number | undefined;
+}
+
+interface ReportOptions {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly pinned: boolean;
+}
+
+/** Prints the table. The first subject is what the others are compared with. */
+export function printReport(
+  measured: readonly Measured[],
+  { rounds, seconds, pinned }: ReportOptions,
+): void {
+  const [bare] = measured;
+  if (!bare) return;
+  const pins = pinned ? "the measured process alone on its core" : "cores shared";
+  console.log(
+    `\nDirect chat-completions; ${rounds} rounds of ${seconds} s, taken in turn; ${pins}.\n`,
+  );
+  const header = [
+    "",
+    "requests/s, 128 connections",
+    "frames/s, 128 streams",
+    "added at 1 connection",
+    "memory",
+  ];
+  const rows = measured.map((row) => [
+    row.name,
+    `${percent(ratios(row.whole, bare.whole))} (${Math.round(middle(row.whole))})`,
+    `${percent(ratios(row.frames, bare.frames))} (${Math.round(middle(row.frames))})`,
+    row === bare
+      ? `- (${middle(row.oneMs).toFixed(2)} ms)`
+      : `+${middle(differences(row.oneMs, bare.oneMs)).toFixed(2)} ms`,
+    row.memoryMb === undefined ? "?" : `${row.memoryMb} MB`,
+  ]);
+  const widths = header.map((_, column) =>
+    Math.max(...[header, ...rows].map((row) => row[column]!.length)),
+  );
+  for (const row of [header, ...rows])
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("  ")
+        .trimEnd(),
+    );
+  console.log(
+    "\nPercentages are medians of each round's ratio to the bare proxy of the same round; in brackets the median itself.",
+  );
+}
+
+const middle = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+const ratios = (values: readonly number[], base: readonly number[]): number[] =>
+  values.map((value, index) => value / base[index]!);
+const differences = (values: readonly number[], base: readonly number[]): number[] =>
+  values.map((value, index) => value - base[index]!);
+const percent = (values: readonly number[]): string => `${Math.round(middle(values) * 100)} %`;

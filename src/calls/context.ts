@@ -1,0 +1,46 @@
+/** What the steps of one text call share. */
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Catalog } from "../catalog/index.ts";
+import type { JsonObject, ProtocolName } from "../protocols/index.ts";
+import type { Caller } from "../tenancy/index.ts";
+import type { CallerHeaders, Pools } from "../upstream/index.ts";
+import type { CallRecord } from "./record.ts";
+import type { TextReply } from "./reply.ts";
+import type { Hold, Spend } from "./spend.ts";
+
+/** A text call as it came in: authenticated, its body one JSON object. */
+export interface TextCall {
+  readonly id: string;
+  readonly protocol: ProtocolName;
+  /** The model id with its suffix, as the caller wrote it. */
+  readonly model: string;
+  readonly stream: boolean;
+  readonly body: JsonObject;
+  readonly caller: Caller;
+  readonly callerHeaders: CallerHeaders;
+}
+
+/** What a text call needs from the running gateway. */
+export interface TextServices {
+  catalog(): Catalog;
+  readonly pools: Pools;
+  readonly spend: Spend;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told once about each call that ended. */
+  finished(record: CallRecord): void;
+}
+
+/** One call under way. */
+export interface CallContext extends TextServices {
+  readonly call: TextCall;
+  readonly reply: TextReply;
+  readonly record: CallRecord;
+  readonly hold: Hold;
+  readonly inputEstimate: number;
+  /** Replaces what happens to the running attempt when the client goes. */
+  onGone(handler: () => void): void;
+  /** The upstream's own error body, where it is passed on as it is. */
+  refusalBody: JsonObject | undefined;
+}

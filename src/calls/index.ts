@@ -1,0 +1,7 @@
+/** What happens between an authenticated request and its answer. */
+export type { TextCall, TextServices } from "./context.ts";
+export { findModel, listModels } from "./models.ts";
+export { requestRow, type CallRecord } from "./record.ts";
+export type { TextReply } from "./reply.ts";
+export { createSpend, type Spend } from "./spend.ts";
+export { runTextCall, TextCallError } from "./text.ts";

@@ -1,0 +1,51 @@
+/**
+ * What a call used: the vendor's own count where it told one, else an estimate that says so.
+ * decisions.md "client disconnect"; traps T47, T48, T60, T61, T62.
+ */
+import { countTokens } from "gpt-tokenizer";
+import { noUsage, type Usage } from "../base/usage.ts";
+
+/** `upstream`: the vendor told it. `estimated`: counted here, in what arrived. */
+export type UsageSource = "upstream" | "estimated";
+
+export interface Metered {
+  readonly usage: Usage;
+  readonly source: UsageSource;
+}
+
+/** Above this many characters the tokens of a text are taken as a quarter of its characters: counting would block the process. */
+const exactCharactersMax = 200_000;
+
+function tokensIn(text: string): number {
+  if (text.length > exactCharactersMax) return Math.ceil(text.length / 4);
+  return countTokens(text, { disallowedSpecial: new Set() });
+}
+
+/** The usage of a complete answer. */
+export function meterWhole(
+  told: Usage | undefined,
+  inputEstimate: number,
+  text: () => string,
+): Metered {
+  if (told) return { usage: told, source: "upstream" };
+  return {
+    usage: { ...noUsage, inputTokens: inputEstimate, outputTokens: tokensIn(text()) },
+    source: "estimated",
+  };
+}
+
+/**
+ * The usage of an answer that its caller left before the end: what the vendor had told by then,
+ * and at least the tokens of the text that had arrived.
+ */
+export function meterPartial(
+  told: Usage | undefined,
+  inputEstimate: number,
+  text: string,
+): Metered {
+  const usage = told ?? { ...noUsage, inputTokens: inputEstimate };
+  return {
+    usage: { ...usage, outputTokens: Math.max(usage.outputTokens, tokensIn(text)) },
+    source: "estimated",
+  };
+}

@@ -1,0 +1,106 @@
+/** The record of one call while it runs: what the request log, the metrics and the log line are made of. */
+import type { GatewayError } from "../base/errors.ts";
+import { noteParams, noteSentences, type Note } from "../base/notes.ts";
+import type { NanoUsd } from "../base/money.ts";
+import type { RequestRow } from "../storage/index.ts";
+import type { ProtocolName } from "../protocols/index.ts";
+import type { Metered } from "./meter.ts";
+
+/** One attempt at a provider. */
+export interface Attempt {
+  readonly provider: string;
+  readonly credential: string;
+  readonly upstream_model: string;
+  readonly started_ms: number;
+  duration_ms: number;
+  status: number | null;
+  /** `ok`, or what went wrong in the words of the outcome table. */
+  outcome: string;
+  /** The upstream's own message, for the operator. */
+  message?: string;
+}
+
+/** How a call ended. */
+export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
+
+export interface CallRecord {
+  readonly id: string;
+  readonly startedMs: number;
+  readonly protocol: ProtocolName;
+  readonly stream: boolean;
+  readonly workspaceId: string;
+  readonly keyId: string;
+  model: string;
+  provider: string | null;
+  upstreamProtocol: ProtocolName | null;
+  status: CallStatus;
+  httpStatus: number;
+  errorCode: string | null;
+  metered: Metered | undefined;
+  reservedNano: NanoUsd;
+  costNano: NanoUsd;
+  firstTokenMs: number | null;
+  durationMs: number;
+  notes: readonly Note[];
+  readonly attempts: Attempt[];
+  /** Why these providers in this order, from routing. */
+  plan: unknown;
+}
+
+/** What a call starts its record with. */
+type RecordStart = Pick<
+  CallRecord,
+  "id" | "startedMs" | "protocol" | "stream" | "workspaceId" | "keyId" | "model"
+>;
+
+/** A record with nothing known yet but who asked. */
+export function startRecord(start: RecordStart): CallRecord {
+  return {
+    ...start,
+    provider: null,
+    upstreamProtocol: null,
+    status: "running",
+    httpStatus: 200,
+    errorCode: null,
+    metered: undefined,
+    reservedNano: 0n,
+    costNano: 0n,
+    firstTokenMs: null,
+    durationMs: 0,
+    notes: [],
+    attempts: [],
+    plan: null,
+  };
+}
+
+/** Marks a record as failed with the error its caller was told. */
+export function recordFailure(record: CallRecord, error: GatewayError): void {
+  record.status = "failed";
+  record.httpStatus = error.status;
+  record.errorCode = error.code;
+}
+
+/** The row for the request log (contract.md, `GET /requests`). */
+export function requestRow(record: CallRecord): RequestRow {
+  return {
+    workspaceId: record.workspaceId,
+    id: record.id,
+    createdAt: new Date(record.startedMs),
+    keyId: record.keyId,
+    model: record.model,
+    provider: record.provider ?? undefined,
+    protocol: record.protocol,
+    upstreamProtocol: record.upstreamProtocol ?? undefined,
+    status: record.status,
+    httpStatus: record.httpStatus,
+    usage: record.metered?.usage,
+    usageSource: record.metered?.source,
+    costNano: record.costNano,
+    durationMs: record.durationMs,
+    firstTokenMs: record.firstTokenMs ?? undefined,
+    dropped: noteParams(record.notes),
+    notes: noteSentences(record.notes),
+    attempts: record.attempts,
+    explanation: { plan: record.plan, reserved_nano: record.reservedNano, error: record.errorCode },
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * The money side of one call: reserve before it runs, post or release exactly once after.
+ * Spec: "Billing" rows; decisions.md "text reservation", "cap reached"; design.md section 5.
+ */
+import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { formatUsd, type NanoUsd } from "../base/money.ts";
+import type { Ledger, ReserveResult } from "../ledger/index.ts";
+
+/** A reservation that is open: the call is running. */
+export interface Hold {
+  readonly id: string;
+  readonly workspaceId: string;
+}
+
+export interface Spend {
+  /** Reserves an upper bound. @throws GatewayError 401, 402 or 403 with what ran out, 503 without a database. */
+  reserve(hold: Hold, keyId: string, amountNano: NanoUsd): Promise<void>;
+  /** Charges the actual amount and releases the rest. @throws GatewayError `database_unavailable` when it cannot be committed. */
+  post(hold: Hold, amountNano: NanoUsd): Promise<NanoUsd>;
+  /** Releases the whole hold; nothing is charged. Never throws: a hold that cannot be released now ends with its lease. */
+  release(hold: Hold): Promise<void>;
+  /** Stops extending leases. Open holds then end with their lease. */
+  close(): void;
+}
+
+interface SpendOptions {
+  /** How long a hold outlives the process that took it. Open calls extend theirs. */
+  readonly leaseMs: number;
+  readonly log: Log;
+}
+
+const reserveTries = 3;
+const postTries = 8;
+
+/** Spending over a ledger. Holds of open calls have their leases extended at a third of the lease. */
+export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spend {
+  const open = new Map<string, Hold>();
+  const extendAll = async (): Promise<void> => {
+    await Promise.all([...open.values()].map((hold) => ledger.extend({ ...hold, leaseMs })));
+  };
+  const timer = setInterval(() => {
+    extendAll().catch((error: unknown) => log.warn({ err: error }, "leases could not be extended"));
+  }, leaseMs / 3);
+  timer.unref();
+
+  return {
+    async reserve(hold, keyId, amountNano) {
+      // The hold's id makes a repeated reserve harmless: it is then `already_reserved`.
+      const result = await persist(reserveTries, () =>
+        ledger.reserve({ ...hold, keyId, amountNano, leaseMs, kind: "text" }),
+      );
+      const refusal = refusalOf(result, amountNano);
+      if (refusal) throw refusal;
+      open.set(hold.id, hold);
+    },
+    async post(hold, amountNano) {
+      const result = await persist(postTries, () => ledger.post({ ...hold, amountNano }));
+      open.delete(hold.id);
+      if (result.outcome === "posted" || result.outcome === "already_posted")
+        return result.chargedNano;
+      log.error(
+        { hold: hold.id, outcome: result.outcome },
+        "a finished call found its hold gone; nothing was charged",
+      );
+      return 0n;
+    },
+    async release(hold) {
+      open.delete(hold.id);
+      try {
+        await persist(reserveTries, () => ledger.void(hold));
+      } catch (error) {
+        log.warn(
+          { err: error, hold: hold.id },
+          "a hold could not be released; it ends with its lease",
+        );
+      }
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** Repeats what the database could not do, with growing pauses (50 ms to 3.2 s): it may be restarting. */
+async function persist<T>(tries: number, work: () => Promise<T>): Promise<T> {
+  for (let failed = 0; ;) {
+    try {
+      return await work();
+    } catch (error) {
+      failed += 1;
+      if (failed >= tries) {
+        throw new GatewayError("database_unavailable", "The gateway's database is not available.", {
+          cause: error,
+          retryAfterSeconds: 5,
+        });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 25 * 2 ** failed));
+    }
+  }
+}
+
+/** The error for a refused reservation; undefined when it was granted. */
+export function refusalOf(result: ReserveResult, amountNano: NanoUsd): GatewayError | undefined {
+  switch (result.outcome) {
+    case "reserved":
+    case "already_reserved":
+      return undefined;
+    case "key_unknown":
+      return new GatewayError("invalid_api_key", "The API key is unknown.");
+    case "key_disabled":
+      return new GatewayError("api_key_disabled", "The API key is disabled.");
+    case "key_revoked":
+      return new GatewayError("api_key_revoked", "The API key was revoked.");
+    case "key_expired":
+      return new GatewayError("api_key_expired", "The API key has expired.");
+    case "workspace_disabled":
+      return new GatewayError("workspace_disabled", "The workspace of this API key is disabled.");
+    case "insufficient_balance":
+      return new GatewayError(
+        "insufficient_balance",
+        `This call may cost up to $${formatUsd(amountNano)}, and the workspace has $${formatUsd(result.availableNano)} available. ` +
+          "Add credit, or ask for fewer output tokens.",
+        { shouldRetry: false },
+      );
+    case "cap_reached":
+      return capError(result);
+  }
+}
+
+function capError(result: Extract<ReserveResult, { outcome: "cap_reached" }>): GatewayError {
+  const code: ErrorCode = `${result.layer}_${result.window}_spend_cap_reached`;
+  const layer = { workspace: "Workspace", member: "Member", key: "API key" }[result.layer];
+  const resets = result.resetsAt ? `resets ${result.resetsAt.toISOString()}` : "it does not reset";
+  const message = `${layer} ${result.window} spend cap of $${formatUsd(result.limitNano)} reached; ${resets}.`;
+  return new GatewayError(code, message, { shouldRetry: false });
+}

@@ -1,0 +1,195 @@
+/**
+ * Attempts at the planned offers, one after the other, until one answers. Failover ends with the first byte the caller gets.
+ * design.md section 7; the outcome table is upstream/outcome.ts.
+ */
+import { GatewayError, toGatewayError } from "../base/errors.ts";
+import { noteHeader } from "../base/notes.ts";
+import type { Provider, TextOffer } from "../catalog/index.ts";
+import { codecs, type JsonObject } from "../protocols/index.ts";
+import {
+  ExchangeError,
+  openExchange,
+  outcomeOfFailure,
+  outcomeOfStatus,
+  textTarget,
+  type Exchange,
+  type Outcome,
+} from "../upstream/index.ts";
+import type { CallContext } from "./context.ts";
+import type { Attempt } from "./record.ts";
+
+/** One provider's offer, in the order the plan wants it tried. */
+export interface Candidate {
+  readonly provider: Provider;
+  readonly offer: TextOffer;
+}
+
+/** Thrown by an answer's reader when an answer that looked good is not: the next provider may do better. */
+export class BadAnswerError extends Error {
+  override name = "BadAnswerError";
+}
+
+/**
+ * Reads an answer and gives it to the caller.
+ * Rejects with BadAnswerError or ExchangeError as long as another attempt is still possible.
+ */
+export type AnswerReader = (
+  context: CallContext,
+  exchange: Exchange,
+  candidate: Candidate,
+) => Promise<void>;
+
+const attemptsMax = 4;
+const errorBytesMax = 256 * 1024;
+const retryPauseMs = 200;
+
+/**
+ * Tries the candidates in order; a single one that fails in passing is asked once more.
+ * @throws GatewayError the last attempt's error, or the caller's own mistake at once.
+ */
+export async function attemptInOrder(
+  context: CallContext,
+  candidates: readonly Candidate[],
+  read: AnswerReader,
+): Promise<void> {
+  const queue = candidates.slice(0, attemptsMax);
+  let retried = false;
+  for (let index = 0; index < queue.length; index += 1) {
+    const candidate = queue[index]!;
+    const outcome = await attemptOnce(context, candidate, read);
+    if (outcome === undefined) return;
+    const last = index === queue.length - 1;
+    if (outcome.blame === "caller" || context.reply.gone) throw outcome.error;
+    if (!last) continue;
+    if (retried || !outcome.retrySame || queue.length > 1) throw outcome.error;
+    retried = true;
+    queue.push(candidate);
+    await new Promise((resolve) => setTimeout(resolve, retryPauseMs * (0.5 + Math.random())));
+  }
+  throw new GatewayError("no_provider_available", "No provider of this model is available now.", {
+    retryAfterSeconds: 5,
+  });
+}
+
+/** One attempt; undefined when it gave the caller an answer. */
+async function attemptOnce(
+  context: CallContext,
+  candidate: Candidate,
+  read: AnswerReader,
+): Promise<Outcome | undefined> {
+  const credential = pickCredential(candidate.provider);
+  const started = context.clock.now();
+  const attempt: Attempt = {
+    provider: candidate.provider.id,
+    credential: credential.id,
+    upstream_model: candidate.offer.upstreamModel,
+    started_ms: started - context.record.startedMs,
+    duration_ms: 0,
+    status: null,
+    outcome: "running",
+  };
+  context.record.attempts.push(attempt);
+  context.record.provider = candidate.provider.id;
+  context.record.upstreamProtocol = candidate.offer.protocol;
+  try {
+    const exchange = await send(context, candidate, credential.apiKey);
+    attempt.status = exchange.status;
+    if (exchange.status < 200 || exchange.status > 299) {
+      return await refusal(context, exchange, attempt, candidate);
+    }
+    await read(context, exchange, candidate);
+    attempt.outcome = "ok";
+    return undefined;
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    if (!(error instanceof ExchangeError || error instanceof BadAnswerError))
+      throw toGatewayError(error);
+    attempt.outcome = error instanceof ExchangeError ? error.failure : "bad_answer";
+    attempt.message = error.message;
+    return outcomeOfFailure(error);
+  } finally {
+    attempt.duration_ms = context.clock.now() - started;
+  }
+}
+
+async function send(context: CallContext, candidate: Candidate, apiKey: string): Promise<Exchange> {
+  const { provider, offer } = candidate;
+  const address = { model: offer.upstreamModel, stream: context.call.stream };
+  const { body, notes } = codecs[offer.protocol].direct.request(context.call.body, address);
+  context.record.notes = notes;
+  if (context.call.stream) {
+    const dropped = noteHeader(notes);
+    context.reply.open(dropped === undefined ? {} : { "x-gw-dropped-params": dropped });
+  }
+  const target = textTarget({
+    provider,
+    protocol: offer.protocol,
+    ...address,
+    apiKey,
+    caller: context.call.callerHeaders,
+  });
+  const { answer, abort } = openExchange(
+    context.pools.get(target.origin, provider.timeouts.connectMs),
+    {
+      path: target.path,
+      headers: target.headers,
+      body: JSON.stringify(body),
+      ...provider.timeouts,
+    },
+  );
+  context.onGone(provider.onDisconnect === "drain" ? () => {} : abort);
+  return answer;
+}
+
+async function refusal(
+  context: CallContext,
+  exchange: Exchange,
+  attempt: Attempt,
+  candidate: Candidate,
+): Promise<Outcome> {
+  const text = (await exchange.readAll(errorBytesMax)).toString("utf8");
+  const body = parseLenient(text);
+  const wire = codecs[candidate.offer.protocol].decodeError(exchange.status, body);
+  const retryAfter = exchange.headers["retry-after"];
+  const outcome = outcomeOfStatus(
+    exchange.status,
+    wire,
+    typeof retryAfter === "string" ? retryAfter : undefined,
+  );
+  attempt.outcome = outcome.error.code;
+  attempt.message = wire.message.slice(0, 1000);
+  if (
+    outcome.blame === "caller" &&
+    candidate.offer.protocol === context.call.protocol &&
+    isErrorBody(body)
+  ) {
+    // The same protocol on both sides: the vendor's own words reach the caller as they are (TXT-20).
+    context.refusalBody = body;
+  }
+  return outcome;
+}
+
+function parseLenient(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function isErrorBody(body: unknown): body is JsonObject {
+  return (
+    typeof body === "object" && body !== null && "error" in body && typeof body.error === "object"
+  );
+}
+
+/** One of a provider's credentials, by weight. */
+function pickCredential(provider: Provider): Provider["credentials"][number] {
+  const total = provider.credentials.reduce((sum, credential) => sum + credential.weight, 0);
+  let point = Math.random() * total;
+  for (const credential of provider.credentials) {
+    point -= credential.weight;
+    if (point < 0) return credential;
+  }
+  return provider.credentials[0]!;
+}

@@ -1,0 +1,137 @@
+/**
+ * A streamed answer in passing: frames from the upstream through the tap to the caller, with back-pressure;
+ * charged before its last frames are sent. STREAM rows; traps T14, T16, T17, T62, T88.
+ */
+import { GatewayError } from "../base/errors.ts";
+import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
+import type { StreamTap } from "../protocols/index.ts";
+import { ExchangeError, type Exchange } from "../upstream/index.ts";
+import { BadAnswerError } from "./text-attempts.ts";
+import type { TextReply } from "./reply.ts";
+
+/** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
+export type StreamEnd =
+  | { readonly kind: "complete" }
+  | { readonly kind: "client_gone" }
+  | { readonly kind: "broken"; readonly error: GatewayError };
+
+/** After the protocol's last word, how long to wait for the upstream to close before going on without. */
+const lingerMs = 1_000;
+
+interface RelayOptions {
+  readonly exchange: Exchange;
+  readonly tap: StreamTap;
+  readonly reply: TextReply;
+  onFirstFrame(): void;
+}
+
+/**
+ * Relays until the upstream ends or breaks, or the exchange is aborted because the client left.
+ * Rejects with BadAnswerError or ExchangeError only while nothing was sent, so that another attempt is possible.
+ */
+export function relayStream(options: RelayOptions): Promise<StreamEnd> {
+  return new Promise((resolve, reject) => {
+    const relay = new Relay(options, resolve, reject);
+    options.reply.onDrain(() => options.exchange.resume());
+    options.exchange.consume(relay);
+  });
+}
+
+class Relay {
+  readonly #options: RelayOptions;
+  readonly #resolve: (end: StreamEnd) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #parser: SseParser = createSseParser();
+  #firstFrameSeen = false;
+  #settled = false;
+  #linger: NodeJS.Timeout | undefined;
+
+  constructor(
+    options: RelayOptions,
+    resolve: (end: StreamEnd) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  data(chunk: Buffer): void {
+    this.#take(() => this.#parser.push(chunk));
+  }
+
+  end(): void {
+    this.#take(() => this.#parser.end());
+    if (this.#options.tap.seen.ended) this.#finish({ kind: "complete" });
+    else
+      this.#broke(
+        new BadAnswerError("the upstream closed its stream before the answer was complete"),
+      );
+  }
+
+  fail(error: ExchangeError): void {
+    // What is whole is whole, however the connection ended.
+    if (this.#options.tap.seen.ended) this.#finish({ kind: "complete" });
+    else if (error.failure === "aborted" && this.#firstFrameSeen)
+      this.#finish({ kind: "client_gone" });
+    else this.#broke(error);
+  }
+
+  #take(parse: () => readonly SseEvent[]): void {
+    if (this.#settled) return;
+    const { tap, reply, exchange } = this.#options;
+    try {
+      const frames: SseEvent[] = [];
+      for (const event of parse()) frames.push(...tap.push(event));
+      if (frames.length > 0) {
+        if (!this.#firstFrameSeen) {
+          this.#firstFrameSeen = true;
+          this.#options.onFirstFrame();
+        }
+        if (!reply.gone && !reply.write(frames)) exchange.pause();
+      }
+    } catch (error) {
+      const message =
+        error instanceof SseOverflowError
+          ? error.message
+          : "the upstream sent a frame that cannot be read";
+      this.#broke(new BadAnswerError(message, { cause: error }));
+      exchange.abort();
+      return;
+    }
+    if (tap.seen.error) {
+      this.#broke(new BadAnswerError(tap.seen.error.message));
+      exchange.abort();
+    } else if (tap.seen.ended) this.#awaitClose();
+  }
+
+  #awaitClose(): void {
+    this.#linger ??= setTimeout(() => {
+      this.#finish({ kind: "complete" });
+      this.#options.exchange.abort();
+    }, lingerMs);
+  }
+
+  #broke(cause: ExchangeError | BadAnswerError): void {
+    if (this.#settled) return;
+    if (!this.#firstFrameSeen) {
+      this.#settled = true;
+      clearTimeout(this.#linger);
+      this.#reject(cause);
+      return;
+    }
+    const error = new GatewayError(
+      "upstream_error",
+      "The provider broke off in the middle of its answer.",
+      { cause },
+    );
+    this.#finish({ kind: "broken", error });
+  }
+
+  #finish(end: StreamEnd): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#linger);
+    this.#resolve(end);
+  }
+}

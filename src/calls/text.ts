@@ -1,0 +1,175 @@
+/**
+ * One text call, from an authenticated request to its settled answer: resolve, reserve, attempt, meter, post, answer.
+ * Spec: "Text endpoints"; design.md sections 4, 5, 7.
+ */
+import { GatewayError, toGatewayError } from "../base/errors.ts";
+import { estimateInputTokens, upperBound } from "../catalog/index.ts";
+import { codecs, type CallFacts, type ProtocolName } from "../protocols/index.ts";
+import { parseModelId, plan } from "../routing/index.ts";
+import { routingScope } from "../tenancy/index.ts";
+import type { CallContext, TextCall, TextServices } from "./context.ts";
+import { recordFailure, startRecord, type CallRecord } from "./record.ts";
+import type { TextReply } from "./reply.ts";
+import { answerStream, answerWhole, emptyTap } from "./text-answers.ts";
+import { attemptInOrder, type Candidate } from "./text-attempts.ts";
+
+/** How the endpoints of a model are named in the configuration. */
+const entryPoints = {
+  chat: "chat_completions",
+  responses: "responses",
+  messages: "messages",
+  generate_content: "generate_content",
+} as const satisfies Record<ProtocolName, string>;
+
+/** An error to be answered in the caller's protocol, with the upstream's own error body where that is passed on. */
+export class TextCallError extends Error {
+  override name = "TextCallError";
+  readonly error: GatewayError;
+  readonly body: object | undefined;
+
+  constructor(error: GatewayError, body: object | undefined) {
+    super(error.message, { cause: error });
+    this.error = error;
+    this.body = body;
+  }
+}
+
+/**
+ * Runs one call and writes its answer to `reply`.
+ * @throws TextCallError when nothing of the answer was sent yet; once a stream has begun, errors travel inside it.
+ */
+export async function runTextCall(
+  services: TextServices,
+  call: TextCall,
+  reply: TextReply,
+): Promise<void> {
+  const record = startRecord({
+    id: call.id,
+    startedMs: services.clock.now(),
+    protocol: call.protocol,
+    stream: call.stream,
+    workspaceId: call.caller.workspaceId,
+    keyId: call.caller.keyId,
+    model: call.model,
+  });
+  let context: CallContext | undefined;
+  try {
+    const prepared = prepare(services, call, record);
+    const hold = { id: call.id, workspaceId: call.caller.workspaceId };
+    await services.spend.reserve(hold, call.caller.keyId, record.reservedNano);
+    context = makeContext({
+      services,
+      call,
+      reply,
+      record,
+      hold,
+      inputEstimate: prepared.inputEstimate,
+    });
+    if (call.stream)
+      await keepingAlive(context, () =>
+        attemptInOrder(context!, prepared.candidates, answerStream),
+      );
+    else await attemptInOrder(context, prepared.candidates, answerWhole);
+  } catch (thrown) {
+    await endFailed(services, { thrown, record, reply, context });
+  } finally {
+    record.durationMs = services.clock.now() - record.startedMs;
+    services.finished(record);
+  }
+}
+
+interface Failure {
+  readonly thrown: unknown;
+  readonly record: CallRecord;
+  readonly reply: TextReply;
+  /** Absent when the call failed before its reservation was granted. */
+  readonly context: CallContext | undefined;
+}
+
+/** Releases the hold and tells the caller, inside the stream where one has begun. */
+async function endFailed(
+  services: TextServices,
+  { thrown, record, reply, context }: Failure,
+): Promise<void> {
+  const error = toGatewayError(thrown);
+  if (error.code === "internal_error")
+    services.log.error({ err: thrown, call: record.id }, "a text call failed");
+  // A hold that was posted stays posted: a release after it is a named result without effect.
+  if (context) await context.spend.release(context.hold);
+  if (reply.gone) record.status = "client_closed";
+  else recordFailure(record, error);
+  if (reply.gone || reply.ended) return;
+  if (!reply.started) throw new TextCallError(error, context?.refusalBody);
+  reply.end(emptyTap(context!).fail(error));
+}
+
+const keepAliveMs = 15_000;
+
+/** Sends something harmless every 15 s until the first frame, so that no proxy cuts a call that thinks long (T88). */
+async function keepingAlive(context: CallContext, work: () => Promise<void>): Promise<void> {
+  const timer = setInterval(() => {
+    if (context.record.firstTokenMs === null && !context.reply.gone) context.reply.keepAlive();
+  }, keepAliveMs);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Everything that can refuse a call without the database: model, suffix, scope, entry point, fields. */
+function prepare(
+  services: TextServices,
+  call: TextCall,
+  record: CallRecord,
+): { candidates: readonly Candidate[]; inputEstimate: number } {
+  const codec = codecs[call.protocol];
+  const parsed = parseModelId(call.model);
+  record.model = parsed.model;
+  const catalog = services.catalog();
+  codec.direct.validate(call.body);
+  const facts: CallFacts = codec.direct.facts(call.body);
+  const planned = plan({
+    catalog,
+    parsed,
+    entryPoint: entryPoints[call.protocol],
+    scope: routingScope(call.caller),
+    affinity: facts.affinity,
+    random: Math.random,
+  });
+  record.plan = planned.explanation;
+  const offers = planned.offers.filter((offer) => offer.protocol === call.protocol);
+  if (offers.length === 0) {
+    const message = `No provider of ${parsed.model} speaks the ${call.protocol} protocol, and conversion is not built yet.`;
+    throw new GatewayError("unsupported_protocol", message, { param: "model" });
+  }
+  const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
+  record.reservedNano = upperBound(planned.model, offers, {
+    inputTokens: inputEstimate,
+    maxOutputTokens: facts.maxOutputTokens,
+    answers: facts.answers,
+  });
+  const candidates = offers.map((offer) => ({
+    offer,
+    provider: catalog.providers.get(offer.provider)!,
+  }));
+  return { candidates, inputEstimate };
+}
+
+type ContextParts = Pick<CallContext, "call" | "reply" | "record" | "hold" | "inputEstimate"> & {
+  readonly services: TextServices;
+};
+
+function makeContext({ services, ...parts }: ContextParts): CallContext {
+  let whenGone: (() => void) | undefined;
+  parts.reply.onGone(() => whenGone?.());
+  return {
+    ...services,
+    ...parts,
+    refusalBody: undefined,
+    onGone(handler) {
+      whenGone = handler;
+      if (parts.reply.gone) handler();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** The environment variables of the contract, read once. An empty variable counts as absent. contract.md "Environment". */
+import { resolve } from "node:path";
+
+/** What the environment says, with the contract's defaults. */
+export interface Environment {
+  readonly host: string;
+  readonly port: number;
+  /** An explicit `TOLLGATE_CONFIG`, else undefined: `tollgate.yaml` is then used where it exists. */
+  readonly configPath: string | undefined;
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly masterKey: string | undefined;
+  readonly adminToken: string | undefined;
+  readonly publicUrl: string | undefined;
+  /** `on`, `off`, or undefined: on where there is neither a configuration file nor a vendor key. */
+  readonly sandbox: "on" | "off" | undefined;
+  /** Variables as they are, for `${NAME}` in the configuration. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+/** A mistake in what the operator typed or set: shown as one line, without a stack, exit code 2. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/** Reads the environment. @throws UsageError naming the variable and what it takes. */
+export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
+  const value = (name: string): string | undefined => variables[name] || undefined;
+  const sandbox = value("TOLLGATE_SANDBOX");
+  if (sandbox !== undefined && sandbox !== "on" && sandbox !== "off") {
+    throw new UsageError(`TOLLGATE_SANDBOX is "${sandbox}"; it takes on or off`);
+  }
+  return {
+    host: value("HOST") ?? "127.0.0.1",
+    port: parsePort(value("PORT") ?? "8080", "PORT"),
+    configPath: value("TOLLGATE_CONFIG"),
+    dataDir: resolve(value("TOLLGATE_DATA_DIR") ?? ".tollgate"),
+    databaseUrl: value("DATABASE_URL"),
+    masterKey: value("TOLLGATE_MASTER_KEY"),
+    adminToken: value("TOLLGATE_ADMIN_TOKEN"),
+    publicUrl: value("TOLLGATE_PUBLIC_URL"),
+    sandbox,
+    variables,
+  };
+}
+
+/** A TCP port; 0 lets the system choose. @throws UsageError */
+export function parsePort(text: string, name: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new UsageError(`${name} is "${text}"; it takes a port from 0 to 65535`);
+  return port;
+}

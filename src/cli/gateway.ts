@@ -1,0 +1,165 @@
+/**
+ * The running gateway, put together: database, catalogue, sandbox, ledger, HTTP. Everything that exists is made here,
+ * and closed here in the opposite order. design.md section 3.
+ */
+import type { AddressInfo } from "node:net";
+import { systemClock, type Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { requestRow, createSpend } from "../calls/index.ts";
+import { createApp, createMetrics } from "../http/index.ts";
+import { createLedger, type Ledger } from "../ledger/index.ts";
+import { startSandbox } from "../sandbox/index.ts";
+import { createRequestLog, migrate, openDatabase, type Database } from "../storage/index.ts";
+import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
+import { createPools } from "../upstream/index.ts";
+import { hasConfiguration, openCatalog } from "./catalog.ts";
+import { firstStart, type FirstStart } from "./first-start.ts";
+import type { Environment } from "./environment.ts";
+
+export interface GatewayOptions {
+  readonly environment: Environment;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** How long a reservation outlives a crashed process. */
+  readonly holdLeaseMs?: number;
+}
+
+export interface Gateway {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** The sandbox's address, where it runs. */
+  readonly sandboxUrl: string | undefined;
+  /** What the very first start made and must be shown once. */
+  readonly first: FirstStart | undefined;
+  readonly database: Database;
+  /** Stops taking calls, waits for those under way, settles, and closes everything. */
+  close(): Promise<void>;
+}
+
+const holdLeaseMsDefault = 60_000;
+const sweepEveryMs = 10_000;
+/** How long calls under way may take to end when the gateway stops. */
+const drainMs = 20_000;
+
+/** Starts a gateway. Whatever fails half-way is closed again before the error is thrown. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const closers: (() => Promise<void> | void)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    return await build(options, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function build(
+  options: GatewayOptions,
+  closers: (() => Promise<void> | void)[],
+  closeAll: () => Promise<void>,
+): Promise<Gateway> {
+  const { environment, log, clock = systemClock } = options;
+  const database = await openDatabase({
+    url: environment.databaseUrl,
+    dataDir: environment.dataDir,
+    log,
+  });
+  closers.push(() => database.close());
+  await migrate(database);
+  const secrets = await openSecrets({
+    database,
+    masterKey: environment.masterKey,
+    dataDir: environment.dataDir,
+  });
+  const ledger = createLedger(database, clock);
+  closers.push(() => ledger.close());
+
+  const sandbox = await startSandboxIfWanted(environment);
+  if (sandbox) closers.push(() => sandbox.close());
+  const catalog = await openCatalog({ environment, sandboxUrl: sandbox?.url, log });
+  closers.push(() => catalog.close());
+  const first = await firstStart({
+    database,
+    secrets,
+    ledger,
+    clock,
+    withCredit: sandbox !== undefined,
+  });
+
+  const pools = createPools();
+  closers.push(() => pools.close());
+  const requestLog = createRequestLog(database, log);
+  closers.push(() => requestLog.flush());
+  const authenticator = createAuthenticator({ database, secrets, clock, log });
+  closers.push(() => authenticator.close());
+  const spend = createSpend(ledger, { leaseMs: options.holdLeaseMs ?? holdLeaseMsDefault, log });
+  closers.push(() => spend.close());
+  closers.push(startSweeper(ledger, log));
+
+  let accepting = true;
+  const metrics = createMetrics();
+  const app = await createApp({
+    text: {
+      catalog: () => catalog.current(),
+      pools,
+      spend,
+      clock,
+      log,
+      finished(record) {
+        metrics.observe(record);
+        requestLog.add(requestRow(record));
+      },
+    },
+    database,
+    ledger,
+    authenticator,
+    metrics,
+    log,
+    bodyBytesMax: catalog.settings().bodyBytesMax,
+    ready: () => accepting,
+  });
+  closers.push(async () => {
+    accepting = false;
+    const late = setTimeout(() => app.server.closeAllConnections(), drainMs);
+    await app.close();
+    clearTimeout(late);
+  });
+  await app.listen({ host: environment.host, port: environment.port });
+  const { port } = app.server.address() as AddressInfo;
+  const host = environment.host.includes(":") ? `[${environment.host}]` : environment.host;
+  return {
+    url: `http://${host}:${port}`,
+    sandboxUrl: sandbox?.url,
+    first,
+    database,
+    close: closeAll,
+  };
+}
+
+async function startSandboxIfWanted(
+  environment: Environment,
+): Promise<Awaited<ReturnType<typeof startSandbox>> | undefined> {
+  if (!sandboxWanted(environment)) return undefined;
+  return startSandbox({ host: "127.0.0.1", port: 0 });
+}
+
+/** Whether the simulated vendors run: as told, else where nothing else is configured. */
+function sandboxWanted(environment: Environment): boolean {
+  if (environment.sandbox !== undefined) return environment.sandbox === "on";
+  return !hasConfiguration(environment);
+}
+
+/** Voids the holds whose lease ran out: their processes died. */
+function startSweeper(ledger: Ledger, log: Log): () => void {
+  const sweep = (): void => {
+    ledger.expireHolds().then(
+      (count) => count > 0 && log.warn({ count }, "released reservations whose calls never ended"),
+      (error: unknown) => log.warn({ err: error }, "the sweep of reservations failed"),
+    );
+  };
+  sweep();
+  const timer = setInterval(sweep, sweepEveryMs);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,26 @@
+/** Output of commands: a table for people, JSON for programs. */
+
+/** Prints `value` as indented JSON. Bigints are written as decimal strings. */
+export function printJson(value: unknown): void {
+  console.log(
+    JSON.stringify(
+      value,
+      (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item),
+      2,
+    ),
+  );
+}
+
+/** Prints rows as a table with aligned columns; the first row of names in capitals. */
+export function printTable(columns: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = columns.map((name, index) =>
+    Math.max(name.length, ...rows.map((row) => (row[index] ?? "").length)),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join("  ")
+      .trimEnd();
+  console.log(line(columns.map((name) => name.toUpperCase())));
+  for (const row of rows) console.log(line(row));
+}

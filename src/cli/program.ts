@@ -1,0 +1,65 @@
+/** The commands of `tollgate` and their options. docs/cli.md is generated from this. contract.md "Command line". */
+import { Command } from "commander";
+import { addConfigCommands } from "./config.ts";
+import { addCreditCommands } from "./credits.ts";
+import { addKeyCommands } from "./keys.ts";
+import { migrateCommand } from "./migrate.ts";
+import { sandboxCommand } from "./sandbox.ts";
+import { serve, type ServeOptions } from "./serve.ts";
+import { verifyCommand } from "./verify.ts";
+import { version } from "./version.ts";
+
+/** The whole command line, ready to parse. */
+export function createProgram(): Command {
+  const program = new Command("tollgate")
+    .description("A self-hosted gateway in front of generative models.")
+    .version(version)
+    .showHelpAfterError("(add --help for the options)")
+    .configureHelp({ sortSubcommands: false });
+  // Wrong usage is exit code 2; help that was asked for is 0.
+  program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+
+  program
+    .command("serve", { isDefault: true })
+    .description("run the gateway")
+    .option("--port <port>", "port to listen on (PORT; 8080)")
+    .option("--host <address>", "address to listen on (HOST; 127.0.0.1)")
+    .option(
+      "--config <file>",
+      "configuration file (TOLLGATE_CONFIG; tollgate.yaml where it exists)",
+    )
+    .option("--workers <count>", "processes on one PostgreSQL (1)")
+    .action((options: ServeOptions) => serve(options));
+  program
+    .command("sandbox")
+    .description("run the simulated vendors alone, with their journal at /__journal")
+    .option("--port <port>", "port to listen on", "8081")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .action(sandboxCommand);
+  addKeyCommands(
+    program.command("keys").description("API keys: create, list, disable, enable, revoke, reveal"),
+  );
+  addCreditCommands(program.command("credits").description("a workspace's credit: add, show"));
+  addConfigCommands(
+    program.command("config").description("the configuration file: check, schema, print"),
+  );
+  program
+    .command("verify")
+    .description(
+      "recompute every balance and counter from the ledger's entries; exit 1 on any difference",
+    )
+    .option("--json", "print the differences as JSON")
+    .action(verifyCommand);
+  program
+    .command("migrate")
+    .description("bring the database's schema up to date (serve does this by itself)")
+    .option("--json", "print what was applied as JSON")
+    .action(migrateCommand);
+  for (const command of allCommands(program))
+    command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+  return program;
+}
+
+function allCommands(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...allCommands(child)]);
+}

@@ -1,0 +1,108 @@
+/**
+ * What the gateway answers: every route, and what holds for all of them (authentication, body limits, errors, ids).
+ * Spec: "Endpoints", "Authentication", "Errors".
+ */
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { GatewayError, toGatewayError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { registerHealth } from "./health.ts";
+import { registerKeyRoute } from "./key-route.ts";
+import { registerModels } from "./models-routes.ts";
+import { registerDocs } from "./openapi.ts";
+import { pathOf } from "./path.ts";
+import { protocolOfPath, writeError } from "./reply-error.ts";
+import type { HttpServices } from "./services.ts";
+import { registerTextRoutes } from "./text-routes.ts";
+
+/** The HTTP application, ready to listen. */
+export async function createApp(services: HttpServices): Promise<FastifyInstance> {
+  const app = fastify({
+    bodyLimit: services.bodyBytesMax,
+    genReqId: () => newId("req"),
+    logger: false,
+    requestIdHeader: false,
+    forceCloseConnections: "idle",
+    routerOptions: {
+      maxParamLength: 1024,
+      querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
+    },
+  });
+  readBodiesAsBytes(app);
+  app.setErrorHandler((error, request, reply) => answerError(services, { error, request, reply }));
+  app.setNotFoundHandler((request, reply) => {
+    const error = notFound(app, request);
+    return answerError(services, { error, request, reply });
+  });
+  registerHealth(app, services);
+  registerTextRoutes(app, services);
+  registerModels(app, services);
+  registerKeyRoute(app, services);
+  registerDocs(app);
+  await app.ready();
+  return app;
+}
+
+/** Bodies reach the routes as bytes: they are parsed once, with our own bounds (base/json.ts). */
+function readBodiesAsBytes(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, body, done) => {
+    const type = request.headers["content-type"] ?? "application/json";
+    if (/^application\/([\w.+-]+\+)?json\b/i.test(type)) return done(null, body);
+    const message = `The Content-Type is ${type.slice(0, 80)}; send application/json.`;
+    return done(new GatewayError("unsupported_media_type", message), undefined);
+  });
+}
+
+interface Failed {
+  readonly error: unknown;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+function answerError(services: HttpServices, { error, request, reply }: Failed): FastifyReply {
+  const known = fromFastify(error, services.bodyBytesMax);
+  if (known.code === "internal_error")
+    services.log.error({ err: error, request: request.id }, "a request failed");
+  reply.hijack();
+  writeError(reply.raw, {
+    protocol: protocolOfPath(pathOf(request)),
+    error: known,
+    requestId: request.id,
+  });
+  return reply;
+}
+
+/** Fastify's own errors in our catalogue. */
+function fromFastify(error: unknown, bodyBytesMax: number): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const code =
+    typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    const megabytes = Math.floor(bodyBytesMax / 1_048_576);
+    return new GatewayError(
+      "request_too_large",
+      `The body is larger than ${megabytes} MB (limits.body_mb).`,
+    );
+  }
+  if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH" || code === "FST_ERR_BAD_URL") {
+    return new GatewayError("invalid_value", "The request's address or length is malformed.");
+  }
+  return toGatewayError(error);
+}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+function notFound(app: FastifyInstance, request: FastifyRequest): GatewayError {
+  const path = pathOf(request);
+  const allowed = methods.filter((method) => app.findRoute({ url: path, method }) !== null);
+  if (allowed.length > 0 && !allowed.some((method) => method === request.method)) {
+    return new GatewayError(
+      "method_not_allowed",
+      `${request.method} is not allowed here; use ${allowed.join(" or ")}.`,
+    );
+  }
+  return new GatewayError(
+    "not_found",
+    `There is nothing at ${request.method} ${path.slice(0, 200)}. See /docs.`,
+  );
+}

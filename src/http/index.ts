@@ -1,0 +1,3 @@
+/** The HTTP surface of the gateway. */
+export { createApp } from "./app.ts";
+export { createMetrics } from "./metrics.ts";

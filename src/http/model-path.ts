@@ -1,0 +1,30 @@
+/**
+ * The model and the method in a generateContent path: `/v1beta/models/vendor/model:@price:streamGenerateContent`.
+ * The method stands after the last colon; what is left after the model id is its suffix (decisions.md).
+ * Current SDKs leave out `models/` where the id has a slash, or send `/v1` (wire notes, clients).
+ */
+import type { FastifyRequest } from "fastify";
+import { GatewayError } from "../base/errors.ts";
+import { pathOf } from "./path.ts";
+
+/** The percent-decoded rest of a path after its version prefix and `models/`. @throws GatewayError `not_found` on a bad escape. */
+export function modelPathTail(request: FastifyRequest): string {
+  try {
+    return decodeURIComponent(pathOf(request).replace(/^\/v1(?:beta)?\/(?:models\/)?/, ""));
+  } catch {
+    throw new GatewayError("not_found", "The path has a malformed percent-escape.");
+  }
+}
+
+/** @throws GatewayError `not_found` when the path has no method. */
+export function parseModelPath(request: FastifyRequest): { model: string; method: string } {
+  const tail = modelPathTail(request);
+  const colon = tail.lastIndexOf(":");
+  if (colon <= 0) {
+    throw new GatewayError(
+      "not_found",
+      "The path needs a model and a method, as in /v1beta/models/{model}:generateContent.",
+    );
+  }
+  return { model: tail.slice(0, colon), method: tail.slice(colon + 1) };
+}

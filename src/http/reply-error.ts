@@ -1,0 +1,53 @@
+/** Errors on the wire: the body in the caller's own protocol, and the headers that tell a client what to do next. */
+import type { ServerResponse } from "node:http";
+import type { GatewayError } from "../base/errors.ts";
+import { codecs, type ProtocolName } from "../protocols/index.ts";
+
+/** The protocol whose error shape a path answers in; paths of no text protocol use the OpenAI style (ERR-01). */
+export function protocolOfPath(path: string): ProtocolName {
+  if (path.startsWith("/v1/messages")) return "messages";
+  if (path.startsWith("/v1beta/") || path.startsWith("/v1/models/")) return "generate_content";
+  return "chat";
+}
+
+/** The headers of an error answer. `x-should-retry: false` is for what must not be sent again by itself. */
+export function errorHeaders(error: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.retryAfterSeconds !== undefined)
+    headers["retry-after"] = String(error.retryAfterSeconds);
+  if (error.shouldRetry === false) headers["x-should-retry"] = "false";
+  if (error.status === 401) headers["www-authenticate"] = "Bearer";
+  return headers;
+}
+
+interface ErrorAnswer {
+  readonly protocol: ProtocolName;
+  readonly error: GatewayError;
+  readonly requestId: string;
+  /** An upstream's own body, passed on as it is. */
+  readonly body?: object | undefined;
+}
+
+/** Writes a whole error answer to a raw response. */
+export function writeError(raw: ServerResponse, answer: ErrorAnswer): void {
+  if (raw.headersSent || raw.destroyed) return;
+  const { protocol, error, requestId } = answer;
+  const text = JSON.stringify(answer.body ?? codecs[protocol].encodeError(error, requestId));
+  raw.writeHead(error.status, {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": Buffer.byteLength(text),
+    ...requestIdHeaders(protocol, requestId),
+    ...errorHeaders(error),
+  });
+  raw.end(text);
+}
+
+/** The request's id under the names that the protocols' SDKs read. */
+export function requestIdHeaders(
+  protocol: ProtocolName,
+  requestId: string,
+): Record<string, string> {
+  return protocol === "messages"
+    ? { "x-request-id": requestId, "request-id": requestId }
+    : { "x-request-id": requestId };
+}

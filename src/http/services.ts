@@ -1,0 +1,19 @@
+/** What the routes need from the running gateway. The composition root (cli/serve.ts) makes it. */
+import type { Log } from "../base/log.ts";
+import type { TextServices } from "../calls/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { Database } from "../storage/index.ts";
+import type { Authenticator } from "../tenancy/index.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface HttpServices {
+  readonly text: TextServices;
+  readonly database: Database;
+  readonly ledger: Ledger;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly bodyBytesMax: number;
+  /** False while the gateway starts or stops: `/readyz` says so. */
+  ready(): boolean;
+}

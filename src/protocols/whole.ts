@@ -1,0 +1,40 @@
+/**
+ * Whole answers from streams and streams from whole answers, within one protocol:
+ * for upstreams that answer in the other form than they were asked for (T14, T15).
+ */
+import type { SseEvent } from "../base/sse.ts";
+import type { CanonicalEvent } from "./canonical/events.ts";
+import { collect, explode } from "./canonical/collect.ts";
+import type { JsonObject } from "./canonical/request.ts";
+import type { AnswerContext, Codec } from "./codec.ts";
+
+/** The frames a stream would have had that gave this whole answer. */
+export function framesOfWhole(
+  codec: Codec,
+  answer: JsonObject,
+  context: AnswerContext,
+): SseEvent[] {
+  const encoder = codec.encodeStream(context);
+  const frames: SseEvent[] = [];
+  for (const event of explode(codec.decodeResponse(answer))) frames.push(...encoder.push(event));
+  frames.push(...encoder.end({ kind: "complete" }));
+  return frames;
+}
+
+/**
+ * The whole answer that a complete stream adds up to.
+ * Undefined when the stream broke off or told an error: it is then no answer.
+ */
+export function wholeOfFrames(
+  codec: Codec,
+  frames: readonly SseEvent[],
+  context: AnswerContext,
+): JsonObject | undefined {
+  const decoder = codec.decodeStream();
+  const events: CanonicalEvent[] = [];
+  for (const frame of frames) events.push(...decoder.push(frame));
+  events.push(...decoder.end({ kind: "complete" }));
+  const finished = events.some((event) => event.type === "finish");
+  const failed = events.some((event) => event.type === "error");
+  return finished && !failed ? codec.encodeResponse(collect(events), context) : undefined;
+}
