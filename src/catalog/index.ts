@@ -2,4 +2,19 @@
 export * from "./types.ts";
 export { priceUsage } from "./price.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
+export { checkParameters, supportedParameters } from "./parameters.ts";
 export { sandboxCatalog } from "./sandbox.ts";
+export { environmentCatalog } from "./vendors.ts";
+export {
+  checkConfig,
+  loadConfig,
+  mergeCatalogs,
+  type Config,
+  type ConfigOptions,
+  type ConfigResult,
+} from "./config.ts";
+export { defaultSettings, type Settings } from "./settings.ts";
+export { configSchema } from "./schema.ts";
+export { printConfig } from "./print.ts";
+export { watchConfig, type ConfigWatch, type WatchOptions } from "./watch.ts";
+export { formatMistakes, type Mistake } from "./mistakes.ts";

@@ -135,6 +135,9 @@ export interface ParameterDomain {
   readonly multiple_of?: number | undefined;
 }
 
+/** What a model narrows of a parameter's domain; what is absent stays as the protocol has it. */
+export type Narrowing = Partial<ParameterDomain>;
+
 interface ModelBase {
   /** `vendor/model`, without a colon. */
   readonly id: string;
@@ -152,7 +155,7 @@ export interface TextModel extends ModelBase {
   /** Output tokens reserved where a request names no maximum. */
   readonly reserveOutputTokens: number;
   /** Domains the model narrows, by their chat-completions names; `false` where it lacks the parameter. */
-  readonly parameters: Readonly<Record<string, ParameterDomain | false>>;
+  readonly parameters: Readonly<Record<string, Narrowing | false>>;
   readonly offers: readonly TextOffer[];
 }
 

@@ -1,0 +1,197 @@
+/** A checked file as a catalogue. Nothing here can fail: what could was a mistake before. */
+import { parseUsd, type NanoUsd } from "../base/money.ts";
+import type {
+  ConfigFile,
+  EmbeddingModelRow,
+  MediaModelRow,
+  ProviderRow,
+  TextModelRow,
+  TextPriceRow,
+} from "./schema.ts";
+import {
+  defaultTimeouts,
+  textEndpoints,
+  type Catalog,
+  type EmbeddingModel,
+  type ImageModel,
+  type MediaPrice,
+  type Model,
+  type Provider,
+  type TextModel,
+  type TextOffer,
+  type TextRates,
+  type Timeouts,
+  type VideoModel,
+} from "./types.ts";
+
+/** What `created` says where the file does not: 2026-01-01T00:00:00Z. */
+const createdDefault = 1_767_225_600;
+const reserveDefault = 4096;
+
+const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
+  text === undefined ? undefined : parseUsd(text);
+
+function timeoutsOf(row: ProviderRow["timeouts"]): Timeouts {
+  const ms = (seconds: number | undefined, fallback: number) =>
+    seconds === undefined ? fallback : Math.max(1, Math.round(seconds * 1000));
+  return {
+    connectMs: ms(row?.connect_s, defaultTimeouts.connectMs),
+    firstByteMs: ms(row?.first_byte_s, defaultTimeouts.firstByteMs),
+    idleMs: ms(row?.idle_s, defaultTimeouts.idleMs),
+    totalMs: ms(row?.total_s, defaultTimeouts.totalMs),
+  };
+}
+
+const keyOf = (text: string): string => (text === "none" ? "" : text);
+
+function buildProvider(row: ProviderRow): Provider {
+  const single = [{ id: "default", apiKey: keyOf(row.api_key ?? ""), weight: 1 }];
+  return {
+    id: row.id,
+    dialect: row.dialect,
+    baseUrl: row.base_url.replace(/\/+$/, ""),
+    tier: row.tier ?? "community",
+    credentials:
+      row.credentials?.map((credential) => ({
+        id: credential.id,
+        apiKey: keyOf(credential.api_key),
+        weight: credential.weight ?? 1,
+      })) ?? single,
+    onDisconnect: row.on_disconnect ?? "abort",
+    timeouts: timeoutsOf(row.timeouts),
+  };
+}
+
+function ratesOf(row: TextPriceRow): TextRates {
+  return {
+    input: parseUsd(row.input),
+    cacheRead: usdOrNone(row.cache_read),
+    cacheWrite: usdOrNone(row.cache_write),
+    cacheWrite1h: usdOrNone(row.cache_write_1h),
+    output: parseUsd(row.output),
+    reasoning: usdOrNone(row.reasoning),
+    request: usdOrNone(row.request),
+  };
+}
+
+function textOfferOf(row: TextModelRow["offers"][number]): TextOffer {
+  const above = row.price_above && {
+    inputTokens: row.price_above.input_tokens,
+    rates: ratesOf(row.price_above.price),
+  };
+  return {
+    provider: row.provider,
+    protocol: row.protocol,
+    upstreamModel: row.upstream_model,
+    price: { ...ratesOf(row.price), above },
+  };
+}
+
+const namedFields = (row: TextModelRow | EmbeddingModelRow | MediaModelRow) => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  created: row.created ?? createdDefault,
+});
+
+function buildText(row: TextModelRow): TextModel {
+  return {
+    ...namedFields(row),
+    kind: "text",
+    endpoints: row.endpoints ?? textEndpoints,
+    contextLength: row.context_length,
+    maxOutputTokens: row.max_output_tokens,
+    reserveOutputTokens:
+      row.reserve_output_tokens ?? Math.min(reserveDefault, row.max_output_tokens),
+    parameters: row.parameters ?? {},
+    offers: row.offers.map(textOfferOf),
+  };
+}
+
+function buildEmbedding(row: EmbeddingModelRow): EmbeddingModel {
+  return {
+    ...namedFields(row),
+    kind: "embedding",
+    endpoints: [],
+    contextLength: row.context_length,
+    offers: row.offers.map((offer) => ({
+      provider: offer.provider,
+      upstreamModel: offer.upstream_model,
+      price: { input: parseUsd(offer.price.input), request: usdOrNone(offer.price.request) },
+    })),
+  };
+}
+
+const eachUsd = (rates: Readonly<Record<string, string | undefined>>): Record<string, NanoUsd> =>
+  Object.fromEntries(
+    Object.entries(rates).flatMap(([key, text]) =>
+      text === undefined ? [] : [[key, parseUsd(text)]],
+    ),
+  );
+
+/** The keys of a price tell its basis: no two families spell theirs alike but for the same meaning. */
+function mediaPriceOf(price: MediaModelRow["offers"][number]["price"]): MediaPrice {
+  if ("output_video_token" in price) {
+    return { basis: "video_tokens", outputVideoToken: parseUsd(price.output_video_token) };
+  }
+  if ("output_second" in price) {
+    const outputSecond = eachUsd(price.output_second);
+    return { basis: "video_seconds", outputSecond, inputImage: parseUsd(price.input_image) };
+  }
+  if ("image_output" in price) {
+    return {
+      basis: "image_tokens",
+      input: parseUsd(price.input),
+      imageInput: parseUsd(price.image_input),
+      output: parseUsd(price.output),
+      imageOutput: parseUsd(price.image_output),
+    };
+  }
+  const { output_image: image } = price;
+  const inputImage = parseUsd(price.input_image ?? "0");
+  if (typeof image === "string") {
+    return { basis: "images", outputImage: parseUsd(image), inputImage };
+  }
+  if (isTiers(image)) {
+    const outputImage = { low: eachUsd(image.low), medium: eachUsd(image.medium) };
+    return { basis: "image_tiers", outputImage, inputImage };
+  }
+  return { basis: "images", outputImage: eachUsd(image), inputImage };
+}
+
+type Sizes = Readonly<Record<"1K" | "2K", string>>;
+
+function isTiers(
+  image: Readonly<Record<string, string>> | { readonly low: Sizes; readonly medium: Sizes },
+): image is { readonly low: Sizes; readonly medium: Sizes } {
+  return typeof image["low"] === "object";
+}
+
+function buildMedia(row: MediaModelRow): ImageModel | VideoModel {
+  const offers = row.offers.map((offer) => ({
+    provider: offer.provider,
+    upstreamModel: offer.upstream_model,
+    price: mediaPriceOf(offer.price),
+    streaming: offer.streaming ?? false,
+  }));
+  const common = { ...namedFields(row), endpoints: [], offers } as const;
+  return row.kind === "image"
+    ? { ...common, kind: "image", family: row.family }
+    : { ...common, kind: "video", family: row.family };
+}
+
+function buildModel(row: NonNullable<ConfigFile["models"]>[number]): Model {
+  if (row.kind === "text") return buildText(row);
+  if (row.kind === "embedding") return buildEmbedding(row);
+  return buildMedia(row);
+}
+
+/** The providers and models of a checked file. */
+export function buildCatalog(file: ConfigFile): Catalog {
+  const providers = (file.providers ?? []).map(buildProvider);
+  const models = (file.models ?? []).map(buildModel);
+  return {
+    providers: new Map(providers.map((row) => [row.id, row])),
+    models: new Map(models.map((row) => [row.id, row])),
+  };
+}

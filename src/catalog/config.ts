@@ -1,0 +1,84 @@
+/** The configuration file as a whole: read, checked, built. Design section 8 "Configuration". */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { buildCatalog } from "./build.ts";
+import type { Environment } from "./environment.ts";
+import type { Mistake } from "./mistakes.ts";
+import { checkReferences } from "./references.ts";
+import { numericKeys, type ConfigFile } from "./schema.ts";
+import { settingsOf, type Settings } from "./settings.ts";
+import type { Catalog } from "./types.ts";
+import { validateFile } from "./validate.ts";
+import { parseYaml } from "./yaml-text.ts";
+
+/** What a configuration file says. */
+export interface Config {
+  /** Only what the file itself names; `mergeCatalogs` adds the sandbox. */
+  readonly catalog: Catalog;
+  readonly settings: Settings;
+  /** SHA-256 of the text, to tell whether a file changed. */
+  readonly digest: string;
+}
+
+/** A configuration, or everything that is wrong with it. */
+export type ConfigResult = { readonly config: Config } | { readonly mistakes: readonly Mistake[] };
+
+export interface ConfigOptions {
+  /** Where `${NAME}` is looked up: `process.env`. */
+  readonly environment: Environment;
+  /** The file's name in mistakes; `tollgate.yaml` if absent. */
+  readonly file?: string | undefined;
+  /** Ids of providers that exist without the file (the sandbox's), which offers may name. */
+  readonly knownProviders?: readonly string[] | undefined;
+}
+
+const byPlace = (left: Mistake, right: Mistake): number =>
+  left.line - right.line || left.column - right.column;
+
+/** Reads a configuration text. All mistakes come at once, in the order of the text. */
+export function checkConfig(text: string, options: ConfigOptions): ConfigResult {
+  const yaml = parseYaml(text, {
+    file: options.file ?? "tollgate.yaml",
+    environment: options.environment,
+    isNumeric: (key) => numericKeys.has(key),
+  });
+  if (yaml.value === undefined) return { mistakes: [...yaml.mistakes].sort(byPlace) };
+  const findings = [
+    ...validateFile(yaml.value, yaml.written),
+    ...checkReferences(yaml.value, options.knownProviders ?? []),
+  ];
+  const mistakes = [...yaml.mistakes, ...withoutEchoes(findings.map(yaml.locate), yaml.mistakes)];
+  if (mistakes.length > 0) return { mistakes: mistakes.sort(byPlace) };
+  const file = yaml.value as ConfigFile;
+  const digest = digestOf(text);
+  return { config: { catalog: buildCatalog(file), settings: settingsOf(file), digest } };
+}
+
+/** An unset variable leaves an empty value, which the schema refuses as well: one mistake is enough. */
+function withoutEchoes(mistakes: readonly Mistake[], unset: readonly Mistake[]): Mistake[] {
+  const places = new Set(unset.map((mistake) => `${mistake.line}:${mistake.column}`));
+  return mistakes.filter((mistake) => !places.has(`${mistake.line}:${mistake.column}`));
+}
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** A file on disk. One that cannot be read is a mistake like any other. */
+export async function loadConfig(path: string, options: ConfigOptions): Promise<ConfigResult> {
+  const file = options.file ?? basename(path);
+  try {
+    return checkConfig(await readFile(path, "utf8"), { ...options, file });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "unknown";
+    const message = `cannot be read: ${reason}`;
+    return { mistakes: [{ file, line: 1, column: 1, path: "", message, fix: "" }] };
+  }
+}
+
+/** Several catalogues as one; where ids are the same, the later one counts. */
+export function mergeCatalogs(...catalogs: readonly Catalog[]): Catalog {
+  return {
+    providers: new Map(catalogs.flatMap(({ providers }) => [...providers])),
+    models: new Map(catalogs.flatMap(({ models }) => [...models])),
+  };
+}

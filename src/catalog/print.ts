@@ -1,0 +1,181 @@
+/** A catalogue as a configuration file, with every default written out and every secret masked: `config print`. */
+import { stringify } from "yaml";
+import { formatUsd, type NanoUsd } from "../base/money.ts";
+import type { Settings } from "./settings.ts";
+import type {
+  Catalog,
+  EmbeddingOffer,
+  MediaOffer,
+  MediaPrice,
+  Model,
+  Provider,
+  TextOffer,
+  TextRates,
+} from "./types.ts";
+
+const shownMin = 12;
+
+/** A secret's last four characters, where that leaves enough unknown. */
+function mask(secret: string): string {
+  if (secret === "") return "none";
+  return secret.length < shownMin ? "****" : `****${secret.slice(-4)}`;
+}
+
+const usd = (amount: NanoUsd | undefined): string | undefined =>
+  amount === undefined ? undefined : formatUsd(amount);
+const seconds = (ms: number): number => ms / 1000;
+
+function providerRow(provider: Provider) {
+  const { timeouts } = provider;
+  return {
+    id: provider.id,
+    dialect: provider.dialect,
+    base_url: provider.baseUrl,
+    tier: provider.tier,
+    credentials: provider.credentials.map((credential) => ({
+      id: credential.id,
+      api_key: mask(credential.apiKey),
+      weight: credential.weight,
+    })),
+    on_disconnect: provider.onDisconnect,
+    timeouts: {
+      connect_s: seconds(timeouts.connectMs),
+      first_byte_s: seconds(timeouts.firstByteMs),
+      idle_s: seconds(timeouts.idleMs),
+      total_s: seconds(timeouts.totalMs),
+    },
+  };
+}
+
+const ratesRow = (rates: TextRates) => ({
+  input: usd(rates.input),
+  cache_read: usd(rates.cacheRead),
+  cache_write: usd(rates.cacheWrite),
+  cache_write_1h: usd(rates.cacheWrite1h),
+  output: usd(rates.output),
+  reasoning: usd(rates.reasoning),
+  request: usd(rates.request),
+});
+
+function textOfferRow({ price, ...offer }: TextOffer) {
+  return {
+    provider: offer.provider,
+    protocol: offer.protocol,
+    upstream_model: offer.upstreamModel,
+    price: ratesRow(price),
+    price_above: price.above && {
+      input_tokens: price.above.inputTokens,
+      price: ratesRow(price.above.rates),
+    },
+  };
+}
+
+type UsdTree = { readonly [key: string]: NanoUsd | UsdTree };
+type TextTree = string | { [key: string]: TextTree };
+
+function usdTree(value: NanoUsd | UsdTree): TextTree {
+  if (typeof value === "bigint") return formatUsd(value);
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, usdTree(each)]));
+}
+
+function mediaPriceRow(price: MediaPrice) {
+  switch (price.basis) {
+    case "image_tokens":
+      return {
+        input: usd(price.input),
+        image_input: usd(price.imageInput),
+        output: usd(price.output),
+        image_output: usd(price.imageOutput),
+      };
+    case "image_tiers":
+    case "images":
+      return { output_image: usdTree(price.outputImage), input_image: usd(price.inputImage) };
+    case "video_seconds":
+      return { output_second: usdTree(price.outputSecond), input_image: usd(price.inputImage) };
+    case "video_tokens":
+      return { output_video_token: usd(price.outputVideoToken) };
+  }
+}
+
+const mediaOfferRow = (offer: MediaOffer) => ({
+  provider: offer.provider,
+  upstream_model: offer.upstreamModel,
+  price: mediaPriceRow(offer.price),
+  streaming: offer.streaming,
+});
+
+const embeddingOfferRow = (offer: EmbeddingOffer) => ({
+  provider: offer.provider,
+  upstream_model: offer.upstreamModel,
+  price: { input: usd(offer.price.input), request: usd(offer.price.request) },
+});
+
+function modelRow(model: Model) {
+  const { id, name, description, kind, created } = model;
+  const common = { id, name, description, kind, created };
+  switch (model.kind) {
+    case "text":
+      return {
+        ...common,
+        endpoints: model.endpoints,
+        context_length: model.contextLength,
+        max_output_tokens: model.maxOutputTokens,
+        reserve_output_tokens: model.reserveOutputTokens,
+        parameters: model.parameters,
+        offers: model.offers.map(textOfferRow),
+      };
+    case "embedding":
+      return {
+        ...common,
+        context_length: model.contextLength,
+        offers: model.offers.map(embeddingOfferRow),
+      };
+    case "image":
+    case "video":
+      return { ...common, family: model.family, offers: model.offers.map(mediaOfferRow) };
+  }
+}
+
+const bytesPerMegabyte = 1024 * 1024;
+const masked = (secret: string | undefined) => (secret === undefined ? undefined : mask(secret));
+
+function settingsRows({ limits, storage, console, telemetry, webhooks }: Settings) {
+  const { oidc } = console;
+  return {
+    limits: {
+      queue: { global: limits.queue.global, per_workspace: limits.queue.perWorkspace },
+      body_mb: limits.bodyBytes / bytesPerMegabyte,
+    },
+    storage: {
+      kind: storage.kind,
+      bucket: storage.bucket,
+      endpoint: storage.endpoint,
+      region: storage.region,
+      access_key_id: storage.accessKeyId,
+      secret_access_key: masked(storage.secretAccessKey),
+      retention_days: storage.retentionDays,
+    },
+    console: {
+      oidc: oidc && {
+        issuer: oidc.issuer,
+        client_id: oidc.clientId,
+        client_secret: mask(oidc.clientSecret),
+      },
+    },
+    telemetry: { otlp_endpoint: telemetry.otlpEndpoint },
+    webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
+  };
+}
+
+/** The configuration in force, as YAML that reads as a configuration file once the keys are put back. */
+export function printConfig(config: {
+  readonly catalog: Catalog;
+  readonly settings: Settings;
+}): string {
+  const document = {
+    providers: [...config.catalog.providers.values()].map(providerRow),
+    models: [...config.catalog.models.values()].map(modelRow),
+    ...settingsRows(config.settings),
+  };
+  return stringify(document, { keepUndefined: false, lineWidth: 0, aliasDuplicateObjects: false });
+}

@@ -1,0 +1,348 @@
+/**
+ * The configuration file's schema: the one source of its types, its checks and the JSON Schema for editors.
+ * Contract "Configuration file". Descriptions are what an editor shows and what a mistake quotes as its fix.
+ */
+import { Type, type Static, type TProperties } from "typebox";
+import { isObject } from "../base/json.ts";
+import {
+  dialects,
+  imageFamilies,
+  supplyTiers,
+  textEndpoints,
+  textProtocols,
+  videoFamilies,
+} from "./types.ts";
+
+const closed = <Properties extends TProperties>(properties: Properties, description?: string) =>
+  Type.Object(properties, {
+    additionalProperties: false,
+    ...(description === undefined ? {} : { description }),
+  });
+
+const usd = (what: string) =>
+  Type.String({
+    pattern: "^\\d{1,9}(\\.\\d{1,9})?$",
+    description: `${what}, a decimal string such as "2.50"`,
+  });
+const perMillion = (what: string) => usd(`USD per million ${what}`);
+const text = (description: string) => Type.String({ minLength: 1, description });
+const count = (description: string) => Type.Integer({ minimum: 1, description });
+const seconds = (description: string) => Type.Number({ exclusiveMinimum: 0, description });
+
+const credential = closed({
+  id: text("a name for logs and metrics"),
+  api_key: text("the vendor's key, best as ${VARIABLE}"),
+  weight: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, description: "share of the load; 1 if absent" }),
+  ),
+});
+
+export const providerSchema = closed({
+  id: Type.String({
+    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+    description: "letters, digits, dots, dashes and underscores; callers pin it as model:id",
+  }),
+  dialect: Type.Enum([...dialects], { description: "how the vendor is spoken to" }),
+  base_url: Type.String({
+    pattern: "^(https?://|\\$\\{)",
+    description: "an http or https address with its version segment, https://api.openai.com/v1",
+  }),
+  api_key: Type.Optional(
+    text("the vendor's key, best as ${VARIABLE}; `none` for a server that takes none"),
+  ),
+  credentials: Type.Optional(
+    Type.Array(credential, { minItems: 1, description: "several keys instead of api_key" }),
+  ),
+  tier: Type.Optional(
+    Type.Enum([...supplyTiers], { description: "the supply tier; community if absent" }),
+  ),
+  on_disconnect: Type.Optional(
+    Type.Enum(["abort", "drain"], {
+      description: "what happens upstream when a caller leaves; drain where the vendor bills on",
+    }),
+  ),
+  timeouts: Type.Optional(
+    closed({
+      connect_s: Type.Optional(seconds("seconds to connect; 10 if absent")),
+      first_byte_s: Type.Optional(seconds("seconds until the answer begins; 120 if absent")),
+      idle_s: Type.Optional(seconds("seconds of silence inside an answer; 120 if absent")),
+      total_s: Type.Optional(seconds("seconds for a whole call; 3600 if absent")),
+    }),
+  ),
+});
+
+const textRates = {
+  input: perMillion("input tokens"),
+  cache_read: Type.Optional(perMillion("tokens read from a prompt cache; as input if absent")),
+  cache_write: Type.Optional(perMillion("tokens written to a prompt cache; as input if absent")),
+  cache_write_1h: Type.Optional(
+    perMillion("tokens cached for an hour; twice input, or cache_write if larger, if absent"),
+  ),
+  output: perMillion("output tokens"),
+  reasoning: Type.Optional(perMillion("reasoning tokens; as output if absent")),
+  request: Type.Optional(usd("USD per call")),
+};
+export const textPriceSchema = closed(textRates, "the price of a call");
+
+const providerName = text("the id of a provider of this file");
+const upstreamModel = text("the vendor's own name of the model");
+
+const textOffer = closed({
+  provider: providerName,
+  protocol: Type.Enum([...textProtocols], { description: "the protocol this provider speaks" }),
+  upstream_model: upstreamModel,
+  price: textPriceSchema,
+  price_above: Type.Optional(
+    closed(
+      {
+        input_tokens: count("the tier holds for calls with more input tokens than this"),
+        price: textPriceSchema,
+      },
+      "the long-context tier; its price holds for the whole call",
+    ),
+  ),
+});
+
+const narrowing = closed({
+  type: Type.Optional(
+    Type.Enum(["enum", "integer", "number", "boolean", "string", "object", "array"]),
+  ),
+  values: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Number()]), { minItems: 1 })),
+  min: Type.Optional(Type.Number()),
+  max: Type.Optional(Type.Number()),
+  default: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+  pattern: Type.Optional(Type.String()),
+  multiple_of: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+});
+
+const named = {
+  id: Type.String({
+    pattern: "^[^\\s/:]+/[^\\s:]+$",
+    description: "vendor/model, without spaces and colons",
+  }),
+  name: Type.Optional(text("a name for people")),
+  description: Type.Optional(text("one sentence for people")),
+  created: Type.Optional(Type.Integer({ minimum: 0, description: "Unix time in seconds" })),
+};
+const some = { minItems: 1, description: "at least one way to serve the model" };
+
+export const textModelSchema = closed({
+  ...named,
+  kind: Type.Literal("text"),
+  endpoints: Type.Optional(
+    Type.Array(Type.Enum([...textEndpoints]), {
+      minItems: 1,
+      uniqueItems: true,
+      description: "the entry points callers may use; all four if absent",
+    }),
+  ),
+  context_length: count("input and output tokens together"),
+  max_output_tokens: count("the most a call can produce"),
+  reserve_output_tokens: Type.Optional(
+    count("output tokens reserved where a call names no maximum; 4096 if absent"),
+  ),
+  parameters: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Union([Type.Literal(false), narrowing], {
+        description: "false, or any of type, values, min, max, default, pattern, multiple_of",
+      }),
+      { description: "domains the model narrows, by chat-completions name; false: it has none" },
+    ),
+  ),
+  offers: Type.Array(textOffer, some),
+});
+
+export const embeddingModelSchema = closed({
+  ...named,
+  kind: Type.Literal("embedding"),
+  context_length: count("input tokens of one call"),
+  offers: Type.Array(
+    closed({
+      provider: providerName,
+      upstream_model: upstreamModel,
+      price: closed({
+        input: perMillion("input tokens"),
+        request: Type.Optional(usd("USD per call")),
+      }),
+    }),
+    some,
+  ),
+});
+
+const tokenPrice = closed({
+  input: perMillion("text tokens in"),
+  image_input: perMillion("image tokens in"),
+  output: perMillion("text tokens out"),
+  image_output: perMillion("image tokens out"),
+});
+const perImage = usd("USD per image");
+const imageSizes = closed({ "1K": perImage, "2K": perImage });
+const tierPrice = closed({
+  output_image: closed({ low: imageSizes, medium: imageSizes }),
+  input_image: usd("USD per input image"),
+});
+const imagePrice = closed({
+  output_image: Type.Union([perImage, Type.Record(Type.String(), perImage, { minProperties: 1 })], {
+    description: 'USD per image, one decimal string or one by image size: { 1K: "0.03" }',
+  }),
+  input_image: Type.Optional(usd("USD per input image")),
+});
+const perSecond = usd("USD per produced second");
+const secondPrice = closed({
+  output_second: closed({
+    "480p": Type.Optional(perSecond),
+    "720p": Type.Optional(perSecond),
+    "1080p": Type.Optional(perSecond),
+  }),
+  input_image: usd("USD per input image"),
+});
+const videoTokenPrice = closed({ output_video_token: perMillion("generated video tokens") });
+
+const mediaModel = <Kind extends string, Family extends string, Price extends TProperties>(
+  kind: Kind,
+  family: Family,
+  price: ReturnType<typeof closed<Price>>,
+) =>
+  closed({
+    ...named,
+    kind: Type.Literal(kind),
+    family: Type.Literal(family),
+    offers: Type.Array(
+      closed({
+        provider: providerName,
+        upstream_model: upstreamModel,
+        price,
+        streaming: Type.Optional(
+          Type.Boolean({ description: "whether the provider streams partial images" }),
+        ),
+      }),
+      some,
+    ),
+  });
+
+/** One schema for each family; the price follows it. */
+export const mediaModelSchemas = {
+  "image-a": mediaModel("image", "image-a", tokenPrice),
+  "image-b": mediaModel("image", "image-b", tokenPrice),
+  "task-image-1": mediaModel("image", "task-image-1", tierPrice),
+  "task-image-2": mediaModel("image", "task-image-2", tokenPrice),
+  "image-c": mediaModel("image", "image-c", imagePrice),
+  "video-v1": mediaModel("video", "video-v1", secondPrice),
+  "video-v1.5": mediaModel("video", "video-v1.5", secondPrice),
+  "video-seconds": mediaModel("video", "video-seconds", secondPrice),
+  "video-tokens": mediaModel("video", "video-tokens", videoTokenPrice),
+} as const;
+
+/** What every model has, for one whose kind or family is not told. */
+export const anyModelSchema = Type.Object({
+  id: named.id,
+  kind: Type.Enum(["text", "image", "video", "embedding"], {
+    description: "text, image, video or embedding",
+  }),
+});
+export const familySchemas = {
+  image: Type.Object({ id: named.id, family: Type.Enum([...imageFamilies]) }),
+  video: Type.Object({ id: named.id, family: Type.Enum([...videoFamilies]) }),
+};
+
+const settings = {
+  limits: Type.Optional(
+    closed({
+      queue: Type.Optional(
+        closed({
+          global: Type.Optional(count("tasks in flight; 1000 if absent")),
+          per_workspace: Type.Optional(count("tasks in flight of one workspace; 100 if absent")),
+        }),
+      ),
+      body_mb: Type.Optional(
+        Type.Number({ exclusiveMinimum: 0, description: "largest request body; 64 if absent" }),
+      ),
+    }),
+  ),
+  storage: Type.Optional(
+    closed({
+      kind: Type.Enum(["local", "s3"], { description: "where result files are kept" }),
+      bucket: Type.Optional(text("the bucket; needed for s3")),
+      endpoint: Type.Optional(text("an S3-compatible service's address")),
+      region: Type.Optional(text("the region")),
+      access_key_id: Type.Optional(text("absent: the machine's own credentials")),
+      secret_access_key: Type.Optional(text("absent: the machine's own credentials")),
+      retention_days: Type.Optional(
+        Type.Number({ exclusiveMinimum: 0, description: "days, fractions allowed; 7 if absent" }),
+      ),
+    }),
+  ),
+  console: Type.Optional(
+    closed({
+      oidc: Type.Optional(
+        closed({
+          issuer: text("the identity provider's address"),
+          client_id: text("the client's id"),
+          client_secret: text("the client's secret, best as ${VARIABLE}"),
+        }),
+      ),
+    }),
+  ),
+  telemetry: Type.Optional(
+    closed({ otlp_endpoint: Type.Optional(text("where traces are sent, http://collector:4318")) }),
+  ),
+  webhooks: Type.Optional(
+    closed({ timeout_s: Type.Optional(seconds("seconds a receiver may take; 15 if absent")) }),
+  ),
+};
+
+/** The file but for its lists, whose entries are checked one by one with the schema that fits each. */
+export const shellSchema = closed({
+  providers: Type.Optional(Type.Array(Type.Object({}), { description: "a list of providers" })),
+  models: Type.Optional(Type.Array(Type.Object({}), { description: "a list of models" })),
+  ...settings,
+});
+
+const fileSchema = Type.Object(
+  {
+    providers: Type.Optional(Type.Array(providerSchema, { description: "who can be called" })),
+    models: Type.Optional(
+      Type.Array(
+        Type.Union([textModelSchema, embeddingModelSchema, ...Object.values(mediaModelSchemas)]),
+        { description: "what callers can ask for" },
+      ),
+    ),
+    ...settings,
+  },
+  { additionalProperties: false },
+);
+
+/** The JSON Schema of the configuration file, for editors. */
+export function configSchema(): Record<string, unknown> {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "tollgate.yaml",
+    ...structuredClone(fileSchema),
+  };
+}
+
+/** The keys whose values are numbers or truth values wherever they stand. */
+export const numericKeys: ReadonlySet<string> = new Set(collectNumericKeys(fileSchema));
+
+function collectNumericKeys(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(collectNumericKeys);
+  if (!isObject(schema)) return [];
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  const direct = Object.entries(properties)
+    .filter(([, property]) => isObject(property) && isNumericType(property["type"]))
+    .map(([key]) => key);
+  return [...direct, ...Object.values(schema).flatMap(collectNumericKeys)];
+}
+
+function isNumericType(type: unknown): boolean {
+  return type === "integer" || type === "number" || type === "boolean";
+}
+
+/** A file that passed every check. */
+export type ConfigFile = Static<typeof fileSchema>;
+export type ProviderRow = Static<typeof providerSchema>;
+export type TextModelRow = Static<typeof textModelSchema>;
+export type EmbeddingModelRow = Static<typeof embeddingModelSchema>;
+export type MediaModelRow = Static<(typeof mediaModelSchemas)[keyof typeof mediaModelSchemas]>;
+export type TextPriceRow = Static<typeof textPriceSchema>;

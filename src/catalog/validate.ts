@@ -1,0 +1,213 @@
+/** A parsed file against its schema: every breach as a finding, in words that tell what to write. */
+import { Settings } from "typebox/system";
+import { Errors } from "typebox/value";
+import type { TSchema } from "typebox";
+import { isObject, type WireObject } from "../base/json.ts";
+import { suggest, type Finding, type Path } from "./mistakes.ts";
+import {
+  anyModelSchema,
+  embeddingModelSchema,
+  familySchemas,
+  mediaModelSchemas,
+  providerSchema,
+  shellSchema,
+  textModelSchema,
+} from "./schema.ts";
+
+/** The part of JSON Schema that is looked into for a fix. */
+interface SchemaNode {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+}
+
+type Breach = ReturnType<typeof Errors>[number];
+
+const errorsMax = 1000;
+
+/** TypeBox stops at eight errors by default; an operator wants all of them at once. */
+function breachesOf(schema: TSchema, value: unknown): Breach[] {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: errorsMax });
+  try {
+    return Errors(schema, value);
+  } finally {
+    Settings.Set({ maxErrors });
+  }
+}
+
+const unescape = (part: string) => part.replaceAll("~1", "/").replaceAll("~0", "~");
+
+function pathOf(pointer: string, root: unknown): Path {
+  let value = root;
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => {
+      const key = unescape(part);
+      const step = Array.isArray(value) ? Number(key) : key;
+      value = isObject(value) || Array.isArray(value) ? (value as WireObject)[key] : undefined;
+      return step;
+    });
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) {
+    value = isObject(value) || Array.isArray(value) ? (value as WireObject)[step] : undefined;
+  }
+  return value;
+}
+
+function schemaAt(root: SchemaNode, path: Path): SchemaNode | undefined {
+  let node: SchemaNode | undefined = root;
+  for (const step of path) {
+    const object: SchemaNode | undefined =
+      node?.anyOf?.find((variant) => variant.properties ?? variant.patternProperties) ?? node;
+    node =
+      typeof step === "number"
+        ? object?.items
+        : (object?.properties?.[step] ?? Object.values(object?.patternProperties ?? {})[0]);
+  }
+  return node;
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a mapping";
+  return JSON.stringify(value) ?? "nothing";
+}
+
+const typeNames: Record<string, string> = {
+  string: "text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a mapping",
+};
+
+/** One value of the file, found at `base`, and the schema it must fit. */
+interface Subject {
+  readonly schema: TSchema;
+  readonly root: unknown;
+  readonly base: Path;
+  /** A value as it stands in the text. */
+  readonly written: (path: Path) => string | undefined;
+}
+
+/** One breach, looked up: where it is, what stands there, and the schema of that place. */
+interface Place {
+  readonly path: Path;
+  readonly value: unknown;
+  readonly node: SchemaNode | undefined;
+}
+
+function check(subject: Subject): Finding[] {
+  return breachesOf(subject.schema, subject.root).flatMap((breach) => {
+    // What each variant of a union lacks says less than the union's own description.
+    if (breach.schemaPath.includes("/anyOf/")) return [];
+    const inside = pathOf(breach.instancePath, subject.root);
+    const place = {
+      path: [...subject.base, ...inside],
+      value: valueAt(subject.root, inside),
+      node: schemaAt(subject.schema, inside),
+    };
+    return explain(breach, place, subject);
+  });
+}
+
+function explain(breach: Breach, place: Place, subject: Subject): Finding[] {
+  const { path, value, node } = place;
+  switch (breach.keyword) {
+    case "required":
+      return breach.params.requiredProperties.map((key) => ({
+        path: [...path, key],
+        message: "missing",
+        fix: node?.properties?.[key]?.description,
+      }));
+    case "additionalProperties":
+      return breach.params.additionalProperties.map((key) => ({
+        path: [...path, key],
+        atKey: true,
+        message: "unknown key",
+        fix: suggest(key, Object.keys(node?.properties ?? {})),
+      }));
+    case "enum": {
+      const allowed = breach.params.allowedValues.map(String);
+      return [{ path, message: `${nameOf(value)} is not known`, fix: suggestFor(value, allowed) }];
+    }
+    case "type":
+      return [wrongType(place, String(breach.params.type), subject)];
+    case "boolean":
+      // The shadow of additionalProperties.
+      return [];
+    default:
+      return [{ path, message: wrongValue(breach, value), fix: node?.description }];
+  }
+}
+
+function wrongType({ path, value, node }: Place, wanted: string, subject: Subject): Finding {
+  const message = `must be ${typeNames[wanted] ?? wanted}, not ${nameOf(value)}`;
+  if (wanted !== "string" || (typeof value !== "number" && typeof value !== "boolean")) {
+    return { path, message, fix: node?.description };
+  }
+  return { path, message, fix: `put it in quotes: "${subject.written(path) ?? value}"` };
+}
+
+function suggestFor(value: unknown, allowed: readonly string[]): string {
+  return typeof value === "string" ? suggest(value, allowed) : `allowed: ${allowed.join(", ")}`;
+}
+
+function wrongValue(breach: Breach, value: unknown): string {
+  if (breach.keyword === "pattern" || breach.keyword === "anyOf") {
+    return `${nameOf(value)} does not fit`;
+  }
+  if (breach.keyword === "minLength") return "must not be empty";
+  if (breach.keyword === "minItems" || breach.keyword === "minProperties") {
+    return "must have at least one entry";
+  }
+  if (breach.keyword === "uniqueItems") return "has an entry twice";
+  return breach.message.replace(/^must be (>=?) /, (_all, sign) =>
+    sign === ">" ? "must be above " : "must be at least ",
+  );
+}
+
+/** The schema that fits a model, and where its kind or family is not known, the one that says so. */
+function modelSchema(row: WireObject): TSchema {
+  const { kind, family } = row;
+  if (kind === "text") return textModelSchema;
+  if (kind === "embedding") return embeddingModelSchema;
+  if (kind !== "image" && kind !== "video") return anyModelSchema;
+  const schema = typeof family === "string" ? schemaOfFamily(family, kind) : undefined;
+  return schema ?? familySchemas[kind];
+}
+
+function schemaOfFamily(family: string, kind: string): TSchema | undefined {
+  if (!Object.hasOwn(mediaModelSchemas, family)) return undefined;
+  const schema = mediaModelSchemas[family as keyof typeof mediaModelSchemas];
+  return schema.properties.kind.const === kind ? schema : undefined;
+}
+
+/** Every breach of the schema in a file. `written` gives a value as it stands in the text. */
+export function validateFile(
+  file: unknown,
+  written: (path: Path) => string | undefined,
+): Finding[] {
+  const findings = check({ schema: shellSchema, root: file, base: [], written });
+  const lists = isObject(file) ? file : {};
+  const checkRows = (key: string, schemaOf: (row: WireObject) => TSchema) => {
+    const rows: unknown = lists[key];
+    if (!Array.isArray(rows)) return;
+    for (const [index, row] of rows.entries()) {
+      if (!isObject(row)) continue;
+      findings.push(...check({ schema: schemaOf(row), root: row, base: [key, index], written }));
+    }
+  };
+  checkRows("providers", () => providerSchema);
+  checkRows("models", modelSchema);
+  return findings;
+}

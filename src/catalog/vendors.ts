@@ -1,0 +1,228 @@
+/**
+ * The vendors whose keys are in the environment, for a gateway without a configuration file. Design section 8.
+ *
+ * A short list of current models, not a complete one. Names, limits and prices are the vendors' public lists of
+ * November 2026, for calls at the standard tier; they change without notice, so an operator who bills by them should
+ * check them and write a configuration file. `tollgate config print` writes this list as one to start from.
+ */
+import { parseUsd } from "../base/money.ts";
+import type { Environment } from "./environment.ts";
+import {
+  defaultTimeouts,
+  textEndpoints,
+  type Catalog,
+  type Dialect,
+  type TextModel,
+  type TextProtocol,
+  type TextRates,
+} from "./types.ts";
+
+interface VendorModel {
+  /** Vendor and name as callers write them. */
+  readonly id: string;
+  readonly upstream: string;
+  readonly protocols: readonly TextProtocol[];
+  readonly context: number;
+  readonly maxOutput: number;
+  readonly rates: TextRates;
+  readonly above?: { readonly inputTokens: number; readonly rates: TextRates };
+}
+
+interface Vendor {
+  readonly variable: string;
+  readonly provider: string;
+  readonly dialect: Dialect;
+  readonly baseUrl: string;
+  readonly models: readonly VendorModel[];
+}
+
+/** USD per million tokens: input, cache read, output and, where it is not the input rate, cache write. */
+function usd(input: string, cacheRead: string, output: string, cacheWrite?: string): TextRates {
+  return {
+    input: parseUsd(input),
+    cacheRead: parseUsd(cacheRead),
+    output: parseUsd(output),
+    ...(cacheWrite === undefined ? {} : { cacheWrite: parseUsd(cacheWrite) }),
+  };
+}
+
+const vendors: readonly Vendor[] = [
+  {
+    variable: "OPENAI_API_KEY",
+    provider: "openai",
+    dialect: "openai",
+    baseUrl: "https://api.openai.com/v1",
+    models: [
+      {
+        // Its chat endpoint refuses tools, so callers of every entry point are better served by responses.
+        id: "openai/gpt-6.2-sol",
+        upstream: "gpt-6.2-sol",
+        protocols: ["responses"],
+        context: 1_050_000,
+        maxOutput: 128_000,
+        rates: usd("2", "0.10", "10", "2.50"),
+        above: { inputTokens: 272_000, rates: usd("4", "0.20", "15", "5") },
+      },
+      {
+        id: "openai/gpt-5.4",
+        upstream: "gpt-5.4",
+        protocols: ["chat", "responses"],
+        context: 1_050_000,
+        maxOutput: 128_000,
+        rates: usd("2.50", "0.25", "15"),
+        above: { inputTokens: 272_000, rates: usd("5", "0.50", "22.50") },
+      },
+    ],
+  },
+  {
+    variable: "ANTHROPIC_API_KEY",
+    provider: "anthropic",
+    dialect: "anthropic",
+    baseUrl: "https://api.anthropic.com/v1",
+    models: [
+      {
+        id: "anthropic/claude-opus-5-5",
+        upstream: "claude-opus-5-5",
+        protocols: ["messages"],
+        context: 1_000_000,
+        maxOutput: 128_000,
+        rates: usd("4", "0.20", "20", "5"),
+      },
+      {
+        id: "anthropic/claude-sonnet-5-5",
+        upstream: "claude-sonnet-5-5",
+        protocols: ["messages"],
+        context: 1_000_000,
+        maxOutput: 128_000,
+        rates: usd("2", "0.10", "10", "2.50"),
+      },
+    ],
+  },
+  {
+    variable: "GEMINI_API_KEY",
+    provider: "google",
+    dialect: "google",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    models: [
+      {
+        // The rates from January 2027 on: until then the vendor charges half.
+        id: "google/gemini-3.8-flash",
+        upstream: "gemini-3.8-flash",
+        protocols: ["generate_content"],
+        context: 1_048_576,
+        maxOutput: 65_536,
+        rates: usd("1.50", "0.15", "7.50"),
+      },
+      {
+        id: "google/gemini-3.1-pro-preview",
+        upstream: "gemini-3.1-pro-preview",
+        protocols: ["generate_content"],
+        context: 1_048_576,
+        maxOutput: 65_536,
+        rates: usd("2", "0.20", "12"),
+        above: { inputTokens: 200_000, rates: usd("4", "0.40", "18") },
+      },
+    ],
+  },
+  {
+    variable: "XAI_API_KEY",
+    provider: "xai",
+    dialect: "xai",
+    baseUrl: "https://api.x.ai/v1",
+    models: [
+      {
+        id: "xai/grok-4.7",
+        upstream: "grok-4.7",
+        protocols: ["chat", "responses"],
+        context: 500_000,
+        maxOutput: 500_000,
+        rates: usd("2", "0.50", "6"),
+        above: { inputTokens: 200_000, rates: usd("4", "1", "12") },
+      },
+    ],
+  },
+  {
+    variable: "DASHSCOPE_API_KEY",
+    provider: "dashscope",
+    dialect: "dashscope",
+    // The international endpoint; keys of other regions need a configuration file.
+    baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+    models: [
+      {
+        // The vendor's three steps (32K, 128K) as two: the dearest from the first step on, so that none is undersold.
+        id: "alibaba/qwen3-max",
+        upstream: "qwen3-max",
+        protocols: ["chat"],
+        context: 262_144,
+        maxOutput: 65_536,
+        rates: usd("1.20", "0.24", "6", "1.50"),
+        above: { inputTokens: 32_000, rates: usd("3", "0.60", "15", "3.75") },
+      },
+    ],
+  },
+  {
+    variable: "ARK_API_KEY",
+    provider: "ark",
+    dialect: "ark",
+    // The international endpoint; keys of other regions need a configuration file.
+    baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
+    models: [
+      {
+        id: "bytedance/seed-2-0-lite",
+        upstream: "seed-2-0-lite-260228",
+        protocols: ["chat"],
+        context: 256_000,
+        maxOutput: 128_000,
+        rates: usd("0.25", "0.05", "2"),
+        above: { inputTokens: 128_000, rates: usd("0.50", "0.05", "4") },
+      },
+    ],
+  },
+];
+
+/** When this list was made: 2026-11-20. */
+const listedAt = 1_795_132_800;
+
+function textModel(vendor: Vendor, model: VendorModel): TextModel {
+  return {
+    id: model.id,
+    kind: "text",
+    created: listedAt,
+    endpoints: textEndpoints,
+    contextLength: model.context,
+    maxOutputTokens: model.maxOutput,
+    reserveOutputTokens: 4096,
+    parameters: {},
+    offers: model.protocols.map((protocol) => ({
+      provider: vendor.provider,
+      protocol,
+      upstreamModel: model.upstream,
+      price: { ...model.rates, above: model.above },
+    })),
+  };
+}
+
+/** The vendors whose keys the environment holds, with their models; empty without any key. */
+export function environmentCatalog(environment: Environment): Catalog {
+  const present = vendors.filter((vendor) => (environment[vendor.variable] ?? "") !== "");
+  const models = present.flatMap((vendor) =>
+    vendor.models.map((model) => textModel(vendor, model)),
+  );
+  return {
+    providers: new Map(
+      present.map((vendor) => [
+        vendor.provider,
+        {
+          id: vendor.provider,
+          dialect: vendor.dialect,
+          baseUrl: vendor.baseUrl,
+          tier: "official",
+          credentials: [{ id: "default", apiKey: environment[vendor.variable]!, weight: 1 }],
+          onDisconnect: "abort",
+          timeouts: defaultTimeouts,
+        },
+      ]),
+    ),
+    models: new Map(models.map((model) => [model.id, model])),
+  };
+}

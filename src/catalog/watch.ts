@@ -1,0 +1,83 @@
+/** Hot reload: a configuration file that changes under a running gateway. Design section 8 "Configuration". */
+import { watch, type FSWatcher } from "node:fs";
+import { basename, dirname } from "node:path";
+import { readFile } from "node:fs/promises";
+import { checkConfig, type Config, type ConfigOptions } from "./config.ts";
+import type { Mistake } from "./mistakes.ts";
+
+export interface WatchOptions extends ConfigOptions {
+  /** What is in force when watching begins. */
+  readonly initial: Config;
+  /** Told once about each change that passes every check. */
+  readonly onChange: (config: Config) => void;
+  /** Told once about each change that does not; the old configuration stays in force. */
+  readonly onMistakes: (mistakes: readonly Mistake[]) => void;
+  /** How long the file must be quiet before it is read: editors write in steps. */
+  readonly quietMs?: number | undefined;
+  /** How often the file is looked at where the system tells of no change. */
+  readonly pollMs?: number | undefined;
+}
+
+export interface ConfigWatch {
+  /** The configuration in force: the last one that passed every check. */
+  current(): Config;
+  close(): void;
+}
+
+/** The directory is watched, not the file: editors and mounted volumes replace the file by another. */
+function watchDirectory(path: string, onEvent: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(dirname(path), { persistent: false }, onEvent);
+    // Polling goes on without it, as on file systems that tell nothing.
+    watcher.on("error", () => watcher.close());
+    return watcher;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Watches a configuration file. A file that is absent for a moment, or wrong, changes nothing.
+ * `close` ends it; nothing is told afterwards.
+ */
+export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
+  const { quietMs = 100, pollMs = 5_000 } = options;
+  let current = options.initial;
+  let seen: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const reload = async (): Promise<void> => {
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    if (closed || text === undefined || text === seen) return;
+    seen = text;
+    const result = checkConfig(text, { ...options, file: options.file ?? basename(path) });
+    if ("mistakes" in result) {
+      options.onMistakes(result.mistakes);
+    } else if (result.config.digest !== current.digest) {
+      current = result.config;
+      options.onChange(current);
+    }
+  };
+
+  const schedule = (): void => {
+    clearTimeout(timer);
+    if (!closed) timer = setTimeout(() => void reload(), quietMs);
+  };
+
+  const watcher = watchDirectory(path, schedule);
+  const poll = setInterval(() => void reload(), pollMs);
+  poll.unref();
+  // A change between loading and watching would otherwise wait for the next one.
+  schedule();
+
+  return {
+    current: () => current,
+    close() {
+      closed = true;
+      clearTimeout(timer);
+      clearInterval(poll);
+      watcher?.close();
+    },
+  };
+}

@@ -1,0 +1,146 @@
+/** A YAML text as values that remember where they stood. Placeholders are expanded here, in values only. */
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type Scalar,
+} from "yaml";
+import { disguise, expand, isDisguised, undisguise, type Environment } from "./environment.ts";
+import { formatPath, type Finding, type Mistake, type Path } from "./mistakes.ts";
+
+export interface YamlText {
+  readonly value: unknown;
+  /** Syntax, duplicate keys and unset variables. */
+  readonly mistakes: readonly Mistake[];
+  /** Gives a finding its place. */
+  readonly locate: (finding: Finding) => Mistake;
+  /** A value as it is written; undefined where nothing is. */
+  readonly written: (path: Path) => string | undefined;
+}
+
+/** A number or truth value that came out of a variable, `body_mb: ${BODY_MB}`, as what it looks like. */
+function plainValue(text: string): string | number | boolean {
+  if (/^-?\d+(\.\d+)?$/.test(text) && text.length < 16) return Number(text);
+  if (text === "true" || text === "false") return text === "true";
+  return text;
+}
+
+/**
+ * Expands every disguised scalar that is a value. One that stands unquoted and alone may become a number where the
+ * key takes numbers; `isNumeric` tells, because a key or a price made of digits must stay text.
+ */
+function expandScalars(
+  document: Document,
+  environment: Environment,
+  isNumeric: (key: string) => boolean,
+): { node: Scalar; unset: readonly string[] }[] {
+  const faults: { node: Scalar; unset: readonly string[] }[] = [];
+  visit(document, {
+    Pair(_key, pair) {
+      const { key, value: node } = pair;
+      if (!isScalar(key) || !isScalar(node) || typeof node.value !== "string") return;
+      if (!isDisguised(node.value)) return;
+      const alone = node.type === "PLAIN" && isNumeric(String(key.value));
+      const { text, unset } = expand(node.value, environment);
+      node.value = alone ? plainValue(text) : text;
+      if (unset.length > 0) faults.push({ node, unset });
+    },
+    Scalar(key, node) {
+      // Pairs are visited before their values, so what is left here stands in a list, or is a key.
+      if (key === "key" || typeof node.value !== "string" || !isDisguised(node.value)) return;
+      const { text, unset } = expand(node.value, environment);
+      node.value = text;
+      if (unset.length > 0) faults.push({ node, unset });
+    },
+  });
+  return faults;
+}
+
+/** The node at a path, or the nearest one above it; for a map's entry its key too. */
+function nodeAt(document: Document, path: Path): { node: Node | null; key: Node | undefined } {
+  let node: Node | null = document.contents;
+  let key: Node | undefined;
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document) ?? null;
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === step);
+      if (pair === undefined) return { node, key };
+      key = pair.key as Node;
+      node = (pair.value as Node | null) ?? key;
+    } else if (isSeq(node) && typeof step === "number") {
+      const item = node.items[step] as Node | undefined;
+      if (item === undefined) return { node, key };
+      key = undefined;
+      node = item;
+    } else return { node, key };
+  }
+  return { node, key };
+}
+
+const aliasesMax = 1000;
+
+export interface YamlOptions {
+  readonly file: string;
+  readonly environment: Environment;
+  /** Whether the values of a key are numbers or truth values. */
+  readonly isNumeric: (key: string) => boolean;
+}
+
+/** Parses a YAML text. Never throws: what is wrong is in `mistakes`. */
+export function parseYaml(text: string, options: YamlOptions): YamlText {
+  const lines = new LineCounter();
+  const document = parseDocument(disguise(text), {
+    lineCounter: lines,
+    prettyErrors: false,
+    merge: true,
+  });
+  const place = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return { file: options.file, line, column: col };
+  };
+  const mistakes: Mistake[] = document.errors.map((error) => ({
+    ...place(error.pos[0]),
+    path: "",
+    message: `not valid YAML: ${undisguise(error.message)}`,
+    fix: "",
+  }));
+  const faults = expandScalars(document, options.environment, options.isNumeric);
+  for (const { node, unset } of faults) {
+    const [name] = unset;
+    mistakes.push({
+      ...place(node.range?.[0] ?? 0),
+      path: "",
+      message: `the environment variable ${unset.join(", ")} is not set`,
+      fix: `set it, or give a default: \${${name}:-value}`,
+    });
+  }
+  return {
+    value: document.errors.length > 0 ? undefined : toValue(document),
+    mistakes,
+    locate(finding) {
+      const { node, key } = nodeAt(document, finding.path);
+      const target = finding.atKey === true && key !== undefined ? key : node;
+      return {
+        ...place(target?.range?.[0] ?? 0),
+        path: undisguise(formatPath(finding.path)),
+        message: undisguise(finding.message),
+        fix: undisguise(finding.fix ?? ""),
+      };
+    },
+    written(path) {
+      const { node } = nodeAt(document, path);
+      return isScalar(node) ? (node.source ?? undefined) : undefined;
+    },
+  };
+}
+
+/** An empty file is an empty object: everything in it is optional. */
+function toValue(document: Document): unknown {
+  return document.toJS({ maxAliasCount: aliasesMax }) ?? {};
+}
