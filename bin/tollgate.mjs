@@ -3,6 +3,21 @@
 import { join } from "node:path";
 import { becomeNode, root, setup } from "../scripts/setup.mjs";
 
+/**
+ * npx starts commands through a shell that dies of a signal without passing it on. A gateway would run on
+ * without anybody knowing; so when that shell is gone, we stop as if the signal had come to us.
+ */
+function stopWithParent() {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, "SIGTERM");
+  }, 200);
+  timer.unref();
+}
+
+if (process.env.npm_command === "exec" && process.platform !== "win32") stopWithParent();
 await setup();
 const main = join(root, "src/cli/main.ts");
 if (Number.parseInt(process.versions.node, 10) >= 24) {
