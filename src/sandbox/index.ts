@@ -4,6 +4,8 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { anthropic } from "./anthropic/vendor.ts";
+import { google } from "./google/vendor.ts";
 import { createJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
 import { openai } from "./openai/vendor.ts";
@@ -35,7 +37,7 @@ const keepAliveMs = 120_000;
 /** Starts the vendors on one port. Rejects when the port is taken. */
 export async function startSandbox({ port, host, log }: SandboxOptions): Promise<Sandbox> {
   const journal = createJournal();
-  const vendors = [openai];
+  const vendors = [openai, anthropic, google];
   const handle = createHandler({ vendors, journal, scripts: createScriptReader(), log });
   const server = createServer({ noDelay: true, keepAliveTimeout: keepAliveMs, requestTimeout: 0 });
   server.on("request", (request, response) => void handle(request, response));

@@ -15,7 +15,7 @@ export interface Script {
   readonly finish?: string;
   readonly usage?: ScriptedUsage | null;
   readonly chunk_chars?: number;
-  readonly then?: Script;
+  readonly next?: Script;
   readonly times?: number;
   readonly only?: readonly string[];
   readonly delay_ms?: number;
@@ -86,7 +86,7 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
     "{input, output, cache_read, cache_write, reasoning}; input holds the cache, output the reasoning, and each vendor tells it its own way. null: the vendor tells nothing.",
   ),
   chunk_chars: content("number", "Characters in one streamed piece; 24 unless told."),
-  then: content("object", "The script of the next step, once the called tools have answered."),
+  next: content("object", "The script of the next step, once the called tools have answered."),
   times: control(
     "number",
     "Only the first n calls with this very line count. Afterwards the troubles are over and the content stays; a line without troubles counts no more.",
@@ -159,7 +159,7 @@ function checkScript(script: Script): void {
       throw new Refusal(400, { message: `#sandbox: ${name} must be: ${field.kind}` });
     }
   }
-  if (script.then) checkScript(script.then);
+  if (script.next) checkScript(script.next);
 }
 
 function parseLine(line: string): Script {
@@ -230,7 +230,7 @@ export function createScriptReader(): ScriptReader {
 }
 
 /**
- * Follows `then` once for each round of tool calls that came after the line. Calls without a `then` were made
+ * Follows `next` once for each round of tool calls that came after the line. Calls without a `next` were made
  * and answered; what is left of their script is the reply, if it has one.
  */
 function atStep(script: Script, later: readonly Turn[]): Script {
@@ -238,7 +238,7 @@ function atStep(script: Script, later: readonly Turn[]): Script {
   let step: Script = script;
   for (let round = 0; round < rounds && step.tool_calls; round += 1) {
     const { tool_calls: _answered, reasoning: _thought, finish: _ended, ...rest } = step;
-    step = step.then ?? rest;
+    step = step.next ?? rest;
   }
   return step;
 }

@@ -9,8 +9,6 @@ import type { Call, Endpoint, Failure, Frame } from "../vendor.ts";
 import { chatStrict } from "./chat-strict.ts";
 import { openaiError } from "./errors.ts";
 
-const finishes: Readonly<Record<string, string>> = { end_turn: "stop", max_tokens: "length" };
-
 /** Content is a text or a list of parts. */
 function readContent(content: unknown): { text: string; images: number } {
   if (typeof content === "string") return { text: content, images: 0 };
@@ -141,7 +139,7 @@ function* deltas(answer: Answer): Generator<Json> {
 function render(call: Call, answer: Answer): ReturnType<Endpoint["render"]> {
   const choices = asNumber(call.body["n"]) ?? 1;
   const indexes = Array.from({ length: choices }, (_, index) => index);
-  const finish = finishes[answer.finish] ?? answer.finish;
+  const { finish } = answer;
   const withUsage = asObject(call.body["stream_options"])["include_usage"] === true;
   const common = {
     id: newId("chatcmpl").replace("_", "-"),

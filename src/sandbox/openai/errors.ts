@@ -19,3 +19,47 @@ export function openaiError(status: number, failure: Failure): Json {
     },
   };
 }
+
+/** The failures both endpoints of the vendor word alike. */
+export const missingParameter = (param: string): Failure => ({
+  message: `Missing required parameter: '${param}'.`,
+  param,
+  code: "missing_required_parameter",
+});
+
+export function unknownParameter(param: string | undefined): Failure | undefined {
+  if (param === undefined) return undefined;
+  return { message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" };
+}
+
+type NumberLimits = ReadonlyMap<string, readonly [low: number, high: number]>;
+
+export const numberLimits = (
+  limits: Readonly<Record<string, readonly [number, number]>>,
+): NumberLimits => new Map(Object.entries(limits));
+
+/** The first number of the body that is outside its limits. */
+export function outOfRange(body: Json, limits: NumberLimits): Failure | undefined {
+  for (const [param, [low, high]] of limits) {
+    const value = body[param];
+    if (value === undefined || value === null) continue;
+    if (typeof value !== "number") {
+      return {
+        message: `Invalid type for '${param}': expected a number.`,
+        param,
+        code: "invalid_type",
+      };
+    }
+    if (value >= low && value <= high) continue;
+    const kind =
+      Number.isInteger(value) && Number.isInteger(low) && high > 2 ? "integer" : "decimal";
+    const [side, word, sign, bound] =
+      value < low ? ["below", "min", ">=", low] : ["above", "max", "<=", high];
+    return {
+      message: `Invalid '${param}': ${kind} ${side} ${word}imum value. Expected a value ${sign} ${bound}, but got ${value} instead.`,
+      param,
+      code: `${kind}_${side}_${word}_value`,
+    };
+  }
+  return undefined;
+}

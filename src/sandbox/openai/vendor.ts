@@ -5,6 +5,7 @@ import type { Route, Vendor } from "../vendor.ts";
 import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
 import { chat } from "./chat.ts";
 import { openaiError } from "./errors.ts";
+import { responses } from "./responses.ts";
 
 function authorise(headers: IncomingHttpHeaders): void {
   const key = bearer(headers);
@@ -34,9 +35,15 @@ export const openai: Vendor = {
   errorBody: openaiError,
   headers: () => ({ "x-request-id": newId("req"), "openai-processing-ms": "1" }),
   route(method, path) {
-    if (method === "POST" && path === "/v1/chat/completions")
-      return { kind: "text", endpoint: chat };
-    if (method === "GET" && path === "/v1/models") return models;
-    return undefined;
+    switch (`${method} ${path}`) {
+      case "POST /v1/chat/completions":
+        return { kind: "text", endpoint: chat };
+      case "POST /v1/responses":
+        return { kind: "text", endpoint: responses };
+      case "GET /v1/models":
+        return models;
+      default:
+        return undefined;
+    }
   },
 };
