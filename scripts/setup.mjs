@@ -57,27 +57,20 @@ function isInstalled() {
   );
 }
 
-/** How many packages stand in node_modules now: the only sign of progress npm gives while it works. */
-function installedCount() {
-  if (!existsSync(modules)) return 0;
-  const names = readdirSync(modules).filter((name) => !name.startsWith("."));
-  const scoped = names.filter((name) => name.startsWith("@"));
-  const inScopes = scoped.map((scope) => readdirSync(join(modules, scope)).length);
-  return inScopes.reduce((sum, count) => sum + count, names.length - scoped.length);
-}
-
-/** Redraws one line on a terminal until the returned function is called; elsewhere draws nothing. */
-function drawProgress(total) {
+/**
+ * Redraws one line on a terminal until the returned function is called; elsewhere draws nothing. How many of the
+ * packages are unpacked is the only sign of progress npm gives while it works.
+ */
+function drawProgress() {
   if (!process.stderr.isTTY) return () => {};
   const width = 28;
+  // Of the packages that exist twice, for either C library of Linux, one is never installed: count the usual one.
+  const awaited = wantedPackages().filter(
+    ([, { libc }]) => libc === undefined || libc.includes("glibc"),
+  );
   const draw = () => {
-    let count = 0;
-    try {
-      count = installedCount();
-    } catch {
-      // npm is moving folders about; the next tick looks again.
-    }
-    const share = Math.min(1, count / total);
+    const present = awaited.filter(([path]) => existsSync(join(root, path, "package.json")));
+    const share = present.length / awaited.length;
     const bar = "#".repeat(Math.round(share * width)).padEnd(width, ".");
     process.stderr.write(`\r\u001b[Ksetup: [${bar}] ${Math.round(share * 100)} %`);
   };
@@ -118,7 +111,7 @@ function npmArguments() {
 }
 
 /** Runs npm. Its output is noise while it works, and the whole answer when it does not. */
-async function runNpm(npmArgs, total) {
+async function runNpm(npmArgs) {
   const [command, ...before] = npmCommand();
   // No install scripts: newer npm does not run them unasked, so nothing here may need them.
   const flags = ["--ignore-scripts", "--include=dev", "--include=optional", "--no-audit"];
@@ -130,7 +123,7 @@ async function runNpm(npmArgs, total) {
   let output = "";
   child.stdout.on("data", (bytes) => (output += bytes));
   child.stderr.on("data", (bytes) => (output += bytes));
-  const stopDrawing = drawProgress(total);
+  const stopDrawing = drawProgress();
   const failure = await new Promise((done) => {
     child.once("error", (error) => done(error.message));
     child.once("close", (code, signal) => done(code === 0 ? null : `exit ${code ?? signal}`));
@@ -192,11 +185,10 @@ function linkPostgres() {
 async function install() {
   if (isCurrent()) return;
   if (!isInstalled()) {
-    const total = wantedPackages().length;
     const started = Date.now();
     const npmArgs = npmArguments();
     say(`installing the locked packages (npm ${npmArgs.join(" ")})`);
-    await runNpm(npmArgs, total);
+    await runNpm(npmArgs);
     linkPostgres();
     say(`packages installed in ${((Date.now() - started) / 1000).toFixed(1)} s`);
   }
