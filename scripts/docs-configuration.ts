@@ -5,8 +5,7 @@ import { existsSync } from "node:fs";
 interface Schema {
   readonly type?: string;
   readonly description?: string;
-  readonly default?: unknown;
-  readonly const?: unknown;
+  readonly const?: string | number | boolean;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
@@ -24,10 +23,16 @@ const introduction = `# Configuration
 
 <!-- Generated from the configuration's JSON Schema by \`npm run docs\`. -->
 
-\`tollgate.yaml\`, or the file that \`TOLLGATE_CONFIG\` names. \`\${NAME}\` is replaced by the environment variable
-of that name. The file is checked as a whole, and every mistake is reported at once with its line. Prices are
-decimal strings in USD; \`tollgate config schema\` prints the JSON Schema for editors.
+\`tollgate.yaml\`, or the file that \`TOLLGATE_CONFIG\` or \`--config\` names. \`\${NAME}\` stands for the environment
+variable of that name, \`\${NAME:-text}\` also says what holds where there is none. The file is checked as a whole,
+and every mistake is reported at once with its line: \`npx tollgate config check\`. A changed file is loaded while
+the gateway runs; a wrong one is reported, and the old one stays in force. Changes outside of providers and models
+take effect at the next start.
 
+\`npx tollgate config schema\` prints the JSON Schema for editors, \`npx tollgate config print\` what is in force.
+
+Image, video and embedding models, \`storage\`, \`console\`, \`telemetry\`, \`webhooks\` and \`limits.queue\` are
+checked, but nothing serves or uses them yet.
 `;
 
 const code = (value: unknown) => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
@@ -62,18 +67,60 @@ function inner(schema: Schema): [suffix: string, object: Schema][] {
 }
 
 /** The table rows of one object and of everything inside it, in the schema's order. */
-function rowsOf(object: Schema, path: string): string[] {
+function rowsOf(object: Schema, path = ""): string[] {
   const required = new Set(object.required);
   return Object.entries(object.properties ?? {}).flatMap(([name, schema]) => {
     const full = path === "" ? name : `${path}.${name}`;
-    const preset = schema.default === undefined ? "" : code(schema.default);
-    const presence = required.has(name) ? "required" : preset;
-    const cells = [code(full), describeType(schema), presence, schema.description ?? ""];
+    const cells = [
+      code(full),
+      describeType(schema),
+      required.has(name) ? "yes" : "",
+      schema.description ?? "",
+    ];
     const row = `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-    const seen = new Set<string>();
-    const nested = inner(schema).flatMap(([suffix, child]) => rowsOf(child, `${full}${suffix}`));
-    return [row, ...nested.filter((line) => !seen.has(line) && seen.add(line))];
+    return [row, ...inner(schema).flatMap(([suffix, child]) => rowsOf(child, `${full}${suffix}`))];
   });
+}
+
+const table = (rows: readonly string[]) => [
+  "| field | value | required | meaning |",
+  "|---|---|---|---|",
+  ...rows,
+  "",
+];
+
+/** Fields that tell the entries of a list apart. */
+const tags = ["kind", "family"];
+
+/** A list whose entries have one of several shapes: one section for each, those that differ in their tags only together. */
+function variants(name: string, shapes: readonly Schema[]): string[] {
+  const sections = new Map<string, string[]>();
+  for (const shape of shapes) {
+    const told = tags.flatMap((tag) => {
+      const value = shape.properties?.[tag]?.const;
+      return value === undefined ? [] : [`${tag}: ${value}`];
+    });
+    const rows = rowsOf({
+      ...shape,
+      properties: Object.fromEntries(
+        Object.entries(shape.properties ?? {}).filter(([field]) => !tags.includes(field)),
+      ),
+    });
+    const text = table(rows).join("\n");
+    sections.set(text, [...(sections.get(text) ?? []), code(told.join(", "))]);
+  }
+  return [...sections].flatMap(([text, titles]) => [
+    `### ${name} of ${titles.join(" or ")}`,
+    "",
+    text,
+  ]);
+}
+
+function section([name, schema]: [string, Schema]): string[] {
+  const heading = [`## ${name}`, "", ...(schema.description ? [`${schema.description}.`, ""] : [])];
+  const shapes = schema.items?.anyOf;
+  if (shapes !== undefined) return [...heading, ...variants(name, shapes)];
+  return [...heading, ...table(inner(schema).flatMap(([, object]) => rowsOf(object)))];
 }
 
 /** The page as Markdown; null while there is no catalog to read the schema from. */
@@ -82,11 +129,6 @@ export async function configurationPage(): Promise<string | null> {
   if (!existsSync(door)) return null;
   const { configSchema } = (await import(door.href)) as { configSchema?: () => Schema };
   if (configSchema === undefined) return null;
-  const lines = rowsOf(configSchema(), "");
-  return [
-    `${introduction}| field | value | default | meaning |`,
-    "|---|---|---|---|",
-    ...lines,
-    "",
-  ].join("\n");
+  const sections = Object.entries(configSchema().properties ?? {}).flatMap(section);
+  return [introduction, ...sections].join("\n");
 }

@@ -109,6 +109,14 @@ describe("documentation", () => {
     expect(broken).toEqual([]);
   });
 
+  it("docs/architecture.md gives a reason for every dependency", () => {
+    const { dependencies } = JSON.parse(read("package.json")) as {
+      dependencies: Record<string, string>;
+    };
+    const page = read("docs/architecture.md");
+    expect(Object.keys(dependencies).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
   it("every `npm run` in the documentation is a script", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
     const named = pages.flatMap((path) =>
