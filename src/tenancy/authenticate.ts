@@ -6,7 +6,7 @@
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { Database } from "../storage/index.ts";
+import { isTransient, type Database } from "../storage/index.ts";
 import { createCallerCache } from "./caller-cache.ts";
 import type { Caller, LoadedKey } from "./caller.ts";
 import { loadKey } from "./caller.ts";
@@ -84,6 +84,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const loading = cache.begin(slot);
     try {
       const loaded = await loadKey(database, lookup).catch((error: unknown) => {
+        if (!isTransient(error)) throw error;
         throw new GatewayError("database_unavailable", "API keys cannot be checked now.", {
           retryAfterSeconds: 1,
           cause: error,

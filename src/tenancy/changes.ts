@@ -3,19 +3,19 @@
  * crash can neither lose it nor send it for nothing; the process that made the change knows before its caller does,
  * because its own signal comes back a moment after the commit, and the very next request must already fail (KEY-11).
  */
-import type { Database, Queryable } from "../storage/index.ts";
+import type { Database, Queryable, Signals } from "../storage/index.ts";
 
 /** Channels of `database.signals`; the payload is the id of the row that changed. */
 export type ChangeChannel = "keys" | "workspaces" | "organizations";
 
 type Handler = (id: string) => void;
 
-/** Handlers in this process, by database. Weak, so that a closed database takes them along. */
-const localHandlers = new WeakMap<Database, Map<ChangeChannel, Set<Handler>>>();
+/** Handlers in this process, by the signals they stand beside. Weak, so that a closed database takes them along. */
+const localHandlers = new WeakMap<Signals, Map<ChangeChannel, Set<Handler>>>();
 
-function handlersOf(database: Database, channel: ChangeChannel): Set<Handler> {
-  const channels = localHandlers.get(database) ?? new Map<ChangeChannel, Set<Handler>>();
-  localHandlers.set(database, channels);
+function handlersOf({ signals }: Database, channel: ChangeChannel): Set<Handler> {
+  const channels = localHandlers.get(signals) ?? new Map<ChangeChannel, Set<Handler>>();
+  localHandlers.set(signals, channels);
   const handlers = channels.get(channel) ?? new Set<Handler>();
   channels.set(channel, handlers);
   return handlers;

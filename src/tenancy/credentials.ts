@@ -25,6 +25,7 @@ function values(carrier: HeaderValue): readonly string[] {
 
 /** The token of `Bearer <token>`; undefined for another scheme, such as the Basic of a proxy in front. */
 function bearerToken(header: string): string | undefined {
+  if (header.trim() === "") return "";
   const match = bearer.exec(header.trim());
   return match ? (match[1] ?? "") : undefined;
 }

@@ -24,7 +24,7 @@ export {
   type KeySettings,
   type KeyWithSecret,
 } from "./keys.ts";
-export { loadMasterKey, MasterKeyError } from "./master-key.ts";
+export { MasterKeyError } from "./master-key.ts";
 export {
   addMember,
   changeMember,
@@ -46,7 +46,7 @@ export {
 export { hashPassword, verifyPassword } from "./passwords.ts";
 export type { RateLimits, RoutingSettings, SortStrategy } from "./routing-settings.ts";
 export { routingScope, type RoutingScope } from "./scope.ts";
-export { openSecrets, type Secrets } from "./secrets.ts";
+export { openSecrets, type Secrets, type SecretsOptions } from "./secrets.ts";
 export { readSigningSecret, type SigningSecret } from "./signing-secret.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
 export { changeUser, createUser, getUser, listUsers, type User, type UserRole } from "./users.ts";

@@ -99,11 +99,15 @@ export function keyOfRow(row: KeyRow): KeyRecord {
 
 /** What a key has spent, and when its windows start anew; told by the ledger. */
 export interface KeySpend {
-  readonly totalNano: NanoUsd;
-  readonly dailyNano: NanoUsd;
-  readonly weeklyNano: NanoUsd;
-  readonly monthlyNano: NanoUsd;
-  readonly resetsAt: { readonly daily: Date; readonly weekly: Date; readonly monthly: Date };
+  readonly total: NanoUsd;
+  readonly daily: NanoUsd;
+  readonly weekly: NanoUsd;
+  readonly monthly: NanoUsd;
+  readonly resetsAt: {
+    readonly daily: Date | null;
+    readonly weekly: Date | null;
+    readonly monthly: Date | null;
+  };
 }
 
 /** The record on the wire: snake_case, decimal strings, ISO times. A creation or reveal adds `key` beside it. */
@@ -127,16 +131,16 @@ export function renderKey(record: KeyRecord, spend: KeySpend): Record<string, un
     expires_at: iso(record.expiresAt),
     spend_caps: renderSpendCaps(caps),
     spend: {
-      total: formatUsd(spend.totalNano),
-      daily: formatUsd(spend.dailyNano),
-      weekly: formatUsd(spend.weeklyNano),
-      monthly: formatUsd(spend.monthlyNano),
+      total: formatUsd(spend.total),
+      daily: formatUsd(spend.daily),
+      weekly: formatUsd(spend.weekly),
+      monthly: formatUsd(spend.monthly),
     },
     remaining: {
-      total: remaining(caps.totalNano, spend.totalNano),
-      daily: remaining(caps.dailyNano, spend.dailyNano),
-      weekly: remaining(caps.weeklyNano, spend.weeklyNano),
-      monthly: remaining(caps.monthlyNano, spend.monthlyNano),
+      total: remaining(caps.totalNano, spend.total),
+      daily: remaining(caps.dailyNano, spend.daily),
+      weekly: remaining(caps.weeklyNano, spend.weekly),
+      monthly: remaining(caps.monthlyNano, spend.monthly),
     },
     resets_at: {
       daily: iso(spend.resetsAt.daily),

@@ -11,7 +11,7 @@ import {
   timingSafeEqual,
 } from "node:crypto";
 import type { Queryable } from "../storage/index.ts";
-import { MasterKeyError } from "./master-key.ts";
+import { loadMasterKey, MasterKeyError } from "./master-key.ts";
 
 /** Holds its keys in closures: an accidental log line or JSON of it shows nothing. */
 export interface Secrets {
@@ -68,13 +68,22 @@ export function deriveSecrets(masterKey: Uint8Array): Secrets {
   };
 }
 
+export interface SecretsOptions {
+  readonly database: Queryable;
+  /** The value of TOLLGATE_MASTER_KEY; empty counts as absent. */
+  readonly masterKey?: string | undefined;
+  /** Where the master key is kept, and at the first start generated, when the environment has none. */
+  readonly dataDir: string;
+}
+
 /**
- * The secrets of a master key, after checking that the database was set up with the same one. The first start stores
- * the check value. Without this, another master key would look as if every API key had become unknown.
- * @throws MasterKeyError when the master key is not the one of this database.
+ * The secrets of this installation, after checking that the database was set up with the same master key; the first
+ * start stores the check value. Without the check, another master key would look as if every API key had become unknown.
+ * @throws MasterKeyError when there is no usable master key, or it is not the one of this database.
  */
-export async function openSecrets(database: Queryable, masterKey: Uint8Array): Promise<Secrets> {
-  const secrets = deriveSecrets(masterKey);
+export async function openSecrets(options: SecretsOptions): Promise<Secrets> {
+  const { database } = options;
+  const secrets = deriveSecrets(await loadMasterKey(options));
   await database.query(
     "insert into settings (name, value) values ('master_key_check', $1::jsonb) on conflict (name) do nothing",
     [JSON.stringify(secrets.checkValue)],

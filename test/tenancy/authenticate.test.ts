@@ -1,0 +1,240 @@
+import { beforeAll, expect, it } from "vitest";
+import type { Database } from "../../src/storage/index.ts";
+import {
+  changeKey,
+  changeOrganization,
+  changeWorkspace,
+  createWorkspace,
+  disableKey,
+  enableKey,
+  getKey,
+  readCredential,
+  revokeKey,
+  type Authenticator,
+} from "../../src/tenancy/index.ts";
+import { generateKey, parseKey } from "../../src/tenancy/key-format.ts";
+import { describeDatabases } from "../support/postgres.ts";
+import { createTenant, refusal, until, type Tenant } from "./support.ts";
+
+/** The same database, counting the look-ups of keys that go to it. */
+function counting(database: Database): { database: Database; count: () => number } {
+  let lookups = 0;
+  const query: Database["query"] = (sql, params, options) => {
+    if (sql.includes("k.lookup = $1")) lookups += 1;
+    return database.query(sql, params, options);
+  };
+  return { database: { ...database, query }, count: () => lookups };
+}
+
+describeDatabases("authentication", (open) => {
+  let tenant: Tenant;
+  let authenticator: Authenticator;
+  let lookups: () => number;
+  beforeAll(async () => {
+    tenant = await createTenant(await open());
+    const counted = counting(tenant.database);
+    lookups = counted.count;
+    authenticator = tenant.newAuthenticator(counted.database);
+    await until(() => tenant.database.signals.healthy());
+  });
+
+  /** How many look-ups a piece of work causes. */
+  async function lookupsOf(work: () => Promise<unknown>): Promise<number> {
+    const before = lookups();
+    await work();
+    return lookups() - before;
+  }
+
+  it("AUTH-05: a key is its caller: key, workspace, organization, member, limits", async () => {
+    const { record, key } = await tenant.newKey({
+      createdBy: "user_7",
+      rateLimits: { requestsPerMinute: 5 },
+      modelAllowlist: ["acme/talk"],
+    });
+    const credential = readCredential({ authorization: `Bearer ${key}` });
+    expect(await authenticator.authenticate(credential)).toMatchObject({
+      keyId: record.id,
+      keyName: "test key",
+      workspaceId: tenant.workspace.id,
+      organizationId: tenant.organization.id,
+      memberId: "user_7",
+      expiresAt: null,
+      rateLimits: { requestsPerMinute: 5, tokensPerMinute: null },
+      key: { modelAllowlist: ["acme/talk"] },
+    });
+    const personal = await createWorkspace(tenant, { name: "Own", organizationId: null });
+    const own = await tenant.newKey({ workspaceId: personal.id });
+    expect(await authenticator.authenticate(own.key)).toMatchObject({
+      workspaceId: personal.id,
+      organizationId: null,
+      organization: null,
+    });
+  });
+
+  it("AUTH-03: an unknown key is refused, a typo without asking the database", async () => {
+    const { key } = await tenant.newKey();
+    const unknown = generateKey();
+    const typo = key.slice(0, -1) + (key.endsWith("a") ? "b" : "a");
+    const asked = await lookupsOf(async () => {
+      expect(await refusal(authenticator.authenticate(typo))).toBe("invalid_api_key");
+      expect(await refusal(authenticator.authenticate("sk-something"))).toBe("invalid_api_key");
+      expect(await refusal(authenticator.authenticate(""))).toBe("invalid_api_key");
+    });
+    expect(asked).toBe(0);
+    expect(await lookupsOf(() => refusal(authenticator.authenticate(unknown)))).toBe(1);
+  });
+
+  it("a key that was unknown a moment ago works at once", async () => {
+    const key = generateKey();
+    expect(await refusal(authenticator.authenticate(key))).toBe("invalid_api_key");
+    const hint = parseKey(key)!;
+    await tenant.database.query(
+      `insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4) values ($1, 'key_late', 'late', $2, $3, $4)`,
+      [tenant.workspace.id, tenant.secrets.lookup(key), hint.prefix, hint.last4],
+    );
+    expect((await authenticator.authenticate(key)).keyId).toBe("key_late");
+  });
+
+  it("a hundred requests at once share one look-up, later ones need none, `fresh` does one", async () => {
+    const { key } = await tenant.newKey();
+    const burst = () =>
+      Promise.all(Array.from({ length: 100 }, () => authenticator.authenticate(key)));
+    expect(await lookupsOf(burst)).toBe(1);
+    expect(await lookupsOf(burst)).toBe(0);
+    expect(await lookupsOf(() => authenticator.authenticate(key, { fresh: true }))).toBe(1);
+    expect(await lookupsOf(burst)).toBe(0);
+    // What is changed by hand in SQL sends no signal, and is noticed within a minute.
+    tenant.clock.advance(60_000);
+    expect(await lookupsOf(burst)).toBe(1);
+    tenant.clock.advance(-120_000);
+    expect(await lookupsOf(burst)).toBe(1);
+    tenant.clock.advance(120_000);
+  });
+
+  it("KEY-09 KEY-10 KEY-11 T73: each change counts for the very next request, cached or not", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { record, key } = await tenant.newKey();
+      const call = () => authenticator.authenticate(key);
+      const reference = { id: record.id };
+      await call();
+      expect(await lookupsOf(call)).toBe(0);
+      await disableKey(tenant, reference);
+      expect(await refusal(call())).toBe("api_key_disabled");
+      expect(await refusal(call())).toBe("api_key_disabled");
+      await enableKey(tenant, reference);
+      expect((await call()).keyId).toBe(record.id);
+      await changeKey(tenant, reference, { modelAllowlist: ["acme/talk"] });
+      expect((await call()).key.modelAllowlist).toEqual(["acme/talk"]);
+      await revokeKey(tenant, reference);
+      expect(await refusal(call())).toBe("api_key_revoked");
+      expect(await refusal(enableKey(tenant, reference))).toBe("conflict");
+      expect(await refusal(call())).toBe("api_key_revoked");
+    }
+  });
+
+  it("changes of the workspace and the organization count for the very next request", async () => {
+    const { key } = await tenant.newKey();
+    const call = () => authenticator.authenticate(key);
+    await call();
+    await changeOrganization(tenant, tenant.organization.id, { modelAllowlist: ["a/b"] });
+    expect((await call()).organization?.modelAllowlist).toEqual(["a/b"]);
+    await changeWorkspace(tenant, tenant.workspace.id, { routing: { mode: "custom" } });
+    expect((await call()).workspace.routing.mode).toBe("custom");
+    await changeWorkspace(tenant, tenant.workspace.id, { status: "disabled" });
+    await expect(call()).rejects.toMatchObject({ code: "workspace_disabled", status: 403 });
+    await changeWorkspace(tenant, tenant.workspace.id, { status: "active" });
+    await call();
+  });
+
+  it("an expiry date passes while the key is cached", async () => {
+    const expiresAt = new Date(tenant.clock.now() + 10_000);
+    const { key } = await tenant.newKey({ expiresAt });
+    const call = () => authenticator.authenticate(key);
+    await call();
+    tenant.clock.advance(9_999);
+    await call();
+    tenant.clock.advance(1);
+    expect(await refusal(call())).toBe("api_key_expired");
+    expect(await refusal(authenticator.authenticate(key, { fresh: true }))).toBe("api_key_expired");
+  });
+
+  it("holds no more callers than it may; the one unused for longest leaves first", async () => {
+    const counted = counting(tenant.database);
+    const small = tenant.newAuthenticator(counted.database, 2);
+    const [one, two, three] = await Promise.all([
+      tenant.newKey(),
+      tenant.newKey(),
+      tenant.newKey(),
+    ]);
+    const asks = async (key: string) => {
+      const before = counted.count();
+      await small.authenticate(key);
+      return counted.count() - before;
+    };
+    expect([await asks(one.key), await asks(two.key), await asks(one.key)]).toEqual([1, 1, 0]);
+    expect([await asks(three.key), await asks(one.key), await asks(two.key)]).toEqual([1, 0, 1]);
+    await small.close();
+  });
+
+  it("T73: a look-up that a change overtook is neither kept nor joined", async () => {
+    const { record, key } = await tenant.newKey();
+    // The real answer, held back on its way: read before the change, delivered after it.
+    let reached = () => undefined as void;
+    let release = () => undefined as void;
+    const arrived = new Promise<void>((resolve) => (reached = resolve));
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    let first = true;
+    const query: Database["query"] = async (sql, params, options) => {
+      const rows = await tenant.database.query(sql, params, options);
+      if (sql.includes("k.lookup = $1") && first) {
+        first = false;
+        reached();
+        await gate;
+      }
+      return rows as never;
+    };
+    const slow = tenant.newAuthenticator({ ...tenant.database, query });
+    const overtaken = slow.authenticate(key);
+    await arrived;
+    await revokeKey(tenant, { id: record.id });
+    // A request that starts after the change does not wait for the old look-up.
+    expect(await refusal(slow.authenticate(key))).toBe("api_key_revoked");
+    release();
+    // This one began before the change; the ledger will still refuse its reservation.
+    expect((await overtaken).keyId).toBe(record.id);
+    expect(await refusal(slow.authenticate(key))).toBe("api_key_revoked");
+    await slow.close();
+  });
+
+  it("writes last_used_at in batches, at most once a minute per key", async () => {
+    const own = tenant.newAuthenticator();
+    const keys = await Promise.all([1, 2, 3].map(() => tenant.newKey()));
+    const lastUsed = async (index: number) => {
+      const { lastUsedAt } = await getKey(tenant, { id: keys[index]!.record.id });
+      return lastUsedAt?.getTime() ?? null;
+    };
+    const firstUse = tenant.clock.now();
+    for (const { key } of keys.slice(0, 2)) await own.authenticate(key);
+    await until(async () => (await lastUsed(0)) !== null);
+    expect([await lastUsed(0), await lastUsed(1), await lastUsed(2)]).toEqual([
+      firstUse,
+      firstUse,
+      null,
+    ]);
+    tenant.clock.advance(59_999);
+    await own.authenticate(keys[0]!.key);
+    await own.authenticate(keys[2]!.key);
+    await until(async () => (await lastUsed(2)) !== null);
+    expect(await lastUsed(0)).toBe(firstUse);
+    tenant.clock.advance(1);
+    await own.authenticate(keys[0]!.key);
+    await own.authenticate(keys[1]!.key);
+    // Closing writes what still waits.
+    await own.close();
+    expect([await lastUsed(0), await lastUsed(1)]).toEqual([firstUse + 60_000, firstUse + 60_000]);
+    // A use is no change of the key.
+    expect((await getKey(tenant, { id: keys[0]!.record.id })).updatedAt).toEqual(
+      keys[0]!.record.updatedAt,
+    );
+  });
+});

@@ -1,0 +1,93 @@
+import { scryptSync } from "node:crypto";
+import { expect, it } from "vitest";
+import { assert } from "../../src/base/assert.ts";
+import { manualClock } from "../../src/base/clock.ts";
+import {
+  bootstrap,
+  getKey,
+  getMember,
+  getOrganization,
+  getUser,
+  getWorkspace,
+  hashPassword,
+  revealKey,
+  verifyPassword,
+} from "../../src/tenancy/index.ts";
+import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { describeDatabases } from "../support/postgres.ts";
+import { createTenant, startMs } from "./support.ts";
+
+const secrets = deriveSecrets(Buffer.alloc(32, 1));
+const clock = manualClock(startMs);
+
+it("a password is stored as the console's login library stores it: salt:hash, scrypt 16384/16/1, 64 bytes", async () => {
+  const stored = await hashPassword("pa\u0301sswört");
+  const [salt, hash] = stored.split(":");
+  expect(stored).toMatch(/^[0-9a-f]{32}:[0-9a-f]{128}$/);
+  // The salt goes in as its hexadecimal text; the password in its composed form.
+  const options = { N: 16384, r: 16, p: 1, maxmem: 64 * 1024 * 1024 };
+  expect(scryptSync("pásswört".normalize("NFKC"), salt!, 64, options).toString("hex")).toBe(hash);
+  expect(await verifyPassword("pásswört", stored)).toBe(true);
+  expect(await verifyPassword("passwort", stored)).toBe(false);
+  expect(await hashPassword("pásswört")).not.toBe(stored);
+  for (const broken of ["", "x", "salt:", ":00", "salt:zz"]) {
+    expect(await verifyPassword("", broken)).toBe(false);
+  }
+});
+
+describeDatabases("the first start", (open) => {
+  it("creates what is needed to call and to log in, and tells it once", async () => {
+    const database = await open();
+    const context = { database, secrets, clock };
+    const first = await bootstrap(context);
+    assert(first !== null, "nothing was created");
+    expect(await getOrganization(context, first.organizationId)).toMatchObject({ name: "Default" });
+    expect(await getWorkspace(context, first.workspaceId)).toMatchObject({
+      name: "Default",
+      organizationId: first.organizationId,
+      status: "active",
+    });
+    const user = await getUser(context, first.userId);
+    expect(user).toMatchObject({ email: first.email, role: "admin" });
+    const membership = { workspaceId: first.workspaceId, userId: first.userId };
+    expect(await getMember(context, membership)).toMatchObject({ role: "admin" });
+    expect(await getKey(context, { id: first.keyId })).toMatchObject({
+      name: "first key",
+      workspaceId: first.workspaceId,
+      createdBy: first.userId,
+    });
+    expect((await revealKey(context, { id: first.keyId })).key).toBe(first.key);
+    const [row] = await database.query<{ password_hash: string }>(
+      "select password_hash from users where id = $1",
+      [first.userId],
+    );
+    expect(await verifyPassword(first.oneTimePassword, row!.password_hash)).toBe(true);
+    expect(first.oneTimePassword).toMatch(/^[0-9A-Za-z]{22}$/);
+    expect(JSON.stringify(user)).not.toContain(row!.password_hash);
+    expect(await bootstrap(context)).toBeNull();
+  });
+
+  it("processes that start together create one set", async () => {
+    const database = await open();
+    const context = { database, secrets, clock };
+    const starts = await Promise.all([1, 2, 3, 4].map(() => bootstrap(context)));
+    expect(starts.filter((start) => start !== null)).toHaveLength(1);
+    const [counts] = await database.query(
+      `select (select count(*)::int from organizations) as organizations, (select count(*)::int from workspaces) as workspaces,
+         (select count(*)::int from users) as users, (select count(*)::int from api_keys) as keys`,
+    );
+    expect(counts).toEqual({ organizations: 1, workspaces: 1, users: 1, keys: 1 });
+  });
+
+  it("a first start that fails half-way leaves nothing, and the next one does it all", async () => {
+    const tenant = await createTenant(await open());
+    const context = { database: tenant.database, secrets, clock };
+    const failing = { ...secrets, seal: () => expect.fail("the disk is full") };
+    await expect(bootstrap({ ...context, secrets: failing })).rejects.toThrow("the disk is full");
+    const users = "select count(*)::int as count from users";
+    expect(await tenant.database.query(users)).toEqual([{ count: 0 }]);
+    expect(await bootstrap(context, { email: "Root@Example.com" })).toMatchObject({
+      email: "root@example.com",
+    });
+  });
+});

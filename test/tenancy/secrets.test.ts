@@ -1,0 +1,118 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { inspect } from "node:util";
+import { expect, it } from "vitest";
+import {
+  createWorkspace,
+  MasterKeyError,
+  openSecrets,
+  readSigningSecret,
+} from "../../src/tenancy/index.ts";
+import { generateKey } from "../../src/tenancy/key-format.ts";
+import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { describeDatabases, temporaryDirectory } from "../support/postgres.ts";
+import { createTenant, refusal } from "./support.ts";
+
+const masterKey = randomBytes(32);
+/** The refusal of the cipher, or of the form. */
+const unusable = /unable to authenticate data|not a sealed API key/;
+
+it("a sealed key opens again, only under its own record and master key, and never unaltered twice", () => {
+  const secrets = deriveSecrets(masterKey);
+  const key = generateKey();
+  const sealed = secrets.seal("key_1", key);
+  expect(secrets.unseal("key_1", sealed)).toBe(key);
+  expect(deriveSecrets(masterKey).unseal("key_1", sealed)).toBe(key);
+  expect(sealed.includes(key)).toBe(false);
+  expect(secrets.seal("key_1", key).equals(sealed)).toBe(false);
+  expect(() => secrets.unseal("key_2", sealed)).toThrow(unusable);
+  expect(() => deriveSecrets(randomBytes(32)).unseal("key_1", sealed)).toThrow(unusable);
+  for (let at = 0; at < sealed.length; at += 1) {
+    const altered = Buffer.from(sealed);
+    altered[at]! ^= 1;
+    expect(() => secrets.unseal("key_1", altered)).toThrow(unusable);
+  }
+  for (let length = 0; length < sealed.length; length += 1) {
+    expect(() => secrets.unseal("key_1", sealed.subarray(0, length))).toThrow(unusable);
+  }
+});
+
+it("lookup values depend on the master key; printing the secrets shows none", () => {
+  const secrets = deriveSecrets(masterKey);
+  const key = generateKey();
+  expect(secrets.lookup(key)).toHaveLength(32);
+  expect(secrets.lookup(key)).toEqual(deriveSecrets(masterKey).lookup(key));
+  expect(secrets.lookup(key)).not.toEqual(deriveSecrets(randomBytes(32)).lookup(key));
+  expect(JSON.parse(JSON.stringify(secrets))).toEqual({ checkValue: secrets.checkValue });
+  const shown = inspect(secrets, { depth: 9, showHidden: true });
+  expect(shown).not.toContain(masterKey.toString("hex").slice(0, 16));
+  expect(shown).not.toContain("Buffer");
+});
+
+it("KEY-14: the signing secret is RFC 5869 over master key, workspace and version", () => {
+  // The derivation written out with HMAC alone (extract, then one block of expand).
+  const extracted = createHmac("sha256", "ws_1").update(masterKey).digest();
+  const block = createHmac("sha256", extracted).update("webhook-signing-v2\u0001").digest();
+  expect(deriveSecrets(masterKey).signingSecret("ws_1", 2)).toBe(
+    `whsec_${block.toString("base64url")}`,
+  );
+});
+
+describeDatabases("secrets of an installation", (open) => {
+  it("a changed master key is told at start, and the right one still works", async () => {
+    const database = await open();
+    const dataDir = temporaryDirectory();
+    const first = await openSecrets({ database, masterKey: masterKey.toString("base64"), dataDir });
+    const again = await openSecrets({ database, masterKey: masterKey.toString("base64"), dataDir });
+    expect(again.checkValue).toBe(first.checkValue);
+    const changed = openSecrets({
+      database,
+      masterKey: randomBytes(32).toString("base64"),
+      dataDir,
+    });
+    await expect(changed).rejects.toThrow(MasterKeyError);
+    await expect(changed).rejects.toThrow(/not the one this database was set up with/);
+    // Losing the file has the same effect as changing the key: a new one is generated.
+    await expect(openSecrets({ database, dataDir })).rejects.toThrow(MasterKeyError);
+    const stored = JSON.stringify(await database.query("select * from settings"));
+    expect(stored).not.toContain(masterKey.toString("base64"));
+  });
+
+  it("two first starts at the same time with different keys: exactly one wins", async () => {
+    const database = await open();
+    const starts = await Promise.allSettled(
+      Array.from({ length: 4 }, () => openSecrets({ database, dataDir: temporaryDirectory() })),
+    );
+    expect(starts.filter((start) => start.status === "fulfilled")).toHaveLength(1);
+  });
+
+  it("KEY-14: one signing secret per workspace; another workspace, another version: another secret", async () => {
+    const tenant = await createTenant(await open());
+    const second = await createWorkspace(tenant, { name: "Other", organizationId: null });
+    const own = await readSigningSecret(tenant, tenant.workspace.id);
+    expect(own).toEqual({
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9_-]{43}$/),
+      enabled: true,
+      version: 1,
+    });
+    expect(await readSigningSecret(tenant, tenant.workspace.id)).toEqual(own);
+    expect((await readSigningSecret(tenant, second.id)).secret).not.toBe(own.secret);
+    await tenant.database.query("update workspaces set signing_version = 2 where id = $1", [
+      tenant.workspace.id,
+    ]);
+    const rotated = await readSigningSecret(tenant, tenant.workspace.id);
+    expect(rotated.version).toBe(2);
+    expect(rotated.secret).not.toBe(own.secret);
+    expect(await refusal(readSigningSecret(tenant, "ws_none"))).toBe("not_found");
+  });
+
+  it("KEY-15: the signing secret opens nothing, and an API key verifies no signature", async () => {
+    const tenant = await createTenant(await open());
+    const { key } = await tenant.newKey();
+    const { secret } = await readSigningSecret(tenant, tenant.workspace.id);
+    const authenticator = tenant.newAuthenticator();
+    expect(await refusal(authenticator.authenticate(secret))).toBe("invalid_api_key");
+    const sign = (with_: string) => createHmac("sha256", with_).update("1.{}").digest("hex");
+    expect(sign(key)).not.toBe(sign(secret));
+    await authenticator.close();
+  });
+});

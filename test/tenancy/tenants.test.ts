@@ -1,0 +1,185 @@
+/** Organizations, workspaces, members and users as rows: what is created, changed and listed. */
+import { beforeAll, expect, it } from "vitest";
+import {
+  addMember,
+  changeMember,
+  changeOrganization,
+  changeUser,
+  changeWorkspace,
+  createOrganization,
+  createUser,
+  createWorkspace,
+  getMember,
+  getOrganization,
+  getUser,
+  getWorkspace,
+  listMembers,
+  listOrganizations,
+  listUsers,
+  listWorkspaces,
+  verifyPassword,
+} from "../../src/tenancy/index.ts";
+import { describeDatabases } from "../support/postgres.ts";
+import { createTenant, refusal, type Tenant } from "./support.ts";
+
+const caps = { totalNano: 1n, monthlyNano: 2n, weeklyNano: 3n, dailyNano: 4n, hard: true };
+const routing = {
+  mode: "custom",
+  sort: "balanced",
+  supplyTiers: ["official"],
+  pinnedProviders: ["p"],
+  preferredProviders: ["q"],
+} as const;
+
+describeDatabases("tenants", (open) => {
+  let tenant: Tenant;
+  beforeAll(async () => {
+    tenant = await createTenant(await open());
+  });
+
+  it("T78: a change of an organization keeps what it does not name", async () => {
+    const created = await createOrganization(tenant, {
+      name: "One",
+      modelAllowlist: ["a/b"],
+      routing,
+    });
+    const { id } = created;
+    expect(await getOrganization(tenant, id)).toEqual(created);
+    expect(created).toMatchObject({ name: "One", modelAllowlist: ["a/b"], routing });
+    tenant.clock.advance(1_000);
+    const patches = [
+      [{ name: "Two" }, { name: "Two" }],
+      [{ routing: { sort: null } }, { routing: { ...routing, sort: null } }],
+      [{ modelAllowlist: null }, { modelAllowlist: [] }],
+    ] as const;
+    let expected: object = { ...created, updatedAt: new Date(tenant.clock.now()) };
+    for (const [patch, change] of patches) {
+      expected = { ...expected, ...change };
+      expect(await changeOrganization(tenant, id, patch)).toEqual(expected);
+      expect(await getOrganization(tenant, id)).toEqual(expected);
+    }
+    expect(await refusal(changeOrganization(tenant, "org_none", {}))).toBe("not_found");
+    expect(await refusal(createOrganization(tenant, { name: " " }))).toBe(
+      "missing_required_parameter",
+    );
+  });
+
+  it("T71 T78: a change of a workspace keeps what it does not name", async () => {
+    const created = await createWorkspace(tenant, {
+      name: "W",
+      organizationId: tenant.organization.id,
+      spendCaps: caps,
+      modelAllowlist: ["a/b"],
+      routing,
+    });
+    const { id } = created;
+    expect(created).toMatchObject({ spendCaps: caps, modelAllowlist: ["a/b"], routing });
+    expect(await getWorkspace(tenant, id)).toEqual(created);
+    tenant.clock.advance(1_000);
+    let expected: object = { ...created, updatedAt: new Date(tenant.clock.now()) };
+    const patches = [
+      [{}, {}],
+      [{ spendCaps: { weeklyNano: null } }, { spendCaps: { ...caps, weeklyNano: null } }],
+      [{ status: "disabled" }, { status: "disabled" }],
+      [
+        { routing: { preferredProviders: [] } },
+        { routing: { ...routing, preferredProviders: [] } },
+      ],
+      [{ modelAllowlist: ["c/d"] }, { modelAllowlist: ["c/d"] }],
+      [{ name: "V" }, { name: "V" }],
+    ] as const;
+    for (const [patch, change] of patches) {
+      expected = { ...expected, ...change };
+      expect(await changeWorkspace(tenant, id, patch)).toEqual(expected);
+      expect(await getWorkspace(tenant, id)).toEqual(expected);
+    }
+    const wrong = changeWorkspace(tenant, id, { status: "gone" as "active" });
+    expect(await refusal(wrong)).toBe("invalid_value");
+    expect(await refusal(changeWorkspace(tenant, "ws_none", {}))).toBe("not_found");
+    const orphan = createWorkspace(tenant, { name: "W", organizationId: "org_none" });
+    expect(await refusal(orphan)).toBe("not_found");
+  });
+
+  it("members: added once, with caps; only of what exists; a change keeps the rest", async () => {
+    const user = await createUser(tenant, { email: "m@example.com", name: "M", role: "user" });
+    const reference = { workspaceId: tenant.workspace.id, userId: user.id };
+    const member = await addMember(tenant, { ...reference, role: "member", spendCaps: caps });
+    expect(member).toMatchObject({ ...reference, role: "member", spendCaps: caps });
+    expect(await refusal(addMember(tenant, { ...reference, role: "admin" }))).toBe("conflict");
+    const strangers = [
+      { ...reference, userId: "user_none" },
+      { ...reference, workspaceId: "ws_none" },
+    ];
+    for (const stranger of strangers) {
+      expect(await refusal(addMember(tenant, { ...stranger, role: "member" }))).toBe("not_found");
+      expect(await refusal(getMember(tenant, stranger))).toBe("not_found");
+      expect(await refusal(changeMember(tenant, stranger, {}))).toBe("not_found");
+    }
+    const tighter = { ...caps, dailyNano: 0n };
+    expect(await changeMember(tenant, reference, { spendCaps: { dailyNano: 0n } })).toMatchObject({
+      role: "member",
+      spendCaps: tighter,
+    });
+    expect(await changeMember(tenant, reference, { role: "admin" })).toMatchObject({
+      role: "admin",
+      spendCaps: tighter,
+    });
+    expect(await listMembers(tenant, tenant.workspace.id)).toEqual([
+      await getMember(tenant, reference),
+    ]);
+  });
+
+  it("users: one per e-mail address, however it is typed; the hash stays in the database", async () => {
+    const user = await createUser(tenant, {
+      email: " Ann@Example.com ",
+      name: "Ann",
+      role: "user",
+      password: "secret one",
+    });
+    expect(user.email).toBe("ann@example.com");
+    const twin = createUser(tenant, { email: "ANN@example.com", name: "Twin", role: "user" });
+    expect(await refusal(twin)).toBe("conflict");
+    const wrong = createUser(tenant, { email: "nobody", name: "N", role: "user" });
+    expect(await refusal(wrong)).toBe("invalid_value");
+    const hashOf = async () => {
+      const [row] = await tenant.database.query<{ password_hash: string }>(
+        "select password_hash from users where id = $1",
+        [user.id],
+      );
+      return row!.password_hash;
+    };
+    const before = await hashOf();
+    expect(await changeUser(tenant, user.id, { name: "Anna" })).toMatchObject({
+      name: "Anna",
+      role: "user",
+      email: "ann@example.com",
+    });
+    expect(await hashOf()).toBe(before);
+    await changeUser(tenant, user.id, { password: "secret two", role: "admin" });
+    expect(await verifyPassword("secret two", await hashOf())).toBe(true);
+    expect(await getUser(tenant, user.id)).toMatchObject({ name: "Anna", role: "admin" });
+    expect(JSON.stringify(await listUsers(tenant, {}))).not.toContain(await hashOf());
+    expect(await refusal(getUser(tenant, "user_none"))).toBe("not_found");
+    expect(await refusal(changeUser(tenant, "user_none", {}))).toBe("not_found");
+  });
+
+  it("lists are paged, newest first", async () => {
+    const ids: string[] = [];
+    const { id: organizationId } = await createOrganization(tenant, { name: "Listed" });
+    for (const name of ["a", "b", "c"]) {
+      tenant.clock.advance(1);
+      ids.unshift((await createWorkspace(tenant, { name, organizationId })).id);
+    }
+    const first = await listWorkspaces(tenant, { organizationId, limit: 2 });
+    expect(first.records.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    const cursor = first.nextCursor!;
+    const second = await listWorkspaces(tenant, { organizationId, limit: 2, cursor });
+    expect(second.records.map(({ id }) => id)).toEqual(ids.slice(2));
+    expect(second.nextCursor).toBeNull();
+    const newest = await listOrganizations(tenant, { limit: 1 });
+    expect(newest.records.map(({ id }) => id)).toEqual([organizationId]);
+    const rest = await listOrganizations(tenant, { cursor: newest.nextCursor! });
+    expect(rest.records.map(({ id }) => id)).not.toContain(organizationId);
+    expect(rest.records.map(({ id }) => id)).toContain(tenant.organization.id);
+  });
+});
