@@ -55,49 +55,37 @@ export function supportedParameters(model: TextModel): Record<string, ParameterD
   return Object.fromEntries(entries);
 }
 
-/** Where a parameter stands in each protocol's body, as a dotted path; absent where the protocol has none. */
+/** Where a parameter stands in the other protocols' bodies, as a dotted path; absent where a protocol has none. */
 const spellings: Readonly<Record<string, Partial<Record<TextProtocol, string>>>> = {
   max_tokens: {
-    chat: "max_tokens",
     responses: "max_output_tokens",
     messages: "max_tokens",
     generate_content: "generationConfig.maxOutputTokens",
   },
   temperature: {
-    chat: "temperature",
     responses: "temperature",
     messages: "temperature",
     generate_content: "generationConfig.temperature",
   },
-  top_p: {
-    chat: "top_p",
-    responses: "top_p",
-    messages: "top_p",
-    generate_content: "generationConfig.topP",
-  },
-  stop: {
-    chat: "stop",
-    messages: "stop_sequences",
-    generate_content: "generationConfig.stopSequences",
-  },
-  seed: { chat: "seed", generate_content: "generationConfig.seed" },
-  presence_penalty: {
-    chat: "presence_penalty",
-    generate_content: "generationConfig.presencePenalty",
-  },
-  frequency_penalty: {
-    chat: "frequency_penalty",
-    generate_content: "generationConfig.frequencyPenalty",
-  },
-  n: { chat: "n", generate_content: "generationConfig.candidateCount" },
-  top_logprobs: { chat: "top_logprobs", responses: "top_logprobs" },
-  reasoning_effort: { chat: "reasoning_effort", responses: "reasoning.effort" },
-  verbosity: { chat: "verbosity", responses: "text.verbosity" },
-  prompt_cache_retention: {
-    chat: "prompt_cache_retention",
-    responses: "prompt_cache_retention",
-  },
+  top_p: { responses: "top_p", messages: "top_p", generate_content: "generationConfig.topP" },
+  stop: { messages: "stop_sequences", generate_content: "generationConfig.stopSequences" },
+  seed: { generate_content: "generationConfig.seed" },
+  presence_penalty: { generate_content: "generationConfig.presencePenalty" },
+  frequency_penalty: { generate_content: "generationConfig.frequencyPenalty" },
+  n: { generate_content: "generationConfig.candidateCount" },
+  top_logprobs: { responses: "top_logprobs" },
+  reasoning_effort: { responses: "reasoning.effort" },
+  verbosity: { responses: "text.verbosity" },
+  user: { responses: "user", messages: "metadata.user_id" },
+  prompt_cache_retention: { responses: "prompt_cache_retention" },
 };
+
+/** The paths of a parameter in a protocol's body. Chat spells the output limit in two ways. */
+function pathsOf(name: string, protocol: TextProtocol): readonly string[] {
+  if (protocol === "chat") return name === "max_tokens" ? [name, "max_completion_tokens"] : [name];
+  const path = spellings[name]?.[protocol];
+  return path === undefined ? [] : [path];
+}
 
 function valueAt(body: WireObject, path: string): unknown {
   let value: unknown = body;
@@ -106,7 +94,7 @@ function valueAt(body: WireObject, path: string): unknown {
 }
 
 /** What is wrong with a value; undefined where it lies in the domain. Types are the codecs' affair. */
-function fault(domain: Narrowing, value: unknown): string | undefined {
+export function domainFault(domain: Narrowing, value: unknown): string | undefined {
   const { values, min, max, multiple_of: step, pattern } = domain;
   if (values !== undefined && !values.includes(value as string | number)) {
     return `must be one of ${values.join(", ")}`;
@@ -130,27 +118,13 @@ function fault(domain: Narrowing, value: unknown): string | undefined {
  */
 export function checkParameters(model: TextModel, protocol: TextProtocol, body: WireObject): void {
   for (const [name, narrowing] of Object.entries(model.parameters)) {
-    const param = spellings[name]?.[protocol];
-    if (narrowing === false || param === undefined) continue;
-    const value = valueAt(body, param);
-    if (value === undefined || value === null) continue;
-    const why = fault(narrowing, value);
-    if (why === undefined) continue;
-    throw new GatewayError("invalid_value", `${param}: ${why} with the model ${model.id}.`, {
-      param,
-    });
+    if (narrowing === false) continue;
+    for (const param of pathsOf(name, protocol)) {
+      const value = valueAt(body, param);
+      const why = value === undefined || value === null ? undefined : domainFault(narrowing, value);
+      if (why === undefined) continue;
+      const message = `${param}: ${why} with the model ${model.id}.`;
+      throw new GatewayError("invalid_value", message, { param });
+    }
   }
-}
-
-/** Why a narrowing does not narrow its parameter's domain; undefined where it does. */
-export function narrowingFault(name: string, narrowing: Narrowing): string | undefined {
-  const domain = protocolDomains[name];
-  if (domain === undefined) return undefined;
-  if (narrowing.type !== undefined && narrowing.type !== domain.type && narrowing.type !== "enum") {
-    return `its type is ${domain.type}`;
-  }
-  if ((narrowing.min ?? Infinity) < (domain.min ?? -Infinity)) return `min is below ${domain.min}`;
-  if ((narrowing.max ?? -Infinity) > (domain.max ?? Infinity)) return `max is above ${domain.max}`;
-  const extra = narrowing.values?.find((value) => fault(domain, value) !== undefined);
-  return extra === undefined ? undefined : `the value ${extra} is outside what the protocol allows`;
 }

@@ -4,7 +4,8 @@
  */
 import { isObject, type WireObject } from "../base/json.ts";
 import { suggest, type Finding, type Path } from "./mistakes.ts";
-import { narrowingFault, protocolDomains } from "./parameters.ts";
+import { narrowingFault } from "./narrowing.ts";
+import { protocolDomains } from "./parameters.ts";
 
 interface Row {
   readonly path: Path;

@@ -74,10 +74,14 @@ function schemaAt(root: SchemaNode, path: Path): SchemaNode | undefined {
   return node;
 }
 
-function nameOf(value: unknown): string {
+/** Mistakes are printed and logged: what may be a secret is never quoted. */
+const isSecret = (path: Path): boolean => /key|secret/.test(String(path.at(-1)));
+
+function nameOf(value: unknown, path: Path): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a mapping";
+  if (isSecret(path)) return `a ${typeof value}`;
   return JSON.stringify(value) ?? "nothing";
 }
 
@@ -138,7 +142,9 @@ function explain(breach: Breach, place: Place, subject: Subject): Finding[] {
       }));
     case "enum": {
       const allowed = breach.params.allowedValues.map(String);
-      return [{ path, message: `${nameOf(value)} is not known`, fix: suggestFor(value, allowed) }];
+      return [
+        { path, message: `${nameOf(value, path)} is not known`, fix: suggestFor(value, allowed) },
+      ];
     }
     case "type":
       return [wrongType(place, String(breach.params.type), subject)];
@@ -146,15 +152,16 @@ function explain(breach: Breach, place: Place, subject: Subject): Finding[] {
       // The shadow of additionalProperties.
       return [];
     default:
-      return [{ path, message: wrongValue(breach, value), fix: node?.description }];
+      return [{ path, message: wrongValue(breach, nameOf(value, path)), fix: node?.description }];
   }
 }
 
 function wrongType({ path, value, node }: Place, wanted: string, subject: Subject): Finding {
-  const message = `must be ${typeNames[wanted] ?? wanted}, not ${nameOf(value)}`;
+  const message = `must be ${typeNames[wanted] ?? wanted}, not ${nameOf(value, path)}`;
   if (wanted !== "string" || (typeof value !== "number" && typeof value !== "boolean")) {
     return { path, message, fix: node?.description };
   }
+  if (isSecret(path)) return { path, message, fix: "put it in quotes" };
   return { path, message, fix: `put it in quotes: "${subject.written(path) ?? value}"` };
 }
 
@@ -162,9 +169,9 @@ function suggestFor(value: unknown, allowed: readonly string[]): string {
   return typeof value === "string" ? suggest(value, allowed) : `allowed: ${allowed.join(", ")}`;
 }
 
-function wrongValue(breach: Breach, value: unknown): string {
+function wrongValue(breach: Breach, name: string): string {
   if (breach.keyword === "pattern" || breach.keyword === "anyOf") {
-    return `${nameOf(value)} does not fit`;
+    return `${name} does not fit`;
   }
   if (breach.keyword === "minLength") return "must not be empty";
   if (breach.keyword === "minItems" || breach.keyword === "minProperties") {

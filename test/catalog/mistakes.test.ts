@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import { checkConfig, formatMistakes } from "../../src/catalog/index.ts";
+
+const environment = { OPENAI_API_KEY: "sk-openai" };
+
+function mistakesOf(text: string): string[] {
+  const result = checkConfig(text, { environment });
+  return "mistakes" in result ? formatMistakes(result.mistakes).split("\n") : [];
+}
+
+describe("mistakes", () => {
+  it("all at once, each with its line, column, path and fix", () => {
+    const text = `providers:
+  - { id: openai, dialect: opnai, base_url: https://api.openai.com/v1, api_key: \${OPENAI_API_KEY} }
+  - { id: local, dialect: openai-compatible, base_url: 127.0.0.1:9001/v1, api_key: \${NOPE}, teir: partner }
+  - id: openai
+    dialect: anthropic
+    base_url: http://x/v1?y=1
+models:
+  - id: acme/talk
+    kind: text
+    endpoints: [chat_completions, respnses]
+    context_length: -200000
+    offers:
+      - { provider: lcoal, protocol: smtp, upstream_model: talk,
+          price: { input: 0.50, cache_read: "0,05", output: "2.00", extra: "1" } }
+    parameters: { temprature: { max: 1 }, top_p: { max: 3 }, n: true }
+  - id: acme/talk
+    kind: txt
+    offers: []
+  - { id: clip, kind: video, family: video-v2 }
+  - { id: acme/wrong, kind: image, family: video-v1, offers: [] }
+  - id: acme/clip
+    kind: video
+    family: video-v1
+    offers:
+      - { provider: local, upstream_model: g, price: { output_second: { 480p: 0.05 }, input_image: "0.01" } }
+      - { provider: local, upstream_model: g, price: { output_second: {}, input_image: "-1" } }
+  - id: acme/pic
+    kind: image
+    family: image-c
+    offers:
+      - { provider: local, upstream_model: g, price: { output_image: 3 } }
+  - 17
+  - id: acme/small
+    kind: text
+    context_length: 1000
+    max_output_tokens: 100
+    reserve_output_tokens: 200
+    offers: []
+limits: { queue: { global: 0 }, body_mb: -1 }
+storage: { kind: s3 }
+stroage: {}
+`;
+    expect(mistakesOf(text)).toMatchInlineSnapshot(`
+      [
+        "tollgate.yaml:2:28 providers[0].dialect: "opnai" is not known; did you mean "openai"?",
+        "tollgate.yaml:3:56 providers[1].base_url: "127.0.0.1:9001/v1" does not fit; an http or https address with its version segment, https://api.openai.com/v1",
+        "tollgate.yaml:3:84 the environment variable NOPE is not set; set it, or give a default: \${NOPE:-value}",
+        "tollgate.yaml:3:93 providers[1].teir: unknown key; did you mean "tier"?",
+        "tollgate.yaml:4:5 providers[2].api_key: missing; give api_key (\`none\` for a server that takes none) or credentials",
+        "tollgate.yaml:4:9 providers[2].id: the provider "openai" is already there, at providers[0]; give each its own id",
+        "tollgate.yaml:6:15 providers[2].base_url: "http://x/v1?y=1" is not an address without a query; write https://host/v1",
+        "tollgate.yaml:8:5 models[0].max_output_tokens: missing; the most a call can produce",
+        "tollgate.yaml:10:35 models[0].endpoints[1]: "respnses" is not known; did you mean "responses"?",
+        "tollgate.yaml:11:21 models[0].context_length: must be at least 1; input and output tokens together",
+        "tollgate.yaml:13:21 models[0].offers[0].provider: there is no provider "lcoal"; did you mean "local"?",
+        "tollgate.yaml:13:38 models[0].offers[0].protocol: "smtp" is not known; allowed: chat, responses, messages, generate_content",
+        "tollgate.yaml:14:27 models[0].offers[0].price.input: must be text, not 0.5; put it in quotes: "0.50"",
+        "tollgate.yaml:14:45 models[0].offers[0].price.cache_read: "0,05" does not fit; USD per million tokens read from a prompt cache; as input if absent, a decimal string such as "2.50"",
+        "tollgate.yaml:14:69 models[0].offers[0].price.extra: unknown key; allowed: input, cache_read, cache_write, cache_write_1h, output, reasoning, request",
+        "tollgate.yaml:15:19 models[0].parameters.temprature: unknown parameter; did you mean "temperature"?",
+        "tollgate.yaml:15:50 models[0].parameters.top_p: does not narrow: max is above 1",
+        "tollgate.yaml:15:65 models[0].parameters.n: true does not fit; false, or any of type, values, min, max, default, pattern, multiple_of",
+        "tollgate.yaml:16:9 models[1].id: the model "acme/talk" is already there, at models[0]; give each its own id",
+        "tollgate.yaml:17:11 models[1].kind: "txt" is not known; did you mean "text"?",
+        "tollgate.yaml:19:11 models[2].id: "clip" does not fit; vendor/model, without spaces and colons",
+        "tollgate.yaml:19:38 models[2].family: "video-v2" is not known; did you mean "video-v1"?",
+        "tollgate.yaml:20:44 models[3].family: "video-v1" is not known; allowed: image-a, image-b, task-image-1, task-image-2, image-c",
+        "tollgate.yaml:25:79 models[4].offers[0].price.output_second.480p: must be text, not 0.05; put it in quotes: "0.05"",
+        "tollgate.yaml:26:71 models[4].offers[1].price.output_second: no resolution has a price; write 480p: "0.05"",
+        "tollgate.yaml:26:88 models[4].offers[1].price.input_image: "-1" does not fit; USD per input image, a decimal string such as "2.50"",
+        "tollgate.yaml:31:70 models[5].offers[0].price.output_image: 3 does not fit; USD per image, one decimal string or one by image size: { 1K: "0.03" }",
+        "tollgate.yaml:32:5 models[6]: must be a mapping, not 17",
+        "tollgate.yaml:37:28 models[7].reserve_output_tokens: 200 is above max_output_tokens (100); at most 100",
+        "tollgate.yaml:38:13 models[7].offers: must have at least one entry; at least one way to serve the model",
+        "tollgate.yaml:39:28 limits.queue.global: must be at least 1; tasks in flight; 1000 if absent",
+        "tollgate.yaml:39:42 limits.body_mb: must be above 0; largest request body; 64 if absent",
+        "tollgate.yaml:40:10 storage.bucket: missing; s3 needs a bucket",
+        "tollgate.yaml:41:1 stroage: unknown key; did you mean "storage"?",
+      ]
+    `);
+  });
+
+  it("invalid YAML is told with its place", () => {
+    expect(mistakesOf("providers: [\n  { id: a }\nmodels: 1")[0]).toMatch(
+      /^tollgate\.yaml:3:\d+ not valid YAML: /,
+    );
+    expect(mistakesOf("limits: {}\nlimits: {}")).toEqual([
+      "tollgate.yaml:2:1 not valid YAML: Map keys must be unique",
+    ]);
+    expect(mistakesOf("just text")).toEqual([
+      'tollgate.yaml:1:1 must be a mapping, not "just text"',
+    ]);
+  });
+
+  it("finds more than eight in one list", () => {
+    const rows = Array.from({ length: 40 }, () => "  - { id: x, kind: 1 }").join("\n");
+    const kinds = mistakesOf(`models:\n${rows}`).filter((line) => line.includes(".kind:"));
+    expect(kinds).toHaveLength(40);
+  });
+
+  it("a narrowing that widens, contradicts itself or is no pattern is refused", () => {
+    const text = (narrowing: string) => `models: [{ id: a/b, kind: text, context_length: 1,
+      max_output_tokens: 1, offers: [], parameters: { ${narrowing} } }]`;
+    const faults = (narrowing: string) =>
+      mistakesOf(text(narrowing)).filter((line) => line.includes("parameters"));
+    expect(faults("temperature: { max: 1 }")).toEqual([]);
+    expect(faults("n: { min: 0 }")[0]).toMatch(/n: does not narrow: min is below 1$/);
+    expect(faults("n: { min: 3, max: 2 }")[0]).toMatch(/n: does not narrow: min is above max$/);
+    expect(faults("n: { type: string }")[0]).toMatch(/n: does not narrow: its type is integer$/);
+    expect(faults("user: { pattern: '[' }")).toHaveLength(1);
+    expect(faults("verbosity: { values: [huge] }")[0]).toMatch(/the value huge is outside/);
+  });
+
+  it("a provider known from elsewhere may be named, an unknown one not", () => {
+    const text = `models: [{ id: a/b, kind: text, context_length: 1, max_output_tokens: 1, offers: [
+      { provider: sandbox-openai, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }]`;
+    const known = checkConfig(text, { environment, knownProviders: ["sandbox-openai"] });
+    expect(known).toHaveProperty("config.catalog.models.size", 1);
+    expect(mistakesOf(text)).toEqual([
+      'tollgate.yaml:2:19 models[0].offers[0].provider: there is no provider "sandbox-openai"',
+    ]);
+  });
+
+  it("never quotes what may be a secret", () => {
+    const text = `providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: 123456789 }]
+console: { oidc: { issuer: i, client_id: c, client_secret: 987654321 } }`;
+    expect(mistakesOf(text)).toEqual([
+      "tollgate.yaml:1:72 providers[0].api_key: must be text, not a number; put it in quotes",
+      "tollgate.yaml:2:60 console.oidc.client_secret: must be text, not a number; put it in quotes",
+    ]);
+  });
+});

@@ -1,0 +1,142 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  formatMistakes,
+  loadConfig,
+  watchConfig,
+  type Config,
+  type ConfigWatch,
+} from "../../src/catalog/index.ts";
+
+const environment = {};
+const withGlobal = (count: number) => `limits: { queue: { global: ${count} } }\n`;
+
+let directory: string;
+let path: string;
+let watching: ConfigWatch | undefined;
+let told: string[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "tollgate-watch-"));
+  path = join(directory, "tollgate.yaml");
+  told = [];
+});
+afterEach(() => {
+  watching?.close();
+  watching = undefined;
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function load(): Promise<Config> {
+  const result = await loadConfig(path, { environment });
+  if ("mistakes" in result) throw new Error(formatMistakes(result.mistakes));
+  return result.config;
+}
+
+async function start(text: string, pollMs = 60_000): Promise<ConfigWatch> {
+  writeFileSync(path, text);
+  watching = watchConfig(path, {
+    environment,
+    initial: await load(),
+    quietMs: 20,
+    pollMs,
+    onChange: (config) => told.push(`global ${config.settings.limits.queue.global}`),
+    onMistakes: (mistakes) => told.push(formatMistakes(mistakes)),
+  });
+  return watching;
+}
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 10 });
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe("watchConfig", () => {
+  it("a file written in place is in force soon after, told once", async () => {
+    const watch = await start(withGlobal(1));
+    writeFileSync(path, withGlobal(2));
+    await until(() => expect(watch.current().settings.limits.queue.global).toBe(2));
+    await pause(100);
+    expect(told).toEqual(["global 2"]);
+  });
+
+  it("a file replaced by another, as editors do, is read; and the next one too", async () => {
+    const watch = await start(withGlobal(1));
+    for (const count of [3, 4]) {
+      writeFileSync(`${path}.tmp`, withGlobal(count));
+      renameSync(`${path}.tmp`, path);
+      await until(() => expect(watch.current().settings.limits.queue.global).toBe(count));
+    }
+    expect(told).toEqual(["global 3", "global 4"]);
+  });
+
+  it("a wrong file is reported once and changes nothing; the corrected one does", async () => {
+    const watch = await start(withGlobal(1));
+    writeFileSync(path, withGlobal(-5));
+    await until(() => expect(told).toHaveLength(1));
+    expect(told[0]).toBe(
+      "tollgate.yaml:1:28 limits.queue.global: must be at least 1; tasks in flight; 1000 if absent",
+    );
+    expect(watch.current().settings.limits.queue.global).toBe(1);
+    writeFileSync(path, withGlobal(6));
+    await until(() => expect(watch.current().settings.limits.queue.global).toBe(6));
+    expect(told).toHaveLength(2);
+  });
+
+  it("a file absent for a moment changes nothing", async () => {
+    const watch = await start(withGlobal(1));
+    rmSync(path);
+    await pause(150);
+    expect(told).toEqual([]);
+    expect(watch.current().settings.limits.queue.global).toBe(1);
+    writeFileSync(path, withGlobal(7));
+    await until(() => expect(told).toEqual(["global 7"]));
+  });
+
+  it("a change made between loading and watching is not missed", async () => {
+    writeFileSync(path, withGlobal(1));
+    const initial = await load();
+    writeFileSync(path, withGlobal(8));
+    watching = watchConfig(path, {
+      environment,
+      initial,
+      onChange: (config) => told.push(`global ${config.settings.limits.queue.global}`),
+      onMistakes: () => told.push("mistakes"),
+    });
+    await until(() => expect(told).toEqual(["global 8"]));
+  });
+
+  it("where the system tells of no change, looking finds it", async () => {
+    // A directory that does not exist yet cannot be watched.
+    writeFileSync(path, withGlobal(1));
+    const initial = await load();
+    const later = join(directory, "later", "tollgate.yaml");
+    watching = watchConfig(later, {
+      environment,
+      initial,
+      pollMs: 30,
+      onChange: (config) => told.push(`global ${config.settings.limits.queue.global}`),
+      onMistakes: () => told.push("mistakes"),
+    });
+    renameSync(path, join(directory, "moved.yaml"));
+    const { mkdirSync } = await import("node:fs");
+    mkdirSync(join(directory, "later"));
+    writeFileSync(later, withGlobal(9));
+    await until(() => expect(told).toEqual(["global 9"]));
+  });
+
+  it("after close nothing is told", async () => {
+    const watch = await start(withGlobal(1), 20);
+    watch.close();
+    writeFileSync(path, withGlobal(2));
+    await pause(150);
+    expect(told).toEqual([]);
+  });
+});
+
+it("a file that cannot be read is a mistake", async () => {
+  const result = await loadConfig(join(directory, "absent.yaml"), { environment });
+  expect(result).toMatchObject({
+    mistakes: [{ file: "absent.yaml", message: expect.stringContaining("ENOENT") }],
+  });
+});
