@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
+import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import {
   checkParameters,
   environmentCatalog,
@@ -107,6 +108,63 @@ describe("supportedParameters", () => {
     expect(supported["temperature"]).toEqual({ type: "number", min: 0, max: 1, default: 0.7 });
     expect(supported["reasoning_effort"]).toEqual({ type: "enum", values: ["low", "high"] });
     expect(supported).not.toHaveProperty("seed");
+  });
+});
+
+describe("MODELS-07: the told domains are those the chat endpoint accepts", () => {
+  const body = (name: string, value: unknown): JsonObject =>
+    ({ model: "a/b", messages: [{ role: "user", content: "hi" }], [name]: value }) as JsonObject;
+  const accepts = (name: string, value: unknown): boolean => {
+    try {
+      codecs.chat.direct.validate(body(name, value));
+      return true;
+    } catch (error) {
+      if (error instanceof GatewayError) return false;
+      throw error;
+    }
+  };
+  const domains = Object.entries(supportedParameters(base));
+  const list = (length: number) => Array.from({ length }, () => "x");
+
+  it("every told value and bound is accepted, and what lies beside it is not", () => {
+    const told = domains.flatMap(([name, domain]) => {
+      const bounded = (value: number) => (domain.type === "array" ? list(value) : value);
+      return [
+        ...(domain.values ?? []).map((value) => [name, value, true] as const),
+        ...(domain.values === undefined ? [] : [[name, "no-such-value", false] as const]),
+        ...(domain.min === undefined
+          ? []
+          : [
+              [name, bounded(domain.min), true] as const,
+              [name, bounded(domain.min - 1), false] as const,
+            ]),
+        ...(domain.max === undefined
+          ? []
+          : [
+              [name, bounded(domain.max), true] as const,
+              [name, bounded(domain.max + 1), false] as const,
+            ]),
+      ];
+    });
+    expect(told.length).toBeGreaterThan(20);
+    const found = told.map(([name, value]) => [name, value, accepts(name, value)]);
+    expect(found).toEqual(told);
+  });
+
+  it("every told type is accepted, and another is not", () => {
+    const samples = {
+      integer: 5,
+      number: 0.5,
+      boolean: true,
+      string: "x",
+      object: { type: "text" },
+      array: [],
+      enum: undefined,
+    };
+    const plain = domains.filter(([, domain]) => domain.type !== "enum");
+    expect(plain.filter(([name, { type }]) => !accepts(name, samples[type]))).toEqual([]);
+    const other = (type: string) => (type === "object" ? 5 : { other: 1 });
+    expect(plain.filter(([name, { type }]) => accepts(name, other(type)))).toEqual([]);
   });
 });
 
