@@ -38,7 +38,7 @@ export function scriptedFailure(script: Script, usual: string): Failure {
 
 /** Sends a JSON body with its length; a script may cut it in its middle. */
 export function sendWhole({ response, script }: Delivery, body: string): void {
-  const bytes = Buffer.from(body);
+  const bytes = Buffer.from(script.malformed === undefined ? body : body.slice(0, -2));
   response.setHeader("content-type", "application/json");
   response.setHeader("content-length", bytes.length);
   if (script.cut_after_chunks === undefined) {
@@ -131,8 +131,7 @@ export function untilGone(left: AbortSignal): Promise<void> {
 /** In a stream, `malformed` breaks the second piece of content. */
 function brokenWhereAsked(frame: Frame, script: Script, contentSent: number): Frame {
   const broken = script.malformed !== undefined && frame.kind === "content" && contentSent === 2;
-  if (!broken) return frame;
-  return { ...frame, data: script.malformed === "html" ? "<html>" : frame.data.slice(0, -2) };
+  return broken ? { ...frame, data: frame.data.slice(0, -2) } : frame;
 }
 
 interface Writer {

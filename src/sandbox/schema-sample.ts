@@ -113,27 +113,26 @@ function sampleArray(schema: Json, place: Place): unknown[] {
   });
 }
 
+/** The first of the likely numbers that keeps all bounds: 1, the bounds and their steps, the middle. */
 function sampleNumber(schema: Json): number {
-  const whole = typeOf(schema) === "integer";
-  const step = asNumber(schema["multipleOf"]) ?? (whole ? 1 : 0);
-  const low = asNumber(schema["minimum"]);
-  const above = asNumber(schema["exclusiveMinimum"]);
-  const high = asNumber(schema["maximum"]);
-  const below = asNumber(schema["exclusiveMaximum"]);
-  let value = low ?? 1;
-  if (above !== undefined && value <= above)
-    value = above + (step || between(above, high ?? below));
-  if (high !== undefined && value > high) value = high;
-  if (below !== undefined && value >= below) value = below - (step || 1);
-  return step > 0 ? onStep(value, step, low ?? above) : value;
-}
-
-const between = (low: number, high: number | undefined) =>
-  high === undefined ? 1 : Math.min(1, (high - low) / 2);
-
-/** The nearest multiple of the step that is not below the lower bound. */
-function onStep(value: number, step: number, low: number | undefined): number {
-  return low === undefined ? Math.floor(value / step) * step : Math.ceil(value / step) * step;
+  const step = asNumber(schema["multipleOf"]) ?? (typeOf(schema) === "integer" ? 1 : 0);
+  const least = asNumber(schema["minimum"]) ?? -Infinity;
+  const above = asNumber(schema["exclusiveMinimum"]) ?? -Infinity;
+  const most = asNumber(schema["maximum"]) ?? Infinity;
+  const below = asNumber(schema["exclusiveMaximum"]) ?? Infinity;
+  const low = Math.max(least, above);
+  const high = Math.min(most, below);
+  const grid = step || 1;
+  const up = Math.ceil(low / grid) * grid;
+  const down = Math.floor(high / grid) * grid;
+  const likely = [1, step, low, up, up + grid, high, down, down - grid, (low + high) / 2, 0];
+  const fits = (value: number) =>
+    value >= least &&
+    value > above &&
+    value <= most &&
+    value < below &&
+    (step === 0 || Number.isInteger(value / step));
+  return likely.find((value) => Number.isFinite(value) && fits(value)) ?? 1;
 }
 
 const formats: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /** The openai-like vendor's chat completions, called by the official SDK over a real socket. */
-import OpenAI from "openai";
+import OpenAI, { AuthenticationError, RateLimitError } from "openai";
 import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources";
 import { describe, expect, it } from "vitest";
 import { pixel, schemaOf, scripted, useSandbox, weather } from "./support.ts";
@@ -56,7 +56,7 @@ describe("chat completions", () => {
     ]);
     expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe("stop");
     expect(chunks.every((chunk) => !("usage" in chunk))).toBe(true);
-    const counted = await chunksOf({ ...body, stream_options: { include_usage: true } } as never);
+    const counted = await chunksOf({ ...body, stream_options: { include_usage: true } });
     expect(counted.map((chunk) => chunk.usage !== null)).toEqual([
       ...chunks.map(() => false),
       true,
@@ -178,7 +178,7 @@ describe("chat completions", () => {
 
   it("maps errors to the SDK's classes", async () => {
     await expect(client("wrong").chat.completions.create(ask("Hi"))).rejects.toMatchObject({
-      constructor: OpenAI.AuthenticationError,
+      constructor: AuthenticationError,
       code: "invalid_api_key",
     });
     const limited = ask(scripted({ status: 429, error: "Slow down", retry_after: 3 }));
@@ -186,7 +186,7 @@ describe("chat completions", () => {
       .chat.completions.create(limited)
       .catch((caught: unknown) => caught);
     expect(error).toMatchObject({
-      constructor: OpenAI.RateLimitError,
+      constructor: RateLimitError,
       type: "rate_limit_error",
       code: "rate_limit_exceeded",
     });

@@ -48,13 +48,35 @@ export const pixel =
 
 const dataFolder = new URL("../../../shared/wire/data/", import.meta.url);
 
-/** A validator of one vendor schema, which returns what is wrong; undefined when the schemas are not there. */
-export function schemaOf(file: string, name: string): ((value: unknown) => unknown[]) | undefined {
+/** OpenAPI's `nullable` beside a `$ref` or `anyOf`, in JSON Schema's words. */
+function readable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(readable);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const entries = Object.entries(schema).map(([name, value]) => [name, readable(value)] as const);
+  const { nullable, ...rest } = Object.fromEntries(entries) as Record<string, unknown>;
+  if (nullable !== true) return rest;
+  return { anyOf: [rest, { type: "null" }] };
+}
+
+const documents = new Map<string, Ajv>();
+
+function schemasOf(file: string): Ajv | undefined {
   const path = new URL(file, dataFolder);
   if (!existsSync(path)) return undefined;
-  const document = JSON.parse(readFileSync(path, "utf8")) as object;
-  const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: false });
-  ajv.addSchema({ ...document, $id: "wire" }, "wire");
-  const validate = ajv.compile({ $ref: `wire#/components/schemas/${name}` });
+  const known = documents.get(file);
+  if (known) return known;
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const document = readable(JSON.parse(readFileSync(path, "utf8"))) as object;
+  documents.set(file, ajv.addSchema({ ...document, $id: "wire" }));
+  return ajv;
+}
+
+/** A validator of one vendor schema, which returns what is wrong; undefined when the schemas are not there. */
+export function schemaOf(file: string, name: string): ((value: unknown) => unknown[]) | undefined {
+  const ajv = schemasOf(file);
+  if (!ajv) return undefined;
+  const id = `wire#/components/schemas/${name}`;
+  const validate = ajv.getSchema(id);
+  if (!validate) throw new Error(`no such schema: ${name}`);
   return (value) => (validate(value) ? [] : (validate.errors ?? ["invalid"]));
 }

@@ -1,0 +1,233 @@
+/** The sandbox script: what each field does, the same at all four endpoints. */
+import { describe, expect, it } from "vitest";
+import { scripted, useSandbox } from "./support.ts";
+import { endpoints, receive, send, textOf } from "./vendors.ts";
+
+const sandbox = useSandbox();
+
+describe.each(endpoints)("script at $name", (endpoint) => {
+  const call = (script: object, stream = false, signal?: AbortSignal) =>
+    send({
+      url: sandbox.url,
+      endpoint,
+      // The endpoint's name makes each line its own, because `times` counts lines wherever they go.
+      text: scripted(script, `Hello ${endpoint.name}`),
+      stream,
+      ...(signal ? { signal } : {}),
+    });
+  const stream = async (script: object) => receive(await call(script, true));
+  const abc = { reply: "abcdef", chunk_chars: 1 };
+
+  it("reply: the same text whole and streamed, and a stream ends with its marker", async () => {
+    const reply = 'Zeichen: äöü 🦊 \u2028 "quoted"';
+    expect(endpoint.text(await (await call({ reply })).json())).toBe(reply);
+    const { events, broken } = await stream({ reply, chunk_chars: 1 });
+    expect(textOf(endpoint, events)).toBe(reply);
+    expect(events.at(-1)).toContain(endpoint.endMarker);
+    expect(broken).toBe(false);
+  });
+
+  it("status, error, headers, retry_after: an error before the first byte", async () => {
+    const response = await call({
+      status: 503,
+      error: { message: "No capacity" },
+      retry_after: 7,
+      headers: { "x-extra": "1" },
+    });
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("7");
+    expect(response.headers.get("x-extra")).toBe("1");
+    expect(await response.json()).toMatchObject({ error: { message: "No capacity" } });
+  });
+
+  it("times: the trouble of the first calls only, the content stays", async () => {
+    const script = { status: 500, times: 2, reply: `ok ${endpoint.name}` };
+    const statuses = [(await call(script)).status, (await call(script)).status];
+    expect(statuses).toEqual([500, 500]);
+    const third = await call(script);
+    expect(endpoint.text(await third.json())).toBe(`ok ${endpoint.name}`);
+  });
+
+  it("times: a line without trouble counts no more afterwards", async () => {
+    const script = { reply: `once ${endpoint.name}`, times: 1 };
+    expect(endpoint.text(await (await call(script)).json())).toBe(`once ${endpoint.name}`);
+    expect(endpoint.text(await (await call(script)).json())).toContain("This is the sandbox.");
+  });
+
+  it("only: trouble at the named endpoints", async () => {
+    const here = await call({ status: 500, only: [endpoint.name] });
+    const elsewhere = await call({ status: 500, only: ["another"], reply: "calm" });
+    expect([here.status, elsewhere.status]).toEqual([500, 200]);
+    expect(endpoint.text(await elsewhere.json())).toBe("calm");
+  });
+
+  it("cut_after_chunks: the connection breaks after n pieces, or in the middle of a whole body", async () => {
+    const { events, broken } = await stream({ ...abc, cut_after_chunks: 2 });
+    expect(broken).toBe(true);
+    expect(textOf(endpoint, events)).toBe("ab");
+    const whole = await call({ ...abc, cut_after_chunks: 2 });
+    await expect(whole.text()).rejects.toThrow("terminated");
+  });
+
+  it("end_after_chunks: ends in good order, without the end marker", async () => {
+    const { events, broken } = await stream({ ...abc, end_after_chunks: 2 });
+    expect(broken).toBe(false);
+    expect(textOf(endpoint, events)).toBe("ab");
+  });
+
+  it("no_end_marker: everything but the last event", async () => {
+    const { events } = await stream({ ...abc, no_end_marker: true });
+    expect(textOf(endpoint, events)).toBe("abcdef");
+    expect(events.at(-1)).not.toContain(endpoint.endMarker);
+  });
+
+  it("stream_error: the vendor's error event after n pieces, and nothing after it", async () => {
+    const { events } = await stream({ ...abc, stream_error: 2, error: "Lost my thread" });
+    expect(events.join("\n")).toContain("Lost my thread");
+    expect(events.at(-1)).not.toContain(endpoint.endMarker);
+  });
+
+  it("malformed: broken JSON in a stream, a page, or nothing", async () => {
+    const { events } = await stream({ ...abc, malformed: "json" });
+    const unreadable = events.filter((data) => data !== "[DONE]" && !isJson(data));
+    expect(unreadable).toHaveLength(1);
+    const broken = await call({ malformed: "json" });
+    expect(isJson(await broken.text())).toBe(false);
+    const page = await call({ malformed: "html", status: 502 });
+    expect(page.status).toBe(502);
+    expect(page.headers.get("content-type")).toBe("text/html");
+    expect(await (await call({ malformed: "empty" })).text()).toBe("");
+  });
+
+  it("whole and streamed: the other form than the one asked for", async () => {
+    const whole = await call({ ...abc, whole: true }, true);
+    expect(whole.headers.get("content-type")).toBe("application/json");
+    expect(endpoint.text(await whole.json())).toBe("abcdef");
+    const { events } = await receive(await call({ ...abc, streamed: true }));
+    expect(textOf(endpoint, events)).toBe("abcdef");
+  });
+
+  it("sse_cut_bytes: the same bytes in pieces that cut characters and frames", async () => {
+    const script = { reply: "äöü🦊".repeat(20), chunk_chars: 3 };
+    const { events, packets } = await stream({ ...script, sse_cut_bytes: 7 });
+    expect(textOf(endpoint, events)).toBe(script.reply);
+    // The kernel may join pieces, so that not every packet is 7 bytes; but their ends show the cuts.
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const endsInsideCharacter = packets.some((packet) => !isUtf8(decoder, packet));
+    expect(endsInsideCharacter).toBe(true);
+  });
+
+  it("delay_ms and chunk_delay_ms: time passes before the first byte and between pieces", async () => {
+    const started = performance.now();
+    const response = await call({ ...abc, delay_ms: 60, chunk_delay_ms: 10 }, true);
+    const headAfter = performance.now() - started;
+    const { packets } = await receive(response);
+    const doneAfter = performance.now() - started;
+    expect(headAfter).toBeGreaterThan(55);
+    expect(doneAfter - headAfter).toBeGreaterThan(40);
+    expect(packets.length).toBeGreaterThanOrEqual(5);
+  });
+
+  it("hang and hang_after_chunks: silence until the client leaves, noted as aborted", async () => {
+    const silent = call({ hang: true }, false, AbortSignal.timeout(80));
+    await expect(silent).rejects.toThrow("timeout");
+    const response = await call({ ...abc, hang_after_chunks: 2 }, true, AbortSignal.timeout(150));
+    const { events, broken } = await receive(response);
+    expect([broken, textOf(endpoint, events)]).toEqual([true, "ab"]);
+    await expect
+      .poll(() => sandbox.journal.list().map((entry) => [entry.aborted, entry.status]))
+      .toEqual([
+        [true, null],
+        [true, 200],
+      ]);
+  });
+
+  it("flood: one event of n bytes", async () => {
+    const { events } = await stream({ flood: 300_000 });
+    expect(textOf(endpoint, events)).toBe("x".repeat(300_000));
+    expect(
+      events.filter((data) => endpoint.text(data === "[DONE]" ? {} : JSON.parse(data))),
+    ).toHaveLength(1);
+  });
+
+  it("a script that cannot be read is refused in the vendor's shape", async () => {
+    for (const bad of [{ replay: "x" }, { reply: 5 }, { delay_ms: -1 }]) {
+      const response = await call(bad);
+      expect(response.status).toBe(400);
+      expect(JSON.stringify(await response.json())).toContain("#sandbox");
+    }
+  });
+});
+
+describe("script at chat", () => {
+  const post = (messages: object[]) =>
+    fetch(`${sandbox.url}/openai/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "Bearer sandbox" },
+      body: JSON.stringify({ model: "sandbox-large", messages }),
+    });
+
+  it("next: the script of the next step, once for each round of calls", async () => {
+    const script = {
+      tool_calls: [{ name: "a" }],
+      next: { tool_calls: [{ name: "b" }], next: { reply: "done" } },
+    };
+    const messages: object[] = [{ role: "user", content: scripted(script) }];
+    const said: string[] = [];
+    for (let step = 0; step < 3; step += 1) {
+      const answer = (await (await post(messages)).json()) as {
+        choices: [
+          {
+            message: { content: string; tool_calls?: [{ id: string; function: { name: string } }] };
+          },
+        ];
+      };
+      const { message } = answer.choices[0];
+      const call = message.tool_calls?.[0];
+      said.push(call?.function.name ?? message.content);
+      messages.push(message, { role: "tool", tool_call_id: call?.id, content: "ok" });
+    }
+    expect(said).toEqual(["a", "b", "done"]);
+  });
+
+  it("holds through the tool loop of its own question, and not for the next question", async () => {
+    const call = { id: "call_1", type: "function", function: { name: "a", arguments: "{}" } };
+    const loop = [
+      { role: "user", content: scripted({ reply: "scripted" }) },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "call_1", content: "ok" },
+    ];
+    const text = async (messages: object[]) =>
+      endpoints[0]!.text(await (await post(messages)).json());
+    expect(await text(loop)).toBe("scripted");
+    const later = [
+      ...loop,
+      { role: "assistant", content: "scripted" },
+      { role: "user", content: "And now?" },
+    ];
+    expect(await text(later)).toBe("This is the sandbox. You said: And now?");
+  });
+
+  it("GET / prints the table of fields", async () => {
+    const { script } = (await (await fetch(sandbox.url)).json()) as { script: object };
+    expect(script).toMatchObject({ reply: { kind: "text", group: "content" } });
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isUtf8(decoder: TextDecoder, bytes: Uint8Array): boolean {
+  try {
+    decoder.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
