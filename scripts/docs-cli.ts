@@ -1,6 +1,6 @@
 /** docs/cli.md, from the commander program that reads the command line. */
-import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { createProgram } from "../src/cli/program.ts";
 
 const introduction = `# Command line
 
@@ -33,12 +33,7 @@ function section(command: Command, parents: readonly string[]): string[] {
   return [...lines, ...command.commands.flatMap((child) => section(child, path))];
 }
 
-/** The page as Markdown; null while there is no program. */
-export async function commandLinePage(): Promise<string | null> {
-  const file = new URL("../src/cli/program.ts", import.meta.url);
-  if (!existsSync(file)) return null;
-  const { createProgram } = (await import(file.href)) as { createProgram?: () => Command };
-  return createProgram === undefined
-    ? null
-    : introduction + section(createProgram(), []).join("\n");
+/** The page as Markdown. */
+export function commandLinePage(): string {
+  return introduction + section(createProgram(), []).join("\n");
 }

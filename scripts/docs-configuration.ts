@@ -1,5 +1,5 @@
 /** docs/configuration.md, from the JSON Schema the configuration file is checked against. */
-import { existsSync } from "node:fs";
+import { configSchema } from "../src/catalog/index.ts";
 
 /** The part of JSON Schema that the configuration uses. */
 interface Schema {
@@ -123,12 +123,8 @@ function section([name, schema]: [string, Schema]): string[] {
   return [...heading, ...table(inner(schema).flatMap(([, object]) => rowsOf(object)))];
 }
 
-/** The page as Markdown; null while there is no catalog to read the schema from. */
-export async function configurationPage(): Promise<string | null> {
-  const door = new URL("../src/catalog/index.ts", import.meta.url);
-  if (!existsSync(door)) return null;
-  const { configSchema } = (await import(door.href)) as { configSchema?: () => Schema };
-  if (configSchema === undefined) return null;
-  const sections = Object.entries(configSchema().properties ?? {}).flatMap(section);
-  return [introduction, ...sections].join("\n");
+/** The page as Markdown. */
+export function configurationPage(): string {
+  const { properties = {} } = configSchema() as Schema;
+  return [introduction, ...Object.entries(properties).flatMap(section)].join("\n");
 }

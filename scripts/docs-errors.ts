@@ -47,7 +47,7 @@ the caller's protocol, and never with a normal ending.
 `;
 
 /** The page as Markdown. */
-export async function errorsPage(): Promise<string> {
+export function errorsPage(): string {
   const rows = Object.entries(errorCatalogue).map(
     ([code, entry]) =>
       `| \`${code}\` | ${entry.status} | \`${entry.type}\` | ${retry[entry.type]} | ${entry.meaning} |`,

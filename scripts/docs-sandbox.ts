@@ -62,7 +62,7 @@ body, the status it answered, and whether the caller left early. \`?model=\` and
 `;
 
 /** The page as Markdown. */
-export async function sandboxPage(): Promise<string> {
+export function sandboxPage(): string {
   const fields = Object.entries(scriptFields);
   const sections = Object.entries(groups).map(([group, title]) => {
     const rows = fields

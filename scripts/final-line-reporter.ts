@@ -7,13 +7,13 @@ import { writeFileSync } from "node:fs";
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
 /** What a run came to. */
-export interface Totals {
+interface Totals {
   passed: number;
   failed: number;
   skipped: number;
 }
 
-export function count(modules: readonly TestModule[], errors: readonly SerializedError[]): Totals {
+function count(modules: readonly TestModule[], errors: readonly SerializedError[]): Totals {
   const totals: Totals = { passed: 0, failed: errors.length, skipped: 0 };
   for (const module of modules) {
     totals.failed += module.errors().length;
@@ -28,12 +28,10 @@ export function count(modules: readonly TestModule[], errors: readonly Serialize
   return totals;
 }
 
-export class FinalLineReporter implements Reporter {
+// oxlint-disable-next-line import/no-default-export -- vitest loads a reporter by its default export
+export default class FinalLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const file = process.env["TOLLGATE_TEST_TOTALS"];
     if (file !== undefined) writeFileSync(file, JSON.stringify(count(modules, errors)));
   }
 }
-
-// oxlint-disable-next-line import/no-default-export -- vitest loads a reporter by its default export
-export default FinalLineReporter;
