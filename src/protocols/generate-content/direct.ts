@@ -8,13 +8,10 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
-import { compileCheck } from "../wire-check.ts";
 import { read } from "./names.ts";
+import { validate } from "./request.ts";
 import { answerText, tapStream } from "./tap.ts";
 import { decodeUsage } from "./usage.ts";
-import { generateContentRequest } from "./wire.ts";
-
-const validate = compileCheck(generateContentRequest);
 
 function facts(body: JsonObject): CallFacts {
   const input = { characters: 0, media: 0 };

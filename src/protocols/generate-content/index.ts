@@ -1,11 +1,24 @@
 /** The generateContent protocol. Spec: "Text endpoints". */
 import type { Codec } from "../codec.ts";
+import { decodeStream } from "./decode-stream.ts";
 import { direct } from "./direct.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
+import { decodeRequest } from "./request.ts";
+import { decodeResponse, encodeResponse } from "./response.ts";
 
-export const generateContentCodec = {
+export const generateContentCodec: Codec = {
   name: "generate_content",
+  decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  decodeStream,
+  encodeStream,
   encodeError,
   decodeError,
   direct,
-} satisfies Partial<Codec>;
+};
+
+export { isFileStoreUri, limits as generateContentLimits } from "./limits.ts";

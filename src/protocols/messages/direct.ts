@@ -8,12 +8,9 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute, RequestAddress } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
-import { compileCheck } from "../wire-check.ts";
+import { validate } from "./request.ts";
 import { tapStream } from "./tap.ts";
 import { decodeUsage } from "./usage.ts";
-import { messagesRequest } from "./wire.ts";
-
-const validate = compileCheck(messagesRequest);
 
 function facts(body: JsonObject): CallFacts {
   const input = { characters: 0, media: 0 };

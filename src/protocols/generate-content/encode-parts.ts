@@ -1,0 +1,137 @@
+/** Parts of a generateContent message, written from canonical parts. T22, T25, T27, T38. */
+import type {
+  JsonObject,
+  MediaSource,
+  Part,
+  ReasoningPart,
+  Signature,
+  ToolCallPart,
+  ToolResultPart,
+} from "../canonical/request.ts";
+import { argumentsObject } from "../tool-arguments.ts";
+import { skipSignature } from "./limits.ts";
+import { madeUpPrefix } from "./parts.ts";
+
+export interface EncodeContext {
+  /** Whether calls without a signature get the vendor's word that none is to be asked for. */
+  readonly addsSkipSignature: boolean;
+  readonly namesById: ReadonlyMap<string, string>;
+}
+
+/** What the protocol cannot carry is left out; `fit` has noted it. */
+export function encodeParts(parts: readonly Part[], context: EncodeContext): JsonObject[] {
+  const wire: JsonObject[] = [];
+  // A signature without text belongs to the part after it, or stands in a part of its own (T38).
+  let waiting: string | undefined;
+  for (const part of parts) {
+    const signature = loneSignature(part);
+    const encoded = signature === undefined ? encodePart(part, context) : undefined;
+    if (signature === undefined && !encoded) continue;
+    const joins = part.type === "text" || part.type === "media";
+    if (encoded && joins && waiting !== undefined) encoded["thoughtSignature"] = waiting;
+    else if (waiting !== undefined) wire.push({ text: "", thoughtSignature: waiting });
+    waiting = signature;
+    if (encoded) wire.push(encoded);
+  }
+  if (waiting !== undefined) wire.push({ text: "", thoughtSignature: waiting });
+  if (context.addsSkipSignature) signFirstCall(wire);
+  return wire;
+}
+
+/** The signature of a reasoning part that has nothing else. */
+function loneSignature(part: Part): string | undefined {
+  return part.type === "reasoning" && part.text === "" ? ownValue(part.signature) : undefined;
+}
+
+/** The vendor asks for a signature on the first call of a turn only; a real one stays. */
+function signFirstCall(wire: readonly JsonObject[]): void {
+  const first = wire.find((part) => "functionCall" in part);
+  if (first) first["thoughtSignature"] ??= skipSignature;
+}
+
+/** The value of a signature of this protocol; another's would be refused. */
+export const ownValue = (signature: Signature | undefined): string | undefined =>
+  signature?.protocol === "generate_content" ? signature.value : undefined;
+
+function encodePart(part: Part, context: EncodeContext): JsonObject | undefined {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return part.text === "" ? undefined : { text: part.text };
+    case "media":
+      return encodeSource(part.source);
+    case "reasoning":
+      return encodeReasoning(part);
+    case "tool_call":
+      return encodeCall(part);
+    case "tool_result":
+      return encodeResult(part, context);
+  }
+}
+
+/** Thoughts go back only with the signature that proves them. */
+function encodeReasoning({ text, signature }: ReasoningPart): JsonObject | undefined {
+  const value = ownValue(signature);
+  return value === undefined ? undefined : { text, thought: true, thoughtSignature: value };
+}
+
+/** A call as the vendor writes it; an id we made up is not told. */
+export function encodeCall({ id, name, arguments: json, signature }: ToolCallPart): JsonObject {
+  const call: JsonObject = { name, args: argumentsObject(json) };
+  if (!id.startsWith(madeUpPrefix)) call["id"] = id;
+  const value = ownValue(signature);
+  return value === undefined
+    ? { functionCall: call }
+    : { functionCall: call, thoughtSignature: value };
+}
+
+function encodeResult(part: ToolResultPart, { namesById }: EncodeContext): JsonObject {
+  const texts: string[] = [];
+  const media: JsonObject[] = [];
+  for (const piece of part.content) {
+    if (piece.type === "text") texts.push(piece.text);
+    else if (piece.type === "media") {
+      const encoded = encodeSource(piece.source);
+      if (encoded) media.push(encoded);
+    }
+  }
+  const response: JsonObject = {
+    name: namesById.get(part.callId) ?? part.name ?? part.callId,
+    response: resultObject(texts.join("\n"), part.isError === true),
+  };
+  if (!part.callId.startsWith(madeUpPrefix)) response["id"] = part.callId;
+  if (media.length > 0) response["parts"] = media;
+  return { functionResponse: response };
+}
+
+/** The vendor wants an object: a result that is one goes as it is, any other text under `output` or `error`. */
+function resultObject(text: string, isError: boolean): JsonObject {
+  if (isError) return { error: text };
+  return text.trimStart().startsWith("{") && isJson(text)
+    ? argumentsObject(text)
+    : { output: text };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Base64 goes inline, an address as a file; whether the vendor can read that address was for `fit` to decide. */
+export function encodeSource(source: MediaSource): JsonObject | undefined {
+  switch (source.kind) {
+    case "base64":
+      return { inlineData: { mimeType: source.mediaType, data: source.data } };
+    case "url":
+      return source.mediaType === undefined
+        ? { fileData: { fileUri: source.url } }
+        : { fileData: { mimeType: source.mediaType, fileUri: source.url } };
+    case "file_id":
+      // Another vendor's file store.
+      return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The generateContent request, written from the canonical form. Spec: "Conversion rules", "To generateContent".
+ * Total: `fit` has already truncated and removed what the protocol cannot carry.
+ */
+import type {
+  CanonicalRequest,
+  JsonObject,
+  Message,
+  OutputFormat,
+  Part,
+  Reasoning,
+} from "../canonical/request.ts";
+import { removeFilteredFields } from "../filter.ts";
+import { restoreNative } from "../native.ts";
+import { encodeParts } from "./encode-parts.ts";
+import { isOlderGeneration, limits } from "./limits.ts";
+import { camelCase } from "./names.ts";
+import { toVendorSchema } from "./schema.ts";
+import { encodeTools } from "./tools.ts";
+
+/** The upstream's body; `model`, the upstream's own name, stands in the path, and decides how thinking is asked for. */
+export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
+  const system = request.messages.filter((message) => message.role === "system");
+  const turns = request.messages.filter((message) => message.role !== "system");
+  const context = {
+    // Only history of other models lacks signatures the vendor would ask for.
+    addsSkipSignature: request.protocol !== "generate_content" && !isOlderGeneration(model),
+    namesById: callNames(turns),
+  };
+  const body: JsonObject = {
+    contents: turns.map(({ role, content }) => ({
+      role: role === "assistant" ? "model" : "user",
+      parts: encodeParts(content, context),
+    })),
+  };
+  const instruction = system.flatMap(({ content }) => encodeParts(content, context));
+  if (instruction.length > 0) body["systemInstruction"] = { parts: instruction };
+  encodeTools(request, body);
+  const config = encodeConfig(request, model);
+  if (Object.keys(config).length > 0) body["generationConfig"] = config;
+  if (request.store !== undefined) body["store"] = request.store;
+  if (request.protocol === "generate_content") {
+    restoreNative(body, request.native, camelCase);
+    removeFilteredFields(body);
+  }
+  return body;
+}
+
+/** The name of each call by its id: results of other protocols do not carry it (T22). */
+function callNames(turns: readonly Message[]): Map<string, string> {
+  const parts: Part[] = turns.flatMap(({ content }) => content);
+  return new Map(
+    parts.flatMap((part) => (part.type === "tool_call" ? [[part.id, part.name] as const] : [])),
+  );
+}
+
+function encodeConfig(request: CanonicalRequest, model: string): JsonObject {
+  const config: JsonObject = {};
+  const set = (name: string, value: number | undefined): void => {
+    if (value !== undefined) config[name] = value;
+  };
+  set("maxOutputTokens", request.maxOutputTokens);
+  set("temperature", request.temperature);
+  set("topP", request.topP);
+  set("topK", request.topK);
+  set("seed", request.seed);
+  set("presencePenalty", request.presencePenalty);
+  set("frequencyPenalty", request.frequencyPenalty);
+  if (request.stop !== undefined) config["stopSequences"] = [...request.stop];
+  if (request.outputFormat) Object.assign(config, encodeFormat(request.outputFormat));
+  const thinking = request.reasoning ? encodeThinking(request.reasoning, model) : {};
+  if (Object.keys(thinking).length > 0) config["thinkingConfig"] = thinking;
+  return config;
+}
+
+function encodeFormat(format: OutputFormat): JsonObject {
+  switch (format.type) {
+    case "text":
+      return { responseMimeType: "text/plain" };
+    case "json":
+      return { responseMimeType: "application/json" };
+    case "json_schema": {
+      const schema = toVendorSchema(format.schema);
+      return { responseMimeType: "application/json", responseJsonSchema: schema };
+    }
+  }
+}
+
+/** A budget and a level exclude each other, and a budget is the more exact wish. */
+function encodeThinking(reasoning: Reasoning, model: string): JsonObject {
+  const { budget, effort, summary, includeThoughts } = reasoning;
+  const wire: JsonObject = {};
+  if (budget !== undefined) wire["thinkingBudget"] = budget === "dynamic" ? -1 : budget;
+  else if (effort !== undefined) Object.assign(wire, encodeEffort(effort, model));
+  const include = includeThoughts ?? (summary === undefined ? undefined : true);
+  if (include !== undefined) wire["includeThoughts"] = include;
+  return wire;
+}
+
+function encodeEffort(effort: string, model: string): JsonObject {
+  const budgets: Readonly<Record<string, number>> = limits.budgetByEffort;
+  const levels: Readonly<Record<string, string>> = limits.levelByEffort;
+  if (effort === "none" || isOlderGeneration(model)) {
+    return { thinkingBudget: budgets[effort] ?? limits.budgetByEffort.high };
+  }
+  // A level only the upstream knows is its to refuse.
+  return { thinkingLevel: levels[effort] ?? effort.toUpperCase() };
+}

@@ -1,0 +1,33 @@
+/** What the generateContent protocol can carry, as data. Spec: "Conversion rules", "Limits"; CONV-503 to CONV-519. */
+
+export const limits = {
+  temperatureMax: 2,
+  stopSequencesMax: 5,
+  /** Effort towards a budget, for models that know budgets only (decisions: reasoning). */
+  budgetByEffort: { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576 },
+  /** Effort towards a level; what lies above has no level of its own. */
+  levelByEffort: {
+    minimal: "MINIMAL",
+    low: "LOW",
+    medium: "MEDIUM",
+    high: "HIGH",
+    xhigh: "HIGH",
+    max: "HIGH",
+  },
+  media: ["image", "audio", "video", "file"],
+} as const;
+
+/** Addresses the vendor can read itself; media at any other URL is lost (CONV-517, CONV-518). */
+export function isFileStoreUri(uri: string): boolean {
+  return (
+    uri.startsWith("gs://") ||
+    /^https:\/\/generativelanguage\.googleapis\.com\/.*\bfiles\//.test(uri) ||
+    /^files\/[\w-]+$/.test(uri)
+  );
+}
+
+/** Models before the third generation take budgets, not levels, and ask no signature of a function call. */
+export const isOlderGeneration = (model: string): boolean => /gemini-(?:1|2)[.-]/.test(model);
+
+/** Accepted by the vendor in place of a signature for calls that another model made (traps C). */
+export const skipSignature = "skip_thought_signature_validator";

@@ -1,0 +1,80 @@
+/**
+ * Arguments that arrive piece by piece under JSON paths (`streamFunctionCallArguments` of some deployments).
+ * Pieces build up an object, which is bounded like all that comes from outside.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+
+const indexMax = 10_000;
+const depthMax = 64;
+
+/** The steps of a path such as `$.recipe.items[0]['the name']`; undefined when it is malformed, too deep or a trap. */
+function pathSteps(path: string): (string | number)[] | undefined {
+  if (!path.startsWith("$")) return undefined;
+  const steps: (string | number)[] = [];
+  const pattern = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;
+  pattern.lastIndex = 1;
+  while (pattern.lastIndex < path.length) {
+    const match = pattern.exec(path);
+    if (!match) return undefined;
+    const [, name, index, single, double] = match;
+    const step = index === undefined ? (name ?? single ?? double)! : Number(index);
+    if (step === "__proto__" || (typeof step === "number" && step > indexMax)) return undefined;
+    steps.push(step);
+  }
+  return steps.length > 0 && steps.length <= depthMax ? steps : undefined;
+}
+
+/**
+ * The arguments with `partialArgs` entries in order added to a copy of them. A string goes on where the entry before
+ * said that it would; entries that make no sense change nothing.
+ */
+export function joinPartials(args: WireObject, entries: readonly WireObject[]): WireObject {
+  const joined = structuredClone(args);
+  let continues: unknown;
+  for (const entry of entries) {
+    apply(joined, entry, continues === entry["jsonPath"]);
+    continues = entry["willContinue"] === true ? entry["jsonPath"] : undefined;
+  }
+  return joined;
+}
+
+function apply(args: WireObject, entry: WireObject, continues: boolean): void {
+  const path = entry["jsonPath"];
+  const steps = typeof path === "string" ? pathSteps(path) : undefined;
+  if (!steps) return;
+  let place: unknown = args;
+  for (const [index, step] of steps.slice(0, -1).entries()) {
+    place = childOf(place, step, typeof steps[index + 1] === "number");
+  }
+  const last = steps.at(-1)!;
+  const value = valueOf(entry);
+  if (value === undefined) return;
+  const earlier = memberOf(place, last);
+  const joined =
+    continues && typeof earlier === "string" && typeof value === "string" ? earlier + value : value;
+  setMember(place, last, joined);
+}
+
+function valueOf(entry: WireObject): unknown {
+  if ("nullValue" in entry) return null;
+  return entry["stringValue"] ?? entry["numberValue"] ?? entry["boolValue"];
+}
+
+function childOf(place: unknown, step: string | number, isList: boolean): unknown {
+  const known = memberOf(place, step);
+  if (typeof known === "object" && known !== null) return known;
+  const child = isList ? [] : {};
+  setMember(place, step, child);
+  return child;
+}
+
+function memberOf(place: unknown, step: string | number): unknown {
+  if (Array.isArray(place)) return typeof step === "number" ? place[step] : undefined;
+  return isObject(place) && Object.hasOwn(place, step) ? place[String(step)] : undefined;
+}
+
+function setMember(place: unknown, step: string | number, value: unknown): void {
+  if (Array.isArray(place)) {
+    if (typeof step === "number") place[step] = value;
+  } else if (isObject(place)) place[String(step)] = value;
+}

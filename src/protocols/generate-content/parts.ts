@@ -1,0 +1,178 @@
+/**
+ * Parts of a generateContent message, read into canonical parts. Spec: "Message structure"; T21, T22, T27, T38.
+ * Calls without an id get one from their place, so that results find them and no two collide.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type {
+  MediaSource,
+  NativeField,
+  Part,
+  Signature,
+  ToolResultPart,
+} from "../canonical/request.ts";
+import { keepUnknown } from "../native.ts";
+import { read, snakeCase } from "./names.ts";
+
+/** Begins the ids we make up: the encoder leaves them out again, for the vendor knows them not. */
+export const madeUpPrefix = "gc_";
+
+/** The calls of a conversation so far that have no result yet, in order. */
+export interface OpenCalls {
+  readonly open: { readonly id: string; readonly name: string }[];
+}
+
+const both = (...names: string[]): ReadonlySet<string> =>
+  new Set(names.flatMap((name) => [name, snakeCase(name)]));
+
+const knownByData: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: both("text", "thought", "thoughtSignature"),
+  inlineData: both("inlineData", "thought", "thoughtSignature"),
+  fileData: both("fileData", "thought", "thoughtSignature"),
+  functionCall: both("functionCall", "thought", "thoughtSignature"),
+  functionResponse: both("functionResponse", "thought", "thoughtSignature"),
+};
+
+/** The canonical parts of one content. `param` is the dotted name of its parts; `place` makes ids unique. */
+export function decodeParts(
+  wire: unknown,
+  param: string,
+  context: { readonly native: NativeField[]; readonly calls: OpenCalls; readonly place: string },
+): Part[] {
+  const parts: Part[] = [];
+  for (const [index, part] of (Array.isArray(wire) ? wire : []).entries()) {
+    if (!isObject(part)) continue;
+    const name = `${param}[${index}]`;
+    const decoded = decodePart(part, `${context.place}_${index}`, context.calls);
+    if (!decoded) {
+      context.native.push({ param: name, value: part });
+      continue;
+    }
+    parts.push(...decoded.parts);
+    keepUnknown(part, knownByData[decoded.data]!, name, context.native);
+  }
+  return parts;
+}
+
+interface Decoded {
+  /** The data field the part holds. */
+  readonly data: string;
+  readonly parts: readonly Part[];
+}
+
+function decodePart(part: WireObject, place: string, calls: OpenCalls): Decoded | undefined {
+  const signature = signatureOf(part);
+  const call = read(part, "functionCall");
+  if (isObject(call)) {
+    return { data: "functionCall", parts: [decodeCall(call, signature, place, calls)] };
+  }
+  const response = read(part, "functionResponse");
+  if (isObject(response)) {
+    return { data: "functionResponse", parts: [decodeResult(response, calls)] };
+  }
+  const media = decodeMedia(part);
+  if (media) return { data: media.data, parts: withSignature(media.part, signature) };
+  if (typeof part["text"] === "string") {
+    return { data: "text", parts: decodeText(part, part["text"], signature) };
+  }
+  // A part with nothing but a signature (T38).
+  return signature ? { data: "text", parts: decodeText(part, "", signature) } : undefined;
+}
+
+export function signatureOf(part: WireObject): Signature | undefined {
+  const value = read(part, "thoughtSignature");
+  return typeof value === "string" && value !== ""
+    ? { protocol: "generate_content", value }
+    : undefined;
+}
+
+function decodeText(part: WireObject, text: string, signature: Signature | undefined): Part[] {
+  if (part["thought"] === true) {
+    return [signature ? { type: "reasoning", text, signature } : { type: "reasoning", text }];
+  }
+  if (text === "" && signature) return [{ type: "reasoning", text: "", signature }];
+  return withSignature({ type: "text", text }, signature);
+}
+
+/** A signature on an answer's own part stands before it, as a reasoning part without text; the encoder joins them again. */
+function withSignature(part: Part, signature: Signature | undefined): Part[] {
+  return signature ? [{ type: "reasoning", text: "", signature }, part] : [part];
+}
+
+function decodeCall(
+  call: WireObject,
+  signature: Signature | undefined,
+  place: string,
+  calls: OpenCalls,
+): Part {
+  const id =
+    typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : `${madeUpPrefix}${place}`;
+  const name = typeof call["name"] === "string" ? call["name"] : "";
+  calls.open.push({ id, name });
+  const json = JSON.stringify(call["args"] ?? {});
+  return signature
+    ? { type: "tool_call", id, name, arguments: json, signature }
+    : { type: "tool_call", id, name, arguments: json };
+}
+
+/** A result finds its call by id, else by name and order (T22); without a call it keeps a name of its own. */
+function decodeResult(wire: WireObject, calls: OpenCalls): ToolResultPart {
+  const { id, name } = wire;
+  const at = calls.open.findIndex((call) =>
+    typeof id === "string" && id !== "" ? call.id === id : call.name === name,
+  );
+  const [call] = at === -1 ? [] : calls.open.splice(at, 1);
+  const callId = call?.id ?? (typeof id === "string" && id !== "" ? id : `${madeUpPrefix}lost`);
+  const content: Part[] = [];
+  const result = resultText(wire["response"]);
+  if (result.text !== "") content.push({ type: "text", text: result.text });
+  for (const part of Array.isArray(wire["parts"]) ? wire["parts"] : []) {
+    const media = isObject(part) ? decodeMedia(part) : undefined;
+    if (media) content.push(media.part);
+  }
+  return {
+    type: "tool_result",
+    callId,
+    name: typeof name === "string" ? name : (call?.name ?? ""),
+    content,
+    ...(result.isError ? { isError: true } : {}),
+  };
+}
+
+/** `{output: "text"}` and `{error: "text"}` are unwrapped; any other object is kept whole, as JSON (T22). */
+function resultText(response: unknown): { text: string; isError: boolean } {
+  if (!isObject(response)) return { text: "", isError: false };
+  const [only, ...others] = Object.entries(response);
+  if (only && others.length === 0 && typeof only[1] === "string" && !looksLikeObject(only[1])) {
+    if (only[0] === "output") return { text: only[1], isError: false };
+    if (only[0] === "error") return { text: only[1], isError: true };
+  }
+  return { text: JSON.stringify(response), isError: false };
+}
+
+const looksLikeObject = (text: string): boolean => text.trimStart().startsWith("{");
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+type MediaPart = Extract<Part, { type: "media" }>;
+
+function decodeMedia(part: WireObject): { data: string; part: MediaPart } | undefined {
+  const inline = read(part, "inlineData");
+  if (isObject(inline)) {
+    const mediaType = text(read(inline, "mimeType"));
+    const data = text(inline["data"]);
+    return { data: "inlineData", part: media(mediaType, { kind: "base64", mediaType, data }) };
+  }
+  const file = read(part, "fileData");
+  if (!isObject(file)) return undefined;
+  const url = text(read(file, "fileUri"));
+  const mediaType = read(file, "mimeType");
+  return typeof mediaType === "string"
+    ? { data: "fileData", part: media(mediaType, { kind: "url", url, mediaType }) }
+    : { data: "fileData", part: media("", { kind: "url", url }) };
+}
+
+function media(mediaType: string, source: MediaSource): MediaPart {
+  const kind = mediaType.slice(0, mediaType.indexOf("/"));
+  const isKnown = kind === "image" || kind === "audio" || kind === "video";
+  return { type: "media", media: isKnown ? kind : "file", source };
+}

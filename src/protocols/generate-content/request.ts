@@ -1,0 +1,74 @@
+/**
+ * The generateContent request, read into the canonical form. Spec: "Parameter mapping among the four protocols".
+ * Model and streaming come from the path.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { CanonicalRequest, JsonObject, Message } from "../canonical/request.ts";
+import type { RequestAddress } from "../codec.ts";
+import { keepUnknown } from "../native.ts";
+import { compileCheck } from "../wire-check.ts";
+import { decodeConfig, type Fields, type Gathered } from "./config.ts";
+import { read, spelling } from "./names.ts";
+import { decodeParts, type OpenCalls } from "./parts.ts";
+import { decodeToolConfig, decodeTools } from "./tools.ts";
+import { generateContentRequest } from "./wire.ts";
+
+/** Checks a body of `:generateContent`. @throws GatewayError naming the first field at fault, in the caller's spelling. */
+export const validate = compileCheck(generateContentRequest);
+
+/** @throws GatewayError naming the offending field. */
+export function decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest {
+  validate(body);
+  const gathered: Gathered = { names: {}, native: [], used: new Set(["contents", "model"]) };
+  const messages = decodeMessages(body, gathered);
+  const fields: Fields = {
+    ...decodeConfig(body, gathered),
+    ...decodeTools(body, gathered),
+    ...decodeToolConfig(body, gathered),
+  };
+  if (typeof body["store"] === "boolean") {
+    fields.store = body["store"];
+    gathered.names.store = "store";
+    gathered.used.add("store");
+  }
+  keepUnknown(body, gathered.used, "", gathered.native);
+  return {
+    ...fields,
+    protocol: "generate_content",
+    model: address.model,
+    stream: address.stream,
+    messages,
+    native: gathered.native,
+    names: gathered.names,
+  };
+}
+
+function decodeMessages(body: WireObject, gathered: Gathered): Message[] {
+  const messages: Message[] = [];
+  const calls: OpenCalls = { open: [] };
+  const { native } = gathered;
+  const system = read(body, "systemInstruction");
+  if (system !== undefined) {
+    const name = spelling(body, "systemInstruction");
+    gathered.used.add(name);
+    const content =
+      typeof system === "string"
+        ? [{ type: "text" as const, text: system }]
+        : decodeParts(object(system)["parts"], `${name}.parts`, { native, calls, place: "s" });
+    if (content.length > 0) messages.push({ role: "system", content });
+  }
+  for (const [index, wire] of list(body["contents"]).entries()) {
+    if (!isObject(wire)) continue;
+    const param = `contents[${index}]`;
+    const context = { native, calls, place: String(index) };
+    const content = decodeParts(wire["parts"], `${param}.parts`, context);
+    messages.push({ role: wire["role"] === "model" ? "assistant" : "user", content });
+    keepUnknown(wire, contentFields, param, native);
+  }
+  return messages;
+}
+
+const contentFields = new Set(["role", "parts"]);
+
+const object = (value: unknown): WireObject => (isObject(value) ? value : {});
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,145 @@
+/**
+ * The whole answer of the generateContent protocol, read and written. Spec: "Response field mapping"; CONV-704,
+ * CONV-708, CONV-712, CONV-716, CONV-717, CONV-819.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { JsonObject, Part } from "../canonical/request.ts";
+import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import type { AnswerContext } from "../codec.ts";
+import { encodeCall, encodeSource, ownValue } from "./encode-parts.ts";
+import { decodeParts } from "./parts.ts";
+import { decodeUsage, encodeUsage } from "./usage.ts";
+
+/** An upstream's answer. Of several candidates the first counts; conversion never asks for more. */
+export function decodeResponse(body: JsonObject): CanonicalResponse {
+  const candidate = firstCandidate(body);
+  const id = typeof body["responseId"] === "string" ? body["responseId"] : "";
+  const parts = isObject(candidate["content"]) ? candidate["content"]["parts"] : undefined;
+  // Results of the vendor's own tools (code execution) have no canonical form and are left out.
+  const content = decodeParts(parts, "", { native: [], calls: { open: [] }, place: placeOf(id) });
+  const hasCalls = content.some((part) => part.type === "tool_call");
+  const usage = decodeUsage(body["usageMetadata"]);
+  return {
+    protocol: "generate_content",
+    id,
+    createdAt: createdAt(body),
+    content,
+    finish: decodeFinish(candidate["finishReason"] ?? blockReason(body), hasCalls),
+    ...(usage ? { usage } : {}),
+  };
+}
+
+export function firstCandidate(body: WireObject): WireObject {
+  const candidates = Array.isArray(body["candidates"]) ? body["candidates"] : [];
+  const first: unknown = candidates.find((one) => isObject(one) && (one["index"] ?? 0) === 0);
+  return isObject(first) ? first : {};
+}
+
+/**
+ * What makes the ids of calls unique over a conversation (T21): the answer's id, which no two answers share.
+ * Where an upstream gives none, a random one.
+ */
+export function placeOf(responseId: string): string {
+  return responseId === "" ? crypto.randomUUID() : responseId.replace(/[^\w-]/g, "_");
+}
+
+/** A blocked prompt has a reason and no candidates. */
+export function blockReason(body: WireObject): unknown {
+  const feedback = body["promptFeedback"];
+  return isObject(feedback) ? feedback["blockReason"] : undefined;
+}
+
+/** Unix seconds; some deployments tell `createTime`. */
+export function createdAt(body: WireObject): number {
+  const time = typeof body["createTime"] === "string" ? Date.parse(body["createTime"]) : NaN;
+  return Number.isNaN(time) ? 0 : Math.floor(time / 1000);
+}
+
+const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  SAFETY: "content_filter",
+  RECITATION: "content_filter",
+  BLOCKLIST: "content_filter",
+  PROHIBITED_CONTENT: "content_filter",
+  SPII: "content_filter",
+  MODEL_ARMOR: "content_filter",
+  JAILBREAK: "content_filter",
+  IMAGE_SAFETY: "content_filter",
+  IMAGE_PROHIBITED_CONTENT: "content_filter",
+  IMAGE_RECITATION: "content_filter",
+  IMAGE_OTHER: "content_filter",
+  MALFORMED_FUNCTION_CALL: "error",
+  MALFORMED_RESPONSE: "error",
+  UNEXPECTED_TOOL_CALL: "error",
+  TOO_MANY_TOOL_CALLS: "error",
+};
+
+/** Calls end with STOP here, so their presence tells (CONV-717). Without any reason the answer is no normal one. */
+export function decodeFinish(raw: unknown, hasCalls: boolean): Finish {
+  if (typeof raw !== "string") return { reason: hasCalls ? "tool_calls" : "error" };
+  const reason = reasonByWire[raw] ?? "stop";
+  return { reason: reason === "stop" && hasCalls ? "tool_calls" : reason, raw };
+}
+
+const wireByReason: Readonly<Record<Finish["reason"], string>> = {
+  stop: "STOP",
+  length: "MAX_TOKENS",
+  tool_calls: "STOP",
+  content_filter: "SAFETY",
+  error: "OTHER",
+};
+
+/** `finishReason`. The vendor's own word is kept where it was one of this protocol. */
+export function encodeFinish({ reason, raw }: Finish): string {
+  return raw !== undefined && (raw in reasonByWire || raw === "OTHER" || raw === "LANGUAGE")
+    ? raw
+    : wireByReason[reason];
+}
+
+export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
+  const parts: JsonObject[] = [];
+  for (const part of response.content) {
+    const wire = encodeAnswerPart(part);
+    if (wire) parts.push(wire);
+  }
+  const candidate: JsonObject = {
+    content: { role: "model", parts },
+    finishReason: encodeFinish(response.finish),
+    index: 0,
+  };
+  return {
+    candidates: [candidate],
+    ...(response.usage ? { usageMetadata: encodeUsage(response.usage) } : {}),
+    modelVersion: context.model,
+    responseId: answerId(response.protocol === "generate_content" ? response.id : "", context),
+  };
+}
+
+/** The upstream's own id where it spoke this protocol, else ours. */
+export const answerId = (upstreamId: string, context: AnswerContext): string =>
+  upstreamId === "" ? context.id : upstreamId;
+
+/** A part of an answer. Thoughts are shown whoever thought them; a signature only where it is this protocol's. */
+export function encodeAnswerPart(part: Part): JsonObject | undefined {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return part.text === "" ? undefined : { text: part.text };
+    case "tool_call":
+      return encodeCall(part);
+    case "media":
+      return encodeSource(part.source);
+    case "reasoning": {
+      const signature = ownValue(part.signature);
+      if (part.text === "") {
+        return signature === undefined ? undefined : { text: "", thoughtSignature: signature };
+      }
+      return signature === undefined
+        ? { text: part.text, thought: true }
+        : { text: part.text, thought: true, thoughtSignature: signature };
+    }
+    default:
+      return undefined;
+  }
+}

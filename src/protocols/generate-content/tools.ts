@@ -1,0 +1,113 @@
+/** `tools` and `toolConfig`, read into canonical fields and written from them. CONV-508, CONV-509; T23, T29. */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonical/request.ts";
+import { keepUnknown } from "../native.ts";
+import type { Fields, Gathered } from "./config.ts";
+import { read, snakeCase, spelling } from "./names.ts";
+import { fromVendorSchema, toVendorSchema } from "./schema.ts";
+
+const declarationFields = new Set([
+  "name",
+  "description",
+  "parameters",
+  "parametersJsonSchema",
+  snakeCase("parametersJsonSchema"),
+]);
+
+/** Function declarations become tools; the vendor's own tools (search, code) are native fields. */
+export function decodeTools(body: WireObject, { names, native, used }: Gathered): Fields {
+  if (!Array.isArray(body["tools"])) return {};
+  used.add("tools");
+  names.tools = "tools";
+  const tools: Tool[] = [];
+  for (const [index, wire] of body["tools"].entries()) {
+    if (!isObject(wire)) continue;
+    const param = `tools[${index}]`;
+    const name = spelling(wire, "functionDeclarations");
+    const declarations = read(wire, "functionDeclarations");
+    for (const [at, declaration] of (Array.isArray(declarations) ? declarations : []).entries()) {
+      if (!isObject(declaration)) continue;
+      tools.push(decodeDeclaration(declaration));
+      keepUnknown(declaration, declarationFields, `${param}.${name}[${at}]`, native);
+    }
+    keepUnknown(wire, new Set([name]), param, native);
+  }
+  return { tools };
+}
+
+function decodeDeclaration(wire: WireObject): Tool {
+  const { description, parameters } = wire;
+  const schema = read(wire, "parametersJsonSchema");
+  const given = isObject(schema)
+    ? (schema as JsonObject)
+    : isObject(parameters)
+      ? fromVendorSchema(parameters)
+      : undefined;
+  return {
+    name: String(wire["name"]),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(given ? { parameters: given } : {}),
+  };
+}
+
+export function decodeToolConfig(body: WireObject, { names, native, used }: Gathered): Fields {
+  const config = read(body, "toolConfig");
+  if (!isObject(config)) return {};
+  const path = spelling(body, "toolConfig");
+  used.add(path);
+  const calling = read(config, "functionCallingConfig");
+  const name = spelling(config, "functionCallingConfig");
+  keepUnknown(config, new Set([name]), path, native);
+  if (!isObject(calling)) return {};
+  const allowed = read(calling, "allowedFunctionNames");
+  names.toolChoice = `${path}.${name}`;
+  const list = Array.isArray(allowed) ? allowed.map(String) : [];
+  return { toolChoice: decodeMode(calling["mode"], list) };
+}
+
+function decodeMode(mode: unknown, allowed: readonly string[]): ToolChoice {
+  if (mode === "NONE") return { type: "none" };
+  if (mode === "ANY") {
+    if (allowed.length === 0) return { type: "required" };
+    return allowed.length === 1
+      ? { type: "tool", name: allowed[0]! }
+      : { type: "allowed", mode: "required", names: allowed };
+  }
+  return mode === "VALIDATED" && allowed.length > 0
+    ? { type: "allowed", mode: "auto", names: allowed }
+    : { type: "auto" };
+}
+
+/** The vendor reads any JSON Schema in `parametersJsonSchema`, once cleaned; a tool without arguments has none. */
+export function encodeTools({ tools = [], toolChoice }: CanonicalRequest, body: JsonObject): void {
+  if (tools.length > 0) {
+    body["tools"] = [{ functionDeclarations: tools.map(encodeDeclaration) }];
+  }
+  if (toolChoice) body["toolConfig"] = { functionCallingConfig: encodeMode(toolChoice) };
+}
+
+function encodeDeclaration(tool: Tool): JsonObject {
+  const wire: JsonObject = { name: tool.name };
+  if (tool.description !== undefined) wire["description"] = tool.description;
+  if (tool.parameters && Object.keys(tool.parameters).length > 0) {
+    wire["parametersJsonSchema"] = toVendorSchema({ type: "object", ...tool.parameters });
+  }
+  return wire;
+}
+
+function encodeMode(choice: ToolChoice): JsonObject {
+  switch (choice.type) {
+    case "auto":
+      return { mode: "AUTO" };
+    case "none":
+      return { mode: "NONE" };
+    case "required":
+      return { mode: "ANY" };
+    case "tool":
+      return { mode: "ANY", allowedFunctionNames: [choice.name] };
+    case "allowed": {
+      const mode = choice.mode === "required" ? "ANY" : "VALIDATED";
+      return { mode, allowedFunctionNames: [...choice.names] };
+    }
+  }
+}

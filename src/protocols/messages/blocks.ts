@@ -1,0 +1,227 @@
+/**
+ * Content blocks of the messages protocol, read into canonical parts and written from them.
+ * Spec: "Message structure"; kinds only this protocol has (server tools, search results) are native fields.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type {
+  CacheBreakpoint,
+  JsonObject,
+  MediaSource,
+  NativeField,
+  Part,
+  ReasoningPart,
+  ToolResultPart,
+} from "../canonical/request.ts";
+import { keepUnknown } from "../native.ts";
+import { argumentsObject } from "../tool-arguments.ts";
+
+type MediaPart = Extract<Part, { type: "media" }>;
+
+const knownFields: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: new Set(["type", "text", "cache_control"]),
+  image: new Set(["type", "source", "cache_control"]),
+  document: new Set(["type", "source", "title", "cache_control"]),
+  tool_use: new Set(["type", "id", "name", "input", "cache_control"]),
+  tool_result: new Set(["type", "tool_use_id", "content", "is_error", "cache_control"]),
+  thinking: new Set(["type", "thinking", "signature"]),
+  redacted_thinking: new Set(["type", "data"]),
+};
+
+/**
+ * The parts of a message's content. `param` is its dotted name; what no other protocol could understand is added to
+ * `native` under its own.
+ */
+export function decodeContent(content: unknown, param: string, native: NativeField[]): Part[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return [];
+  const parts: Part[] = [];
+  for (const [index, block] of content.entries()) {
+    if (!isObject(block)) continue;
+    const name = `${param}[${index}]`;
+    const part = decodeBlock(block, name, native);
+    if (part) {
+      parts.push(part);
+      keepUnknown(block, knownFields[String(block["type"])]!, name, native);
+    } else native.push({ param: name, value: block });
+  }
+  return parts;
+}
+
+function decodeBlock(block: WireObject, param: string, native: NativeField[]): Part | undefined {
+  const cache = decodeCache(block["cache_control"]);
+  const cached = cache === undefined ? {} : { cache };
+  switch (block["type"]) {
+    case "text":
+      return { type: "text", text: text(block["text"]), ...cached };
+    case "image":
+    case "document":
+      return decodeMedia(block, cached);
+    case "tool_use":
+      return {
+        type: "tool_call",
+        id: text(block["id"]),
+        name: text(block["name"]),
+        arguments: JSON.stringify(block["input"] ?? {}),
+        ...cached,
+      };
+    case "tool_result":
+      return {
+        type: "tool_result",
+        callId: text(block["tool_use_id"]),
+        content: decodeContent(block["content"], `${param}.content`, native),
+        ...(block["is_error"] === true ? { isError: true } : {}),
+        ...cached,
+      };
+    case "thinking":
+    case "redacted_thinking":
+      return decodeThinking(block);
+    default:
+      return undefined;
+  }
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** A thinking or redacted_thinking block. An empty signature is none. */
+export function decodeThinking(block: WireObject): ReasoningPart {
+  if (block["type"] === "redacted_thinking") {
+    const value = text(block["data"]);
+    return {
+      type: "reasoning",
+      text: "",
+      signature: { protocol: "messages", value, redacted: true },
+    };
+  }
+  const thought = text(block["thinking"]);
+  const value = text(block["signature"]);
+  return value === ""
+    ? { type: "reasoning", text: thought }
+    : { type: "reasoning", text: thought, signature: { protocol: "messages", value } };
+}
+
+export function decodeCache(wire: unknown): CacheBreakpoint | undefined {
+  if (!isObject(wire)) return undefined;
+  const ttl = wire["ttl"];
+  return ttl === "5m" || ttl === "1h" ? { ttl } : {};
+}
+
+function decodeMedia(
+  block: WireObject,
+  cached: { cache?: CacheBreakpoint },
+): MediaPart | undefined {
+  const isImage = block["type"] === "image";
+  const source = decodeSource(block["source"], isImage);
+  if (!source) return undefined;
+  const title = block["title"];
+  return {
+    type: "media",
+    media: isImage ? "image" : "file",
+    source,
+    ...(typeof title === "string" ? { filename: title } : {}),
+    ...cached,
+  };
+}
+
+function decodeSource(wire: unknown, isImage: boolean): MediaSource | undefined {
+  if (!isObject(wire)) return undefined;
+  switch (wire["type"]) {
+    case "base64":
+      return { kind: "base64", mediaType: text(wire["media_type"]), data: text(wire["data"]) };
+    case "text": {
+      const data = Buffer.from(text(wire["data"]), "utf8").toString("base64");
+      return { kind: "base64", mediaType: "text/plain", data };
+    }
+    case "url":
+      return isImage
+        ? { kind: "url", url: text(wire["url"]) }
+        : { kind: "url", url: text(wire["url"]), mediaType: "application/pdf" };
+    case "file":
+      return { kind: "file_id", fileId: text(wire["file_id"]) };
+    default:
+      return undefined;
+  }
+}
+
+/** The blocks of canonical parts. What the protocol cannot carry is left out; `fit` has noted it. */
+export function encodeContent(parts: readonly Part[]): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const part of parts) {
+    const block = encodePart(part);
+    if (!block) continue;
+    if ("cache" in part && part.cache) block["cache_control"] = encodeCache(part.cache);
+    blocks.push(block);
+  }
+  return blocks;
+}
+
+function encodePart(part: Part): JsonObject | undefined {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      // The vendor refuses empty text blocks (T25).
+      return part.text === "" ? undefined : { type: "text", text: part.text };
+    case "media":
+      return encodeMedia(part);
+    case "tool_call":
+      return {
+        type: "tool_use",
+        id: toolId(part.id),
+        name: part.name,
+        input: argumentsObject(part.arguments),
+      };
+    case "tool_result":
+      return encodeToolResult(part);
+    case "reasoning":
+      return encodeThinking(part);
+  }
+}
+
+/** The vendor takes letters, digits, "_" and "-" only; call and result are changed alike. */
+const toolId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, "_");
+
+function encodeToolResult(part: ToolResultPart): JsonObject {
+  const block: JsonObject = {
+    type: "tool_result",
+    tool_use_id: toolId(part.callId),
+    content: encodeContent(part.content),
+  };
+  if (part.isError === true) block["is_error"] = true;
+  return block;
+}
+
+/** Reasoning goes back only with this protocol's own signature: the vendor refuses it without. */
+function encodeThinking({ text: thought, signature }: ReasoningPart): JsonObject | undefined {
+  if (signature?.protocol !== "messages") return undefined;
+  return signature.redacted === true
+    ? { type: "redacted_thinking", data: signature.value }
+    : { type: "thinking", thinking: thought, signature: signature.value };
+}
+
+export function encodeCache({ ttl }: CacheBreakpoint): JsonObject {
+  return ttl === undefined ? { type: "ephemeral" } : { type: "ephemeral", ttl };
+}
+
+function encodeMedia(part: MediaPart): JsonObject | undefined {
+  if (part.media !== "image" && part.media !== "file") return undefined;
+  const type = part.media === "image" ? "image" : "document";
+  const block: JsonObject = { type, source: encodeSource(part.source, part.media === "file") };
+  if (type === "document" && part.filename !== undefined) block["title"] = part.filename;
+  return block;
+}
+
+function encodeSource(source: MediaSource, isFile: boolean): JsonObject {
+  switch (source.kind) {
+    case "base64":
+      return isFile && source.mediaType === "text/plain"
+        ? {
+            type: "text",
+            media_type: "text/plain",
+            data: Buffer.from(source.data, "base64").toString("utf8"),
+          }
+        : { type: "base64", media_type: source.mediaType, data: source.data };
+    case "url":
+      return { type: "url", url: source.url };
+    case "file_id":
+      return { type: "file", file_id: source.fileId };
+  }
+}

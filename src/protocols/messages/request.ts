@@ -1,0 +1,241 @@
+/**
+ * The messages request, read into the canonical form. Spec: "Parameter mapping among the four protocols".
+ * What only this protocol has is kept as native fields, under the caller's own names.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type {
+  CanonicalFieldName,
+  CanonicalRequest,
+  JsonObject,
+  Message,
+  NativeField,
+  OutputFormat,
+  Reasoning,
+  Tool,
+  ToolChoice,
+} from "../canonical/request.ts";
+import type { RequestAddress } from "../codec.ts";
+import { keepUnknown } from "../native.ts";
+import { compileCheck } from "../wire-check.ts";
+import { decodeCache, decodeContent } from "./blocks.ts";
+import { messagesRequest } from "./wire.ts";
+
+/** Checks a body of `POST /v1/messages`. @throws GatewayError naming the first field at fault. */
+export const validate = compileCheck(messagesRequest);
+
+const knownFields = new Set([
+  "model",
+  "stream",
+  "messages",
+  "system",
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop_sequences",
+  "tools",
+  "tool_choice",
+  "thinking",
+  "output_config",
+  "metadata",
+]);
+
+/** What is gathered on the way beside the fields themselves. */
+interface Gathered {
+  readonly names: Partial<Record<CanonicalFieldName, string>>;
+  readonly native: NativeField[];
+}
+
+/** @throws GatewayError naming the offending field. */
+export function decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest {
+  validate(body);
+  const gathered: Gathered = { names: {}, native: [] };
+  const messages = decodeMessages(body, gathered.native);
+  const request: Partial<Mutable<CanonicalRequest>> = {
+    ...decodeSampling(body, gathered),
+    ...decodeTools(body, gathered),
+    ...decodeToolChoice(body["tool_choice"], gathered),
+    ...decodeReasoning(body, gathered),
+    ...decodeMetadata(body["metadata"], gathered),
+  };
+  keepUnknown(body, knownFields, "", gathered.native);
+  return {
+    ...request,
+    protocol: "messages",
+    model: address.model,
+    stream: address.stream,
+    messages,
+    native: gathered.native,
+    names: gathered.names,
+  };
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+type Fields = Partial<Mutable<CanonicalRequest>>;
+
+function decodeMessages(body: WireObject, native: NativeField[]): Message[] {
+  const messages: Message[] = [];
+  const system = decodeContent(body["system"], "system", native);
+  if (system.length > 0) messages.push({ role: "system", content: system });
+  for (const [index, wire] of list(body["messages"]).entries()) {
+    if (!isObject(wire)) continue;
+    const role = wire["role"] === "assistant" || wire["role"] === "system" ? wire["role"] : "user";
+    const param = `messages[${index}]`;
+    messages.push({ role, content: decodeContent(wire["content"], `${param}.content`, native) });
+    keepUnknown(wire, messageFields, param, native);
+  }
+  return messages;
+}
+
+const messageFields = new Set(["role", "content"]);
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const sampling = {
+  max_tokens: "maxOutputTokens",
+  temperature: "temperature",
+  top_p: "topP",
+  top_k: "topK",
+  stop_sequences: "stop",
+} as const;
+
+function decodeSampling(body: WireObject, { names }: Gathered): Fields {
+  const fields: WireObject = {};
+  for (const [wireName, name] of Object.entries(sampling)) {
+    const value = body[wireName];
+    if (value === undefined || value === null) continue;
+    fields[name] = value;
+    names[name] = wireName;
+  }
+  return fields;
+}
+
+const toolFields = new Set([
+  "type",
+  "name",
+  "description",
+  "input_schema",
+  "strict",
+  "cache_control",
+]);
+
+function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
+  if (!Array.isArray(body["tools"])) return {};
+  const tools: Tool[] = [];
+  for (const [index, wire] of body["tools"].entries()) {
+    const param = `tools[${index}]`;
+    const type: unknown = isObject(wire) ? (wire["type"] ?? "custom") : undefined;
+    if (isObject(wire) && type === "custom") {
+      tools.push(decodeTool(wire));
+      keepUnknown(wire, toolFields, param, native);
+    } else native.push({ param, value: wire });
+  }
+  names.tools = "tools";
+  return { tools };
+}
+
+function decodeTool(wire: WireObject): Tool {
+  const { name, description, input_schema: schema, strict } = wire;
+  const cache = decodeCache(wire["cache_control"]);
+  return {
+    name: String(name),
+    ...(typeof description === "string" ? { description } : {}),
+    parameters: schema as JsonObject,
+    ...(typeof strict === "boolean" ? { strict } : {}),
+    ...(cache ? { cache } : {}),
+  };
+}
+
+function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
+  if (!isObject(wire)) return {};
+  names.toolChoice = "tool_choice";
+  const fields: Fields = { toolChoice: toolChoice(wire) };
+  const disabled = wire["disable_parallel_tool_use"];
+  if (typeof disabled === "boolean") {
+    fields.parallelToolCalls = !disabled;
+    names.parallelToolCalls = "tool_choice.disable_parallel_tool_use";
+  }
+  keepUnknown(wire, toolChoiceFields, "tool_choice", native);
+  return fields;
+}
+
+const toolChoiceFields = new Set(["type", "name", "disable_parallel_tool_use"]);
+
+function toolChoice(wire: WireObject): ToolChoice {
+  switch (wire["type"]) {
+    case "any":
+      return { type: "required" };
+    case "tool":
+      return { type: "tool", name: String(wire["name"]) };
+    case "none":
+      return { type: "none" };
+    default:
+      return { type: "auto" };
+  }
+}
+
+function decodeReasoning(body: WireObject, gathered: Gathered): Fields {
+  const { names, native } = gathered;
+  const fields: Fields = {};
+  const reasoning: Mutable<Reasoning> = { ...decodeThinkingConfig(body["thinking"], gathered) };
+  const output = body["output_config"];
+  if (isObject(output)) {
+    if (typeof output["effort"] === "string") {
+      reasoning.effort = output["effort"];
+      names["reasoning.effort"] = "output_config.effort";
+    }
+    const format = outputFormat(output["format"]);
+    if (format) {
+      fields.outputFormat = format;
+      names.outputFormat = "output_config.format";
+    }
+    const known = format ? outputFields : outputFieldsWithoutFormat;
+    keepUnknown(output, known, "output_config", native);
+  }
+  if (Object.keys(reasoning).length > 0) fields.reasoning = reasoning;
+  return fields;
+}
+
+const outputFields = new Set(["effort", "format"]);
+const outputFieldsWithoutFormat = new Set(["effort"]);
+
+function outputFormat(wire: unknown): OutputFormat | undefined {
+  if (!isObject(wire) || wire["type"] !== "json_schema") return undefined;
+  return { type: "json_schema", schema: wire["schema"] as JsonObject };
+}
+
+function decodeThinkingConfig(wire: unknown, { names, native }: Gathered): Reasoning {
+  if (!isObject(wire)) return {};
+  const { type, budget_tokens: budget, display } = wire;
+  if (type === "between_tools") {
+    native.push({ param: "thinking", value: wire });
+    return {};
+  }
+  const reasoning: Mutable<Reasoning> = {};
+  if (type === "enabled" && typeof budget === "number") {
+    reasoning.budget = budget;
+    names["reasoning.budget"] = "thinking.budget_tokens";
+  } else {
+    reasoning.budget = type === "disabled" ? 0 : "dynamic";
+    names["reasoning.budget"] = "thinking";
+  }
+  if (typeof display === "string") {
+    reasoning.includeThoughts = display !== "omitted";
+    names["reasoning.includeThoughts"] = "thinking.display";
+  }
+  keepUnknown(wire, thinkingFields, "thinking", native);
+  return reasoning;
+}
+
+const thinkingFields = new Set(["type", "budget_tokens", "display"]);
+
+function decodeMetadata(wire: unknown, { names, native }: Gathered): Fields {
+  if (!isObject(wire)) return {};
+  keepUnknown(wire, metadataFields, "metadata", native);
+  const userId = wire["user_id"];
+  if (typeof userId !== "string") return {};
+  names.endUserId = "metadata.user_id";
+  return { endUserId: userId };
+}
+
+const metadataFields = new Set(["user_id"]);

@@ -1,0 +1,138 @@
+/**
+ * The whole answer of the messages protocol, read and written. Spec: "Response field mapping"; CONV-703, CONV-707,
+ * CONV-711, CONV-715, CONV-818.
+ */
+import { isObject } from "../../base/json.ts";
+import type { JsonObject, Part, ReasoningPart } from "../canonical/request.ts";
+import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import type { AnswerContext } from "../codec.ts";
+import { argumentsObject } from "../tool-arguments.ts";
+import { decodeThinking } from "./blocks.ts";
+import { decodeUsage, encodeUsage } from "./usage.ts";
+
+/** An upstream's answer. Results of the vendor's own server tools have no canonical form and are left out. */
+export function decodeResponse(body: JsonObject): CanonicalResponse {
+  const content: Part[] = [];
+  for (const block of Array.isArray(body["content"]) ? body["content"] : []) {
+    const part = isObject(block) ? decodeBlock(block) : undefined;
+    if (part) content.push(part);
+  }
+  const usage = decodeUsage(body["usage"]);
+  return {
+    protocol: "messages",
+    id: typeof body["id"] === "string" ? body["id"] : "",
+    createdAt: 0,
+    content,
+    finish: decodeFinish(body["stop_reason"], body["stop_sequence"], content.some(isToolCall)),
+    ...(usage ? { usage } : {}),
+  };
+}
+
+const isToolCall = (part: Part): boolean => part.type === "tool_call";
+
+function decodeBlock(block: Record<string, unknown>): Part | undefined {
+  const { type, text, id, name, input } = block;
+  switch (type) {
+    case "text":
+      return { type: "text", text: typeof text === "string" ? text : "" };
+    case "tool_use": {
+      const json = JSON.stringify(input ?? {});
+      return { type: "tool_call", id: String(id), name: String(name), arguments: json };
+    }
+    case "thinking":
+    case "redacted_thinking":
+      return decodeThinking(block);
+    default:
+      return undefined;
+  }
+}
+
+const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  refusal: "content_filter",
+};
+
+/** Why the answer ended; where an upstream does not say, the presence of tool calls does. */
+export function decodeFinish(reason: unknown, sequence: unknown, hasToolCalls: boolean): Finish {
+  if (typeof reason !== "string") return { reason: hasToolCalls ? "tool_calls" : "stop" };
+  const known = reasonByWire[reason] ?? "stop";
+  return typeof sequence === "string"
+    ? { reason: known, raw: reason, stopSequence: sequence }
+    : { reason: known, raw: reason };
+}
+
+const wireByReason: Readonly<Record<Finish["reason"], string>> = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  content_filter: "refusal",
+  error: "end_turn",
+};
+
+/** `stop_reason` and `stop_sequence`. The vendor's own word is kept where it was one of this protocol. */
+export function encodeFinish(finish: Finish): {
+  stop_reason: string;
+  stop_sequence: string | null;
+} {
+  const { reason, raw, stopSequence } = finish;
+  const isOwnWord = raw !== undefined && reasonByWire[raw] === reason;
+  const ownWord = stopSequence === undefined ? wireByReason[reason] : "stop_sequence";
+  return { stop_reason: isOwnWord ? raw : ownWord, stop_sequence: stopSequence ?? null };
+}
+
+export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
+  const content: JsonObject[] = [];
+  for (const part of response.content) {
+    const block = encodeBlock(part);
+    if (block) content.push(block);
+  }
+  return {
+    id: answerId(response.protocol === "messages" ? response.id : "", context),
+    type: "message",
+    role: "assistant",
+    model: context.model,
+    content,
+    ...encodeFinish(response.finish),
+    usage: response.usage
+      ? encodeUsage(response.usage)
+      : { input_tokens: context.inputEstimate, output_tokens: 0 },
+  };
+}
+
+/** The upstream's own id where it spoke this protocol, else ours with the prefix clients know. */
+export function answerId(upstreamId: string, context: AnswerContext): string {
+  return upstreamId === "" ? `msg_${context.id}` : upstreamId;
+}
+
+/** The block of an answer's part; media has no block here, and empty text is none. */
+function encodeBlock(part: Part): JsonObject | undefined {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return part.text === "" ? undefined : { type: "text", text: part.text };
+    case "tool_call": {
+      const input = argumentsObject(part.arguments);
+      return { type: "tool_use", id: part.id, name: part.name, input };
+    }
+    case "reasoning":
+      return encodeThinking(part);
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Thinking is shown whoever thought it, but a signature only where it is this protocol's:
+ * another's would be refused when the caller sends it back.
+ */
+function encodeThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
+  const own = signature?.protocol === "messages" ? signature : undefined;
+  if (own?.redacted === true) return { type: "redacted_thinking", data: own.value };
+  if (text === "" && own === undefined) return undefined;
+  return { type: "thinking", thinking: text, signature: own?.value ?? "" };
+}
