@@ -1,4 +1,5 @@
 /** Sends an answer, with whatever the script wants to go wrong on the way. One frame is one write. */
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { formatSse } from "../base/sse.ts";
@@ -149,10 +150,7 @@ function createWriter({ response, script, left, array }: Delivery): Writer {
 
   async function send(bytes: string | Buffer): Promise<void> {
     if (left.aborted || response.write(bytes)) return;
-    await new Promise<void>((resolve) => {
-      response.once("drain", resolve);
-      left.addEventListener("abort", () => resolve(), { once: true });
-    });
+    await once(response, "drain", { signal: left });
   }
 
   /** Packets of exactly `cutBytes`, each in its own turn of the event loop; the rest waits for the next frame. */

@@ -37,9 +37,10 @@ interface Exchange {
 export function createHandler(parts: Parts) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const started = performance.now();
-    const url = new URL(request.url ?? "/", "http://sandbox");
+    const url = URL.parse(request.url ?? "/", "http://sandbox");
     const text = await readBody(request);
     if (text === undefined) return;
+    if (!url) return sendJson(response, 400, { error: { message: "Not a path." } });
     const vendor = parts.vendors.find(({ name }) => url.pathname.startsWith(`/${name}/`));
     if (!vendor) return answerOwnPath(parts.journal, { request, response, url });
     const body = parsed(text);

@@ -1,4 +1,5 @@
 /** The sandbox script: what each field does, the same at all four endpoints. */
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { scripted, useSandbox } from "./support.ts";
 import { endpoints, receive, send, textOf } from "./vendors.ts";
@@ -156,6 +157,35 @@ describe.each(endpoints)("script at $name", (endpoint) => {
       expect(response.status).toBe(400);
       expect(JSON.stringify(await response.json())).toContain("#sandbox");
     }
+  });
+});
+
+describe("a client that reads slowly or badly", () => {
+  it("holds back until the client reads on, and gives up when it leaves", async () => {
+    const leaving = new AbortController();
+    const script = { reply: "z".repeat(20_000_000), chunk_chars: 10_000 };
+    const response = await send({
+      url: sandbox.url,
+      endpoint: endpoints[0]!,
+      text: scripted(script),
+      stream: true,
+      signal: leaving.signal,
+    });
+    const reader = response.body!.getReader();
+    await reader.read();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(sandbox.journal.list()[0]).toMatchObject({ duration_ms: null });
+    leaving.abort();
+    await expect.poll(() => sandbox.journal.list()[0]!.aborted).toBe(true);
+  });
+
+  it("survives a path that is none", async () => {
+    const socket = connect(Number(new URL(sandbox.url).port), "127.0.0.1");
+    socket.write("GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    let answer = "";
+    for await (const chunk of socket) answer += String(chunk);
+    expect(answer).toContain("400 Bad Request");
+    expect((await fetch(sandbox.url)).status).toBe(200);
   });
 });
 

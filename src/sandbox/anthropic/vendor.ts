@@ -21,7 +21,7 @@ const types: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-export function anthropicError(status: number, failure: Failure): Json {
+function anthropicError(status: number, failure: Failure): Json {
   const usual = types[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
   return {
     type: "error",

@@ -90,7 +90,6 @@ function wrongMessage(item: Json, place: string): Failure | undefined {
 const neededBy: Readonly<Record<string, readonly string[]>> = {
   function_call: ["call_id", "name", "arguments"],
   function_call_output: ["call_id", "output"],
-  reasoning: ["summary"],
 };
 
 function wrongItem([at, item]: [number, Json]): Failure | undefined {
