@@ -1,4 +1,4 @@
 /** Routing's door: a model id and a scope in, offers in order out. Design section 7. */
-export { parseModelId, strategies, type ParsedModelId, type Strategy } from "./model-id.ts";
+export { parseModelId, type ParsedModelId, type Strategy } from "./model-id.ts";
 export { modelsFor, openScope, type CallableModel, type RoutingScope } from "./scope.ts";
 export { plan, type Explanation, type Plan, type PlanInput } from "./plan.ts";

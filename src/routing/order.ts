@@ -72,7 +72,7 @@ function byStrategy({ offers, protocol, strategy, random }: OrderInput): TextOff
  * Rendezvous hashing: the provider with the highest hash of (value, provider id). Every node picks the same one
  * without shared state, and when a provider leaves, only its own sessions move.
  */
-export function rendezvous(affinity: string, providers: readonly string[]): string | undefined {
+function rendezvous(affinity: string, providers: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestHash: Buffer | undefined;
   for (const provider of providers) {

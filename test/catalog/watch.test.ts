@@ -83,6 +83,14 @@ describe("watchConfig", () => {
     expect(told).toHaveLength(2);
   });
 
+  it("a wrong file is reported once, however often it is looked at", async () => {
+    await start(withGlobal(1), 20);
+    writeFileSync(path, withGlobal(-5));
+    await until(() => expect(told).toHaveLength(1));
+    await pause(200);
+    expect(told).toHaveLength(1);
+  });
+
   it("a file absent for a moment changes nothing", async () => {
     const watch = await start(withGlobal(1));
     rmSync(path);

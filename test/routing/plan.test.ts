@@ -222,6 +222,15 @@ describe("order", () => {
     expect([...new Set(moved)].sort()).toEqual(["leaves c", "stays"]);
   });
 
+  it("T43: a session is held to an offer that needs no conversion, where there is one", () => {
+    const multi = sandboxCatalog("http://s");
+    const protocols = Array.from({ length: 30 }, (_unused, session) => {
+      const extra = { entryPoint: "messages", affinity: `s${session}` } as const;
+      return planOf(multi, "sandbox/multi", extra).offers[0]!.protocol;
+    });
+    expect(new Set(protocols)).toEqual(new Set(["messages"]));
+  });
+
   it("affinity never overrules a preference", () => {
     for (let session = 0; session < 20; session += 1) {
       const extra = { affinity: `s${session}`, ...scoped({ preferredProviders: ["a"] }) };
