@@ -1,0 +1,74 @@
+/**
+ * The OpenAPI 3.1 document of everything that is served, and the reference page made of it.
+ * Request schemas are those that check requests, error examples those that are answered; test/http/openapi.test.ts
+ * holds the rest to the running gateway. design.md section 8 "Health"; `docs/openapi.json` is generated from it.
+ */
+import { readFileSync } from "node:fs";
+import type { FastifyInstance } from "fastify";
+import { registerDocsPage } from "./docs-page.ts";
+import { chat } from "./openapi/chat.ts";
+import { anyCredential, headers, securitySchemes, sharedSchemas } from "./openapi/components.ts";
+import type { Node } from "./openapi/document.ts";
+import { errorSchemas } from "./openapi/errors.ts";
+import { generateContent } from "./openapi/generate-content.ts";
+import { health } from "./openapi/health.ts";
+import { keyPart } from "./openapi/key.ts";
+import { messages } from "./openapi/messages.ts";
+import { models } from "./openapi/models.ts";
+import { responses } from "./openapi/responses.ts";
+
+const parts = [chat, responses, messages, generateContent, models, keyPart, health];
+
+const about = `One API key for generative models of several vendors, in the protocol you already speak.
+
+Authenticate with \`Authorization: Bearer <API key>\`, or put the same key where your vendor's SDK puts it. The examples call the sandbox: simulated vendors that need no key of theirs.
+
+Every answer to a call carries \`x-request-id\`. What the gateway changed in a request is named in \`gw.droppedParams\`, on streams in the header \`x-gw-dropped-params\`. Errors have the shape of the protocol that was called, with a stable code.`;
+
+interface Document {
+  readonly openapi: string;
+  readonly info: Node & { readonly version: string };
+  readonly paths: Record<string, Record<string, Node>>;
+  readonly components: { readonly schemas: Record<string, Node> } & Node;
+}
+
+/** The document as plain JSON; the same on every machine. */
+export function openapiDocument(): Document {
+  const packageFile = new URL("../../package.json", import.meta.url);
+  const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
+  const document = {
+    openapi: "3.1.1",
+    info: {
+      title: "Tollgate",
+      version,
+      summary: "A self-hosted gateway in front of generative models.",
+      description: about,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: anyCredential,
+    tags: [
+      { name: "Text", description: "Four protocols; each answers in its own shape." },
+      { name: "Models", description: "What can be called, with what, and at which price." },
+      { name: "Account", description: "What the calling key may spend." },
+      { name: "Operation", description: "For probes and dashboards." },
+    ],
+    paths: Object.assign({}, ...parts.map((part) => part.paths)) as object,
+    components: {
+      securitySchemes,
+      headers,
+      schemas: Object.assign({}, sharedSchemas, errorSchemas, ...parts.map((part) => part.schemas)),
+    },
+  };
+  // Schemas carry marks of their library that are no part of JSON.
+  return JSON.parse(JSON.stringify(document)) as Document;
+}
+
+/** Adds `GET /openapi.json` and the reference at `GET /docs`. Neither needs a key. */
+export function registerDocs(app: FastifyInstance): void {
+  const text = JSON.stringify(openapiDocument());
+  app.get("/openapi.json", (_request, reply) =>
+    reply.type("application/json; charset=utf-8").header("cache-control", "no-cache").send(text),
+  );
+  registerDocsPage(app);
+}

@@ -1,0 +1,72 @@
+/** What all parts share: credentials, response headers, and what the gateway adds to answers. */
+import { Type } from "typebox";
+import type { Node } from "./document.ts";
+
+/** Any one of them will do; each vendor's SDK finds its own. Spec: "Authentication" 1. */
+export const securitySchemes: Readonly<Record<string, Node>> = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "`Authorization: Bearer <API key>`. An API key begins with `gw_live_`.",
+  },
+  xApiKey: {
+    type: "apiKey",
+    in: "header",
+    name: "x-api-key",
+    description: "The same API key, where the messages protocol's SDKs put it.",
+  },
+  xGoogApiKey: {
+    type: "apiKey",
+    in: "header",
+    name: "x-goog-api-key",
+    description: "The same API key, where the generateContent protocol's SDKs put it.",
+  },
+};
+
+export const anyCredential: readonly Node[] = Object.keys(securitySchemes).map((name) => ({
+  [name]: [],
+}));
+
+export const headers: Readonly<Record<string, Node>> = {
+  RequestId: {
+    description:
+      "The request's id, under which the request log keeps it. Quote it when you report a fault.",
+    schema: Type.String(),
+    example: "req_01kacw5v2pf6q8p5b0d6m1x7yt",
+  },
+  DroppedParams: {
+    description:
+      "On streams only: the names of the parameters that were dropped or rewritten, joined by `, `, as the caller wrote them. Absent when there are none. ASCII, at most 4 KB. Whole answers carry the same list in `gw.droppedParams`.",
+    schema: Type.String(),
+    example: "service_tier",
+  },
+  RetryAfter: {
+    description: "Seconds to wait before the call is sent again.",
+    schema: Type.Integer({ minimum: 1 }),
+    example: 5,
+  },
+  ShouldRetry: {
+    description: "`false` on what must not be sent again by itself. Absent otherwise.",
+    schema: Type.String({ enum: ["false"] }),
+  },
+  Authenticate: {
+    description: "The scheme of the credential that is missing or wrong.",
+    schema: Type.String({ enum: ["Bearer"] }),
+  },
+};
+
+export const sharedSchemas = {
+  Gw: Type.Object(
+    {
+      droppedParams: Type.Array(Type.String(), {
+        description:
+          "Names of the parameters that were dropped or rewritten, as the caller wrote them (dotted paths), unique, in the order of the request.",
+        examples: [["service_tier"]],
+      }),
+    },
+    {
+      description:
+        "What the gateway changed in the request. Absent when it changed nothing. A stream says the same in the header `x-gw-dropped-params`.",
+    },
+  ),
+};

@@ -1,0 +1,65 @@
+/** What the parts of the OpenAPI document are made of. Each part describes the paths of one concern. */
+import { Type, type TSchema } from "typebox";
+
+/** A JSON value of the document. Schemas are TypeBox objects, which are plain JSON Schema once written out. */
+export type Node = Readonly<Record<string, unknown>>;
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly Node[];
+  readonly requestBody?: Node;
+  readonly responses: Readonly<Record<string, Node>>;
+  /** Absent: one of the credentials is needed. `[]`: none. `{}` among them: none is needed. */
+  readonly security?: readonly Node[];
+}
+
+/** One concern's share of the document. Names of schemas are unique across parts. */
+export interface Part {
+  readonly paths: Readonly<Record<string, { readonly get?: Operation; readonly post?: Operation }>>;
+  readonly schemas: Readonly<Record<string, object>>;
+}
+
+/** A reference to a named schema of any part. */
+export const ref = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
+
+/** A reference to a header of components.ts. */
+export const headerRef = (name: string): Node => ({ $ref: `#/components/headers/${name}` });
+
+/** A field that is always there and may be null. */
+export const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
+
+/** A string out of a closed set. */
+export const oneOf = (...values: string[]): TSchema =>
+  Type.Unsafe({ type: "string", enum: values });
+
+/** A decimal amount of USD, never a float. */
+export const usd = (description: string): TSchema =>
+  Type.String({ description, pattern: String.raw`^-?\d+(\.\d+)?$`, examples: ["0.00125"] });
+
+export const timestamp = (description: string): TSchema =>
+  Type.String({ description, format: "date-time" });
+
+/** A JSON body of one named schema. */
+export const jsonContent = (name: string, extra: Node = {}): Node => ({
+  "application/json": { schema: ref(name), ...extra },
+});
+
+/** A JSON Schema condition: what fits `when` must fit `rule` too. */
+export function condition(when: unknown, rule: unknown): Node {
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nothing awaits a schema
+  return { if: when, then: rule };
+}
+
+/** An object whose further fields depend on its `type`. */
+export const byType = (examples: string[], rules: Readonly<Record<string, TSchema>>): TSchema =>
+  Type.Unsafe({
+    type: "object",
+    required: ["type"],
+    properties: { type: Type.String({ examples }) },
+    allOf: Object.entries(rules).map(([type, rule]) =>
+      condition({ properties: { type: { const: type } } }, rule),
+    ),
+  });

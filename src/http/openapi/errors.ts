@@ -1,0 +1,152 @@
+/**
+ * Error answers, in the shape of each protocol, from the one catalogue in base/errors.ts. Spec: "Errors".
+ * Their examples are written by the codecs that answer, so they cannot differ from the answers.
+ */
+import { Type } from "typebox";
+import { errorCatalogue, GatewayError, type ErrorCode } from "../../base/errors.ts";
+import { codecs } from "../../protocols/index.ts";
+import { headerRef, jsonContent, oneOf, orNull, type Node } from "./document.ts";
+
+/** Whose error shape is answered: the OpenAI style serves everything but the other two protocols. */
+export type ErrorStyle = "chat" | "messages" | "generate_content";
+
+const schemaNames: Readonly<Record<ErrorStyle, string>> = {
+  chat: "Error",
+  messages: "MessagesError",
+  generate_content: "GenerateContentError",
+};
+
+export const errorSchemas = {
+  ErrorCode: {
+    ...oneOf(...Object.keys(errorCatalogue)),
+    title: "ErrorCode",
+    description: `A stable code: it keeps its name and its meaning as long as its path prefix exists.\n\n${list(
+      Object.keys(errorCatalogue) as ErrorCode[],
+    )}`,
+  },
+  Error: Type.Object({
+    error: Type.Object({
+      message: Type.String({ description: "For people; it may change." }),
+      type: Type.String({
+        description: "The class of the error.",
+        examples: [...new Set(Object.values(errorCatalogue).map((entry) => entry.type))],
+      }),
+      param: orNull(Type.String({ description: "The offending field as the caller spelled it." })),
+      code: orNull(
+        Type.String({
+          description:
+            "One of `ErrorCode`; where an upstream's refusal is passed on as it is, the upstream's own.",
+        }),
+      ),
+    }),
+  }),
+  MessagesError: Type.Object({
+    type: Type.Literal("error"),
+    error: Type.Object({
+      type: Type.String({ examples: ["invalid_request_error", "billing_error", "api_error"] }),
+      message: Type.String(),
+      details: Type.Optional(
+        orNull(
+          Type.Object({
+            error_code: Type.Optional(Type.String({ description: "One of `ErrorCode`." })),
+            param: Type.Optional(Type.String()),
+          }),
+        ),
+      ),
+    }),
+    request_id: Type.Optional(orNull(Type.String())),
+  }),
+  GenerateContentError: Type.Object({
+    error: Type.Object({
+      code: Type.Integer({ description: "The HTTP status." }),
+      message: Type.String(),
+      status: Type.String({ examples: ["INVALID_ARGUMENT", "UNAUTHENTICATED", "UNAVAILABLE"] }),
+      details: Type.Optional(
+        Type.Array(Type.Object({}), {
+          description:
+            "`google.rpc.ErrorInfo`, whose `reason` is an `ErrorCode` in upper case, and `google.rpc.RetryInfo` where the call may be sent again.",
+        }),
+      ),
+    }),
+  }),
+};
+
+const exampleRequestId = "req_01kacw5v2pf6q8p5b0d6m1x7yt";
+
+/** The error answers of an operation that may fail with `codes`, by HTTP status. */
+export function errorResponses(
+  style: ErrorStyle,
+  codes: readonly ErrorCode[],
+): Record<string, Node> {
+  const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([one], [other]) => one - other)
+      .map(([status, group]) => [status, errorResponse(style, status, group)]),
+  );
+}
+
+function errorResponse(style: ErrorStyle, status: number, codes: readonly ErrorCode[]): Node {
+  const [first] = codes;
+  const error = new GatewayError(first!, errorCatalogue[first!].meaning, {
+    retryAfterSeconds: retried.has(status) ? 5 : undefined,
+  });
+  return {
+    description: list(codes),
+    headers: {
+      "x-request-id": headerRef("RequestId"),
+      ...(status === 401 && { "www-authenticate": headerRef("Authenticate") }),
+      ...(status === 402 && { "x-should-retry": headerRef("ShouldRetry") }),
+      ...(retried.has(status) && { "retry-after": headerRef("RetryAfter") }),
+    },
+    content: jsonContent(schemaNames[style], {
+      example: codecs[style].encodeError(error, exampleRequestId),
+    }),
+  };
+}
+
+const retried = new Set([429, 503]);
+
+function list(codes: readonly ErrorCode[]): string {
+  return codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].meaning}`).join("\n");
+}
+
+const callerCodes = [
+  "missing_api_key",
+  "invalid_api_key",
+  "api_key_disabled",
+  "api_key_revoked",
+  "api_key_expired",
+  "workspace_disabled",
+] satisfies ErrorCode[];
+const faultCodes = ["internal_error", "database_unavailable"] satisfies ErrorCode[];
+
+/** Of the operations that only read. */
+export const readingCodes: readonly ErrorCode[] = [...callerCodes, ...faultCodes];
+
+/** Of a text call. */
+export const textCodes: readonly ErrorCode[] = [
+  "invalid_json",
+  "missing_required_parameter",
+  "invalid_type",
+  "invalid_value",
+  "integer_above_max_value",
+  "integer_below_min_value",
+  "invalid_model_suffix",
+  "provider_not_found",
+  "routing_locked",
+  "unsupported_protocol",
+  "upstream_rejected",
+  ...callerCodes,
+  "insufficient_balance",
+  ...(Object.keys(errorCatalogue) as ErrorCode[]).filter((code) => code.endsWith("_cap_reached")),
+  "model_not_allowed",
+  "model_not_found",
+  "request_too_large",
+  "unsupported_media_type",
+  "rate_limit_exceeded",
+  ...faultCodes,
+  "upstream_error",
+  "no_provider_available",
+  "upstream_timeout",
+];

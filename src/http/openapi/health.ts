@@ -1,0 +1,55 @@
+/** The health endpoints in the OpenAPI document. They need no key. */
+import { Type } from "typebox";
+import { jsonContent, oneOf, type Part } from "./document.ts";
+
+const about = { tags: ["Operation"], security: [] } as const;
+
+export const health: Part = {
+  paths: {
+    "/healthz": {
+      get: {
+        ...about,
+        operationId: "getHealth",
+        summary: "Whether the process runs",
+        description: "For liveness probes: it asks nothing but the process.",
+        responses: { 200: { description: "It runs.", content: jsonContent("Health") } },
+      },
+    },
+    "/readyz": {
+      get: {
+        ...about,
+        operationId: "getReadiness",
+        summary: "Whether calls can be taken",
+        description: "For readiness probes and load balancers.",
+        responses: {
+          200: { description: "Ready.", content: jsonContent("Readiness") },
+          503: {
+            description: "Starting, stopping, or without its database.",
+            content: jsonContent("Readiness"),
+          },
+        },
+      },
+    },
+    "/metrics": {
+      get: {
+        ...about,
+        operationId: "getMetrics",
+        summary: "Metrics for Prometheus",
+        description: "Calls, durations, tokens and cost, by model and provider.",
+        responses: {
+          200: {
+            description: "The Prometheus text format.",
+            content: { "text/plain": { schema: Type.String() } },
+          },
+        },
+      },
+    },
+  },
+  schemas: {
+    Health: Type.Object({ status: Type.Literal("ok") }),
+    Readiness: Type.Object({
+      status: oneOf("ready", "not_ready"),
+      database: oneOf("ok", "down"),
+    }),
+  },
+};

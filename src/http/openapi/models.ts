@@ -1,0 +1,150 @@
+/** The model lists in the OpenAPI document. Spec: "GET /v1/models" (MODELS rows). */
+import { Type } from "typebox";
+import { anyCredential } from "./components.ts";
+import { jsonContent, oneOf, ref, usd, type Node, type Operation, type Part } from "./document.ts";
+import { errorResponses, readingCodes, type ErrorStyle } from "./errors.ts";
+
+const domain = Type.Object(
+  {
+    type: oneOf("enum", "integer", "number", "boolean", "string", "object", "array"),
+    values: Type.Optional(Type.Array(Type.Unsafe({ type: ["string", "number"] }))),
+    min: Type.Optional(Type.Number({ description: "For arrays: of the number of items." })),
+    max: Type.Optional(Type.Number()),
+    default: Type.Optional(Type.Unsafe({})),
+    pattern: Type.Optional(Type.String()),
+    multiple_of: Type.Optional(Type.Number()),
+  },
+  { description: "The values a parameter takes." },
+);
+
+const model = Type.Object({
+  id: Type.String({ examples: ["sandbox/chat"] }),
+  object: Type.Literal("model"),
+  created: Type.Integer({ description: "Unix time in seconds." }),
+  owned_by: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  context_length: Type.Integer({ description: "Tokens, input and output together." }),
+  max_output_tokens: Type.Integer(),
+  architecture: Type.Object({
+    input_modalities: Type.Array(Type.String()),
+    output_modalities: Type.Array(Type.String()),
+  }),
+  endpoints: Type.Array(oneOf("chat_completions", "responses", "messages", "generate_content"), {
+    description: "The text endpoints that answer for this model.",
+  }),
+  supported_parameters: Type.Record(Type.String(), domain, {
+    description: "The parameters the model takes, by their chat-completions names.",
+  }),
+  pricing: Type.Array(
+    Type.Object({
+      billable: Type.String({ examples: ["input_tokens"] }),
+      unit: Type.String({ examples: ["million_tokens"] }),
+      price_usd: usd("USD per unit."),
+    }),
+  ),
+  providers: Type.Array(
+    Type.Object({
+      id: Type.String({ description: "What the suffix `:provider` names." }),
+      supply_tier: oneOf("official", "partner", "community"),
+      supports_streaming: Type.Boolean(),
+    }),
+  ),
+});
+
+const googleModel = Type.Object({
+  name: Type.String({ description: "`models/` and the id.", examples: ["models/sandbox/chat"] }),
+  displayName: Type.String(),
+  description: Type.String(),
+  inputTokenLimit: Type.Integer(),
+  outputTokenLimit: Type.Integer(),
+  supportedGenerationMethods: Type.Array(Type.String()),
+});
+
+const aboutLists =
+  "With a key: the models that key can really call, by its allowlist and its routing. Without one: every model. A wrong key is refused.";
+
+const modelId = (example: string): Node => ({
+  name: "id",
+  in: "path",
+  required: true,
+  description: "`vendor/model`. Its slash may stand as it is or as `%2F`.",
+  schema: Type.String(),
+  example,
+});
+
+interface Reading {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly schema: string;
+  readonly style: ErrorStyle;
+  /** For one model instead of the list. */
+  readonly idExample?: string;
+}
+
+function reading({ operationId, summary, style, idExample, ...options }: Reading): Operation {
+  return {
+    operationId,
+    tags: ["Models"],
+    summary,
+    description: options.description ?? aboutLists,
+    security: [{}, ...anyCredential],
+    ...(idExample !== undefined && { parameters: [modelId(idExample)] }),
+    responses: {
+      200: {
+        description: idExample === undefined ? "The models." : "The model.",
+        content: jsonContent(options.schema),
+      },
+      ...errorResponses(style, [
+        ...readingCodes,
+        ...(idExample === undefined ? [] : (["model_not_found"] as const)),
+      ]),
+    },
+  };
+}
+
+export const models: Part = {
+  paths: {
+    "/v1/models": {
+      get: reading({
+        operationId: "listModels",
+        summary: "The models you can call",
+        schema: "ModelList",
+        style: "chat",
+      }),
+    },
+    "/v1/models/{id}": {
+      get: reading({
+        operationId: "getModel",
+        summary: "One model",
+        schema: "Model",
+        style: "generate_content",
+        idExample: "sandbox/chat",
+      }),
+    },
+    "/v1beta/models": {
+      get: reading({
+        operationId: "listGoogleModels",
+        summary: "The models you can call, as the generateContent protocol lists them",
+        schema: "GoogleModelList",
+        style: "generate_content",
+      }),
+    },
+    "/v1beta/models/{id}": {
+      get: reading({
+        operationId: "getGoogleModel",
+        summary: "One model, as the generateContent protocol shows it",
+        schema: "GoogleModel",
+        style: "generate_content",
+        idExample: "sandbox/generate-content",
+      }),
+    },
+  },
+  schemas: {
+    Model: model,
+    ModelList: Type.Object({ object: Type.Literal("list"), data: Type.Array(ref("Model")) }),
+    GoogleModel: googleModel,
+    GoogleModelList: Type.Object({ models: Type.Array(ref("GoogleModel")) }),
+  },
+};

@@ -1,0 +1,66 @@
+/** What the text endpoints have in common: a checked body in, an answer or a stream out. Spec: "Text endpoints". */
+import type { ErrorCode } from "../../base/errors.ts";
+import { headerRef, jsonContent, type Node, type Operation } from "./document.ts";
+import { errorResponses, textCodes, type ErrorStyle } from "./errors.ts";
+
+/** What every text endpoint does, said once per operation because a reader may land on any of them. */
+export const aboutText = [
+  "`model` is `vendor/model`. A suffix `:provider` picks a provider, a suffix `:@price`, `:@latency`, `:@throughput` or `:@balanced` the order in which providers are tried; the two cannot be combined. The answer carries the id without its suffix.",
+  "Fields that are not listed are passed on: the model's upstream knows them or refuses them. `service_tier`, `serviceTier` and `inference_geo` are never forwarded; they and whatever else was changed are named in `gw.droppedParams`, on streams in the header `x-gw-dropped-params`.",
+  "A stream that breaks after its first byte ends with an error event of this protocol, never with a normal ending. When the client disconnects, what was used until then is charged.",
+].join("\n\n");
+
+interface TextOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  /** What is particular to this endpoint; {@link aboutText} follows it. */
+  readonly about: string;
+  readonly style: ErrorStyle;
+  readonly parameters?: readonly Node[];
+  readonly extraCodes?: readonly ErrorCode[];
+  readonly request: { readonly schema: string; readonly examples: Readonly<Record<string, Node>> };
+  /** The 200 answer's content by media type. */
+  readonly answer: Node;
+}
+
+export function textOperation(options: TextOperation): Operation {
+  const { operationId, summary, style, request } = options;
+  return {
+    operationId,
+    tags: ["Text"],
+    summary,
+    description: `${options.about}\n\n${aboutText}`,
+    ...(options.parameters && { parameters: options.parameters }),
+    requestBody: {
+      required: true,
+      content: jsonContent(request.schema, { examples: request.examples }),
+    },
+    responses: {
+      200: {
+        description: "The answer: whole, or as a stream where one was asked for.",
+        headers: {
+          "x-request-id": headerRef("RequestId"),
+          ...(style === "messages" && { "request-id": headerRef("RequestId") }),
+          "x-gw-dropped-params": headerRef("DroppedParams"),
+        },
+        content: options.answer,
+      },
+      ...errorResponses(style, [...textCodes, ...(options.extraCodes ?? [])]),
+    },
+  };
+}
+
+/** A stream of server-sent events. `frame` names the schema of each frame's data. */
+export function eventStream(frame: string, description: string, example: string): Node {
+  return {
+    "text/event-stream": {
+      schema: {
+        type: "string",
+        description,
+        contentMediaType: "text/event-stream",
+        "x-frame": { $ref: `#/components/schemas/${frame}` },
+      },
+      example,
+    },
+  };
+}
