@@ -34,6 +34,8 @@ export interface Queryable {
 export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read";
   readonly readOnly?: boolean;
+  /** How long it may take; 60 seconds when absent. Then its connection is cut. */
+  readonly msMax?: number;
 }
 
 export interface Database extends Queryable {
@@ -52,13 +54,14 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
+/** A transaction that hangs would stop every other caller of the embedded database. */
+const transactionMsMax = 60_000;
+
 /** What a kind of database brings along besides its pool. */
 export interface DatabaseParts {
   readonly kind: Database["kind"];
   readonly pool: pg.Pool;
   readonly signals: (database: Queryable) => Signals;
-  /** Longest a transaction may take; then its connection is cut, so that it cannot stop every other one. */
-  readonly transactionMsMax: number;
   closeRest(): Promise<void>;
 }
 
@@ -104,7 +107,7 @@ export function createDatabase(parts: DatabaseParts): Database {
     const watch = setTimeout(() => {
       broken = true;
       void client.end().catch(() => undefined);
-    }, parts.transactionMsMax);
+    }, options.msMax ?? transactionMsMax);
     try {
       await client.query(begin(options));
       const value = await work({

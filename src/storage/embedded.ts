@@ -19,7 +19,6 @@ import { createSignals, type SignalSource } from "./signals.ts";
 const unixPort = 5432;
 /** Of a Unix socket's path; 104 on macOS, 108 on Linux, the closing zero included. */
 const socketPathBytesMax = 103;
-const transactionMsMax = 60_000;
 const restartsMax = 20;
 const joinWaitMsMax = 10_000;
 
@@ -136,7 +135,6 @@ async function openHere(dataDir: string, lock: DataLock, log: Log): Promise<Data
   return createDatabase({
     kind: "embedded",
     pool,
-    transactionMsMax,
     signals: (database) => createSignals(database, source, log),
     async closeRest() {
       await stopMaintenance();
@@ -156,7 +154,6 @@ function openJoined(place: Place, log: Log): Database {
   return createDatabase({
     kind: "embedded",
     pool: createPool({ ...poolConfig(place), max: 2 }, log),
-    transactionMsMax,
     signals: (database) => createSignals(database, deaf, log),
     closeRest: () => Promise.resolve(),
   });

@@ -6,7 +6,7 @@ import { createPool } from "./pool.ts";
 import { createSignals } from "./signals.ts";
 
 const statementMsMax = 30_000;
-const transactionMsMax = 60_000;
+const idleMsMax = 60_000;
 
 export interface OpenOptions {
   /** A PostgreSQL server (`DATABASE_URL`); it wins over `dataDir`. */
@@ -26,7 +26,7 @@ async function openServer(url: string, options: OpenOptions): Promise<Database> 
     {
       connectionString: url,
       statement_timeout: statementMsMax,
-      idle_in_transaction_session_timeout: transactionMsMax,
+      idle_in_transaction_session_timeout: idleMsMax,
       ...(options.connectionsMax === undefined ? {} : { max: options.connectionsMax }),
     },
     log,
@@ -40,7 +40,6 @@ async function openServer(url: string, options: OpenOptions): Promise<Database> 
   return createDatabase({
     kind: "server",
     pool,
-    transactionMsMax,
     signals: (database) => createSignals(database, createListener(url, log), log),
     closeRest: () => Promise.resolve(),
   });

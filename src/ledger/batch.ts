@@ -1,0 +1,93 @@
+/**
+ * Group commit: what arrives while a batch is under way goes out together as the next one. Design section 5.
+ * One batch of a kind is under way at a time; two at once were measured slower than one.
+ */
+
+export interface BatchOptions<Item, Result> {
+  /** Items a batch takes at most. */
+  readonly sizeMax: number;
+  /** Two items of one identity never share a batch; the second waits for the next. */
+  identity(item: Item): string;
+  /** Does the work; answers with one result per item, in order. All of it or nothing takes effect. */
+  run(items: readonly Item[]): Promise<readonly Result[]>;
+  /** True where a failure lies with the database and not with an item: every member is then told. */
+  isShared(error: unknown): boolean;
+}
+
+export interface Batcher<Item, Result> {
+  /** Resolves with the item's own result, or rejects with what its batch failed with. */
+  add(item: Item): Promise<Result>;
+  /** Resolves when nothing is waiting or under way. */
+  idle(): Promise<void>;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/** Takes the next batch out of the queue, in order, leaving doubles and what is beyond the size for later. */
+function takeBatch<Item, Result>(
+  queue: Waiting<Item, Result>[],
+  options: BatchOptions<Item, Result>,
+): { batch: Waiting<Item, Result>[]; rest: Waiting<Item, Result>[] } {
+  const batch: Waiting<Item, Result>[] = [];
+  const rest: Waiting<Item, Result>[] = [];
+  const taken = new Set<string>();
+  for (const waiting of queue) {
+    const identity = options.identity(waiting.item);
+    if (batch.length < options.sizeMax && !taken.has(identity)) {
+      taken.add(identity);
+      batch.push(waiting);
+    } else rest.push(waiting);
+  }
+  return { batch, rest };
+}
+
+/** A batcher over `run`. */
+export function createBatcher<Item, Result>(
+  options: BatchOptions<Item, Result>,
+): Batcher<Item, Result> {
+  let queue: Waiting<Item, Result>[] = [];
+  let working: Promise<void> | undefined;
+
+  async function settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await options.run(batch.map((waiting) => waiting.item));
+      if (results.length !== batch.length) throw new Error("a batch lost results");
+      for (const [index, waiting] of batch.entries()) waiting.resolve(results[index]!);
+    } catch (error) {
+      if (batch.length === 1 || options.isShared(error)) {
+        for (const waiting of batch) waiting.reject(error);
+        return;
+      }
+      // One member is at fault. In halves, only that one fails, whoever shared its batch.
+      const half = batch.length >> 1;
+      await settle(batch.slice(0, half));
+      await settle(batch.slice(half));
+    }
+  }
+
+  async function work(): Promise<void> {
+    while (queue.length > 0) {
+      // Whatever this turn of the event loop still brings joins the batch.
+      await new Promise((resume) => setImmediate(resume));
+      const { batch, rest } = takeBatch(queue, options);
+      queue = rest;
+      await settle(batch);
+    }
+    working = undefined;
+  }
+
+  return {
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        queue.push({ item, resolve, reject });
+        working ??= work();
+      }),
+    async idle() {
+      await working;
+    },
+  };
+}

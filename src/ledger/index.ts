@@ -1,0 +1,19 @@
+/** The ledger: reserve, post, void, expire; caps; balances; verify. Design section 5. */
+export { createLedger, type Ledger } from "./ledger.ts";
+export { layers, resetsAt, windows, type Layer, type Window } from "./periods.ts";
+export type {
+  Balance,
+  CreditInput,
+  CreditResult,
+  Entry,
+  EntryPage,
+  ExtendInput,
+  HoldName,
+  PostInput,
+  PostResult,
+  ReserveInput,
+  ReserveResult,
+  Spend,
+  VoidResult,
+} from "./types.ts";
+export { verifyLedger, type Difference } from "./verify.ts";

@@ -1,0 +1,199 @@
+/**
+ * The two-phase ledger: reserve, then post or void; exactly once, under any crash, on any number of nodes.
+ * Design section 5. Every operation is safe to repeat: a second one of the same id is a named result.
+ */
+import { assert } from "../base/assert.ts";
+import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
+import { isTransient, type Database } from "../storage/index.ts";
+import { createBatcher } from "./batch.ts";
+import type { Layer } from "./periods.ts";
+import { entryId, readBalance, readEntries, readSpend } from "./read.ts";
+import { extendBatch, postBatch, reserveBatch, voidBatch } from "./statements.ts";
+import type {
+  Balance,
+  CreditInput,
+  CreditResult,
+  Entry,
+  EntryPage,
+  ExtendInput,
+  HoldName,
+  PostInput,
+  PostResult,
+  ReserveInput,
+  ReserveResult,
+  Spend,
+  VoidResult,
+} from "./types.ts";
+
+export interface Ledger {
+  /** Decides everything that can refuse a call, and holds its upper bound. @throws GatewayError database_unavailable */
+  reserve(input: ReserveInput): Promise<ReserveResult>;
+  /** Charges the actual cost and releases the hold. @throws GatewayError database_unavailable, after long tries */
+  post(input: PostInput): Promise<PostResult>;
+  /** Releases the hold and charges nothing. @throws GatewayError database_unavailable, after long tries */
+  void(input: HoldName): Promise<VoidResult>;
+  /** Keeps a hold from the sweeper for another `leaseMs` from now; false when it is not open any more. */
+  extend(input: ExtendInput): Promise<boolean>;
+  /** Adds credit, once per reference. @throws GatewayError not_found, conflict */
+  credit(input: CreditInput): Promise<CreditResult>;
+  /** @throws GatewayError not_found */
+  balance(workspaceId: string): Promise<Balance>;
+  /** What a workspace, or a member (user id) or key of it, has been charged by now. */
+  spend(workspaceId: string, scope?: { layer: Layer; id: string }): Promise<Spend>;
+  /** Entries newest first; `limit` is 50 when absent, at most 1000. */
+  entries(workspaceId: string, page?: { cursor?: string; limit?: number }): Promise<EntryPage>;
+  /** Voids the holds that are past their lease; returns how many. Any number of sweepers may run. */
+  expireHolds(): Promise<number>;
+  /** Resolves when everything under way is settled. */
+  close(): Promise<void>;
+}
+
+const batchMax = 500;
+const expireMax = 500;
+/** Ten million dollars: no sum over a batch can leave the range of a bigint column. */
+const amountNanoMax = 10_000_000n * 1_000_000_000n;
+/** Within it a restarting database comes back unnoticed; a reservation's caller is still waiting for its answer. */
+const reserveRetryMs = 3_000;
+/** The answer has been earned by now, and giving up would lose its charge. */
+const settleRetryMs = 30_000;
+
+/** Repeats `work` while the database is away, for `retryMs`. */
+async function persist<T>(retryMs: number, work: (attempt: number) => Promise<T>): Promise<T> {
+  const deadline = performance.now() + retryMs;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      const waitMs = Math.min(50 * 2 ** attempt, 1_000);
+      if (performance.now() + waitMs > deadline) {
+        throw new GatewayError("database_unavailable", "The ledger's database is not reachable.", {
+          retryAfterSeconds: 2,
+          cause: error,
+        });
+      }
+      await new Promise((resume) => setTimeout(resume, waitMs));
+    }
+  }
+}
+
+const identity = (item: HoldName) => `${item.workspaceId}\n${item.id}`;
+const isShared = (error: unknown) => error instanceof GatewayError || isTransient(error);
+const shared = { sizeMax: batchMax, identity, isShared };
+
+function checkAmount(amountNano: bigint): void {
+  assert(amountNano >= 0n && amountNano <= amountNanoMax, `amount out of range: ${amountNano}`);
+}
+
+function createBatchers(database: Database, clock: Clock) {
+  return {
+    reserve: createBatcher<ReserveInput, ReserveResult>({
+      ...shared,
+      run: (items) =>
+        persist(reserveRetryMs, async (attempt) => {
+          const results = await reserveBatch(database, items, clock.now());
+          if (attempt === 1) return results;
+          // An earlier attempt may have been committed before its answer was lost.
+          return results.map((result) =>
+            result.outcome === "already_reserved" ? { outcome: "reserved" } : result,
+          );
+        }),
+    }),
+    post: createBatcher<PostInput, PostResult>({
+      ...shared,
+      run: (items) => persist(settleRetryMs, () => postBatch(database, items, clock.now())),
+    }),
+    void: createBatcher<HoldName, VoidResult>({
+      ...shared,
+      run: (items) => persist(settleRetryMs, () => voidBatch(database, items, clock.now())),
+    }),
+    extend: createBatcher<ExtendInput, boolean>({
+      ...shared,
+      run: (items) => persist(settleRetryMs, () => extendBatch(database, items, clock.now())),
+    }),
+  };
+}
+
+interface CreditRow {
+  readonly is_new: boolean;
+  readonly entry: bigint;
+  readonly kind: Entry["kind"];
+  readonly amount_nano: bigint;
+  readonly balance_after_nano: bigint;
+  readonly created_at: Date;
+}
+
+async function credit(
+  database: Database,
+  input: CreditInput,
+  nowMs: number,
+): Promise<CreditResult> {
+  checkAmount(input.amountNano);
+  const [row] = await database.query<CreditRow>("select * from ledger_credit($1, $2, $3, $4, $5)", [
+    input.workspaceId,
+    input.amountNano,
+    input.reference,
+    input.note ?? null,
+    new Date(nowMs).toISOString(),
+  ]);
+  if (row === undefined)
+    throw new GatewayError("not_found", `No such workspace: ${input.workspaceId}.`);
+  if (row.kind !== "credit")
+    throw new GatewayError("conflict", "The reference belongs to another ledger entry.");
+  return {
+    outcome: row.is_new ? "credited" : "already_credited",
+    entryId: entryId(row.entry),
+    amountNano: row.amount_nano,
+    balanceAfterNano: row.balance_after_nano,
+    createdAt: row.created_at,
+  };
+}
+
+async function expireHolds(database: Database, nowMs: number): Promise<number> {
+  let expired = 0;
+  for (;;) {
+    const [row] = await database.query<{ count: number }>("select ledger_expire($1, $2) as count", [
+      new Date(nowMs).toISOString(),
+      expireMax,
+    ]);
+    const count = row?.count ?? 0;
+    expired += count;
+    if (count < expireMax) return expired;
+  }
+}
+
+/** A ledger over `database`; caps, leases and entries take their time from `clock`. */
+export function createLedger(database: Database, clock: Clock): Ledger {
+  const batchers = createBatchers(database, clock);
+  return {
+    async reserve(input) {
+      checkAmount(input.amountNano);
+      return batchers.reserve.add(input);
+    },
+    async post(input) {
+      checkAmount(input.amountNano);
+      return batchers.post.add(input);
+    },
+    void: (input) => batchers.void.add(input),
+    extend: (input) => batchers.extend.add(input),
+    credit: (input) => credit(database, input, clock.now()),
+    async balance(workspaceId) {
+      const balance = await readBalance(database, workspaceId);
+      if (balance === undefined)
+        throw new GatewayError("not_found", `No such workspace: ${workspaceId}.`);
+      return balance;
+    },
+    spend: (workspaceId, scope = { layer: "workspace", id: workspaceId }) =>
+      readSpend(database, workspaceId, scope, clock.now()),
+    entries: (workspaceId, page = {}) =>
+      readEntries(database, workspaceId, {
+        cursor: page.cursor,
+        limit: Math.min(page.limit ?? 50, 1000),
+      }),
+    expireHolds: () => expireHolds(database, clock.now()),
+    async close() {
+      await Promise.all(Object.values(batchers).map((batcher) => batcher.idle()));
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/** Reading the ledger: balance, spend, entries. contract.md: `balance`, `ledger`, `spend`. */
+import type { Queryable } from "../storage/index.ts";
+import { resetsAt, type Layer } from "./periods.ts";
+import type { Balance, Entry, EntryPage, Spend } from "./types.ts";
+
+/** The account of a workspace; undefined where there is no such workspace. */
+export async function readBalance(
+  database: Queryable,
+  workspaceId: string,
+): Promise<Balance | undefined> {
+  const [row] = await database.query<{ credits: bigint; charged: bigint; held: bigint }>(
+    `select credits_nano as credits, charged_nano as charged, held_nano as held
+     from ledger_accounts where workspace_id = $1`,
+    [workspaceId],
+  );
+  if (row === undefined) return undefined;
+  return {
+    creditsNano: row.credits,
+    chargedNano: row.charged,
+    heldNano: row.held,
+    availableNano: row.credits - row.charged - row.held,
+  };
+}
+
+interface SpendRow {
+  readonly spent: [bigint, bigint, bigint, bigint];
+  readonly held: bigint;
+}
+
+/** What `id` of `layer` has been charged by now, per window; zeros where nothing was ever charged. */
+export async function readSpend(
+  database: Queryable,
+  workspaceId: string,
+  scope: { readonly layer: Layer; readonly id: string },
+  nowMs: number,
+): Promise<Spend> {
+  const [row] = await database.query<SpendRow>(
+    `select ledger_spent(s, ($4::timestamptz at time zone 'utc')::date) as spent, s.held_nano as held
+     from ledger_spend s where s.workspace_id = $1 and s.scope = $2 and s.scope_id = $3`,
+    [workspaceId, scope.layer, scope.id, new Date(nowMs).toISOString()],
+  );
+  const [total, monthly, weekly, daily] = row?.spent ?? [0n, 0n, 0n, 0n];
+  return {
+    total,
+    monthly,
+    weekly,
+    daily,
+    heldNano: row?.held ?? 0n,
+    resetsAt: {
+      total: null,
+      monthly: resetsAt("monthly", nowMs),
+      weekly: resetsAt("weekly", nowMs),
+      daily: resetsAt("daily", nowMs),
+    },
+  };
+}
+
+interface EntryRow {
+  readonly entry: bigint;
+  readonly kind: Entry["kind"];
+  readonly amount_nano: bigint;
+  readonly held_nano: bigint;
+  readonly balance_after_nano: bigint;
+  readonly reference: string;
+  readonly key_id: string | null;
+  readonly member_id: string | null;
+  readonly note: string | null;
+  readonly created_at: Date;
+}
+
+/** The public id of an entry. */
+export const entryId = (entry: bigint): string => `entry_${entry}`;
+
+function toEntry(row: EntryRow): Entry {
+  return {
+    id: entryId(row.entry),
+    kind: row.kind,
+    amountNano: row.amount_nano,
+    heldNano: row.held_nano,
+    balanceAfterNano: row.balance_after_nano,
+    reference: row.reference,
+    keyId: row.key_id,
+    memberId: row.member_id,
+    note: row.note,
+    createdAt: row.created_at,
+  };
+}
+
+/** A page of a workspace's entries, newest first. `cursor` is the `nextCursor` of the page before. */
+export async function readEntries(
+  database: Queryable,
+  workspaceId: string,
+  page: { readonly cursor?: string | undefined; readonly limit: number },
+): Promise<EntryPage> {
+  const before = /^\d{1,18}$/.test(page.cursor ?? "") ? BigInt(page.cursor!) : null;
+  const rows = await database.query<EntryRow>(
+    `select entry, kind, amount_nano, held_nano, balance_after_nano, reference, key_id, member_id, note, created_at
+     from ledger_entries where workspace_id = $1 and ($2::bigint is null or entry < $2)
+     order by entry desc limit $3`,
+    [workspaceId, before, page.limit + 1],
+  );
+  const entries = rows.slice(0, page.limit);
+  const more = rows.length > page.limit;
+  return {
+    entries: entries.map(toEntry),
+    nextCursor: more ? String(entries.at(-1)!.entry) : null,
+  };
+}

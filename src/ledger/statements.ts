@@ -1,0 +1,147 @@
+/** The ledger's batched statements: one function call each, arrays in, exceptions out. They live in storage/migrations. */
+import type { Queryable } from "../storage/index.ts";
+import { layers, resetsAt, windows } from "./periods.ts";
+import type {
+  ExtendInput,
+  HoldName,
+  KeyRefusal,
+  PostInput,
+  PostResult,
+  ReserveInput,
+  ReserveResult,
+  VoidResult,
+} from "./types.ts";
+
+interface ReserveRow {
+  readonly item: number;
+  readonly outcome: "already_reserved" | KeyRefusal | "cap_reached" | "insufficient_balance";
+  readonly cap: number;
+  readonly limit_nano: bigint | null;
+  readonly available_nano: bigint | null;
+}
+
+function toReserveResult(row: ReserveRow, nowMs: number): ReserveResult {
+  const { outcome } = row;
+  if (outcome === "insufficient_balance")
+    return { outcome, availableNano: row.available_nano ?? 0n };
+  if (outcome !== "cap_reached") return { outcome };
+  // 1 to 12: four windows for each of the three layers.
+  const layer = layers[Math.floor((row.cap - 1) / windows.length)]!;
+  const window = windows[(row.cap - 1) % windows.length]!;
+  return {
+    outcome,
+    layer,
+    window,
+    limitNano: row.limit_nano ?? 0n,
+    resetsAt: resetsAt(window, nowMs),
+  };
+}
+
+/** Reserves a batch; one result per item, as if they had come one after another. */
+export async function reserveBatch(
+  database: Queryable,
+  items: readonly ReserveInput[],
+  nowMs: number,
+): Promise<ReserveResult[]> {
+  const rows = await database.query<ReserveRow>(
+    "select * from ledger_reserve($1, $2, $3, $4, $5, $6, $7)",
+    [
+      items.map((item) => item.id),
+      items.map((item) => item.workspaceId),
+      items.map((item) => item.keyId),
+      items.map((item) => item.amountNano),
+      items.map((item) => item.leaseMs),
+      items.map((item) => item.kind),
+      new Date(nowMs).toISOString(),
+    ],
+    { name: "ledger_reserve" },
+  );
+  const results = items.map((): ReserveResult => ({ outcome: "reserved" }));
+  for (const row of rows) results[row.item - 1] = toReserveResult(row, nowMs);
+  return results;
+}
+
+interface ResolveRow {
+  readonly item: number;
+  readonly entry_kind: "charge" | "void" | "expire" | "credit" | null;
+  readonly amount_nano: bigint | null;
+}
+
+function resolve(
+  database: Queryable,
+  items: readonly PostInput[],
+  kind: "charge" | "void",
+  nowMs: number,
+): Promise<ResolveRow[]> {
+  return database.query<ResolveRow>(
+    "select * from ledger_resolve($1, $2, $3, $4, $5)",
+    [
+      items.map((item) => item.id),
+      items.map((item) => item.workspaceId),
+      items.map((item) => item.amountNano),
+      kind,
+      new Date(nowMs).toISOString(),
+    ],
+    { name: "ledger_resolve" },
+  );
+}
+
+/** Posts a batch. */
+export async function postBatch(
+  database: Queryable,
+  items: readonly PostInput[],
+  nowMs: number,
+): Promise<PostResult[]> {
+  const rows = await resolve(database, items, "charge", nowMs);
+  const results = items.map((item): PostResult => ({
+    outcome: "posted",
+    chargedNano: item.amountNano,
+  }));
+  for (const { item, entry_kind, amount_nano } of rows) {
+    if (entry_kind === "charge")
+      results[item - 1] = { outcome: "already_posted", chargedNano: amount_nano ?? 0n };
+    else if (entry_kind === "void" || entry_kind === "expire")
+      results[item - 1] = { outcome: "already_voided", chargedNano: 0n };
+    else results[item - 1] = { outcome: "unknown_hold", chargedNano: 0n };
+  }
+  return results;
+}
+
+/** Voids a batch. */
+export async function voidBatch(
+  database: Queryable,
+  items: readonly HoldName[],
+  nowMs: number,
+): Promise<VoidResult[]> {
+  const named = items.map((item) => ({ ...item, amountNano: 0n }));
+  const rows = await resolve(database, named, "void", nowMs);
+  const results = items.map((): VoidResult => ({ outcome: "voided" }));
+  for (const { item, entry_kind } of rows) {
+    if (entry_kind === "charge") results[item - 1] = { outcome: "already_posted" };
+    else if (entry_kind === "void" || entry_kind === "expire")
+      results[item - 1] = { outcome: "already_voided" };
+    else results[item - 1] = { outcome: "unknown_hold" };
+  }
+  return results;
+}
+
+/** Extends the leases of a batch; true for each hold that is still open. */
+export async function extendBatch(
+  database: Queryable,
+  items: readonly ExtendInput[],
+  nowMs: number,
+): Promise<boolean[]> {
+  const rows = await database.query<{ item: number }>(
+    "select * from ledger_extend($1, $2, $3, $4)",
+    [
+      items.map((item) => item.id),
+      items.map((item) => item.workspaceId),
+      items.map((item) => item.leaseMs),
+      new Date(nowMs).toISOString(),
+    ],
+    { name: "ledger_extend" },
+  );
+  const results = items.map(() => false);
+  for (const { item } of rows) results[item - 1] = true;
+  return results;
+}

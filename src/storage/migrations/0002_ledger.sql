@@ -1,0 +1,423 @@
+-- The two-phase ledger. Design section 5; spec: "Resources and their fields" (cost), "Authentication" 3 and 4 (caps).
+-- All its tables are written by the functions below only. Each of them first locks the accounts it touches, in the order
+-- of workspace_id: that one lock per workspace guards its account, counters, holds and entries, so there is nothing to
+-- deadlock on, and what a batch reads stays true until it commits.
+
+create table ledger_accounts (
+  workspace_id text primary key,
+  credits_nano bigint not null default 0,
+  charged_nano bigint not null default 0,
+  held_nano bigint not null default 0
+) with (fillfactor = 20); -- rewritten by every batch: free space on the page keeps the new version there (HOT)
+
+-- Every workspace has its account from the start, so that there is always a row to lock.
+create function ledger_open_account() returns trigger language plpgsql as $$
+begin
+  insert into ledger_accounts (workspace_id) values (new.id) on conflict do nothing;
+  return null;
+end $$;
+create trigger workspaces_open_account after insert on workspaces
+  for each row execute function ledger_open_account();
+insert into ledger_accounts (workspace_id) select id from workspaces;
+
+-- Open holds only: a hold is deleted by what resolves it, and its entry tells the rest.
+create table ledger_holds (
+  workspace_id text not null,
+  id text not null,
+  key_id text not null,
+  member_id text,
+  kind text not null,
+  amount_nano bigint not null check (amount_nano >= 0),
+  -- Past this moment nobody is working on it any more: the sweeper expires it.
+  lease_until timestamptz not null,
+  created_at timestamptz not null,
+  primary key (workspace_id, id)
+);
+
+-- Immutable. The reference of a charge, void or expire is the id of its hold; one entry per reference.
+create table ledger_entries (
+  workspace_id text not null,
+  reference text not null,
+  entry bigint not null generated always as identity,
+  kind text not null check (kind in ('credit', 'charge', 'void', 'expire')),
+  amount_nano bigint not null check (amount_nano >= 0),
+  -- What the hold had reserved; 0 for a credit.
+  held_nano bigint not null,
+  -- Credits minus charges, this entry included.
+  balance_after_nano bigint not null,
+  key_id text,
+  member_id text,
+  note text,
+  created_at timestamptz not null,
+  primary key (workspace_id, reference)
+);
+create unique index ledger_entries_in_order on ledger_entries (workspace_id, entry);
+
+-- Charges by scope: for ever, and in the period that began at *_start (UTC; a week begins on Monday).
+-- Of periods only the latest with a charge is kept. A charge of an older one (another node's clock) counts in the total.
+create table ledger_spend (
+  workspace_id text not null,
+  scope text not null check (scope in ('workspace', 'member', 'key')),
+  scope_id text not null,
+  held_nano bigint not null,
+  total_nano bigint not null,
+  month_start date not null,
+  month_nano bigint not null,
+  week_start date not null,
+  week_nano bigint not null,
+  day_start date not null,
+  day_nano bigint not null,
+  primary key (workspace_id, scope, scope_id)
+) with (fillfactor = 20);
+
+create function ledger_lock(p_workspaces text[]) returns void language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+begin
+  perform 1 from ledger_accounts where workspace_id = any(p_workspaces) order by workspace_id for update;
+end $$;
+
+-- What a scope has been charged, as [total, month, week, day] at p_day (a UTC date).
+create function ledger_spent(p_spend ledger_spend, p_day date) returns bigint[] language sql immutable as $$
+  select case when p_spend.workspace_id is null then '{0,0,0,0}'::bigint[] else array[
+    p_spend.total_nano,
+    case when p_spend.month_start >= date_trunc('month', p_day::timestamp)::date then p_spend.month_nano else 0 end,
+    case when p_spend.week_start >= date_trunc('week', p_day::timestamp)::date then p_spend.week_nano else 0 end,
+    case when p_spend.day_start >= p_day then p_spend.day_nano else 0 end] end
+$$;
+
+-- The first cap that stops a call, 1 to 4 as in ledger_spent, or 0. A cap is reached at its amount, not beyond it.
+-- p_reserved is what a hard cap counts too: open holds and the call itself; null for a soft cap.
+create function ledger_cap(p_caps bigint[], p_spent bigint[], p_reserved bigint) returns integer
+language sql immutable as $$
+  select case
+    when p_spent[1] >= p_caps[1] or p_spent[1] + p_reserved > p_caps[1] then 1
+    when p_spent[2] >= p_caps[2] or p_spent[2] + p_reserved > p_caps[2] then 2
+    when p_spent[3] >= p_caps[3] or p_spent[3] + p_reserved > p_caps[3] then 3
+    when p_spent[4] >= p_caps[4] or p_spent[4] + p_reserved > p_caps[4] then 4
+    else 0 end
+$$;
+
+-- Decides a batch of reservations and writes the holds of those that pass; answers with the others only.
+-- Results are those of the items taken one after another in their order. Ids are distinct within a batch.
+--   outcome     already_reserved, key_unknown, key_revoked, key_disabled, key_expired, workspace_disabled,
+--               cap_reached, insufficient_balance: checked in this order
+--   cap         1 to 12: layer (workspace, member, key) by window (total, month, week, day)
+create function ledger_reserve(
+  p_ids text[], p_workspaces text[], p_keys text[], p_amounts bigint[], p_lease_ms bigint[], p_kinds text[], p_now timestamptz
+) returns table (item integer, outcome text, cap integer, limit_nano bigint, available_nano bigint)
+language plpgsql
+-- Plans must not depend on how full the tables were when a connection first came by.
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_day constant date := (p_now at time zone 'utc')::date;
+  v_month constant date := date_trunc('month', v_day::timestamp)::date;
+  v_week constant date := date_trunc('week', v_day::timestamp)::date;
+  v_refused integer[] := '{}';
+  v_workspace text;
+  v_taken bigint; -- accepted so far in this batch: of the workspace
+  v_by_scope jsonb; -- and of its members and keys that have hard caps
+  r record;
+begin
+  perform ledger_lock(p_workspaces);
+
+  -- Only what is refused, and what must be decided one by one because not all of its workspace fits.
+  for r in
+    with input as materialized (
+      select i.id, i.workspace_id, i.key_id, i.amount, i.ord::integer as ord
+      from unnest(p_ids, p_workspaces, p_keys, p_amounts) with ordinality as i (id, workspace_id, key_id, amount, ord)
+    ),
+    asked as materialized (
+      select i.workspace_id, i.key_id, sum(i.amount)::bigint as amount from input i group by 1, 2
+    ),
+    scope as materialized (
+      select asked.workspace_id, asked.key_id, asked.amount, k.created_by as member_id,
+        case
+          when k.id is null or w.id is null or a.workspace_id is null then 'key_unknown'
+          when k.status = 'revoked' then 'key_revoked'
+          when k.status = 'disabled' then 'key_disabled'
+          when k.expires_at <= p_now then 'key_expired'
+          when w.status <> 'active' then 'workspace_disabled'
+        end as refusal,
+        a.credits_nano - a.charged_nano - a.held_nano as available,
+        array[w.cap_total_nano, w.cap_monthly_nano, w.cap_weekly_nano, w.cap_daily_nano] as w_caps,
+        ledger_spent(ws, v_day) as w_spent,
+        case when w.cap_hard then a.held_nano end as w_held,
+        array[m.cap_total_nano, m.cap_monthly_nano, m.cap_weekly_nano, m.cap_daily_nano] as m_caps,
+        ledger_spent(ms, v_day) as m_spent,
+        case when m.cap_hard then coalesce(ms.held_nano, 0) end as m_held,
+        array[k.cap_total_nano, k.cap_monthly_nano, k.cap_weekly_nano, k.cap_daily_nano] as k_caps,
+        ledger_spent(ks, v_day) as k_spent,
+        case when k.cap_hard then coalesce(ks.held_nano, 0) end as k_held
+      from asked
+      left join api_keys k on k.workspace_id = asked.workspace_id and k.id = asked.key_id
+      left join workspaces w on w.id = asked.workspace_id
+      left join ledger_accounts a on a.workspace_id = asked.workspace_id
+      left join members m on m.workspace_id = asked.workspace_id and m.user_id = k.created_by
+      left join ledger_spend ws
+        on ws.workspace_id = asked.workspace_id and ws.scope = 'workspace' and ws.scope_id = asked.workspace_id
+      left join ledger_spend ms
+        on ms.workspace_id = asked.workspace_id and ms.scope = 'member' and ms.scope_id = k.created_by
+      left join ledger_spend ks
+        on ks.workspace_id = asked.workspace_id and ks.scope = 'key' and ks.scope_id = asked.key_id
+    ),
+    soft as materialized (
+      select scope.*,
+        ledger_cap(w_caps, w_spent, null) as w_cap,
+        ledger_cap(m_caps, m_spent, null) as m_cap,
+        ledger_cap(k_caps, k_spent, null) as k_cap,
+        sum(scope.amount) filter (where scope.refusal is null) over (partition by scope.workspace_id) as w_amount,
+        sum(scope.amount) filter (where scope.refusal is null) over (partition by scope.workspace_id, scope.member_id) as m_amount
+      from scope
+    ),
+    -- fits: whatever of this workspace is accepted, neither its balance nor a hard cap can run out within the batch,
+    -- so that every item can be decided by what stood before the batch.
+    judged as materialized (
+      select soft.*, bool_and(
+          refusal is not null
+          or w_amount <= available
+            and (w_held is null or ledger_cap(w_caps, w_spent, w_held + w_amount::bigint) = w_cap)
+            and (m_held is null or ledger_cap(m_caps, m_spent, m_held + m_amount::bigint) = m_cap)
+            and (k_held is null or ledger_cap(k_caps, k_spent, k_held + amount) = k_cap)
+        ) over (partition by workspace_id) as fits
+      from soft
+    )
+    select i.ord, i.amount as asked_nano, j.*,
+      (h.id is not null or e.reference is not null) as known
+    from input i
+    join judged j on j.workspace_id = i.workspace_id and j.key_id = i.key_id
+    left join lateral (
+      select x.id from ledger_holds x where x.workspace_id = i.workspace_id and x.id = i.id limit 1
+    ) h on true
+    left join lateral (
+      select x.reference from ledger_entries x where x.workspace_id = i.workspace_id and x.reference = i.id limit 1
+    ) e on true
+    where h.id is not null or e.reference is not null
+      or j.refusal is not null or j.w_cap + j.m_cap + j.k_cap > 0 or not j.fits
+    order by i.workspace_id, i.ord
+  loop
+    if v_workspace is distinct from r.workspace_id then
+      v_workspace := r.workspace_id;
+      v_taken := 0;
+      v_by_scope := '{}';
+    end if;
+    item := r.ord;
+    outcome := null;
+    cap := 0;
+    limit_nano := null;
+    available_nano := null;
+    if r.known then
+      outcome := 'already_reserved';
+    elsif r.refusal is not null then
+      outcome := r.refusal;
+    else
+      if not r.fits then
+        r.w_cap := ledger_cap(r.w_caps, r.w_spent, r.w_held + v_taken + r.asked_nano);
+        if r.m_held is not null then
+          r.m_cap := ledger_cap(r.m_caps, r.m_spent,
+            r.m_held + coalesce((v_by_scope ->> ('m' || r.member_id))::bigint, 0) + r.asked_nano);
+        end if;
+        if r.k_held is not null then
+          r.k_cap := ledger_cap(r.k_caps, r.k_spent,
+            r.k_held + coalesce((v_by_scope ->> ('k' || r.key_id))::bigint, 0) + r.asked_nano);
+        end if;
+      end if;
+      if r.w_cap > 0 then
+        outcome := 'cap_reached';
+        cap := r.w_cap;
+        limit_nano := r.w_caps[r.w_cap];
+      elsif r.m_cap > 0 then
+        outcome := 'cap_reached';
+        cap := 4 + r.m_cap;
+        limit_nano := r.m_caps[r.m_cap];
+      elsif r.k_cap > 0 then
+        outcome := 'cap_reached';
+        cap := 8 + r.k_cap;
+        limit_nano := r.k_caps[r.k_cap];
+      elsif not r.fits and r.asked_nano > r.available - v_taken then
+        outcome := 'insufficient_balance';
+        available_nano := r.available - v_taken;
+      end if;
+    end if;
+    if outcome is not null then
+      v_refused := v_refused || r.ord;
+      return next;
+    else
+      v_taken := v_taken + r.asked_nano;
+      if r.m_held is not null then
+        v_by_scope := v_by_scope || jsonb_build_object('m' || r.member_id,
+          coalesce((v_by_scope ->> ('m' || r.member_id))::bigint, 0) + r.asked_nano);
+      end if;
+      if r.k_held is not null then
+        v_by_scope := v_by_scope || jsonb_build_object('k' || r.key_id,
+          coalesce((v_by_scope ->> ('k' || r.key_id))::bigint, 0) + r.asked_nano);
+      end if;
+    end if;
+  end loop;
+
+  if cardinality(v_refused) = cardinality(p_ids) then
+    return;
+  end if;
+
+  with taken as (
+    insert into ledger_holds (workspace_id, id, key_id, member_id, kind, amount_nano, lease_until, created_at)
+    select i.workspace_id, i.id, i.key_id, k.created_by, i.kind, i.amount,
+      p_now + i.lease_ms * interval '1 millisecond', p_now
+    from unnest(p_ids, p_workspaces, p_keys, p_amounts, p_lease_ms, p_kinds)
+      with ordinality as i (id, workspace_id, key_id, amount, lease_ms, kind, ord)
+    join api_keys k on k.workspace_id = i.workspace_id and k.id = i.key_id
+    where i.ord::integer <> all (v_refused)
+    returning workspace_id, key_id, member_id, amount_nano
+  ),
+  moved as materialized (
+    select t.workspace_id, t.key_id, t.member_id, sum(t.amount_nano)::bigint as amount from taken t group by 1, 2, 3
+  ),
+  account as (
+    update ledger_accounts a set held_nano = a.held_nano + m.amount
+    from (select moved.workspace_id, sum(moved.amount)::bigint as amount from moved group by 1) m
+    where a.workspace_id = m.workspace_id
+  )
+  insert into ledger_spend as s (workspace_id, scope, scope_id, held_nano, total_nano,
+    month_start, month_nano, week_start, week_nano, day_start, day_nano)
+  select m.workspace_id, x.scope, x.scope_id, sum(m.amount)::bigint, 0, v_month, 0, v_week, 0, v_day, 0
+  from moved m
+  cross join lateral (values ('workspace', m.workspace_id), ('member', m.member_id), ('key', m.key_id)) x (scope, scope_id)
+  where x.scope_id is not null
+  group by 1, 2, 3
+  on conflict (workspace_id, scope, scope_id) do update set held_nano = s.held_nano + excluded.held_nano;
+end $$;
+
+-- Resolves a batch of holds: writes the entry, releases the hold, moves the counters. Answers with the items it found
+-- no open hold for: their entry's kind and amount, or nulls. p_kind is charge, void or expire; an expire leaves alone
+-- what is not past its lease. Ids are distinct within a batch.
+create function ledger_resolve(
+  p_ids text[], p_workspaces text[], p_amounts bigint[], p_kind text, p_now timestamptz
+) returns table (item integer, entry_kind text, amount_nano bigint)
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_day constant date := (p_now at time zone 'utc')::date;
+  v_month constant date := date_trunc('month', v_day::timestamp)::date;
+  v_week constant date := date_trunc('week', v_day::timestamp)::date;
+begin
+  perform ledger_lock(p_workspaces);
+  return query
+  with input as materialized (
+    select i.id, i.workspace_id, i.amount, i.ord::integer as ord
+    from unnest(p_ids, p_workspaces, p_amounts) with ordinality as i (id, workspace_id, amount, ord)
+  ),
+  gone as materialized (
+    delete from ledger_holds h using input i
+    where h.workspace_id = i.workspace_id and h.id = i.id and (p_kind <> 'expire' or h.lease_until <= p_now)
+    returning i.ord, i.amount as charge, h.workspace_id, h.id, h.key_id, h.member_id, h.amount_nano as held
+  ),
+  written as (
+    insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano,
+      key_id, member_id, created_at)
+    select g.workspace_id, g.id, p_kind, g.charge, g.held,
+      a.credits_nano - a.charged_nano - sum(g.charge) over (partition by g.workspace_id order by g.ord),
+      g.key_id, g.member_id, p_now
+    from gone g join ledger_accounts a on a.workspace_id = g.workspace_id
+    order by g.ord
+  ),
+  moved as materialized (
+    select g.workspace_id, g.key_id, g.member_id, sum(g.charge)::bigint as charge, sum(g.held)::bigint as held
+    from gone g group by 1, 2, 3
+  ),
+  account as (
+    update ledger_accounts a set charged_nano = a.charged_nano + m.charge, held_nano = a.held_nano - m.held
+    from (
+      select x.workspace_id, sum(x.charge)::bigint as charge, sum(x.held)::bigint as held from moved x group by 1
+    ) m
+    where a.workspace_id = m.workspace_id
+  ),
+  counted as (
+    insert into ledger_spend as s (workspace_id, scope, scope_id, held_nano, total_nano,
+      month_start, month_nano, week_start, week_nano, day_start, day_nano)
+    select m.workspace_id, x.scope, x.scope_id, -sum(m.held)::bigint, sum(m.charge)::bigint,
+      v_month, sum(m.charge)::bigint, v_week, sum(m.charge)::bigint, v_day, sum(m.charge)::bigint
+    from moved m
+    cross join lateral (values ('workspace', m.workspace_id), ('member', m.member_id), ('key', m.key_id)) x (scope, scope_id)
+    where x.scope_id is not null
+    group by 1, 2, 3
+    on conflict (workspace_id, scope, scope_id) do update set
+      held_nano = s.held_nano + excluded.held_nano,
+      total_nano = s.total_nano + excluded.total_nano,
+      month_nano = case when s.month_start = excluded.month_start then s.month_nano + excluded.month_nano
+        when s.month_start < excluded.month_start then excluded.month_nano else s.month_nano end,
+      month_start = greatest(s.month_start, excluded.month_start),
+      week_nano = case when s.week_start = excluded.week_start then s.week_nano + excluded.week_nano
+        when s.week_start < excluded.week_start then excluded.week_nano else s.week_nano end,
+      week_start = greatest(s.week_start, excluded.week_start),
+      day_nano = case when s.day_start = excluded.day_start then s.day_nano + excluded.day_nano
+        when s.day_start < excluded.day_start then excluded.day_nano else s.day_nano end,
+      day_start = greatest(s.day_start, excluded.day_start)
+  )
+  select missing.ord, e.kind, e.amount_nano
+  from (
+    select i.ord, i.workspace_id, i.id from input i
+    where not exists (select 1 from gone g where g.ord = i.ord)
+    offset 0
+  ) missing
+  left join lateral (
+    select x.kind, x.amount_nano from ledger_entries x
+    where x.workspace_id = missing.workspace_id and x.reference = missing.id limit 1
+  ) e on true;
+end $$;
+
+-- Expires up to p_limit holds that are past their lease; returns how many. Sweepers may run at the same time.
+create function ledger_expire(p_now timestamptz, p_limit integer) returns integer language plpgsql as $$
+declare
+  v_ids text[];
+  v_workspaces text[];
+  v_missed integer;
+begin
+  select array_agg(x.id), array_agg(x.workspace_id) into v_ids, v_workspaces
+  from (select h.id, h.workspace_id from ledger_holds h where h.lease_until <= p_now limit p_limit) x;
+  if v_ids is null then
+    return 0;
+  end if;
+  select count(*) into v_missed
+  from ledger_resolve(v_ids, v_workspaces, array_fill(0::bigint, array[cardinality(v_ids)]), 'expire', p_now);
+  return cardinality(v_ids) - v_missed;
+end $$;
+
+-- Moves the leases of open holds; answers with the items that are still open.
+create function ledger_extend(p_ids text[], p_workspaces text[], p_lease_ms bigint[], p_now timestamptz)
+returns table (item integer) language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  perform ledger_lock(p_workspaces);
+  return query
+  update ledger_holds h
+  set lease_until = greatest(h.lease_until, p_now + i.lease_ms * interval '1 millisecond')
+  from unnest(p_ids, p_workspaces, p_lease_ms) with ordinality as i (id, workspace_id, lease_ms, ord)
+  where h.workspace_id = i.workspace_id and h.id = i.id
+  returning i.ord::integer;
+end $$;
+
+-- Adds credit once per reference. Answers with the entry and whether this call wrote it; with nothing where there is no
+-- such workspace. An entry of another kind under the same reference is answered too: the caller tells them apart.
+create function ledger_credit(p_workspace text, p_amount bigint, p_reference text, p_note text, p_now timestamptz)
+returns table (is_new boolean, entry bigint, kind text, amount_nano bigint, balance_after_nano bigint, created_at timestamptz)
+language plpgsql as $$
+begin
+  perform ledger_lock(array[p_workspace]);
+  return query select false, e.entry, e.kind, e.amount_nano, e.balance_after_nano, e.created_at
+    from ledger_entries e where e.workspace_id = p_workspace and e.reference = p_reference;
+  if found then
+    return;
+  end if;
+  return query
+  with account as (
+    update ledger_accounts a set credits_nano = a.credits_nano + p_amount
+    where a.workspace_id = p_workspace
+    returning a.credits_nano - a.charged_nano as balance
+  )
+  insert into ledger_entries as e
+    (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, note, created_at)
+  select p_workspace, p_reference, 'credit', p_amount, 0, account.balance, p_note, p_now from account
+  returning true, e.entry, e.kind, e.amount_nano, e.balance_after_nano, e.created_at;
+end $$;
