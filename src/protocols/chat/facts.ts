@@ -3,10 +3,8 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
+import { isSet, list, nonEmpty } from "../read.ts";
 
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const nonEmpty = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
 
 /** Facts of a request that passed the check. */
 export function readFacts(body: WireObject): CallFacts {
@@ -23,8 +21,6 @@ export function readFacts(body: WireObject): CallFacts {
     inputMedia: size.media,
   };
 }
-
-const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
 interface Size {
   characters: number;

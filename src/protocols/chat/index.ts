@@ -1,12 +1,23 @@
 /** The chat-completions protocol. Spec: "Text endpoints". */
 import type { Codec } from "../codec.ts";
+import { decodeStream } from "./decode-stream.ts";
 import { chatDirect } from "./direct.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
+import { decodeRequest } from "./request.ts";
+import { decodeResponse, encodeResponse } from "./response.ts";
 
-/** What the direct route needs; the conversion between protocols completes it. */
-export const chatCodec = {
+/** The chat-completions codec. */
+export const chatCodec: Codec = {
   name: "chat",
+  decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  decodeStream,
+  encodeStream,
   encodeError,
   decodeError,
   direct: chatDirect,
-} as unknown as Codec;
+};

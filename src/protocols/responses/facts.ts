@@ -3,10 +3,8 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
+import { list, nonEmpty } from "../read.ts";
 
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const nonEmpty = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
 
 interface Size {
   characters: number;

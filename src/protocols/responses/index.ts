@@ -1,12 +1,24 @@
 /** The responses protocol. Spec: "POST /v1/responses". */
 import type { Codec } from "../codec.ts";
+import { decodeStream } from "./decode-stream.ts";
 import { responsesDirect } from "./direct.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { encodeResponse } from "./encode-response.ts";
+import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
+import { decodeRequest } from "./request.ts";
+import { decodeResponse } from "./response.ts";
 
-/** What the direct route needs; the conversion between protocols completes it. */
-export const responsesCodec = {
+/** The responses codec. */
+export const responsesCodec: Codec = {
   name: "responses",
+  decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  decodeStream,
+  encodeStream,
   encodeError,
   decodeError,
   direct: responsesDirect,
-} as unknown as Codec;
+};

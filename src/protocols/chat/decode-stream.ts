@@ -1,0 +1,184 @@
+/**
+ * Chat-completions streams, read into canonical events. Spec: "Text endpoints" (block boundaries are completed).
+ * Traps T1 to T8, T11, T16 to T18, T48, T49.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import { tokenCount } from "../../base/usage.ts";
+import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
+import type { EndReason, Transducer } from "../codec.ts";
+import { transducer } from "../codec.ts";
+import { list, nonEmpty, objectOf, objects } from "../read.ts";
+import { decodeError } from "./errors.ts";
+import { decodeFinish } from "./finish.ts";
+import { mergeDetails, reasoningText, signatureOf } from "./reasoning.ts";
+import { thinkingParts } from "./response.ts";
+import { endCalls, noToolCalls, takeCallPiece, type ToolCalls } from "./tool-calls.ts";
+import { readUsage } from "./usage.ts";
+
+type TextKind = "text" | "refusal" | "reasoning";
+
+interface StreamState {
+  phase: "waiting" | "open" | "ended";
+  id: string;
+  /** The one text, refusal or reasoning block that is open; tool calls may be open beside it. */
+  block: { readonly kind: TextKind; readonly id: BlockId } | undefined;
+  blocksBegun: number;
+  /** `reasoning_details` of the open reasoning block. */
+  details: WireObject[];
+  readonly tools: ToolCalls;
+  /** `finish_reason` and vLLM's `stop_reason`, kept until the stream ends: usage may follow. */
+  finish: { readonly reason: string; readonly stopReason: unknown } | undefined;
+  markerSeen: boolean;
+}
+
+/** A decoder for one stream. Of several choices the first is read. */
+export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
+  const initial: StreamState = {
+    phase: "waiting",
+    id: "",
+    block: undefined,
+    blocksBegun: 0,
+    details: [],
+    tools: noToolCalls(),
+    finish: undefined,
+    markerSeen: false,
+  };
+  return transducer(initial, (state, event) => [state, takeEvent(state, event)], endStream);
+}
+
+function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
+  const data = event.data.trim();
+  if (data === "" || state.phase === "ended") return [];
+  if (data === "[DONE]") {
+    state.markerSeen = true;
+    return endStream(state, { kind: "complete" });
+  }
+  const chunk = parse(data);
+  if (!chunk) return breakOff(state, "The upstream sent a stream frame that is not a JSON object.");
+  if (event.event === "error" || chunk["error"] || chunk["object"] === "error") {
+    const { message, code } = decodeError(200, chunk);
+    return breakOff(state, message, code);
+  }
+  return takeChunk(state, chunk);
+}
+
+function parse(data: string): WireObject | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function takeChunk(state: StreamState, chunk: WireObject): CanonicalEvent[] {
+  const events: CanonicalEvent[] = [];
+  const choices = objects(chunk["choices"]);
+  const choice = choices.find((one) => (one["index"] ?? 0) === 0);
+  if (state.phase === "waiting") {
+    // Azure begins with a frame about its content filter, which has neither id nor choice.
+    state.id = nonEmpty(chunk["id"]) ?? "";
+    if (state.id === "" && choices.length === 0) return [];
+    state.phase = "open";
+    const createdAt = tokenCount(chunk["created"]);
+    events.push({ type: "start", protocol: "chat", id: state.id, createdAt });
+  }
+  if (choice) events.push(...takeDelta(state, objectOf(choice["delta"])));
+  const reason = nonEmpty(choice?.["finish_reason"]);
+  if (reason !== undefined) {
+    if (reason === "error") {
+      return [...events, ...breakOff(state, "The upstream ended the answer with an error.")];
+    }
+    // Blocks end with the stream: some vendors send their last piece after the reason.
+    state.finish = { reason, stopReason: choice?.["stop_reason"] };
+  }
+  const usage = readUsage(
+    chunk["usage"] ?? objectOf(chunk["x_groq"])["usage"] ?? choice?.["usage"],
+  );
+  if (usage) events.push({ type: "usage", usage });
+  return events;
+}
+
+/** Empty strings and lists are no content: vendors fill unused fields with them (T1, T4). */
+function takeDelta(state: StreamState, delta: WireObject): CanonicalEvent[] {
+  const events: CanonicalEvent[] = [];
+  const thinking = thinkingParts(delta["content"]).flatMap((part) =>
+    part.type === "reasoning" ? [part.text] : [],
+  );
+  const details = objects(delta["reasoning_details"]);
+  const reasoning = reasoningText(delta) + thinking.join("");
+  if (reasoning !== "" || details.length > 0) {
+    events.push(...openBlock(state, "reasoning"));
+    mergeDetails(state.details, details);
+    events.push(...textDelta(state, reasoning));
+  }
+  for (const text of contentTexts(delta["content"])) {
+    events.push(...openBlock(state, "text"), ...textDelta(state, text));
+  }
+  const refusal = nonEmpty(delta["refusal"]);
+  if (refusal !== undefined) {
+    events.push(...openBlock(state, "refusal"), ...textDelta(state, refusal));
+  }
+  const pieces = objects(delta["tool_calls"]);
+  if (isObject(delta["function_call"])) {
+    pieces.push({ index: -1, function: delta["function_call"] });
+  }
+  if (pieces.length > 0) events.push(...closeBlock(state));
+  for (const piece of pieces) events.push(...takeCallPiece(state.tools, piece, state.id));
+  return events;
+}
+
+function contentTexts(content: unknown): string[] {
+  if (typeof content === "string") return content === "" ? [] : [content];
+  return list(content).flatMap((part) => nonEmpty(objectOf(part)["text"]) ?? []);
+}
+
+function openBlock(state: StreamState, kind: TextKind): CanonicalEvent[] {
+  if (state.block?.kind === kind) return [];
+  const closed = closeBlock(state);
+  state.block = { kind, id: `${kind}_${state.blocksBegun}` };
+  state.blocksBegun += 1;
+  return [...closed, { type: `${kind}_start`, block: state.block.id }];
+}
+
+function textDelta(state: StreamState, text: string): CanonicalEvent[] {
+  if (text === "" || !state.block) return [];
+  return [{ type: `${state.block.kind}_delta`, block: state.block.id, text }];
+}
+
+function closeBlock(state: StreamState): CanonicalEvent[] {
+  const { block, details } = state;
+  if (!block) return [];
+  state.block = undefined;
+  state.details = [];
+  if (block.kind !== "reasoning") return [{ type: `${block.kind}_end`, block: block.id }];
+  const signature = signatureOf(details);
+  return [{ type: "reasoning_end", block: block.id, ...(signature ? { signature } : {}) }];
+}
+
+const endBlocks = (state: StreamState): CanonicalEvent[] => [
+  ...closeBlock(state),
+  ...endCalls(state.tools, state.id),
+];
+
+function breakOff(state: StreamState, message: string, code?: string): CanonicalEvent[] {
+  const events = endBlocks(state);
+  state.phase = "ended";
+  return [...events, { type: "error", message, ...(code === undefined ? {} : { code }) }];
+}
+
+/** A stream counts as whole only when the upstream said so: by a finish reason, or by its end marker (T16). */
+function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
+  if (state.phase === "ended") return [];
+  const isWhole = state.finish !== undefined || state.markerSeen;
+  if (state.phase === "waiting" || !isWhole) {
+    const broken = "The upstream's stream ended without a finish reason.";
+    return breakOff(state, why.kind === "cut" ? why.message : broken);
+  }
+  const events = endBlocks(state);
+  state.phase = "ended";
+  const hasCalls = state.tools.calls.length > 0;
+  const finish = decodeFinish(state.finish?.reason, hasCalls, state.finish?.stopReason);
+  return [...events, { type: "finish", finish }];
+}

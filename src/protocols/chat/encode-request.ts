@@ -1,0 +1,147 @@
+/**
+ * The chat-completions request, written from the canonical form. Spec: "Conversion rules", "To chat".
+ * Total: `fit` has already truncated and removed what the protocol cannot carry.
+ */
+import type {
+  CanonicalRequest,
+  Json,
+  JsonObject,
+  Message,
+  OutputFormat,
+  Part,
+  Tool,
+  ToolChoice,
+  ToolResultPart,
+} from "../canonical/request.ts";
+import { removeFilteredFields } from "../filter.ts";
+import { restoreNative } from "../native.ts";
+import { encodeContent, encodeMedia, joinText } from "./parts.ts";
+import { encodeReasoning } from "./reasoning.ts";
+
+/** The upstream's body. `model` is the upstream's own name. */
+export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
+  const body: JsonObject = { model, messages: request.messages.flatMap(encodeMessage) };
+  const set = (key: string, value: Json | undefined): void => {
+    if (value !== undefined) body[key] = value;
+  };
+  set(maximumName(request), request.maxOutputTokens);
+  set("temperature", request.temperature);
+  set("top_p", request.topP);
+  set("stop", request.stop && [...request.stop]);
+  set("seed", request.seed);
+  set("presence_penalty", request.presencePenalty);
+  set("frequency_penalty", request.frequencyPenalty);
+  encodeTools(request, set);
+  set("response_format", request.outputFormat && encodeFormat(request.outputFormat));
+  set("reasoning_effort", request.reasoning?.effort);
+  set("verbosity", request.verbosity);
+  set("user", request.endUserId);
+  set("prompt_cache_key", request.promptCacheKey);
+  set("metadata", request.metadata);
+  set("store", request.store);
+  if (request.stream) {
+    // Without it a stream tells no usage, and would be billed by an estimate (T47).
+    set("stream", true);
+    set("stream_options", { include_usage: true });
+  }
+  if (request.protocol === "chat") {
+    restoreNative(body, request.native);
+    removeFilteredFields(body);
+  }
+  return body;
+}
+
+/** A chat caller's own choice between the two names stays; `max_tokens` is the one every upstream knows (CONV-202). */
+const maximumName = ({ protocol, names }: CanonicalRequest): string =>
+  (protocol === "chat" ? names.maxOutputTokens : undefined) ?? "max_tokens";
+
+function encodeTools(
+  { tools = [], toolChoice, parallelToolCalls }: CanonicalRequest,
+  set: (key: string, value: Json | undefined) => void,
+): void {
+  // Upstreams refuse a choice among no tools.
+  if (tools.length === 0) return;
+  set("tools", tools.map(encodeTool));
+  set("tool_choice", toolChoice && encodeToolChoice(toolChoice));
+  set("parallel_tool_calls", parallelToolCalls);
+}
+
+function encodeTool({ name, description, parameters, strict }: Tool): JsonObject {
+  const declaration: JsonObject = { name };
+  if (description !== undefined) declaration["description"] = description;
+  if (parameters !== undefined) declaration["parameters"] = parameters;
+  if (strict !== undefined) declaration["strict"] = strict;
+  return { type: "function", function: declaration };
+}
+
+const named = (name: string): JsonObject => ({ type: "function", function: { name } });
+
+function encodeToolChoice(choice: ToolChoice): Json {
+  if (choice.type === "tool") return named(choice.name);
+  if (choice.type !== "allowed") return choice.type;
+  const allowed = { mode: choice.mode, tools: choice.names.map(named) };
+  return { type: "allowed_tools", allowed_tools: allowed };
+}
+
+function encodeFormat(format: OutputFormat): JsonObject {
+  if (format.type === "text") return { type: "text" };
+  if (format.type === "json") return { type: "json_object" };
+  const { name = "answer", description, schema, strict } = format;
+  return {
+    type: "json_schema",
+    json_schema: {
+      name,
+      schema,
+      ...(description === undefined ? {} : { description }),
+      ...(strict === undefined ? {} : { strict }),
+    },
+  };
+}
+
+/** One turn as one or more messages: each tool result is its own, directly after the calls, before what the user adds. */
+function encodeMessage(message: Message): JsonObject[] {
+  const name = message.name === undefined ? {} : { name: message.name };
+  // Not every upstream knows `developer`; all know `system`, and OpenAI reads it as `developer`.
+  if (message.role === "system") {
+    return [{ role: "system", content: joinText(message.content), ...name }];
+  }
+  if (message.role === "assistant") return [{ ...encodeAssistant(message.content), ...name }];
+  const results = message.content.filter((part) => part.type === "tool_result");
+  const others = message.content.filter((part) => part.type !== "tool_result");
+  const rest = [...results.flatMap(mediaOfResult), ...others];
+  const said = rest.length > 0 ? [{ role: "user", content: encodeContent(rest), ...name }] : [];
+  return [...results.map(encodeResult), ...said];
+}
+
+function encodeResult(result: ToolResultPart): JsonObject {
+  return { role: "tool", tool_call_id: result.callId, content: joinText(result.content) };
+}
+
+/** A tool message holds text only: pictures a tool returned follow in the user's message, with their origin (T27). */
+function mediaOfResult(result: ToolResultPart): Part[] {
+  const media = result.content.filter((part) => part.type === "media");
+  if (media.length === 0) return [];
+  return [{ type: "text", text: `Returned by tool call ${result.callId}:` }, ...media];
+}
+
+function encodeAssistant(parts: readonly Part[]): JsonObject {
+  const calls = parts.filter((part) => part.type === "tool_call");
+  const refusals = parts.flatMap((part) => (part.type === "refusal" ? [part.text] : []));
+  const media = parts.flatMap((part) => (part.type === "media" ? encodeMedia(part) : []));
+  const text = joinText(parts);
+  const message: JsonObject = {
+    role: "assistant",
+    content: text === "" && (calls.length > 0 || refusals.length > 0) ? null : text,
+    ...encodeReasoning(parts.filter((part) => part.type === "reasoning")),
+  };
+  if (refusals.length > 0) message["refusal"] = refusals.join("");
+  if (media.length > 0) message["images"] = media;
+  if (calls.length > 0) {
+    message["tool_calls"] = calls.map((call) => ({
+      id: call.id,
+      type: "function",
+      function: { name: call.name, arguments: call.arguments === "" ? "{}" : call.arguments },
+    }));
+  }
+  return message;
+}

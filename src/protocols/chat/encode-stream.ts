@@ -1,0 +1,139 @@
+/**
+ * Chat-completions streams, written from canonical events. Spec: "Streaming events"; STREAM-03 to STREAM-05; T9, T16.
+ * What ends a stream (finish chunk, usage, `[DONE]`) is written at the `finish` event, all at once.
+ */
+import { GatewayError } from "../../base/errors.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import type { Usage } from "../../base/usage.ts";
+import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import type { Finish } from "../canonical/response.ts";
+import type { AnswerContext, EndReason, Transducer } from "../codec.ts";
+import { transducer } from "../codec.ts";
+import { errorChunk } from "./errors.ts";
+import { encodeFinish } from "./finish.ts";
+import { detailsOf } from "./reasoning.ts";
+import { writeUsage } from "./usage.ts";
+
+interface StreamState {
+  readonly fields: { id: string; object: string; created: number; model: string };
+  readonly wantsUsage: boolean;
+  usage: Usage | undefined;
+  /** Position of each call in the answer, and whether it got arguments. */
+  readonly calls: Map<BlockId, { readonly index: number; hasArguments: boolean }>;
+  reasoningBlocks: number;
+  ended: boolean;
+}
+
+/** An encoder for one stream. */
+export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
+  const initial: StreamState = {
+    fields: {
+      id: `chatcmpl-${context.id}`,
+      object: "chat.completion.chunk",
+      created: context.createdAt,
+      model: context.model,
+    },
+    wantsUsage: context.request.includeUsage === true,
+    usage: undefined,
+    calls: new Map(),
+    reasoningBlocks: 0,
+    ended: false,
+  };
+  return transducer(initial, (state, event) => [state, takeEvent(state, event)], endStream);
+}
+
+function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
+  if (state.ended) return [];
+  switch (event.type) {
+    case "start":
+      return [delta(state, { role: "assistant", content: "", refusal: null })];
+    case "text_delta":
+      return [delta(state, { content: event.text })];
+    case "refusal_delta":
+      return [delta(state, { refusal: event.text })];
+    case "usage":
+      state.usage = event.usage;
+      return [];
+    case "finish":
+      return event.finish.reason === "error"
+        ? breakOff(state, "The upstream ended the answer with an error.")
+        : finishStream(state, event.finish);
+    case "error":
+      return breakOff(state, event.message);
+    case "reasoning_start":
+    case "reasoning_delta":
+    case "reasoning_end":
+      return takeReasoning(state, event);
+    case "tool_call_start":
+    case "tool_call_delta":
+    case "tool_call_end":
+      return takeCall(state, event);
+    default:
+      // Starts and ends of texts have no frame here.
+      return [];
+  }
+}
+
+type ReasoningEvent = Extract<CanonicalEvent, { type: `reasoning_${string}` }>;
+type CallEvent = Extract<CanonicalEvent, { type: `tool_call_${string}` }>;
+
+function takeReasoning(state: StreamState, event: ReasoningEvent): SseEvent[] {
+  if (event.type === "reasoning_start") {
+    state.reasoningBlocks += 1;
+    // Several blocks are paragraphs of one text, as in a whole answer.
+    return state.reasoningBlocks > 1 ? [delta(state, { reasoning_content: "\n\n" })] : [];
+  }
+  if (event.type === "reasoning_delta") return [delta(state, { reasoning_content: event.text })];
+  const details = detailsOf(event.signature);
+  return details ? [delta(state, { reasoning_details: details })] : [];
+}
+
+function takeCall(state: StreamState, event: CallEvent): SseEvent[] {
+  if (event.type === "tool_call_start") {
+    const index = state.calls.size;
+    state.calls.set(event.block, { index, hasArguments: false });
+    const named = { name: event.name, arguments: "" };
+    return [callDelta(state, { index, id: event.id, type: "function", function: named })];
+  }
+  const call = state.calls.get(event.block);
+  if (!call) return [];
+  // A call without arguments is one with an empty object.
+  const text = event.type === "tool_call_delta" ? event.arguments : "{}";
+  if (event.type === "tool_call_end" && call.hasArguments) return [];
+  call.hasArguments = true;
+  return [callDelta(state, { index: call.index, function: { arguments: text } })];
+}
+
+const callDelta = (state: StreamState, call: JsonObject): SseEvent =>
+  delta(state, { tool_calls: [call] });
+
+function delta(state: StreamState, content: JsonObject): SseEvent {
+  return chunk(state, [{ index: 0, delta: content, logprobs: null, finish_reason: null }]);
+}
+
+/** Callers that want usage get `usage: null` on every chunk but the last. */
+function chunk(state: StreamState, choices: Json[], usage: JsonObject | null = null): SseEvent {
+  const told = state.wantsUsage ? { usage } : {};
+  return { data: JSON.stringify({ ...state.fields, choices, ...told }) };
+}
+
+function finishStream(state: StreamState, finish: Finish): SseEvent[] {
+  state.ended = true;
+  const reason = encodeFinish(finish);
+  const last = { index: 0, delta: {}, logprobs: null, finish_reason: reason };
+  const frames = [chunk(state, [last])];
+  if (state.wantsUsage && state.usage) frames.push(chunk(state, [], writeUsage(state.usage)));
+  return [...frames, { data: "[DONE]" }];
+}
+
+function breakOff(state: StreamState, message: string): SseEvent[] {
+  state.ended = true;
+  const error = new GatewayError("upstream_error", message);
+  return [{ data: JSON.stringify(errorChunk(state.fields, error)) }];
+}
+
+function endStream(state: StreamState, why: EndReason): SseEvent[] {
+  if (state.ended) return [];
+  return breakOff(state, why.kind === "cut" ? why.message : "The upstream's answer broke off.");
+}

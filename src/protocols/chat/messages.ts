@@ -1,0 +1,111 @@
+/** Chat messages, read into canonical turns. Spec: "Conversion rules", "Message structure". */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { Message, NativeField, Part, ToolCallPart } from "../canonical/request.ts";
+import { keepUnknown } from "../native.ts";
+import { list, nonEmpty, objectOf } from "../read.ts";
+import { decodeContent } from "./parts.ts";
+import { decodeReasoning } from "./reasoning.ts";
+
+/** Calls of the deprecated `function_call` kind have no ids: they are paired by name, newest first. */
+interface LegacyCall {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Reads `messages` of a checked body. What only chat knows is noted under its place. */
+export function decodeMessages(wire: unknown, native: NativeField[]): Message[] {
+  const messages: Message[] = [];
+  const legacy: LegacyCall[] = [];
+  for (const [index, message] of list(wire).entries()) {
+    if (!isObject(message)) continue;
+    const param = `messages[${index}]`;
+    const decoded = decodeMessage(message, param, { native, legacy });
+    if (decoded) messages.push(decoded);
+    keepUnknown(message, knownKeys, param, native);
+  }
+  return messages;
+}
+
+interface Gathering {
+  readonly native: NativeField[];
+  readonly legacy: LegacyCall[];
+}
+
+const knownKeys = new Set([
+  "role",
+  "content",
+  "name",
+  "refusal",
+  "tool_calls",
+  "tool_call_id",
+  "function_call",
+  "reasoning_content",
+  "reasoning",
+  "reasoning_details",
+]);
+
+function decodeMessage(wire: WireObject, param: string, gathering: Gathering): Message | undefined {
+  const content = decodeContent(wire["content"], `${param}.content`, gathering.native);
+  const name = nonEmpty(wire["name"]);
+  const named = name === undefined ? {} : { name };
+  switch (wire["role"]) {
+    case "system":
+      return { role: "system", content, ...named };
+    case "developer":
+      return { role: "system", developer: true, content, ...named };
+    case "assistant":
+      return { role: "assistant", content: assistantParts(wire, content, param, gathering), ...named };
+    case "tool":
+      return {
+        role: "user",
+        content: [{ type: "tool_result", callId: String(wire["tool_call_id"]), content }],
+      };
+    case "function":
+      return functionResult(name ?? "", content, gathering.legacy);
+    default:
+      return { role: "user", content, ...named };
+  }
+}
+
+/** Reasoning, text, refusal, calls: the order in which a model gives them. */
+function assistantParts(
+  wire: WireObject,
+  content: readonly Part[],
+  param: string,
+  { native, legacy }: Gathering,
+): Part[] {
+  const parts: Part[] = [];
+  const reasoning = decodeReasoning(wire);
+  if (reasoning) parts.push(reasoning);
+  // Beside calls an empty text is no content.
+  const hasCalls = list(wire["tool_calls"]).length > 0 || isObject(wire["function_call"]);
+  parts.push(...content.filter((part) => !(hasCalls && part.type === "text" && part.text === "")));
+  const refusal = nonEmpty(wire["refusal"]);
+  if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
+  for (const [index, call] of list(wire["tool_calls"]).entries()) {
+    const part = isObject(call) ? decodeCall(call) : undefined;
+    if (part) parts.push(part);
+    else native.push({ param: `${param}.tool_calls[${index}]`, value: call });
+  }
+  if (isObject(wire["function_call"])) {
+    const { name, arguments: text } = wire["function_call"];
+    const call = { id: `call_${param.replace(/\D/g, "")}_function`, name: String(name) };
+    legacy.push(call);
+    parts.push({ type: "tool_call", ...call, arguments: String(text) });
+  }
+  return parts;
+}
+
+/** A function call; undefined for the other kinds, which stay on chat. */
+function decodeCall(wire: WireObject): ToolCallPart | undefined {
+  const { name, arguments: text } = objectOf(wire["function"]);
+  if (typeof name !== "string") return undefined;
+  return { type: "tool_call", id: String(wire["id"]), name, arguments: nonEmpty(text) ?? "" };
+}
+
+function functionResult(name: string, content: Part[], legacy: LegacyCall[]): Message {
+  const at = legacy.findLastIndex((call) => call.name === name);
+  // Without its call it is an orphan, which tidying removes.
+  const callId = at === -1 ? `call_${name}` : legacy.splice(at, 1)[0]!.id;
+  return { role: "user", content: [{ type: "tool_result", callId, name, content }] };
+}

@@ -1,0 +1,129 @@
+/** Content of chat messages: strings and parts, read and written. Spec: "Text endpoints"; T25, T27. */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { CacheBreakpoint, Json, JsonObject, NativeField, Part } from "../canonical/request.ts";
+import { audioFormat, audioMediaType, formatMediaUrl, parseMediaUrl } from "../media-url.ts";
+import { keepUnknown } from "../native.ts";
+import { list, nonEmpty, objectOf } from "../read.ts";
+
+type MediaPart = Extract<Part, { type: "media" }>;
+
+/** Reads a message's content. Parts that no other protocol knows are noted under their place, such as `messages[0].content[2]`. */
+export function decodeContent(content: unknown, param: string, native: NativeField[]): Part[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  const parts: Part[] = [];
+  for (const [index, wire] of list(content).entries()) {
+    const place = `${param}[${index}]`;
+    const part = isObject(wire) ? decodePart(wire) : undefined;
+    if (!part || !isObject(wire)) {
+      native.push({ param: place, value: wire });
+      continue;
+    }
+    parts.push(part);
+    keepUnknown(wire, knownKeys, place, native);
+  }
+  return parts;
+}
+
+const knownKeys = new Set([
+  "type",
+  "text",
+  "refusal",
+  "image_url",
+  "input_audio",
+  "video_url",
+  "file",
+  "cache_control",
+]);
+
+function decodePart(wire: WireObject): Part | undefined {
+  if (wire["type"] === "text" && typeof wire["text"] === "string") {
+    return { type: "text", text: wire["text"], ...decodeCache(wire) };
+  }
+  if (wire["type"] === "refusal" && typeof wire["refusal"] === "string") {
+    return { type: "refusal", text: wire["refusal"] };
+  }
+  const media = decodeMedia(wire);
+  return media ? { ...media, ...decodeCache(wire) } : undefined;
+}
+
+function decodeMedia(wire: WireObject): MediaPart | undefined {
+  switch (wire["type"]) {
+    case "image_url": {
+      const { url, detail } = objectOf(wire["image_url"]);
+      if (typeof url !== "string") return undefined;
+      const image: MediaPart = { type: "media", media: "image", source: parseMediaUrl(url) };
+      return typeof detail === "string" ? { ...image, detail } : image;
+    }
+    case "video_url": {
+      // Qwen and vLLM; OpenAI has no video input.
+      const { url } = objectOf(wire["video_url"]);
+      if (typeof url !== "string") return undefined;
+      return { type: "media", media: "video", source: parseMediaUrl(url) };
+    }
+    case "input_audio": {
+      const { data, format } = objectOf(wire["input_audio"]);
+      if (typeof data !== "string") return undefined;
+      const mediaType = audioMediaType(nonEmpty(format) ?? "wav");
+      return { type: "media", media: "audio", source: { kind: "base64", mediaType, data } };
+    }
+    case "file":
+      return decodeFile(objectOf(wire["file"]));
+    default:
+      return undefined;
+  }
+}
+
+function decodeFile(file: WireObject): MediaPart | undefined {
+  const { file_data: data, file_id: fileId, filename } = file;
+  const named = typeof filename === "string" ? { filename } : {};
+  if (typeof data === "string") {
+    const source = data.startsWith("data:")
+      ? parseMediaUrl(data)
+      : ({ kind: "base64", mediaType: "application/pdf", data } as const);
+    return { type: "media", media: "file", source, ...named };
+  }
+  if (typeof fileId !== "string") return undefined;
+  return { type: "media", media: "file", source: { kind: "file_id", fileId }, ...named };
+}
+
+/** Messages-style markers, which routers accept on chat parts. */
+function decodeCache(wire: WireObject): { cache?: CacheBreakpoint } {
+  const marker = wire["cache_control"];
+  if (!isObject(marker) || marker["type"] !== "ephemeral") return {};
+  const { ttl } = marker;
+  return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
+}
+
+/** All text of some parts; several texts are paragraphs of one. */
+export const joinText = (parts: readonly Part[]): string =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+
+/** A user's content: one text as a string, which every upstream takes, else parts. */
+export function encodeContent(parts: readonly Part[]): Json {
+  if (parts.length === 1 && parts[0]!.type === "text") return parts[0]!.text;
+  return parts.flatMap((part) => {
+    if (part.type === "text") return [{ type: "text", text: part.text }];
+    return part.type === "media" ? encodeMedia(part) : [];
+  });
+}
+
+/** A media part in the protocol's shape; none for a source it has no way to write. */
+export function encodeMedia(part: MediaPart): JsonObject[] {
+  const { media, source, detail, filename } = part;
+  const url = formatMediaUrl(source);
+  if (media === "file") return [{ type: "file", file: encodeFile(part, filename) }];
+  if (media === "audio") {
+    if (source.kind !== "base64") return [];
+    const input = { data: source.data, format: audioFormat(source.mediaType) };
+    return [{ type: "input_audio", input_audio: input }];
+  }
+  if (url === undefined) return [];
+  if (media === "video") return [{ type: "video_url", video_url: { url } }];
+  return [{ type: "image_url", image_url: detail === undefined ? { url } : { url, detail } }];
+}
+
+function encodeFile({ source }: MediaPart, filename: string | undefined): JsonObject {
+  const named = filename === undefined ? {} : { filename };
+  if (source.kind === "file_id") return { file_id: source.fileId, ...named };
+  return { file_data: formatMediaUrl(source)!, ...named };
+}

@@ -1,0 +1,72 @@
+/**
+ * Reasoning in chat: `reasoning_content` (DeepSeek, Qwen, xAI), `reasoning` with `reasoning_details` (OpenRouter, vLLM).
+ * The details go back as they came: they are the proof the upstream wants (T40, T41).
+ */
+import type { WireObject } from "../../base/json.ts";
+import type { Json, JsonObject, ReasoningPart, Signature } from "../canonical/request.ts";
+import { nonEmpty, objects } from "../read.ts";
+
+/** The reasoning text of a message or a delta: both spellings carry the same text, so one is read (T18). */
+export function reasoningText(message: WireObject): string {
+  const text = nonEmpty(message["reasoning_content"]) ?? nonEmpty(message["reasoning"]);
+  return text ?? detailsText(objects(message["reasoning_details"]));
+}
+
+const detailsText = (details: readonly WireObject[]): string =>
+  details.map((item) => nonEmpty(item["text"]) ?? nonEmpty(item["summary"]) ?? "").join("");
+
+/** The reasoning of a whole message as a part; undefined where it has none. */
+export function decodeReasoning(message: WireObject): ReasoningPart | undefined {
+  const details = objects(message["reasoning_details"]);
+  const text = reasoningText(message);
+  if (text === "" && details.length === 0) return undefined;
+  const signature = signatureOf(details);
+  return signature ? { type: "reasoning", text, signature } : { type: "reasoning", text };
+}
+
+/** `reasoning_details` as the opaque value that goes back unchanged. */
+export function signatureOf(details: readonly WireObject[]): Signature | undefined {
+  return details.length === 0 ? undefined : { protocol: "chat", value: JSON.stringify(details) };
+}
+
+/** `reasoning_details` out of a signature of this protocol; undefined for any other. */
+export function detailsOf(signature: Signature | undefined): Json[] | undefined {
+  if (signature?.protocol !== "chat") return undefined;
+  try {
+    const details: unknown = JSON.parse(signature.value);
+    return Array.isArray(details) ? (details as Json[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The members of a message that hold reasoning: OpenRouter's pair where there are details, else the common spelling. */
+export function encodeReasoning(parts: readonly ReasoningPart[]): JsonObject {
+  const text = parts.map((part) => part.text).join("\n\n");
+  const details = parts.flatMap((part) => detailsOf(part.signature) ?? []);
+  if (details.length > 0) return { reasoning: text, reasoning_details: details };
+  return text === "" ? {} : { reasoning_content: text };
+}
+
+/**
+ * Adds streamed pieces of details to what was gathered: pieces of one item share `type` and `index`;
+ * their texts are joined, everything else is the last told.
+ */
+export function mergeDetails(gathered: WireObject[], pieces: readonly WireObject[]): void {
+  for (const piece of pieces) {
+    const known = gathered.find(
+      (item) => item["type"] === piece["type"] && item["index"] === piece["index"],
+    );
+    if (!known) {
+      gathered.push({ ...piece });
+      continue;
+    }
+    for (const [key, value] of Object.entries(piece)) {
+      const before = known[key];
+      const isText = ["text", "summary", "data"].includes(key);
+      if (isText && typeof before === "string" && typeof value === "string") {
+        known[key] = before + value;
+      } else if (value !== null && value !== undefined) known[key] = value;
+    }
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * The chat-completions request, read into the canonical form. Spec: "Parameter mapping among the four protocols".
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type {
+  CanonicalRequest,
+  JsonObject,
+  OutputFormat,
+  Tool,
+  ToolChoice,
+} from "../canonical/request.ts";
+import type { RequestAddress } from "../codec.ts";
+import { keepUnknown } from "../native.ts";
+import {
+  inRequestOrder,
+  isSet,
+  list,
+  objectOf,
+  objects,
+  readRenamed,
+  type Fields,
+  type Gathered,
+} from "../read.ts";
+import { decodeMessages } from "./messages.ts";
+import { checkChatRequest } from "./wire.ts";
+
+const renamed = {
+  temperature: "temperature",
+  top_p: "topP",
+  seed: "seed",
+  presence_penalty: "presencePenalty",
+  frequency_penalty: "frequencyPenalty",
+  parallel_tool_calls: "parallelToolCalls",
+  verbosity: "verbosity",
+  user: "endUserId",
+  prompt_cache_key: "promptCacheKey",
+  metadata: "metadata",
+  store: "store",
+} as const;
+
+const known = new Set([
+  "model",
+  "stream",
+  "messages",
+  "stop",
+  "max_completion_tokens",
+  "max_tokens",
+  "tools",
+  "tool_choice",
+  "functions",
+  "function_call",
+  "response_format",
+  "reasoning_effort",
+  "stream_options",
+  ...Object.keys(renamed),
+]);
+
+/** @throws GatewayError naming the offending field. */
+export function decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest {
+  checkChatRequest(body);
+  const gathered: Gathered = { names: {}, native: [] };
+  const messages = decodeMessages(body["messages"], gathered.native);
+  const fields: Fields = {
+    ...readRenamed(body, renamed, gathered.names),
+    ...decodeLimits(body, gathered),
+    ...decodeTools(body, gathered),
+    ...decodeToolChoice(body, gathered),
+    ...decodeFormat(body["response_format"], gathered),
+    ...decodeStreamOptions(body["stream_options"], gathered),
+  };
+  if (isSet(body["reasoning_effort"])) {
+    fields.reasoning = { effort: String(body["reasoning_effort"]) };
+    gathered.names["reasoning.effort"] = "reasoning_effort";
+  }
+  keepUnknown(body, known, "", gathered.native);
+  return {
+    ...fields,
+    protocol: "chat",
+    model: address.model,
+    stream: address.stream,
+    messages,
+    native: inRequestOrder(body, gathered.native),
+    names: gathered.names,
+  };
+}
+
+/** `max_completion_tokens` is the successor of `max_tokens`; beside it the old one has no effect. */
+function decodeLimits(body: WireObject, { names, native }: Gathered): Fields {
+  const fields: Fields = {};
+  const { stop, max_completion_tokens: newer, max_tokens: older } = body;
+  const [name, maximum] = isSet(newer) ? ["max_completion_tokens", newer] : ["max_tokens", older];
+  if (isSet(maximum)) {
+    fields.maxOutputTokens = maximum as number;
+    names.maxOutputTokens = name;
+  }
+  if (isSet(newer) && isSet(older) && newer !== older) {
+    native.push({ param: "max_tokens", value: older });
+  }
+  if (isSet(stop)) {
+    fields.stop = typeof stop === "string" ? [stop] : (stop as string[]);
+    names.stop = "stop";
+  }
+  return fields;
+}
+
+function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
+  const tools: Tool[] = [];
+  for (const [index, wire] of list(body["tools"]).entries()) {
+    if (isObject(wire) && isObject(wire["function"])) tools.push(decodeTool(wire["function"]));
+    else native.push({ param: `tools[${index}]`, value: wire });
+  }
+  tools.push(...objects(body["functions"]).map(decodeTool));
+  const name = ["tools", "functions"].find((key) => isSet(body[key]));
+  if (name === undefined) return {};
+  names.tools = name;
+  return { tools };
+}
+
+function decodeTool(wire: WireObject): Tool {
+  const { name, description, parameters, strict } = wire;
+  return {
+    name: String(name),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(isObject(parameters) ? { parameters: parameters as JsonObject } : {}),
+    ...(typeof strict === "boolean" ? { strict } : {}),
+  };
+}
+
+function decodeToolChoice(body: WireObject, { names, native }: Gathered): Fields {
+  const name = ["tool_choice", "function_call"].find((key) => isSet(body[key]));
+  if (name === undefined) return {};
+  const wire = body[name];
+  const toolChoice = name === "tool_choice" ? choiceOf(wire) : legacyChoice(wire);
+  if (!toolChoice) {
+    native.push({ param: name, value: wire });
+    return {};
+  }
+  names.toolChoice = name;
+  return { toolChoice };
+}
+
+function legacyChoice(wire: unknown): ToolChoice | undefined {
+  if (wire === "none" || wire === "auto") return { type: wire };
+  return { type: "tool", name: String(objectOf(wire)["name"]) };
+}
+
+function choiceOf(wire: unknown): ToolChoice | undefined {
+  if (wire === "none" || wire === "auto" || wire === "required") return { type: wire };
+  const choice = objectOf(wire);
+  if (choice["type"] === "function") {
+    return { type: "tool", name: String(objectOf(choice["function"])["name"]) };
+  }
+  if (choice["type"] !== "allowed_tools") return undefined;
+  const { mode, tools } = objectOf(choice["allowed_tools"]);
+  return {
+    type: "allowed",
+    mode: mode === "required" ? "required" : "auto",
+    names: objects(tools).map((tool) => String(objectOf(tool["function"])["name"] ?? tool["name"])),
+  };
+}
+
+function decodeFormat(wire: unknown, { names, native }: Gathered): Fields {
+  if (!isObject(wire)) return {};
+  const outputFormat = formatOf(wire);
+  if (!outputFormat) {
+    native.push({ param: "response_format", value: wire });
+    return {};
+  }
+  names.outputFormat = "response_format";
+  return { outputFormat };
+}
+
+function formatOf(wire: WireObject): OutputFormat | undefined {
+  if (wire["type"] === "text") return { type: "text" };
+  if (wire["type"] === "json_object") return { type: "json" };
+  if (wire["type"] !== "json_schema") return undefined;
+  const { name, description, schema, strict } = objectOf(wire["json_schema"]);
+  return {
+    type: "json_schema",
+    schema: objectOf(schema) as JsonObject,
+    ...(typeof name === "string" ? { name } : {}),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(typeof strict === "boolean" ? { strict } : {}),
+  };
+}
+
+const streamOptions = new Set(["include_usage"]);
+
+function decodeStreamOptions(wire: unknown, { names, native }: Gathered): Fields {
+  if (!isObject(wire)) return {};
+  keepUnknown(wire, streamOptions, "stream_options", native);
+  if (typeof wire["include_usage"] !== "boolean") return {};
+  names.includeUsage = "stream_options.include_usage";
+  return { includeUsage: wire["include_usage"] };
+}

@@ -1,0 +1,129 @@
+/** Whole chat-completions answers, read and written. Spec: "Response field mapping", "Usage mapping". */
+import { GatewayError } from "../../base/errors.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import { tokenCount } from "../../base/usage.ts";
+import type { JsonObject, Part, ToolCallPart } from "../canonical/request.ts";
+import type { CanonicalResponse } from "../canonical/response.ts";
+import type { AnswerContext } from "../codec.ts";
+import { list, nonEmpty, objectOf, objects } from "../read.ts";
+import { decodeError } from "./errors.ts";
+import { decodeFinish, encodeFinish } from "./finish.ts";
+import { decodeContent, encodeMedia } from "./parts.ts";
+import { decodeReasoning, encodeReasoning } from "./reasoning.ts";
+import { readUsage, writeUsage } from "./usage.ts";
+
+/**
+ * Reads an upstream's answer; of several choices the first.
+ * @throws GatewayError `upstream_error` for an error sent with status 200, or an answer without any choice.
+ */
+export function decodeResponse(body: JsonObject): CanonicalResponse {
+  if (isObject(body["error"])) {
+    throw new GatewayError("upstream_error", decodeError(200, body).message);
+  }
+  const choice = objects(body["choices"])[0];
+  if (!choice) throw new GatewayError("upstream_error", "The upstream's answer holds no choice.");
+  const id = nonEmpty(body["id"]) ?? "";
+  const content = decodeMessage(objectOf(choice["message"]), id);
+  const hasCalls = content.some((part) => part.type === "tool_call");
+  const usage = readUsage(body["usage"]);
+  return {
+    protocol: "chat",
+    id,
+    createdAt: tokenCount(body["created"]),
+    content,
+    finish: decodeFinish(choice["finish_reason"], hasCalls, choice["stop_reason"]),
+    ...(usage ? { usage } : {}),
+  };
+}
+
+/** Reasoning, text, refusal, pictures, calls. Empty texts are no content. */
+function decodeMessage(message: WireObject, answerId: string): Part[] {
+  const parts: Part[] = [];
+  const reasoning = decodeReasoning(message);
+  if (reasoning) parts.push(reasoning);
+  parts.push(...contentParts(message["content"]));
+  const refusal = nonEmpty(message["refusal"]);
+  if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
+  // OpenRouter puts generated pictures beside the text.
+  parts.push(...decodeContent(list(message["images"]), "images", []));
+  const calls = objects(message["tool_calls"]);
+  if (isObject(message["function_call"])) calls.push({ function: message["function_call"] });
+  parts.push(...calls.map((call, index) => decodeCall(call, callId(answerId, index))));
+  return parts;
+}
+
+/** Mistral writes content as parts, its reasoning as a part of type `thinking`. */
+function contentParts(content: unknown): Part[] {
+  const texts = decodeContent(content, "content", []).filter(
+    (part) => part.type !== "text" || part.text !== "",
+  );
+  return [...thinkingParts(content), ...texts];
+}
+
+/** The text of Mistral's `thinking` parts in a content or a delta. */
+export function thinkingParts(content: unknown): Part[] {
+  return objects(content)
+    .filter((part) => part["type"] === "thinking")
+    .map((part) => objects(part["thinking"]).map((piece) => nonEmpty(piece["text"]) ?? ""))
+    .map((texts) => ({ type: "reasoning", text: texts.join("") }));
+}
+
+function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {
+  const named = isObject(call["function"]) ? call["function"] : objectOf(call["custom"]);
+  const written = named["arguments"] ?? named["input"];
+  return {
+    type: "tool_call",
+    id: nonEmpty(call["id"]) ?? fallbackId,
+    name: nonEmpty(named["name"]) ?? "",
+    // Ollama and some others send an object where the protocol has JSON text (T3).
+    arguments: typeof written === "string" ? written : JSON.stringify(written ?? {}),
+  };
+}
+
+/** An id for a call whose upstream gave none. The answer's own id keeps it apart from those of earlier turns (T21). */
+export const callId = (answerId: string, index: number): string =>
+  `call_${answerId.replace(/[^A-Za-z0-9]/g, "").slice(-32)}_${index}`;
+
+/** Writes the answer for a chat caller (CONV-701, CONV-705, CONV-709, CONV-713, CONV-801). */
+export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
+  const answer: JsonObject = {
+    id: `chatcmpl-${context.id}`,
+    object: "chat.completion",
+    created: context.createdAt,
+    model: context.model,
+    choices: [
+      {
+        index: 0,
+        message: encodeMessage(response.content),
+        logprobs: null,
+        finish_reason: encodeFinish(response.finish),
+      },
+    ],
+  };
+  if (response.usage) answer["usage"] = writeUsage(response.usage);
+  return answer;
+}
+
+function encodeMessage(parts: readonly Part[]): JsonObject {
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const refusals = parts.flatMap((part) => (part.type === "refusal" ? [part.text] : []));
+  const images = parts.flatMap((part) => (part.type === "media" ? encodeMedia(part) : []));
+  const calls = parts.filter((part) => part.type === "tool_call");
+  const isOnlyText = calls.length === 0 && refusals.length === 0;
+  const message: JsonObject = {
+    role: "assistant",
+    content: texts.length > 0 || isOnlyText ? texts.join("") : null,
+    refusal: refusals.length > 0 ? refusals.join("") : null,
+    annotations: [],
+    ...encodeReasoning(parts.filter((part) => part.type === "reasoning")),
+  };
+  if (images.length > 0) message["images"] = images;
+  if (calls.length > 0) {
+    message["tool_calls"] = calls.map(({ id, name, arguments: text }) => ({
+      id,
+      type: "function",
+      function: { name, arguments: text === "" ? "{}" : text },
+    }));
+  }
+  return message;
+}

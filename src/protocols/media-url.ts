@@ -1,0 +1,29 @@
+/** Media as the OpenAI-style protocols write it: an https URL or a `data:` URL in one string. */
+import type { MediaSource } from "./canonical/request.ts";
+
+/** Reads such a string. A `data:` URL that is not base64 stays a URL. */
+export function parseMediaUrl(url: string): MediaSource {
+  const head = /^data:([^;,]*)((?:;[^;,]*)*),/.exec(url.slice(0, 200));
+  if (!head || !/;base64$/i.test(head[2]!)) return { kind: "url", url };
+  return {
+    kind: "base64",
+    mediaType: head[1] === "" ? "application/octet-stream" : head[1]!,
+    data: url.slice(head[0].length),
+  };
+}
+
+/** Writes base64 data as a `data:` URL, a URL as it is; undefined for a file id, which is no URL. */
+export function formatMediaUrl(source: MediaSource): string | undefined {
+  if (source.kind === "base64") return `data:${source.mediaType};base64,${source.data}`;
+  return source.kind === "url" ? source.url : undefined;
+}
+
+/** `audio/mpeg` for `mp3`, `audio/wav` for `wav`: the protocols name formats, the canonical form media types. */
+export const audioMediaType = (format: string): string =>
+  format === "mp3" ? "audio/mpeg" : `audio/${format}`;
+
+/** The format of an audio media type; parameters and an `x-` are left out. */
+export function audioFormat(mediaType: string): string {
+  const subtype = mediaType.replace(/^audio\/(x-)?/, "").replace(/;.*$/, "");
+  return subtype === "mpeg" ? "mp3" : subtype;
+}

@@ -1,0 +1,50 @@
+/** Small readers of wire values, for bodies whose shape was checked or is taken as it comes. */
+import { isObject, type WireObject } from "../base/json.ts";
+import type { CanonicalFieldName, CanonicalRequest, NativeField } from "./canonical/request.ts";
+
+/** The items of an array; none for anything else. */
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The objects in an array. */
+export const objects = (value: unknown): WireObject[] => list(value).filter(isObject);
+
+/** A string with something in it. */
+export const nonEmpty = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+/** A member's members; none where it is no object. */
+export const objectOf = (value: unknown): WireObject => (isObject(value) ? value : {});
+
+/** True for what a caller really set: null is how SDKs say nothing. */
+export const isSet = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Fields of a canonical request while it is being read. */
+export type Fields = { -readonly [Key in keyof CanonicalRequest]?: CanonicalRequest[Key] };
+
+/** What is gathered on the way beside the fields: the caller's names of them, and what only its protocol knows. */
+export interface Gathered {
+  readonly names: Partial<Record<CanonicalFieldName, string>>;
+  readonly native: NativeField[];
+}
+
+/** Fields that mean the same under another name. `table`: wire name to canonical name. */
+export function readRenamed(
+  body: WireObject,
+  table: Readonly<Record<string, CanonicalFieldName & keyof CanonicalRequest>>,
+  names: Gathered["names"],
+): Fields {
+  const fields: WireObject = {};
+  for (const [wireName, name] of Object.entries(table)) {
+    if (!isSet(body[wireName])) continue;
+    fields[name] = body[wireName];
+    names[name] = wireName;
+  }
+  return fields as Fields;
+}
+
+/** Native fields in the order in which the caller's body has them. */
+export function inRequestOrder(body: WireObject, native: readonly NativeField[]): NativeField[] {
+  const order = new Map(Object.keys(body).map((key, index) => [key, index]));
+  const place = ({ param }: NativeField): number => order.get(/^[^.[]*/.exec(param)![0]) ?? 0;
+  return [...native].sort((a, b) => place(a) - place(b));
+}

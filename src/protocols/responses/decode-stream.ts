@@ -1,0 +1,289 @@
+/**
+ * Responses streams, read into canonical events. Spec: "Streaming events"; traps T10 to T13, T16, T18, T45.
+ * Blocks are told apart by `output_index`: some upstreams change an item's id from event to event.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import { tokenCount } from "../../base/usage.ts";
+import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
+import type { Part, Signature } from "../canonical/request.ts";
+import type { EndReason, Transducer } from "../codec.ts";
+import { transducer } from "../codec.ts";
+import { nonEmpty, objectOf, objects } from "../read.ts";
+import { decodeError } from "./errors.ts";
+import { decodeFinish, decodeItem } from "./response.ts";
+import { readUsage } from "./usage.ts";
+
+type Kind = "text" | "refusal" | "reasoning" | "tool_call";
+
+/** A block that began. Pieces of one block come under one `source`: raw reasoning beside its summary is not read twice (T18). */
+interface Block {
+  readonly kind: Kind;
+  readonly source: string;
+  open: boolean;
+  hasContent: boolean;
+  /** Of a reasoning block: the summary part being told. */
+  part: unknown;
+}
+
+interface StreamState {
+  started: boolean;
+  ended: boolean;
+  readonly blocks: Map<BlockId, Block>;
+  calls: number;
+  /** An `error` event; a failed response with usage may still follow (T45). */
+  error: { readonly message: string; readonly code: string | undefined } | undefined;
+}
+
+/** A decoder for one stream. */
+export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
+  const initial: StreamState = {
+    started: false,
+    ended: false,
+    blocks: new Map(),
+    calls: 0,
+    error: undefined,
+  };
+  return transducer(initial, (state, event) => [state, takeEvent(state, event)], endStream);
+}
+
+function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
+  const data = event.data.trim();
+  if (data === "" || data === "[DONE]" || state.ended) return [];
+  const frame = parse(data);
+  if (!frame) {
+    state.error ??= { message: "The upstream sent a frame that is not JSON.", code: undefined };
+    return [];
+  }
+  const type = nonEmpty(frame["type"]) ?? event.event ?? (frame["error"] ? "error" : "");
+  if (type === "error") {
+    const { message, code } = decodeError(200, frame);
+    state.error ??= { message, code };
+    return [];
+  }
+  if (isObject(frame["response"])) return takeResponse(state, type, frame["response"]);
+  return state.error ? [] : [...begin(state, "", 0), ...takeFrame(state, type, frame)];
+}
+
+function parse(data: string): WireObject | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function begin(state: StreamState, id: string, createdAt: number): CanonicalEvent[] {
+  if (state.started) return [];
+  state.started = true;
+  return [{ type: "start", protocol: "responses", id, createdAt }];
+}
+
+const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
+  "response.output_text": "text",
+  "response.refusal": "refusal",
+  "response.reasoning_summary_text": "reasoning",
+  "response.reasoning_summary": "reasoning",
+  // OpenAI's name of raw reasoning, and Open Responses'.
+  "response.reasoning_text": "reasoning",
+  "response.reasoning": "reasoning",
+};
+
+function takeFrame(state: StreamState, type: string, frame: WireObject): CanonicalEvent[] {
+  const index = String(frame["output_index"] ?? 0);
+  if (type === "response.output_item.added") return itemBegun(state, index, frame["item"]);
+  if (type === "response.output_item.done") return itemEnded(state, index, frame["item"]);
+  const at = type.lastIndexOf(".");
+  const [stem, step] = [type.slice(0, at), type.slice(at + 1)];
+  const block = `tool_${index}`;
+  if (type === "response.function_call_arguments.delta") {
+    return addContent(state, block, frame["delta"]);
+  }
+  if (type === "response.function_call_arguments.done") {
+    return isEmpty(state, block) ? addContent(state, block, frame["arguments"]) : [];
+  }
+  const kind = textKinds[stem];
+  if (!kind || (step !== "delta" && step !== "done")) return [];
+  return takeText(state, { kind, source: stem, index, isDone: step === "done" }, frame);
+}
+
+interface TextStep {
+  readonly kind: "text" | "refusal" | "reasoning";
+  readonly source: string;
+  readonly index: string;
+  readonly isDone: boolean;
+}
+
+/** A piece of text, or its end: which gives the whole text where no piece came before. */
+function takeText(state: StreamState, step: TextStep, frame: WireObject): CanonicalEvent[] {
+  const { kind, source, index, isDone } = step;
+  const isReasoning = kind === "reasoning";
+  // A reasoning item is one block, however many parts its summary has: its encryption comes with the item's end.
+  const id = isReasoning ? `reasoning_${index}` : blockId(index, frame["content_index"]);
+  const known = state.blocks.get(id);
+  if (known && known.source !== source) return [];
+  const part = frame["summary_index"] ?? frame["content_index"] ?? 0;
+  const isNewPart = known?.part !== part;
+  const text = nonEmpty(isDone ? (frame["text"] ?? frame["refusal"]) : frame["delta"]) ?? "";
+  const events: CanonicalEvent[] = [];
+  if (text !== "" && (!isDone || !known?.hasContent || (isReasoning && isNewPart))) {
+    events.push(...openBlock(state, id, kind, source));
+    if (isReasoning && known && isNewPart) events.push(...addContent(state, id, "\n\n"));
+    events.push(...addContent(state, id, text));
+    state.blocks.get(id)!.part = part;
+  }
+  if (isDone && !isReasoning) events.push(...closeBlock(state, id));
+  return events;
+}
+
+const blockId = (index: string, contentIndex: unknown): BlockId =>
+  `content_${index}_${String(contentIndex ?? 0)}`;
+
+function openBlock(
+  state: StreamState,
+  id: BlockId,
+  kind: "text" | "refusal" | "reasoning",
+  source: string,
+): CanonicalEvent[] {
+  if (state.blocks.has(id)) return [];
+  state.blocks.set(id, { kind, source, open: true, hasContent: false, part: undefined });
+  const isSummary = source.includes("summary");
+  if (kind === "reasoning" && isSummary) {
+    return [{ type: "reasoning_start", block: id, summary: true }];
+  }
+  return [{ type: `${kind}_start`, block: id }];
+}
+
+const isEmpty = (state: StreamState, id: BlockId): boolean => !state.blocks.get(id)?.hasContent;
+
+function addContent(state: StreamState, id: BlockId, piece: unknown): CanonicalEvent[] {
+  const block = state.blocks.get(id);
+  const text = nonEmpty(piece);
+  if (!block?.open || text === undefined) return [];
+  block.hasContent = true;
+  if (block.kind === "tool_call") return [{ type: "tool_call_delta", block: id, arguments: text }];
+  return [{ type: `${block.kind}_delta`, block: id, text }];
+}
+
+function closeBlock(state: StreamState, id: BlockId, signature?: Signature): CanonicalEvent[] {
+  const block = state.blocks.get(id);
+  if (!block?.open) return [];
+  block.open = false;
+  return [{ type: `${block.kind}_end`, block: id, ...(signature ? { signature } : {}) }];
+}
+
+function itemBegun(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
+  return isObject(item) && item["type"] === "function_call" ? beginCall(state, index, item) : [];
+}
+
+function beginCall(state: StreamState, index: string, item: WireObject): CanonicalEvent[] {
+  const block = `tool_${index}`;
+  if (state.blocks.has(block)) return [];
+  state.blocks.set(block, {
+    kind: "tool_call",
+    source: "item",
+    open: true,
+    hasContent: false,
+    part: undefined,
+  });
+  state.calls += 1;
+  const id = nonEmpty(item["call_id"]) ?? nonEmpty(item["id"]) ?? `call_${index}`;
+  return [{ type: "tool_call_start", block, id, name: nonEmpty(item["name"]) ?? "" }];
+}
+
+/** A whole item: ends its blocks, and tells what never came in pieces (T11, T12). */
+function itemEnded(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
+  if (!isObject(item)) return [];
+  const events: CanonicalEvent[] = [];
+  if (item["type"] === "message") {
+    for (const [at, part] of objects(item["content"]).entries()) {
+      const kind = part["type"] === "refusal" ? "refusal" : "text";
+      events.push(...wholeBlock(state, blockId(index, at), kind, part["text"] ?? part["refusal"]));
+    }
+    return events;
+  }
+  for (const part of decodeItem(item)) events.push(...endPart(state, index, item, part));
+  return events;
+}
+
+function endPart(
+  state: StreamState,
+  index: string,
+  item: WireObject,
+  part: Part,
+): CanonicalEvent[] {
+  const block = part.type === "tool_call" ? `tool_${index}` : `reasoning_${index}`;
+  if (part.type === "tool_call") {
+    const begun = beginCall(state, index, item);
+    const told = isEmpty(state, block) ? addContent(state, block, part.arguments) : [];
+    return [...begun, ...told, ...closeBlock(state, block)];
+  }
+  if (part.type !== "reasoning") return [];
+  const source = part.summary ? "response.reasoning_summary_text" : "response.reasoning_text";
+  const isTold = part.text === "" && !part.signature;
+  const begun = isTold ? [] : openBlock(state, block, "reasoning", source);
+  const told = isEmpty(state, block) ? addContent(state, block, part.text) : [];
+  return [...begun, ...told, ...closeBlock(state, block, part.signature)];
+}
+
+function wholeBlock(
+  state: StreamState,
+  id: BlockId,
+  kind: "text" | "refusal",
+  text: unknown,
+): CanonicalEvent[] {
+  if (state.blocks.has(id) || nonEmpty(text) === undefined) return closeBlock(state, id);
+  return [
+    ...openBlock(state, id, kind, "item"),
+    ...addContent(state, id, text),
+    ...closeBlock(state, id),
+  ];
+}
+
+const terminalTypes = new Set([
+  "response.completed",
+  "response.incomplete",
+  "response.failed",
+  "response.cancelled",
+]);
+
+function takeResponse(state: StreamState, type: string, response: WireObject): CanonicalEvent[] {
+  const id = nonEmpty(response["id"]) ?? "";
+  const events = begin(state, id, tokenCount(response["created_at"]));
+  if (!terminalTypes.has(type)) return events;
+  // Some upstreams tell everything in the terminal event only.
+  if (state.blocks.size === 0 && !state.error) {
+    for (const [index, item] of objects(response["output"]).entries()) {
+      events.push(...itemEnded(state, String(index), item));
+    }
+  }
+  events.push(...closeAll(state));
+  const usage = readUsage(response["usage"]);
+  if (usage) events.push({ type: "usage", usage });
+  state.ended = true;
+  if (state.error) return [...events, errorEvent(state.error)];
+  if (type === "response.failed" || type === "response.cancelled") {
+    const { message, code } = decodeError(200, { error: objectOf(response["error"]) });
+    return [...events, errorEvent({ message, code })];
+  }
+  return [...events, { type: "finish", finish: decodeFinish(response, state.calls > 0) }];
+}
+
+const errorEvent = (error: { message: string; code: string | undefined }): CanonicalEvent => ({
+  type: "error",
+  message: error.message,
+  ...(error.code === undefined ? {} : { code: error.code }),
+});
+
+const closeAll = (state: StreamState): CanonicalEvent[] =>
+  [...state.blocks.keys()].flatMap((id) => closeBlock(state, id));
+
+/** Without a terminal event the answer broke off, however it looked (T16). */
+function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
+  if (state.ended) return [];
+  state.ended = true;
+  const broken = "The upstream's stream ended without its terminal event.";
+  const message = why.kind === "cut" ? why.message : broken;
+  return [...closeAll(state), errorEvent(state.error ?? { message, code: undefined })];
+}

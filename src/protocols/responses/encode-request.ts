@@ -1,0 +1,177 @@
+/**
+ * The responses request, written from the canonical form. Spec: "Conversion rules", "To responses".
+ * Total: `fit` has already removed what the protocol cannot carry.
+ */
+import type {
+  CanonicalRequest,
+  Json,
+  JsonObject,
+  Message,
+  OutputFormat,
+  Part,
+  Reasoning,
+  Tool,
+  ToolChoice,
+} from "../canonical/request.ts";
+import { removeFilteredFields } from "../filter.ts";
+import { restoreNative } from "../native.ts";
+import { encodeInput, joinText } from "./parts.ts";
+
+/** The upstream's body. `model` is the upstream's own name. */
+export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
+  const { instructions, turns } = splitInstructions(request.messages);
+  const body: JsonObject = { model, input: turns.flatMap(encodeMessage) };
+  const set = (key: string, value: Json | undefined): void => {
+    if (value !== undefined) body[key] = value;
+  };
+  set("instructions", instructions);
+  set("max_output_tokens", request.maxOutputTokens);
+  set("temperature", request.temperature);
+  set("top_p", request.topP);
+  encodeTools(request, set);
+  set("text", encodeText(request));
+  set("reasoning", request.reasoning && encodeReasoningWish(request.reasoning));
+  set("user", request.endUserId);
+  set("prompt_cache_key", request.promptCacheKey);
+  set("metadata", request.metadata);
+  set("store", request.store);
+  if (request.stream) set("stream", true);
+  if (request.protocol === "responses") {
+    restoreNative(body, request.native);
+    removeFilteredFields(body);
+    delete body["previous_response_id"];
+  }
+  return body;
+}
+
+/** System turns before the conversation are its instructions (CONV-301); later ones stay where they stand. */
+function splitInstructions(messages: readonly Message[]) {
+  const first = messages.findIndex((message) => message.role !== "system");
+  const count = first === -1 ? messages.length : first;
+  const text = messages
+    .slice(0, count)
+    .map((message) => joinText(message.content))
+    .join("\n\n");
+  return { instructions: text === "" ? undefined : text, turns: messages.slice(count) };
+}
+
+/** One turn as its items, in order. Results of tools come before what the user adds. */
+function encodeMessage({ role, content, developer }: Message): JsonObject[] {
+  if (role === "assistant") return encodeAssistant(content);
+  if (role === "system") return [message(developer ? "developer" : "system", encodeInput(content))];
+  const results = content.flatMap((part) =>
+    part.type === "tool_result"
+      ? [{ type: "function_call_output", call_id: part.callId, output: output(part.content) }]
+      : [],
+  );
+  const said = encodeInput(content);
+  return said.length > 0 ? [...results, message("user", said)] : results;
+}
+
+const message = (role: string, content: Json[]): JsonObject => ({ type: "message", role, content });
+
+/** Text as a string, which every upstream takes; pictures a tool returned as parts (T27). */
+const output = (parts: readonly Part[]): Json =>
+  parts.every((part) => part.type === "text") ? joinText(parts) : encodeInput(parts);
+
+/** Neighbouring texts and refusals are parts of one message; reasoning and calls are items of their own. */
+function encodeAssistant(parts: readonly Part[]): JsonObject[] {
+  const items: JsonObject[] = [];
+  let said: Json[] | undefined;
+  for (const part of parts) {
+    if (part.type === "text" || part.type === "refusal") {
+      if (!said) {
+        said = [];
+        items.push(message("assistant", said));
+      }
+      said.push(
+        part.type === "text"
+          ? { type: "output_text", text: part.text, annotations: [] }
+          : { type: "refusal", refusal: part.text },
+      );
+      continue;
+    }
+    said = undefined;
+    items.push(...encodeItem(part));
+  }
+  return items;
+}
+
+function encodeItem(part: Part): JsonObject[] {
+  if (part.type === "tool_call") {
+    const text = part.arguments === "" ? "{}" : part.arguments;
+    return [{ type: "function_call", call_id: part.id, name: part.name, arguments: text }];
+  }
+  // Without its encryption a stateless upstream cannot know a reasoning item again.
+  if (part.type !== "reasoning" || part.signature?.protocol !== "responses") return [];
+  return [
+    {
+      type: "reasoning",
+      ...(part.id === undefined ? {} : { id: part.id }),
+      summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }],
+      encrypted_content: part.signature.value,
+    },
+  ];
+}
+
+function encodeTools(
+  { tools = [], toolChoice, parallelToolCalls }: CanonicalRequest,
+  set: (key: string, value: Json | undefined) => void,
+): void {
+  // Without tools there is nothing to choose from, or to call in parallel (RESP-16).
+  if (tools.length === 0) return;
+  set("tools", tools.map(encodeTool));
+  set("tool_choice", toolChoice && encodeToolChoice(toolChoice));
+  set("parallel_tool_calls", parallelToolCalls);
+}
+
+/** The tool in the flat form. `strict` is said always: left out it means true here and false everywhere else. */
+export function encodeTool({ name, description, parameters, strict }: Tool): JsonObject {
+  return {
+    type: "function",
+    name,
+    ...(description === undefined ? {} : { description }),
+    parameters: parameters ?? { type: "object", properties: {} },
+    strict: strict ?? false,
+  };
+}
+
+/** The choice in the flat form. */
+export function encodeToolChoice(choice: ToolChoice): Json {
+  const named = (name: string): JsonObject => ({ type: "function", name });
+  if (choice.type === "tool") return named(choice.name);
+  if (choice.type !== "allowed") return choice.type;
+  return { type: "allowed_tools", mode: choice.mode, tools: choice.names.map(named) };
+}
+
+function encodeText({ outputFormat, verbosity }: CanonicalRequest): JsonObject | undefined {
+  if (!outputFormat && verbosity === undefined) return undefined;
+  return {
+    ...(outputFormat ? { format: encodeFormat(outputFormat) } : {}),
+    ...(verbosity === undefined ? {} : { verbosity }),
+  };
+}
+
+/** `text.format`. */
+export function encodeFormat(format: OutputFormat): JsonObject {
+  if (format.type === "text") return { type: "text" };
+  if (format.type === "json") return { type: "json_object" };
+  const { name = "answer", description, schema, strict } = format;
+  return {
+    type: "json_schema",
+    name,
+    schema,
+    ...(description === undefined ? {} : { description }),
+    ...(strict === undefined ? {} : { strict }),
+  };
+}
+
+/** A caller that wants to see thoughts, without saying how much of them, gets the summary the model has (CONV-312). */
+function encodeReasoningWish(reasoning: Reasoning): JsonObject | undefined {
+  const { effort, mode, context } = reasoning;
+  const summary = reasoning.summary ?? (reasoning.includeThoughts ? "auto" : undefined);
+  const members = Object.entries({ effort, summary, mode, context }).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, value] as const],
+  );
+  return members.length === 0 ? undefined : Object.fromEntries(members);
+}

@@ -1,0 +1,183 @@
+/** Whole responses answers, and the items and objects that streams are made of, written from the canonical form. */
+import type { Usage } from "../../base/usage.ts";
+import type { Json, JsonObject, Part } from "../canonical/request.ts";
+import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import type { AnswerContext } from "../codec.ts";
+import { formatMediaUrl } from "../media-url.ts";
+import { encodeFormat, encodeTool, encodeToolChoice } from "./encode-request.ts";
+import { completeResponse } from "./response-object.ts";
+import { writeUsage } from "./usage.ts";
+
+/** Writes the answer for a responses caller (CONV-702, CONV-706, CONV-710, CONV-714, RESP-51 to RESP-54). */
+export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
+  const ending = endingOf(response.finish);
+  const output = encodeOutput(response.content, context.id, ending.status);
+  return responseObject(context, ending, output, response.usage);
+}
+
+/** How a response ended, as the fields that say so. */
+export interface Ending {
+  readonly status: "in_progress" | "completed" | "incomplete" | "failed";
+  readonly incomplete_details: JsonObject | null;
+  readonly error: JsonObject | null;
+}
+
+/** `completed`, unless the answer was cut (RESP-54). */
+export function endingOf(finish: Finish): Ending {
+  switch (finish.reason) {
+    case "length":
+    case "content_filter": {
+      const reason = finish.reason === "length" ? "max_output_tokens" : "content_filter";
+      return { status: "incomplete", incomplete_details: { reason }, error: null };
+    }
+    case "error":
+      return failedEnding("The upstream ended the answer with an error.");
+    default:
+      return { status: "completed", incomplete_details: null, error: null };
+  }
+}
+
+/** A response that broke off. */
+export const failedEnding = (message: string): Ending => ({
+  status: "failed",
+  incomplete_details: null,
+  error: { code: "server_error", message },
+});
+
+/** The response object, with what the caller asked echoed as the protocol wants it. */
+export function responseObject(
+  { id, createdAt, model, request }: AnswerContext,
+  ending: Ending,
+  output: Json[],
+  usage: Usage | undefined,
+): JsonObject {
+  const native = (param: string): Json =>
+    (request.native.find((field) => field.param === param)?.value as Json | undefined) ?? null;
+  const isOwn = request.protocol === "responses";
+  const echoed = isOwn ? ["truncation", "top_logprobs", "max_tool_calls", "safety_identifier"] : [];
+  const { reasoning, outputFormat, verbosity } = request;
+  return completeResponse(
+    {
+      id: `resp_${id}`,
+      object: "response",
+      created_at: createdAt,
+      ...ending,
+      output,
+      usage: usage ? writeUsage(usage) : null,
+      max_output_tokens: request.maxOutputTokens ?? null,
+      temperature: request.temperature ?? null,
+      top_p: request.topP ?? null,
+      presence_penalty: request.presencePenalty ?? null,
+      frequency_penalty: request.frequencyPenalty ?? null,
+      tools: (request.tools ?? []).map((tool) => ({ description: null, ...encodeTool(tool) })),
+      tool_choice: request.toolChoice ? encodeToolChoice(request.toolChoice) : null,
+      parallel_tool_calls: request.parallelToolCalls ?? null,
+      reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
+      text: {
+        format: encodeFormat(outputFormat ?? { type: "text" }),
+        ...(verbosity === undefined ? {} : { verbosity }),
+      },
+      metadata: request.metadata ?? null,
+      store: request.store ?? null,
+      prompt_cache_key: request.promptCacheKey ?? null,
+      ...Object.fromEntries(echoed.map((param) => [param, native(param)])),
+    },
+    model,
+  );
+}
+
+/** Neighbouring texts and refusals are parts of one message; everything else is an item of its own. */
+function encodeOutput(parts: readonly Part[], id: string, status: string): JsonObject[] {
+  const items: JsonObject[] = [];
+  let said: Json[] | undefined;
+  for (const part of parts) {
+    const spoken = spokenPart(part);
+    if (!spoken) {
+      said = undefined;
+      items.push(...encodeItem(part, `${id}_${items.length}`));
+      continue;
+    }
+    if (!said) {
+      said = [];
+      items.push(messageItem(`msg_${id}_${items.length}`, "completed", said));
+    }
+    said.push(spoken);
+  }
+  // What was cut is the last thing said.
+  const last = items.at(-1);
+  if (status === "incomplete" && last && "status" in last) last["status"] = "incomplete";
+  return items;
+}
+
+function spokenPart(part: Part): JsonObject | undefined {
+  if (part.type === "text") return textPart(part.text);
+  if (part.type === "refusal") return { type: "refusal", refusal: part.text };
+  if (part.type !== "media" || part.source.kind === "base64") return undefined;
+  // A picture that is only a link has no item of its own.
+  return textPart(`![](${formatMediaUrl(part.source) ?? ""})`);
+}
+
+/** An `output_text` part with the members every reader expects. */
+export const textPart = (text: string): JsonObject => ({
+  type: "output_text",
+  text,
+  annotations: [],
+  logprobs: [],
+});
+
+/** A message item of the assistant. */
+export const messageItem = (id: string, status: string, content: Json[]): JsonObject => ({
+  type: "message",
+  id,
+  status,
+  role: "assistant",
+  content,
+});
+
+function encodeItem(part: Part, id: string): JsonObject[] {
+  switch (part.type) {
+    case "reasoning":
+      return [reasoningItem(`rs_${id}`, part.text, encryptedOf(part.signature))];
+    case "tool_call":
+      return [callItem(`fc_${id}`, part, "completed")];
+    case "media":
+      if (part.source.kind !== "base64") return [];
+      return [
+        {
+          type: "image_generation_call",
+          id: `ig_${id}`,
+          status: "completed",
+          result: part.source.data,
+        },
+      ];
+    default:
+      return [];
+  }
+}
+
+/** The encryption of a reasoning item; that of another protocol means nothing here (RESP-27). */
+export const encryptedOf = (
+  signature: { readonly protocol: string; readonly value: string } | undefined,
+): string | undefined => (signature?.protocol === "responses" ? signature.value : undefined);
+
+/** Reasoning as a summary: raw reasoning text has different event names in the protocol's two dialects. */
+export const reasoningItem = (id: string, text: string, encrypted?: string): JsonObject => ({
+  type: "reasoning",
+  id,
+  summary: text === "" ? [] : [{ type: "summary_text", text }],
+  ...(encrypted === undefined ? {} : { encrypted_content: encrypted }),
+});
+
+/** A function call item; no arguments are an empty object once the call is complete. */
+export const callItem = (
+  id: string,
+  call: { readonly id: string; readonly name: string; readonly arguments: string },
+  status: string,
+): JsonObject => ({
+  type: "function_call",
+  id,
+  call_id: call.id,
+  name: call.name,
+  arguments: call.arguments === "" && status === "completed" ? "{}" : call.arguments,
+  status,
+});

@@ -1,0 +1,331 @@
+/**
+ * Responses streams, written from canonical events: the whole sequence of named events, numbered, with every item and
+ * part begun and done. Spec: "Streaming events"; STREAM-03 to STREAM-07; T12, T13, T16.
+ * The terminal event and `[DONE]` are written at the `finish` event.
+ */
+import type { SseEvent } from "../../base/sse.ts";
+import type { Usage } from "../../base/usage.ts";
+import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
+import type { Json, JsonObject, Signature } from "../canonical/request.ts";
+import type { AnswerContext, EndReason, Transducer } from "../codec.ts";
+import { transducer } from "../codec.ts";
+import {
+  callItem,
+  encryptedOf,
+  endingOf,
+  failedEnding,
+  messageItem,
+  reasoningItem,
+  responseObject,
+  textPart,
+  type Ending,
+} from "./encode-response.ts";
+
+/** An item of the answer. A message stays open for the next text until another item begins. */
+interface Item {
+  readonly kind: "message" | "reasoning" | "call";
+  readonly id: string;
+  readonly index: number;
+  /** Parts of a message that are done. */
+  readonly content: Json[];
+  openParts: number;
+  partsBegun: number;
+  done: JsonObject | undefined;
+}
+
+/** A canonical block, the item it is part of, and its text so far. */
+interface Block {
+  readonly kind: "output_text" | "refusal" | "reasoning" | "call";
+  readonly item: Item;
+  readonly part: number;
+  readonly call: { readonly id: string; readonly name: string };
+  text: string;
+}
+
+interface StreamState {
+  readonly context: AnswerContext;
+  sequence: number;
+  readonly items: Item[];
+  readonly blocks: Map<BlockId, Block>;
+  usage: Usage | undefined;
+  ended: boolean;
+}
+
+/** An encoder for one stream. */
+export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
+  const initial: StreamState = {
+    context,
+    sequence: 0,
+    items: [],
+    blocks: new Map(),
+    usage: undefined,
+    ended: false,
+  };
+  return transducer(initial, (state, event) => [state, takeEvent(state, event)], endStream);
+}
+
+function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
+  if (state.ended) return [];
+  switch (event.type) {
+    case "start":
+      return [
+        snapshot(state, "response.created", inProgress),
+        snapshot(state, "response.in_progress", inProgress),
+      ];
+    case "usage":
+      state.usage = event.usage;
+      return [];
+    case "finish":
+      return finish(state, endingOf(event.finish));
+    case "error":
+      return finish(state, failedEnding(event.message));
+    case "text_start":
+    case "refusal_start":
+    case "reasoning_start":
+    case "tool_call_start":
+      return begin(state, event);
+    case "tool_call_delta":
+      return addArguments(state, event.block, event.arguments);
+    case "text_delta":
+    case "refusal_delta":
+    case "reasoning_delta":
+      return addText(state, event);
+    default:
+      return endBlock(state, event);
+  }
+}
+
+const inProgress: Ending = { status: "in_progress", incomplete_details: null, error: null };
+
+function frame(state: StreamState, type: string, members: JsonObject): SseEvent {
+  const data = JSON.stringify({ type, sequence_number: state.sequence, ...members });
+  state.sequence += 1;
+  return { event: type, data };
+}
+
+function snapshot(state: StreamState, type: string, ending: Ending): SseEvent {
+  const output = state.items.flatMap((item) => (item.done ? [item.done] : []));
+  const response = responseObject(state.context, ending, output, state.usage);
+  return frame(state, type, { response });
+}
+
+/** Where a part of a message stands. */
+const place = ({ item, part }: Block): JsonObject => ({
+  item_id: item.id,
+  output_index: item.index,
+  content_index: part,
+});
+
+/** Where the one part of a reasoning item stands. */
+const summaryPlace = ({ item }: Block): JsonObject => ({
+  item_id: item.id,
+  output_index: item.index,
+  summary_index: 0,
+});
+
+type StartEvent = Extract<
+  CanonicalEvent,
+  { type: "text_start" | "refusal_start" | "reasoning_start" | "tool_call_start" }
+>;
+
+function begin(state: StreamState, event: StartEvent): SseEvent[] {
+  if (event.type === "text_start" || event.type === "refusal_start") {
+    return beginPart(state, event.block, event.type === "text_start" ? "output_text" : "refusal");
+  }
+  const isCall = event.type === "tool_call_start";
+  const frames = settleMessages(state, "completed");
+  const kind = isCall ? "call" : "reasoning";
+  const item = newItem(state, kind);
+  const call = isCall ? { id: event.id, name: event.name } : noCall;
+  state.blocks.set(event.block, { kind, item, part: 0, call, text: "" });
+  const wire = isCall
+    ? callItem(item.id, { ...call, arguments: "" }, "in_progress")
+    : reasoningItem(item.id, "");
+  return [...frames, itemAdded(state, item, wire)];
+}
+
+const noCall = { id: "", name: "" };
+/** A part of a message, by its kind. */
+const spoken = (kind: "output_text" | "refusal", text: string): JsonObject =>
+  kind === "output_text" ? textPart(text) : { type: "refusal", refusal: text };
+
+function beginPart(
+  state: StreamState,
+  block: BlockId,
+  kind: "output_text" | "refusal",
+): SseEvent[] {
+  const frames: SseEvent[] = [];
+  let item = state.items.at(-1);
+  if (item?.kind !== "message" || item.done) {
+    item = newItem(state, "message");
+    frames.push(itemAdded(state, item, messageItem(item.id, "in_progress", [])));
+  }
+  const begun: Block = { kind, item, part: item.partsBegun, call: noCall, text: "" };
+  item.partsBegun += 1;
+  item.openParts += 1;
+  state.blocks.set(block, begun);
+  const members = { ...place(begun), part: spoken(kind, "") };
+  frames.push(frame(state, "response.content_part.added", members));
+  return frames;
+}
+
+const prefixes = { message: "msg", reasoning: "rs", call: "fc" } as const;
+
+function newItem(state: StreamState, kind: Item["kind"]): Item {
+  const index = state.items.length;
+  const item: Item = {
+    kind,
+    id: `${prefixes[kind]}_${state.context.id}_${index}`,
+    index,
+    content: [],
+    openParts: 0,
+    partsBegun: 0,
+    done: undefined,
+  };
+  state.items.push(item);
+  return item;
+}
+
+const itemAdded = (state: StreamState, item: Item, wire: JsonObject): SseEvent =>
+  frame(state, "response.output_item.added", { output_index: item.index, item: wire });
+
+function itemDone(state: StreamState, item: Item, wire: JsonObject): SseEvent {
+  item.done = wire;
+  return frame(state, "response.output_item.done", { output_index: item.index, item: wire });
+}
+
+/** Ends the messages that have no open part: another item begins, or the answer is over. */
+function settleMessages(state: StreamState, status: string): SseEvent[] {
+  return state.items
+    .filter((item) => item.kind === "message" && !item.done && item.openParts === 0)
+    .map((item) => itemDone(state, item, messageItem(item.id, status, item.content)));
+}
+
+type TextEvent = Extract<
+  CanonicalEvent,
+  { type: "text_delta" | "refusal_delta" | "reasoning_delta" }
+>;
+
+function addText(state: StreamState, event: TextEvent): SseEvent[] {
+  const block = state.blocks.get(event.block);
+  if (!block) return [];
+  const delta = event.text;
+  const frames: SseEvent[] = [];
+  if (event.type === "reasoning_delta") {
+    if (block.text === "") {
+      const part = { type: "summary_text", text: "" };
+      const members = { ...summaryPlace(block), part };
+      frames.push(frame(state, "response.reasoning_summary_part.added", members));
+    }
+    const members = { ...summaryPlace(block), delta };
+    frames.push(frame(state, "response.reasoning_summary_text.delta", members));
+  } else if (event.type === "text_delta") {
+    const members = { ...place(block), delta, logprobs: [] };
+    frames.push(frame(state, "response.output_text.delta", members));
+  } else {
+    frames.push(frame(state, "response.refusal.delta", { ...place(block), delta }));
+  }
+  block.text += delta;
+  return frames;
+}
+
+function addArguments(state: StreamState, id: BlockId, delta: string): SseEvent[] {
+  const block = state.blocks.get(id);
+  if (!block) return [];
+  block.text += delta;
+  const members = { item_id: block.item.id, output_index: block.item.index, delta };
+  return [frame(state, "response.function_call_arguments.delta", members)];
+}
+
+type EndEvent = Extract<CanonicalEvent, { type: `${string}_end` }>;
+
+function endBlock(state: StreamState, event: EndEvent): SseEvent[] {
+  const block = state.blocks.get(event.block);
+  if (!block) return [];
+  state.blocks.delete(event.block);
+  switch (event.type) {
+    case "reasoning_end":
+      return endReasoning(state, block, event.signature);
+    case "tool_call_end":
+      return endCall(state, event.block, block);
+    default:
+      return endPart(state, block);
+  }
+}
+
+function endPart(state: StreamState, block: Block): SseEvent[] {
+  const { item, kind, text } = block;
+  if (kind !== "output_text" && kind !== "refusal") return [];
+  const part = spoken(kind, text);
+  item.content[block.part] = part;
+  item.openParts -= 1;
+  const told = kind === "output_text" ? { text, logprobs: [] } : { refusal: text };
+  const frames = [
+    frame(state, `response.${kind}.done`, { ...place(block), ...told }),
+    frame(state, "response.content_part.done", { ...place(block), part }),
+  ];
+  // Another item began while this part was open: its message is over with it.
+  return item === state.items.at(-1) ? frames : [...frames, ...settleMessages(state, "completed")];
+}
+
+function endReasoning(
+  state: StreamState,
+  block: Block,
+  signature: Signature | undefined,
+): SseEvent[] {
+  const frames: SseEvent[] = [];
+  const { item, text } = block;
+  if (text !== "") {
+    const part = { type: "summary_text", text };
+    frames.push(
+      frame(state, "response.reasoning_summary_text.done", { ...summaryPlace(block), text }),
+      frame(state, "response.reasoning_summary_part.done", { ...summaryPlace(block), part }),
+    );
+  }
+  frames.push(itemDone(state, item, reasoningItem(item.id, text, encryptedOf(signature))));
+  return frames;
+}
+
+function endCall(state: StreamState, id: BlockId, block: Block): SseEvent[] {
+  const frames: SseEvent[] = [];
+  const { item, call } = block;
+  if (block.text === "") {
+    // A call without arguments is one with an empty object; clients join the pieces.
+    state.blocks.set(id, block);
+    frames.push(...addArguments(state, id, "{}"));
+    state.blocks.delete(id);
+  }
+  const text = block.text;
+  const members = { item_id: item.id, output_index: item.index, name: call.name, arguments: text };
+  frames.push(
+    frame(state, "response.function_call_arguments.done", members),
+    itemDone(state, item, callItem(item.id, { ...call, arguments: text }, "completed")),
+  );
+  return frames;
+}
+
+/** The terminal event with the whole object, and the end marker. Blocks still open are told as far as they came. */
+function finish(state: StreamState, ending: Ending): SseEvent[] {
+  const isWhole = ending.status === "completed";
+  const frames: SseEvent[] = [];
+  if (state.sequence === 0) frames.push(snapshot(state, "response.created", inProgress));
+  for (const [id, block] of state.blocks) frames.push(...breakOff(state, id, block));
+  frames.push(...settleMessages(state, isWhole ? "completed" : "incomplete"));
+  state.ended = true;
+  frames.push(snapshot(state, `response.${ending.status}`, ending), { data: "[DONE]" });
+  return frames;
+}
+
+function breakOff(state: StreamState, id: BlockId, block: Block): SseEvent[] {
+  const { item, call, text } = block;
+  state.blocks.delete(id);
+  if (block.kind === "reasoning") return endReasoning(state, block, undefined);
+  if (block.kind !== "call") return endPart(state, block);
+  return [itemDone(state, item, callItem(item.id, { ...call, arguments: text }, "incomplete"))];
+}
+
+function endStream(state: StreamState, why: EndReason): SseEvent[] {
+  if (state.ended) return [];
+  const message = why.kind === "cut" ? why.message : "The upstream's answer broke off.";
+  return finish(state, failedEnding(message));
+}

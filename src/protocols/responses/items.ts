@@ -1,0 +1,113 @@
+/** Input items of the responses protocol, read into canonical turns. RESP-07, RESP-08, RESP-27; T20, T33. */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { Message, NativeField, Part, ReasoningPart } from "../canonical/request.ts";
+import { keepUnknown } from "../native.ts";
+import { list, nonEmpty, objects } from "../read.ts";
+import { decodeContent } from "./parts.ts";
+
+/**
+ * Reads `input`: a string is one user message. Items of one turn (reasoning, text and calls of the assistant;
+ * results of several calls) become one message. Items only this protocol has are noted under their place.
+ */
+export function decodeInput(input: unknown, native: NativeField[]): Message[] {
+  if (typeof input === "string") {
+    return [{ role: "user", content: [{ type: "text", text: input }] }];
+  }
+  const turns: Turn[] = [];
+  for (const [index, item] of list(input).entries()) {
+    const param = `input[${index}]`;
+    const turn = isObject(item) ? decodeItem(item, param, native) : undefined;
+    if (!turn || !isObject(item)) {
+      native.push({ param, value: item });
+      continue;
+    }
+    keepUnknown(item, knownKeys, param, native);
+    const last = turns.at(-1);
+    if (last && last.joins && turn.joins && last.message.role === turn.message.role) {
+      const content = [...last.message.content, ...turn.message.content];
+      turns[turns.length - 1] = { message: { ...last.message, content }, joins: true };
+    } else turns.push(turn);
+  }
+  return turns.map((turn) => turn.message);
+}
+
+/** A message, and whether it is a piece of its neighbour's turn. */
+interface Turn {
+  readonly message: Message;
+  readonly joins: boolean;
+}
+
+const knownKeys = new Set([
+  "type",
+  "role",
+  "content",
+  "call_id",
+  "name",
+  "arguments",
+  "output",
+  "summary",
+  "encrypted_content",
+  // Ids and states of stored items say nothing outside the vendor's store.
+  "id",
+  "status",
+]);
+
+function decodeItem(item: WireObject, param: string, native: NativeField[]): Turn | undefined {
+  switch (item["type"] ?? "message") {
+    case "message":
+      return decodeMessage(item, param, native);
+    case "function_call":
+      return assistant({
+        type: "tool_call",
+        id: String(item["call_id"]),
+        name: String(item["name"]),
+        arguments: nonEmpty(item["arguments"]) ?? "",
+      });
+    case "function_call_output": {
+      const content = decodeContent(item["output"], `${param}.output`, native);
+      const result: Part = { type: "tool_result", callId: String(item["call_id"]), content };
+      return { message: { role: "user", content: [result] }, joins: true };
+    }
+    case "reasoning":
+      return assistant(decodeReasoning(item));
+    default:
+      return undefined;
+  }
+}
+
+const assistant = (part: Part): Turn => ({
+  message: { role: "assistant", content: [part] },
+  joins: true,
+});
+
+function decodeMessage(item: WireObject, param: string, native: NativeField[]): Turn | undefined {
+  const { role } = item;
+  if (typeof role !== "string") return undefined;
+  const content = decodeContent(item["content"], `${param}.content`, native);
+  if (role === "assistant") return { message: { role, content }, joins: true };
+  if (role === "system") return { message: { role, content }, joins: false };
+  if (role === "developer") {
+    return { message: { role: "system", developer: true, content }, joins: false };
+  }
+  return { message: { role: "user", content }, joins: false };
+}
+
+/** A reasoning item, of a request or an answer: its summary, or the text itself where it has no summary. */
+export function decodeReasoning(item: WireObject): ReasoningPart {
+  const summary = texts(item["summary"]);
+  const text = summary.length > 0 ? summary : texts(item["content"]);
+  const encrypted = nonEmpty(item["encrypted_content"]);
+  const id = nonEmpty(item["id"]);
+  return {
+    type: "reasoning",
+    text: text.join("\n\n"),
+    ...(summary.length > 0 ? { summary: true } : {}),
+    ...(encrypted === undefined
+      ? {}
+      : { signature: { protocol: "responses", value: encrypted } as const }),
+    ...(id === undefined ? {} : { id }),
+  };
+}
+
+const texts = (parts: unknown): string[] =>
+  objects(parts).flatMap((part) => nonEmpty(part["text"]) ?? []);

@@ -1,0 +1,126 @@
+/** Content of responses items: strings and parts, read and written. Spec: "POST /v1/responses"; T25, T27. */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { JsonObject, MediaSource, NativeField, Part } from "../canonical/request.ts";
+import { audioFormat, audioMediaType, formatMediaUrl, parseMediaUrl } from "../media-url.ts";
+import { keepUnknown } from "../native.ts";
+import { list, nonEmpty, objectOf } from "../read.ts";
+
+type MediaPart = Extract<Part, { type: "media" }>;
+
+/** Reads an item's content. Parts that no other protocol knows are noted under their place, such as `input[0].content[2]`. */
+export function decodeContent(content: unknown, param: string, native: NativeField[]): Part[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  const parts: Part[] = [];
+  for (const [index, wire] of list(content).entries()) {
+    const place = `${param}[${index}]`;
+    const part = isObject(wire) ? decodePart(wire) : undefined;
+    if (!part || !isObject(wire)) {
+      native.push({ param: place, value: wire });
+      continue;
+    }
+    parts.push(part);
+    keepUnknown(wire, knownKeys, place, native);
+  }
+  return parts;
+}
+
+const knownKeys = new Set([
+  "type",
+  "text",
+  "refusal",
+  "image_url",
+  "file_id",
+  "file_data",
+  "file_url",
+  "filename",
+  "detail",
+  "input_audio",
+  // What a model's own text came back with; it says nothing to another model.
+  "annotations",
+  "logprobs",
+]);
+
+function decodePart(wire: WireObject): Part | undefined {
+  switch (wire["type"]) {
+    case "input_text":
+    case "output_text":
+    case "text":
+      return { type: "text", text: String(wire["text"]) };
+    case "refusal":
+      return { type: "refusal", text: String(wire["refusal"]) };
+    case "input_image":
+      return decodeImage(wire);
+    case "input_file":
+      return decodeFile(wire);
+    case "input_audio": {
+      const { data, format } = objectOf(wire["input_audio"]);
+      if (typeof data !== "string") return undefined;
+      const mediaType = audioMediaType(nonEmpty(format) ?? "wav");
+      return { type: "media", media: "audio", source: { kind: "base64", mediaType, data } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function decodeImage(wire: WireObject): MediaPart | undefined {
+  const url = nonEmpty(wire["image_url"]);
+  const fileId = nonEmpty(wire["file_id"]);
+  if (url === undefined && fileId === undefined) return undefined;
+  const source: MediaSource =
+    url === undefined ? { kind: "file_id", fileId: fileId! } : parseMediaUrl(url);
+  const detail = nonEmpty(wire["detail"]);
+  const image: MediaPart = { type: "media", media: "image", source };
+  return detail === undefined ? image : { ...image, detail };
+}
+
+function decodeFile(wire: WireObject): MediaPart | undefined {
+  const source = fileSource(wire);
+  if (!source) return undefined;
+  const filename = nonEmpty(wire["filename"]);
+  const file: MediaPart = { type: "media", media: "file", source };
+  return filename === undefined ? file : { ...file, filename };
+}
+
+function fileSource(wire: WireObject): MediaSource | undefined {
+  const data = nonEmpty(wire["file_data"]);
+  if (data !== undefined) {
+    return data.startsWith("data:")
+      ? parseMediaUrl(data)
+      : { kind: "base64", mediaType: "application/pdf", data };
+  }
+  const url = nonEmpty(wire["file_url"]);
+  if (url !== undefined) return { kind: "url", url };
+  const fileId = nonEmpty(wire["file_id"]);
+  return fileId === undefined ? undefined : { kind: "file_id", fileId };
+}
+
+/** What a user or a tool says, as input parts; kinds the protocol has no part for are left out. */
+export function encodeInput(parts: readonly Part[]): JsonObject[] {
+  return parts.flatMap((part) => {
+    if (part.type === "text") return [{ type: "input_text", text: part.text }];
+    return part.type === "media" ? encodeMedia(part) : [];
+  });
+}
+
+function encodeMedia({ media, source, detail, filename }: MediaPart): JsonObject[] {
+  const url = formatMediaUrl(source);
+  const fileId = source.kind === "file_id" ? { file_id: source.fileId } : {};
+  if (media === "image") {
+    const image = url === undefined ? fileId : { image_url: url };
+    return [{ type: "input_image", ...image, detail: detail ?? "auto" }];
+  }
+  if (media === "audio" && source.kind === "base64") {
+    const input = { data: source.data, format: audioFormat(source.mediaType) };
+    return [{ type: "input_audio", input_audio: input }];
+  }
+  if (media !== "file") return [];
+  const data = source.kind === "base64" ? { file_data: url! } : {};
+  const link = source.kind === "url" ? { file_url: source.url } : {};
+  const named = filename === undefined ? {} : { filename };
+  return [{ type: "input_file", ...data, ...link, ...fileId, ...named }];
+}
+
+/** All text of some parts; several texts are paragraphs of one. */
+export const joinText = (parts: readonly Part[]): string =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");

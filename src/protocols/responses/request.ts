@@ -1,0 +1,211 @@
+/**
+ * The responses request, read into the canonical form. Spec: "POST /v1/responses", "Parameter mapping".
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type {
+  CanonicalRequest,
+  JsonObject,
+  Message,
+  OutputFormat,
+  Reasoning,
+  Tool,
+  ToolChoice,
+} from "../canonical/request.ts";
+import type { RequestAddress } from "../codec.ts";
+import { keepUnknown } from "../native.ts";
+import {
+  inRequestOrder,
+  isSet,
+  list,
+  nonEmpty,
+  objectOf,
+  objects,
+  readRenamed,
+  type Fields,
+  type Gathered,
+} from "../read.ts";
+import { decodeInput } from "./items.ts";
+import { checkResponsesRequest } from "./wire.ts";
+
+const renamed = {
+  max_output_tokens: "maxOutputTokens",
+  temperature: "temperature",
+  top_p: "topP",
+  parallel_tool_calls: "parallelToolCalls",
+  user: "endUserId",
+  prompt_cache_key: "promptCacheKey",
+  metadata: "metadata",
+  store: "store",
+} as const;
+
+// OpenAI's protocol has neither; Open Responses has both.
+const penalties = {
+  presence_penalty: "presencePenalty",
+  frequency_penalty: "frequencyPenalty",
+} as const;
+
+const known = new Set([
+  "model",
+  "stream",
+  "input",
+  "instructions",
+  "tools",
+  "tool_choice",
+  "text",
+  "reasoning",
+  "stream_options",
+  ...Object.keys(renamed),
+]);
+
+/** @throws GatewayError naming the offending field. */
+export function decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest {
+  checkResponsesRequest(body);
+  const gathered: Gathered = { names: {}, native: [] };
+  const messages = [
+    ...systemOf(body["instructions"]),
+    ...decodeInput(body["input"], gathered.native),
+  ];
+  const fields: Fields = {
+    ...readRenamed(body, renamed, gathered.names),
+    ...decodePenalties(body, gathered),
+    ...decodeTools(body["tools"], gathered),
+    ...decodeToolChoice(body["tool_choice"], gathered),
+    ...decodeText(body["text"], gathered),
+    ...decodeReasoningWish(body["reasoning"], gathered),
+  };
+  if (isObject(body["stream_options"])) {
+    keepUnknown(body["stream_options"], new Set(), "stream_options", gathered.native);
+  }
+  return {
+    ...fields,
+    protocol: "responses",
+    model: address.model,
+    stream: address.stream,
+    messages,
+    native: inRequestOrder(body, gathered.native),
+    names: gathered.names,
+  };
+}
+
+const systemOf = (instructions: unknown): Message[] => {
+  const text = nonEmpty(instructions);
+  return text === undefined ? [] : [{ role: "system", content: [{ type: "text", text }] }];
+};
+
+/** Everything unknown is noted here too: a penalty that is no number in range counts as unknown. */
+function decodePenalties(body: WireObject, { names, native }: Gathered): Fields {
+  const valid = Object.keys(penalties).filter((key) => {
+    const value = body[key];
+    return typeof value === "number" && value >= -2 && value <= 2;
+  });
+  keepUnknown(body, new Set([...known, ...valid]), "", native);
+  const values = Object.fromEntries(valid.map((key) => [key, body[key]]));
+  return readRenamed(values, penalties, names);
+}
+
+const toolKeys = new Set(["type", "name", "description", "parameters", "strict"]);
+
+function decodeTools(wire: unknown, { names, native }: Gathered): Fields {
+  if (!isSet(wire)) return {};
+  const tools: Tool[] = [];
+  for (const [index, tool] of list(wire).entries()) {
+    const param = `tools[${index}]`;
+    if (isObject(tool) && tool["type"] === "function") {
+      tools.push(decodeTool(tool));
+      keepUnknown(tool, toolKeys, param, native);
+    } else native.push({ param, value: tool });
+  }
+  names.tools = "tools";
+  return { tools };
+}
+
+function decodeTool(wire: WireObject): Tool {
+  const { name, description, parameters, strict } = wire;
+  return {
+    name: String(name),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(isObject(parameters) ? { parameters: parameters as JsonObject } : {}),
+    ...(typeof strict === "boolean" ? { strict } : {}),
+  };
+}
+
+function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
+  if (!isSet(wire)) return {};
+  const toolChoice = choiceOf(wire);
+  if (!toolChoice) {
+    native.push({ param: "tool_choice", value: wire });
+    return {};
+  }
+  names.toolChoice = "tool_choice";
+  return { toolChoice };
+}
+
+function choiceOf(wire: unknown): ToolChoice | undefined {
+  if (wire === "none" || wire === "auto" || wire === "required") return { type: wire };
+  const { type, name, mode, tools } = objectOf(wire);
+  if (type === "function") return { type: "tool", name: String(name) };
+  if (type !== "allowed_tools") return undefined;
+  return {
+    type: "allowed",
+    mode: mode === "required" ? "required" : "auto",
+    names: objects(tools).flatMap((tool) => nonEmpty(tool["name"]) ?? []),
+  };
+}
+
+const textKeys = new Set(["format", "verbosity"]);
+
+function decodeText(wire: unknown, { names, native }: Gathered): Fields {
+  if (!isObject(wire)) return {};
+  const fields: Fields = {};
+  const format = formatOf(objectOf(wire["format"]));
+  if (format) {
+    fields.outputFormat = format;
+    names.outputFormat = "text.format";
+  }
+  const verbosity = nonEmpty(wire["verbosity"]);
+  if (verbosity !== undefined) {
+    fields.verbosity = verbosity;
+    names.verbosity = "text.verbosity";
+  }
+  keepUnknown(wire, textKeys, "text", native);
+  return fields;
+}
+
+function formatOf(wire: WireObject): OutputFormat | undefined {
+  if (wire["type"] === "text") return { type: "text" };
+  if (wire["type"] === "json_object") return { type: "json" };
+  if (wire["type"] !== "json_schema") return undefined;
+  const { name, description, schema, strict } = wire;
+  return {
+    type: "json_schema",
+    schema: objectOf(schema) as JsonObject,
+    ...(typeof name === "string" ? { name } : {}),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(typeof strict === "boolean" ? { strict } : {}),
+  };
+}
+
+const wishes = {
+  effort: "effort",
+  // The deprecated name, which a `summary` beside it overrules.
+  generate_summary: "summary",
+  summary: "summary",
+  mode: "mode",
+  context: "context",
+} as const;
+
+/** Values are not checked: the upstream knows which its model has (RESP-24). */
+function decodeReasoningWish(wire: unknown, { names, native }: Gathered): Fields {
+  if (!isObject(wire)) return {};
+  const reasoning: { -readonly [Key in keyof Reasoning]: Reasoning[Key] } = {};
+  const understood = new Set<string>();
+  for (const [key, member] of Object.entries(wishes)) {
+    const value = wire[key];
+    if (typeof value !== "string") continue;
+    understood.add(key);
+    reasoning[member] = value;
+    names[`reasoning.${member}`] = `reasoning.${key}`;
+  }
+  keepUnknown(wire, understood, "reasoning", native);
+  return understood.size > 0 ? { reasoning } : {};
+}

@@ -1,0 +1,77 @@
+/** Whole responses answers, read into the canonical form. Spec: "Response field mapping", "Usage mapping". */
+import { GatewayError } from "../../base/errors.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import { tokenCount } from "../../base/usage.ts";
+import type { JsonObject, Part } from "../canonical/request.ts";
+import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import { nonEmpty, objectOf, objects } from "../read.ts";
+import { decodeError } from "./errors.ts";
+import { decodeReasoning } from "./items.ts";
+import { decodeContent } from "./parts.ts";
+import { readUsage } from "./usage.ts";
+
+/**
+ * Reads an upstream's answer.
+ * @throws GatewayError `upstream_error` for a failed or cancelled response, or one that is still under way.
+ */
+export function decodeResponse(body: JsonObject): CanonicalResponse {
+  const { status } = body;
+  if (isObject(body["error"]) || status === "failed") {
+    throw new GatewayError("upstream_error", decodeError(200, body).message);
+  }
+  if (status !== undefined && status !== "completed" && status !== "incomplete") {
+    throw new GatewayError("upstream_error", `The upstream's answer is ${String(status)}.`);
+  }
+  const content = objects(body["output"]).flatMap(decodeItem);
+  const usage = readUsage(body["usage"]);
+  return {
+    protocol: "responses",
+    id: nonEmpty(body["id"]) ?? "",
+    createdAt: tokenCount(body["created_at"]),
+    content,
+    finish: decodeFinish(
+      body,
+      content.some((part) => part.type === "tool_call"),
+    ),
+    ...(usage ? { usage } : {}),
+  };
+}
+
+/** The parts of one output item. Items of hosted tools tell how, not what: only their pictures count as content. */
+export function decodeItem(item: WireObject): Part[] {
+  switch (item["type"]) {
+    case "message":
+      return decodeContent(item["content"], "output", []);
+    case "reasoning": {
+      const part = decodeReasoning(item);
+      // An item that shows nothing and proves nothing.
+      return part.text === "" && !part.signature ? [] : [part];
+    }
+    case "function_call":
+      return [
+        {
+          type: "tool_call",
+          id: nonEmpty(item["call_id"]) ?? nonEmpty(item["id"]) ?? "call_0",
+          name: nonEmpty(item["name"]) ?? "",
+          arguments: nonEmpty(item["arguments"]) ?? "",
+        },
+      ];
+    case "image_generation_call": {
+      const data = nonEmpty(item["result"]);
+      const mediaType = `image/${nonEmpty(item["output_format"]) ?? "png"}`;
+      if (data === undefined) return [];
+      return [{ type: "media", media: "image", source: { kind: "base64", mediaType, data } }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** `status` with `incomplete_details`; the protocol has no word for tool calls (CONV-717). */
+export function decodeFinish(response: WireObject, hasCalls: boolean): Finish {
+  if (response["status"] !== "incomplete") {
+    return { reason: hasCalls ? "tool_calls" : "stop", raw: "completed" };
+  }
+  const raw = nonEmpty(objectOf(response["incomplete_details"])["reason"]) ?? "incomplete";
+  return { reason: raw === "content_filter" ? "content_filter" : "length", raw };
+}
