@@ -6,7 +6,7 @@ export {
 } from "./authenticate.ts";
 export { bootstrap, type BootstrapContext, type FirstStart } from "./bootstrap.ts";
 export type { Caller, ScopeLayer } from "./caller.ts";
-export { subscribeChanges, type ChangeChannel } from "./changes.ts";
+
 export type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
 export { readCredential, type CredentialCarriers } from "./credentials.ts";
 export { renderKey, type KeyRecord, type KeySpend, type KeyStatus } from "./key-record.ts";
@@ -48,7 +48,7 @@ export type { RateLimits, RoutingSettings, SortStrategy } from "./routing-settin
 export { routingScope, type RoutingScope } from "./scope.ts";
 export { openSecrets, type Secrets, type SecretsOptions } from "./secrets.ts";
 export { readSigningSecret, type SigningSecret } from "./signing-secret.ts";
-export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
+export type { SpendCaps, SpendCapsPatch } from "./spend-caps.ts";
 export { changeUser, createUser, getUser, listUsers, type User, type UserRole } from "./users.ts";
 export {
   changeWorkspace,

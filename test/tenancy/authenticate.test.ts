@@ -45,7 +45,7 @@ describeDatabases("authentication", (open) => {
     return lookups() - before;
   }
 
-  it("AUTH-05: a key is its caller: key, workspace, organization, member, limits", async () => {
+  it("a key is its caller: key, workspace, organization, member, limits", async () => {
     const { record, key } = await tenant.newKey({
       createdBy: "user_7",
       rateLimits: { requestsPerMinute: 5 },
@@ -111,7 +111,7 @@ describeDatabases("authentication", (open) => {
     tenant.clock.advance(120_000);
   });
 
-  it("KEY-09 KEY-10 KEY-11 T73: each change counts for the very next request, cached or not", async () => {
+  it("KEY-10 KEY-11 T73: each change counts for the very next request, cached or not", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { record, key } = await tenant.newKey();
       const call = () => authenticator.authenticate(key);

@@ -41,7 +41,7 @@ describe("the scope of a caller", () => {
     ["nothing set", {}, {}],
     ["a personal workspace", { organization: null }, {}],
     [
-      "ALLOW-03: the allowlists of all layers stand side by side, empty ones left out",
+      "the allowlists of all layers stand side by side, empty ones left out",
       { organization: layer({}, ["a/x", "a/y"]), key: layer({}, ["a/y", "b/z"]) },
       {
         modelAllowlists: [
@@ -51,7 +51,7 @@ describe("the scope of a caller", () => {
       },
     ],
     [
-      "ROUTE-05: a key that follows takes the workspace's routing",
+      "a key that follows takes the workspace's routing",
       {
         workspace: layer({ mode: "custom", sort: "price", pinnedProviders: ["p"] }),
         key: layer({ mode: "follow", sort: "latency", pinnedProviders: ["q"] }),
@@ -59,7 +59,7 @@ describe("the scope of a caller", () => {
       { sort: "price", pinnedProviders: [["p"]] },
     ],
     [
-      "ROUTE-05: a custom key takes its own, and is locked",
+      "a custom key takes its own, and is locked",
       {
         workspace: layer({ mode: "custom", sort: "price", preferredProviders: ["p"] }),
         key: layer({ mode: "custom", sort: "latency", preferredProviders: ["q", "r"] }),
@@ -67,7 +67,7 @@ describe("the scope of a caller", () => {
       { sort: "latency", preferredProviders: ["q", "r"], locked: true },
     ],
     [
-      "ROUTE-12 ROUTE-14: constraints above bind a custom key too",
+      "constraints above bind a custom key too",
       {
         organization: layer({ ...official, pinnedProviders: ["p", "q"] }),
         workspace: layer({ mode: "custom", supplyTiers: ["official", "partner"] }),
@@ -88,12 +88,12 @@ describe("the scope of a caller", () => {
       { sort: "throughput", preferredProviders: ["p"], supplyTiers: [["official"]], locked: true },
     ],
     [
-      "ROUTE-16: the allow-request-override option lifts the lock",
+      "the allow-request-override option lifts the lock",
       { key: layer(official), allowRequestOverride: true },
       { supplyTiers: [["official"]], locked: false },
     ],
     [
-      "ROUTE-17: custom routing above a following key does not lock it",
+      "custom routing above a following key does not lock it",
       { organization: layer(official), workspace: layer(official) },
       { supplyTiers: [["official"], ["official"]], locked: false },
     ],
