@@ -1,0 +1,193 @@
+// The OpenAPI document against the running gateway: every route, every example, what is refused and how.
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fastify, type FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLog } from "../../src/base/log.ts";
+import { createSseParser } from "../../src/base/sse.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import { startGateway, type Gateway } from "../../src/cli/gateway.ts";
+import { registerDocs } from "../../src/http/openapi.ts";
+import { address, byId, faults, operations, type Target } from "./openapi-support.ts";
+
+describe("the running gateway", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "tollgate-openapi-"));
+  const routes: string[] = [];
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    const listen = (message: unknown) => {
+      const { fastify: app } = message as { fastify: FastifyInstance };
+      app.addHook("onRoute", ({ method, url }) => {
+        routes.push(...[method].flat().map((one) => `${one} ${url}`));
+      });
+    };
+    subscribe("fastify.initialization", listen);
+    const environment = readEnvironment({
+      PORT: "0",
+      TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_SANDBOX: "on",
+    });
+    gateway = await startGateway({ environment, log: createLog("silent") });
+    unsubscribe("fastify.initialization", listen);
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const call = (
+    target: Target,
+    { body, key = gateway.first!.apiKey }: { body?: unknown; key?: string | null } = {},
+  ) =>
+    fetch(gateway.url + address(target), {
+      method: target.method,
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+
+  interface Reading {
+    readonly status: number;
+    readonly body: unknown;
+    /** Where the answer differs from what the document says of its status and content type. */
+    readonly faults: readonly string[];
+  }
+
+  async function read({ operation }: Target, answer: Response): Promise<Reading> {
+    const { status } = answer;
+    const type = answer.headers.get("content-type")!.replace(/;.*/, "");
+    const text = await answer.text();
+    const schema = operation.responses[status]?.content[type]?.schema;
+    if (schema === undefined) return { status, body: text, faults: [`${type} is not described`] };
+    if (type === "application/json") {
+      const body = JSON.parse(text) as unknown;
+      return { status, body, faults: faults(schema, body) };
+    }
+    if (type !== "text/event-stream") return { status, body: text, faults: faults(schema, text) };
+    const parser = createSseParser();
+    const frames = [...parser.push(Buffer.from(text)), ...parser.end()];
+    const body = frames.map((frame) => frame.data).filter((data) => data !== "[DONE]");
+    const wrong = body.flatMap((data) => faults(schema["x-frame"]!, JSON.parse(data)));
+    return { status, body, faults: body.length > 1 ? wrong : ["it is no stream"] };
+  }
+
+  it("serves nothing that the document leaves out", () => {
+    const own = new Set<string>();
+    const bare = fastify();
+    bare.addHook("onRoute", ({ method, url }) => {
+      for (const one of [method].flat()) own.add(`${one} ${url}`);
+    });
+    registerDocs(bare);
+    const described = operations.flatMap((one) => {
+      const spellings = [...one.operation.description.matchAll(/`(\/v1[^`]*)`/g)];
+      const paths = [one.path, ...spellings.map(([, spelling]) => spelling!)];
+      return paths.map((path) => `${one.method} ${path}`);
+    });
+    const covers = (route: string) => {
+      const pattern = route.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace("*", ".+");
+      return described.some((path) => new RegExp(`^${pattern}$`).test(path));
+    };
+    expect(routes).toContain("POST /v1/chat/completions");
+    const served = routes.filter((route) => !route.startsWith("HEAD ") && !own.has(route));
+    expect(served.filter((route) => !covers(route))).toEqual([]);
+  });
+
+  describe.each(operations.map((one) => [`${one.method} ${one.path}`, one] as const))(
+    "%s",
+    (_name, target) => {
+      const { operation } = target;
+      const content = operation.requestBody?.content["application/json"];
+      const examples = Object.entries(content?.examples ?? { none: { value: undefined } });
+
+      it.each(examples)("answers the example %s as described", async (_example, { value }) => {
+        const answer = await call(target, { body: value });
+        const headers = Object.keys(operation.responses[200]!.headers ?? {});
+        const ids = headers.filter((header) => header.endsWith("request-id"));
+        expect(await read(target, answer)).toMatchObject({ status: 200, faults: [] });
+        expect(ids.filter((id) => !answer.headers.get(id)?.startsWith("req_"))).toEqual([]);
+      });
+
+      it("AUTH-06: without a key it is answered, or refused, as described", async () => {
+        const answer = await call(target, { key: null, body: examples[0]![1].value });
+        const isOpen = operation.security?.some((one) => Object.keys(one).length === 0) === true;
+        const isFree = operation.security?.length === 0;
+        const status = isOpen || isFree ? 200 : 401;
+        expect(await read(target, answer)).toMatchObject({ status, faults: [] });
+      });
+    },
+  );
+
+  const hello = (id: string) => {
+    const target = byId(id);
+    const { schema, examples } = target.operation.requestBody!.content["application/json"]!;
+    return { target, schema, value: examples!["hello"]!.value };
+  };
+  const wrong: [id: string, change: Record<string, unknown>][] = [
+    ["createChatCompletion", { messages: undefined }],
+    ["createChatCompletion", { temperature: 2.1 }],
+    ["createChatCompletion", { messages: [{ role: "robot", content: "Hi" }] }],
+    ["createChatCompletion", { messages: [{ role: "user", content: [{ type: "text" }] }] }],
+    ["createChatCompletion", { stop: ["1", "2", "3", "4", "5"] }],
+    ["createResponse", { input: undefined }],
+    ["createResponse", { input: [{ type: "function_call", name: "f" }] }],
+    ["createResponse", { top_logprobs: 21 }],
+    ["createMessage", { max_tokens: undefined }],
+    ["createMessage", { temperature: 1.5 }],
+    ["createMessage", { messages: [{ role: "user", content: [{ type: "image" }] }] }],
+    ["generateContent", { contents: undefined }],
+    ["generateContent", { contents: [{ parts: "Hi" }] }],
+    ["generateContent", { generationConfig: { candidateCount: 0 } }],
+  ];
+
+  it.each(wrong)("TXT-22: %s refuses %j, and so does its schema", async (id, change) => {
+    const { target, schema, value } = hello(id);
+    const body = JSON.parse(JSON.stringify({ ...value, ...change })) as unknown;
+    expect(faults(schema, body)).not.toEqual([]);
+    const answer = await call(target, { body });
+    expect(await read(target, answer)).toMatchObject({ status: 400, faults: [] });
+  });
+
+  it.each(["getModel", "getGoogleModel"])(
+    "%s: an unknown model is told as described",
+    async (id) => {
+      const target = byId(id);
+      const answer = await fetch(`${gateway.url}${target.path.replace("{id}", "no/such-model")}`);
+      expect(await read(target, answer)).toMatchObject({ status: 404, faults: [] });
+    },
+  );
+
+  it("TXT-14 TXT-21: what was dropped stands where the document says, whole and streamed", async () => {
+    for (const id of ["createChatCompletion", "createResponse", "createMessage"]) {
+      const { target, value } = hello(id);
+      const whole = await call(target, { body: { ...value, service_tier: "flex" } });
+      expect(await read(target, whole)).toMatchObject({
+        faults: [],
+        body: { gw: { droppedParams: ["service_tier"] } },
+      });
+      expect(whole.headers.get("x-gw-dropped-params")).toBeNull();
+      const stream = await call(target, {
+        body: { ...value, stream: true, service_tier: "flex" },
+      });
+      expect(stream.headers.get("x-gw-dropped-params")).toBe("service_tier");
+      expect(await read(target, stream)).toMatchObject({ status: 200, faults: [] });
+    }
+  });
+
+  it("without alt=sse a generateContent stream is the array that the document describes", async () => {
+    const target = byId("streamGenerateContent");
+    const { schema } = target.operation.responses[200]!.content["application/json"]!;
+    const answer = await fetch(gateway.url + address(target).replace(/\?.*/, ""), {
+      method: "POST",
+      headers: { "x-goog-api-key": gateway.first!.apiKey, "content-type": "application/json" },
+      body: JSON.stringify(hello("streamGenerateContent").value),
+    });
+    const body = (await answer.json()) as unknown[];
+    expect(body.length).toBeGreaterThan(0);
+    expect(faults(schema, body)).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+// The OpenAPI document as the tests read it.
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { openapiDocument } from "../../src/http/openapi.ts";
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly "x-frame"?: { readonly $ref: string };
+}
+type Content = Record<string, { schema: Schema; example?: unknown; examples?: Examples }>;
+type Examples = Record<string, { value: Record<string, unknown> }>;
+interface Operation {
+  readonly operationId: string;
+  readonly tags: string[];
+  readonly description: string;
+  readonly parameters?: { name: string; in: string; required: boolean; example?: string }[];
+  readonly requestBody?: { content: Content };
+  readonly responses: Record<string, { description: string; headers?: object; content: Content }>;
+  readonly security?: object[];
+}
+
+export const openapi = openapiDocument();
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema(openapi, "openapi.json");
+
+const validators = new Map<string, ValidateFunction>();
+
+/** What does not fit a schema of the document; empty when the value fits. */
+export function faults(schema: Schema, value: unknown): string[] {
+  const text = JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/');
+  const validate = validators.get(text) ?? ajv.compile(JSON.parse(text) as Schema);
+  validators.set(text, validate);
+  if (validate(value)) return [];
+  return validate.errors!.map((error) => `${error.instancePath} ${error.message}`);
+}
+
+export const operations = Object.entries(openapi.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    path,
+    operation: operation as unknown as Operation,
+  })),
+);
+export type Target = (typeof operations)[number];
+export const byId = (id: string) =>
+  operations.find(({ operation }) => operation.operationId === id)!;
+export const named = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+/** Every value of a key, anywhere in the document. */
+export function valuesOf(node: unknown, key: string): unknown[] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([name, value]) => [
+    ...(name === key ? [value as unknown] : []),
+    ...valuesOf(value, key),
+  ]);
+}
+
+/** What a reference of the document leads to. */
+export function resolve(reference: string): unknown {
+  const [root, ...steps] = reference.split("/");
+  if (root !== "#") return undefined;
+  return steps.reduce<unknown>(
+    (node, step) => (node as Record<string, unknown> | undefined)?.[step],
+    openapi,
+  );
+}
+
+/** An operation's address with the examples of its parameters filled in. */
+export function address({ path, operation }: Target): string {
+  const parameters = operation.parameters ?? [];
+  const filled = path.replace(/\{(\w+)\}/g, (_match, name: string) =>
+    encodeURIComponent(parameters.find((one) => one.name === name)!.example!),
+  );
+  const query = parameters.filter((one) => one.in === "query" && one.example !== undefined);
+  if (query.length === 0) return filled;
+  return `${filled}?${query.map((one) => `${one.name}=${one.example}`).join("&")}`;
+}
