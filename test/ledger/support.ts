@@ -1,0 +1,208 @@
+/**
+ * The ledger's tests as tables: one line per operation, `->` its named result and what is available afterwards.
+ *
+ *   account W                            a workspace
+ *   key K W by M                         an active key of W, created by member M (`by M` may be left out)
+ *   cap workspace W daily 5.00 hard      a spend cap of a workspace, member or key; `none` clears it
+ *   status K revoked                     a key's (or workspace's) status; `expires K <time>` its expiry
+ *   deposit W 10.00 ref -> credited
+ *   reserve R K 4.00 [lease 60] -> reserved, available 6.00
+ *   post R 1.25 / void R / extend R 60 / expire
+ *   at 2026-11-02T23:59:59Z              moves the clock
+ */
+import { expect } from "vitest";
+import { manualClock } from "../../src/base/clock.ts";
+import { formatUsd, parseUsd } from "../../src/base/money.ts";
+import { createLedger, verifyLedger, type Ledger, type Layer } from "../../src/ledger/index.ts";
+import type { Database } from "../../src/storage/index.ts";
+
+const capTables: Record<Layer, { table: string; idColumn: string }> = {
+  workspace: { table: "workspaces", idColumn: "id" },
+  member: { table: "members", idColumn: "user_id" },
+  key: { table: "api_keys", idColumn: "id" },
+};
+
+export async function addWorkspace(database: Database, id: string): Promise<void> {
+  await database.query("insert into workspaces (id, name) values ($1, $1)", [id]);
+}
+
+export async function addKey(
+  database: Database,
+  key: { workspaceId: string; id: string; createdBy?: string | undefined },
+): Promise<void> {
+  await database.query(
+    `insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4, created_by)
+     values ($1, $2, $2, convert_to($1 || '/' || $2, 'utf8'), 'gw_', 'last', $3)`,
+    [key.workspaceId, key.id, key.createdBy ?? null],
+  );
+  if (key.createdBy === undefined) return;
+  await database.query(
+    "insert into members (workspace_id, user_id) values ($1, $2) on conflict do nothing",
+    [key.workspaceId, key.createdBy],
+  );
+}
+
+/** `amountNano` null clears the cap. */
+export async function setCap(
+  database: Database,
+  cap: {
+    layer: Layer;
+    workspaceId: string;
+    id: string;
+    window: string;
+    amountNano: bigint | null;
+    hard?: boolean;
+  },
+): Promise<void> {
+  const { table, idColumn } = capTables[cap.layer];
+  const where =
+    cap.layer === "workspace"
+      ? "id = $1 and $2::text is not null"
+      : `workspace_id = $1 and ${idColumn} = $2`;
+  await database.query(
+    `update ${table} set cap_${cap.window}_nano = $3, cap_hard = $4 where ${where}`,
+    [cap.workspaceId, cap.id, cap.amountNano, cap.hard === true],
+  );
+}
+
+interface World {
+  readonly database: Database;
+  readonly ledger: Ledger;
+  readonly clock: ReturnType<typeof manualClock>;
+  /** Workspace of each key, member and hold by its name. */
+  readonly workspaceOf: Map<string, string>;
+}
+
+type Outcome = { outcome: string };
+
+function describeOutcome(result: Outcome & Record<string, unknown>): string {
+  if (result.outcome !== "cap_reached") return result.outcome;
+  const resets = result["resetsAt"] as Date | null;
+  const until = resets === null ? "" : ` until ${resets.toISOString().slice(0, 16)}`;
+  return `${result["layer"]} ${result["window"]} ${formatUsd(result["limitNano"] as bigint)}${until}`;
+}
+
+/** Runs the left side of a line; answers with its result in words, and the workspace it was about. */
+type Step = (world: World, words: string[]) => Promise<[result: string, workspaceId?: string]>;
+
+const steps: Record<string, Step> = {
+  async account({ database, workspaceOf }, [id]) {
+    await addWorkspace(database, id!);
+    workspaceOf.set(id!, id!);
+    return ["", id!];
+  },
+  async key({ database, workspaceOf }, [id, workspaceId, , createdBy]) {
+    await addKey(database, { workspaceId: workspaceId!, id: id!, createdBy });
+    workspaceOf.set(id!, workspaceId!);
+    if (createdBy !== undefined) workspaceOf.set(createdBy, workspaceId!);
+    return ["", workspaceId];
+  },
+  async cap({ database, workspaceOf }, [layer, id, window, amount, hard]) {
+    await setCap(database, {
+      layer: layer as Layer,
+      workspaceId: workspaceOf.get(id!)!,
+      id: id!,
+      window: window!,
+      amountNano: amount === "none" ? null : parseUsd(amount!),
+      hard: hard === "hard",
+    });
+    return ["", workspaceOf.get(id!)];
+  },
+  async status({ database, workspaceOf }, [id, status]) {
+    const workspaceId = workspaceOf.get(id!)!;
+    if (workspaceId === id)
+      await database.query("update workspaces set status = $2 where id = $1", [id, status]);
+    else
+      await database.query("update api_keys set status = $3 where workspace_id = $1 and id = $2", [
+        workspaceId,
+        id,
+        status,
+      ]);
+    return ["", workspaceId];
+  },
+  async expires({ database, workspaceOf }, [id, time]) {
+    const workspaceId = workspaceOf.get(id!)!;
+    await database.query(
+      "update api_keys set expires_at = $3 where workspace_id = $1 and id = $2",
+      [workspaceId, id, time],
+    );
+    return ["", workspaceId];
+  },
+  async at({ clock }, [time]) {
+    clock.set(Date.parse(time!));
+    return [""];
+  },
+  async deposit({ ledger }, [workspaceId, amount, reference]) {
+    const result = await ledger.credit({
+      workspaceId: workspaceId!,
+      amountNano: parseUsd(amount!),
+      reference: reference!,
+    });
+    return [result.outcome, workspaceId];
+  },
+  async reserve({ ledger, workspaceOf }, [id, keyId, amount, , leaseSeconds]) {
+    const workspaceId = workspaceOf.get(keyId!) ?? "nowhere";
+    workspaceOf.set(id!, workspaceId);
+    const result = await ledger.reserve({
+      id: id!,
+      workspaceId,
+      keyId: keyId!,
+      amountNano: parseUsd(amount!),
+      leaseMs: Number(leaseSeconds ?? 3600) * 1000,
+      kind: "text",
+    });
+    return [describeOutcome(result), workspaceId];
+  },
+  async post({ ledger, workspaceOf }, [id, amount]) {
+    const workspaceId = workspaceOf.get(id!) ?? "nowhere";
+    const result = await ledger.post({ id: id!, workspaceId, amountNano: parseUsd(amount!) });
+    return [`${result.outcome} ${formatUsd(result.chargedNano)}`, workspaceId];
+  },
+  async void({ ledger, workspaceOf }, [id]) {
+    const workspaceId = workspaceOf.get(id!) ?? "nowhere";
+    const result = await ledger.void({ id: id!, workspaceId });
+    return [result.outcome, workspaceId];
+  },
+  async extend({ ledger, workspaceOf }, [id, seconds]) {
+    const workspaceId = workspaceOf.get(id!)!;
+    const open = await ledger.extend({ id: id!, workspaceId, leaseMs: Number(seconds) * 1000 });
+    return [open ? "open" : "gone", workspaceId];
+  },
+  async expire({ ledger }) {
+    return [String(await ledger.expireHolds())];
+  },
+};
+
+/** Runs a table on a database of its own; checks each line, and at the end that the ledger adds up. */
+export async function runTable(database: Database, table: string): Promise<void> {
+  const clock = manualClock(Date.parse("2026-11-04T12:00:00Z"));
+  const world: World = {
+    database,
+    clock,
+    ledger: createLedger(database, clock),
+    workspaceOf: new Map(),
+  };
+  const got: string[] = [];
+  const wanted: string[] = [];
+  for (const line of table.split("\n")) {
+    const text = line.replace(/#.*/, "").trim().replace(/\s+/g, " ");
+    if (text === "") continue;
+    const [left = "", right = ""] = text.split(" -> ");
+    const [name = "", ...words] = left.split(" ");
+    const step = steps[name];
+    if (step === undefined) throw new Error(`no such operation: ${text}`);
+    const [result, workspaceId] = await step(world, words);
+    const wantsAvailable = /available /.test(right);
+    const balance = wantsAvailable ? await world.ledger.balance(workspaceId!) : undefined;
+    const available =
+      balance === undefined ? "" : `, available ${formatUsd(balance.availableNano)}`;
+    got.push(`${left} -> ${result}${available}`);
+    const normal = right.replace(
+      /available (-?[\d.]+)/,
+      (_match, amount: string) => `available ${formatUsd(parseUsd(amount))}`,
+    );
+    wanted.push(`${left} -> ${normal}`);
+  }
+  expect(got).toEqual(wanted);
+  expect(await verifyLedger(database)).toEqual([]);
+}
