@@ -9,13 +9,15 @@ import type {
   ToolResultPart,
 } from "../canonical/request.ts";
 import { argumentsObject } from "../tool-arguments.ts";
-import { skipSignature } from "./limits.ts";
+import { isFileStoreUri, skipSignature } from "./limits.ts";
 import { madeUpPrefix } from "./parts.ts";
 
 export interface EncodeContext {
   /** Whether calls without a signature get the vendor's word that none is to be asked for. */
   readonly addsSkipSignature: boolean;
   readonly namesById: ReadonlyMap<string, string>;
+  /** Whether addresses come from a caller of this protocol, who knows what the vendor can read. */
+  readonly takesAnyUri: boolean;
 }
 
 /** What the protocol cannot carry is left out; `fit` has noted it. */
@@ -59,7 +61,7 @@ function encodePart(part: Part, context: EncodeContext): JsonObject | undefined 
     case "refusal":
       return part.text === "" ? undefined : { text: part.text };
     case "media":
-      return encodeSource(part.source);
+      return encodeSource(part.source, context.takesAnyUri);
     case "reasoning":
       return encodeReasoning(part);
     case "tool_call":
@@ -85,13 +87,13 @@ export function encodeCall({ id, name, arguments: json, signature }: ToolCallPar
     : { functionCall: call, thoughtSignature: value };
 }
 
-function encodeResult(part: ToolResultPart, { namesById }: EncodeContext): JsonObject {
+function encodeResult(part: ToolResultPart, { namesById, takesAnyUri }: EncodeContext): JsonObject {
   const texts: string[] = [];
   const media: JsonObject[] = [];
   for (const piece of part.content) {
     if (piece.type === "text") texts.push(piece.text);
     else if (piece.type === "media") {
-      const encoded = encodeSource(piece.source);
+      const encoded = encodeSource(piece.source, takesAnyUri);
       if (encoded) media.push(encoded);
     }
   }
@@ -121,12 +123,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Base64 goes inline, an address as a file; whether the vendor can read that address was for `fit` to decide. */
-export function encodeSource(source: MediaSource): JsonObject | undefined {
+/** Base64 goes inline, an address as a file if the vendor can read it: media anywhere else is lost (CONV-518). */
+export function encodeSource(source: MediaSource, takesAnyUri: boolean): JsonObject | undefined {
   switch (source.kind) {
     case "base64":
       return { inlineData: { mimeType: source.mediaType, data: source.data } };
     case "url":
+      if (!takesAnyUri && !isFileStoreUri(source.url)) return undefined;
       return source.mediaType === undefined
         ? { fileData: { fileUri: source.url } }
         : { fileData: { mimeType: source.mediaType, fileUri: source.url } };

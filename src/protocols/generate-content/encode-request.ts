@@ -26,6 +26,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
     // Only history of other models lacks signatures the vendor would ask for.
     addsSkipSignature: request.protocol !== "generate_content" && !isOlderGeneration(model),
     namesById: callNames(turns),
+    takesAnyUri: request.protocol === "generate_content",
   };
   const body: JsonObject = {
     contents: turns.map(({ role, content }) => ({

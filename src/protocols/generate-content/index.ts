@@ -20,5 +20,3 @@ export const generateContentCodec: Codec = {
   decodeError,
   direct,
 };
-
-export { isFileStoreUri, limits as generateContentLimits } from "./limits.ts";

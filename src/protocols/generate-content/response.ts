@@ -129,7 +129,7 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
     case "tool_call":
       return encodeCall(part);
     case "media":
-      return encodeSource(part.source);
+      return encodeSource(part.source, true);
     case "reasoning": {
       const signature = ownValue(part.signature);
       if (part.text === "") {

@@ -17,8 +17,10 @@ interface State {
   readonly log: TextLog;
   phase: "running" | "over" | "broken";
   usage: WireObject;
+  /** By index of a candidate, whether it is still being written. */
+  readonly open: Map<unknown, boolean>;
   ended: boolean;
-  /** From the frame with the last finish reason on, kept until the charge is committed. */
+  /** The frames that end the answer, kept until the charge is committed. */
   held: SseEvent[];
   error: WireError | undefined;
 }
@@ -30,6 +32,7 @@ export function tapStream(options: TapOptions): StreamTap {
     log: createTextLog(),
     phase: "running",
     usage: {},
+    open: new Map(),
     ended: false,
     held: [],
     error: undefined,
@@ -69,9 +72,9 @@ function push(state: State, event: SseEvent): readonly SseEvent[] {
   const pieces = answerText(data);
   for (const piece of pieces) state.log.add(piece);
   state.usage = mergeUsage(state.usage, data["usageMetadata"]);
+  noteEnds(state, data);
   // No `event:` line: the vendor's SDK skips a frame that has one.
-  const frame = { data: withModel(event.data, data, state.model) };
-  return tellsEnd(data) ? hold(state, frame) : pass(state, frame, pieces.length > 0);
+  return holdOrPass(state, { data: withModel(event.data, data, state.model) }, pieces.length > 0);
 }
 
 function parse(data: string): WireObject | undefined {
@@ -83,34 +86,34 @@ function parse(data: string): WireObject | undefined {
   }
 }
 
-/** A later finish reason (of another candidate, or of vendors that send one with each frame) sets the earlier frames free. */
-function hold(state: State, frame: SseEvent): readonly SseEvent[] {
-  const free = state.held;
-  state.ended = true;
-  state.held = [frame];
-  return free;
+/**
+ * The answer has ended once each candidate seen has a finish reason, or the prompt was blocked. A candidate that writes
+ * on after its reason (vendors exist that send one with every frame) has not.
+ */
+function noteEnds(state: State, data: WireObject): void {
+  const feedback = data["promptFeedback"];
+  if (isObject(feedback) && typeof feedback["blockReason"] === "string") {
+    state.open.set("prompt", false);
+  }
+  for (const candidate of Array.isArray(data["candidates"]) ? data["candidates"] : []) {
+    if (!isObject(candidate)) continue;
+    const index = candidate["index"] ?? 0;
+    if (typeof candidate["finishReason"] === "string") state.open.set(index, false);
+    else if (state.open.get(index) !== false || answerText({ candidates: [candidate] }).length > 0)
+      state.open.set(index, true);
+  }
+  state.ended = state.open.size > 0 && ![...state.open.values()].includes(true);
 }
 
-/** After a finish reason only a frame with more text shows that the answer goes on; one with usage alone is part of its end. */
-function pass(state: State, frame: SseEvent, goesOn: boolean): readonly SseEvent[] {
-  if (!state.ended) return [frame];
-  if (!goesOn) {
+/** After the end only a frame with more text shows that it was none; a frame with usage alone is part of it. */
+function holdOrPass(state: State, frame: SseEvent, hasText: boolean): readonly SseEvent[] {
+  if (state.ended && !hasText) {
     state.held.push(frame);
     return [];
   }
-  const frames = [...state.held, frame];
-  state.ended = false;
-  state.held = [];
-  return frames;
-}
-
-function tellsEnd(data: WireObject): boolean {
-  const feedback = data["promptFeedback"];
-  if (isObject(feedback) && typeof feedback["blockReason"] === "string") return true;
-  const candidates = Array.isArray(data["candidates"]) ? data["candidates"] : [];
-  return candidates.some(
-    (candidate) => isObject(candidate) && typeof candidate["finishReason"] === "string",
-  );
+  const free = state.held;
+  state.held = state.ended ? [frame] : [];
+  return state.ended ? free : [...free, frame];
 }
 
 /** The pieces of output text in a response: text, thoughts, and function calls as JSON. */

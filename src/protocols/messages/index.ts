@@ -20,5 +20,3 @@ export const messagesCodec: Codec = {
   decodeError,
   direct,
 };
-
-export { limits as messagesLimits } from "./limits.ts";

@@ -10,8 +10,11 @@ import { decodeError, encodeError } from "./errors.ts";
 import { createDeltaLog, type DeltaLog } from "./delta-log.ts";
 import { decodeUsage, mergeUsage, tellsInput } from "./usage.ts";
 
-/** Where the stream stands: `broken` after an error, or an answer that began anew; `over` after its last event. */
-type Phase = "waiting" | "running" | "finishing" | "over" | "broken";
+/**
+ * Where the stream stands: `stopped` after the upstream's last event, `broken` after its error or an answer that began
+ * anew, `over` once the tap gave its ending or its failure.
+ */
+type Phase = "waiting" | "running" | "stopped" | "broken" | "over";
 
 interface State {
   readonly options: TapOptions;
@@ -74,7 +77,7 @@ function viewOf(state: State): StreamSeen {
 }
 
 function push(state: State, event: SseEvent): readonly SseEvent[] {
-  if (state.phase === "over" || state.phase === "broken") return [];
+  if (state.phase !== "waiting" && state.phase !== "running") return [];
   if (event.event === "content_block_delta" && looksWhole(event.data)) {
     state.log.add(event.data);
     return [event];
@@ -120,6 +123,7 @@ function pushNamed(
     case "message_delta":
       return messageDelta(state, data, frame);
     case "message_stop":
+      state.phase = "stopped";
       return hold(state, frame);
     case "error":
       return breakOff(state, decodeError(502, data));
@@ -177,7 +181,6 @@ function messageDelta(state: State, data: WireObject, frame: SseEvent): readonly
 
 function hold(state: State, frame: SseEvent): readonly SseEvent[] {
   state.ended = true;
-  state.phase = "finishing";
   state.held.push(frame);
   return [];
 }

@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/base/errors.ts";
+import type { SseEvent } from "../../../src/base/sse.ts";
+import { messagesCodec } from "../../../src/protocols/messages/index.ts";
+import { framesOf, recordingsOf, tapAll } from "../canonical/support.ts";
+import * as transcripts from "./transcripts.ts";
+
+const tap = () => messagesCodec.direct.tap({ model: "acme/talk", request: {}, inputEstimate: 77 });
+const names = (frames: readonly SseEvent[]) => frames.map((frame) => frame.event);
+const dataOf = (frame: SseEvent | undefined) => JSON.parse(frame!.data);
+
+describe("a messages stream in passing", () => {
+  it("TXT-11 T37: frames pass as they are, but for the model's name in the first", () => {
+    const frames = framesOf(transcripts.toolUse);
+    const { passed, released } = tapAll(tap(), frames);
+    expect([...passed, ...released].slice(1)).toEqual(frames.slice(1));
+    const start = dataOf(frames[0]);
+    start.message.model = "acme/talk";
+    expect(dataOf(passed[0])).toEqual(start);
+  });
+
+  it("keeps back what ends the stream until its release, and gives it once", () => {
+    const watching = tap();
+    const { passed, released } = tapAll(watching, framesOf(transcripts.toolUse));
+    expect(names(passed)).not.toContain("message_delta");
+    expect(names(released)).toEqual(["message_delta", "message_stop"]);
+    expect(watching.seen.ended).toBe(true);
+    expect(watching.release()).toEqual([]);
+  });
+
+  it("T49 T54: usage adds up from start and end, the last value of each field wins", () => {
+    const watching = tap();
+    tapAll(watching, framesOf(transcripts.toolUse));
+    expect(watching.seen.usage).toEqual({
+      inputTokens: 104,
+      cacheReadTokens: 90,
+      cacheWriteTokens: 4,
+      cacheWrite1hTokens: 3,
+      outputTokens: 42,
+      reasoningTokens: 0,
+    });
+  });
+
+  it("T44: a start that tells no input gets the estimate; the true number comes at the end and is the one billed", () => {
+    const watching = tap();
+    const [start, ...rest] = framesOf(transcripts.zeroStart);
+    const [sent] = watching.push(start!);
+    expect(dataOf(sent).message.usage.input_tokens).toBe(77);
+    expect(watching.seen.usage).toBeUndefined();
+    for (const frame of rest) watching.push(frame);
+    expect(watching.seen.usage).toMatchObject({ inputTokens: 30, cacheReadTokens: 5 });
+    expect(dataOf(watching.release()[0]).usage.input_tokens).toBe(25);
+  });
+
+  it("T44: a start that tells real input keeps it", () => {
+    const [sent] = tap().push(framesOf(transcripts.toolUse)[0]!);
+    expect(dataOf(sent).message.usage.input_tokens).toBe(10);
+  });
+
+  it("T60: the text seen is the output's, and an error's text is none of it", () => {
+    const whole = tap();
+    tapAll(whole, framesOf(transcripts.toolUse));
+    expect(whole.seen.text).toBe('Let me see.Größe: 三 🙂\n{"where": "the shelf"}');
+    const failed = tap();
+    tapAll(failed, framesOf(transcripts.failing));
+    expect(failed.seen.text).toBe("Hi");
+  });
+
+  it("the text of a long stream stays whole, and within its bound", () => {
+    const watching = tap();
+    const delta = (text: string): SseEvent => ({
+      event: "content_block_delta",
+      data: JSON.stringify({
+        type: "content_block_delta",
+        index: 0,
+        delta: { type: "text_delta", text },
+      }),
+    });
+    for (let number = 0; number < 5000; number += 1) watching.push(delta(`${number} `));
+    expect(watching.seen.text.split(" ")).toHaveLength(5001);
+    for (let count = 0; count < 6; count += 1) watching.push(delta("x".repeat(1024 * 1024)));
+    expect(watching.seen.text).toHaveLength(4 * 1024 * 1024);
+  });
+
+  it("STREAM-04 STREAM-05: an ending left out is completed, and open blocks are closed before it", () => {
+    const { passed, released } = tapAll(tap(), framesOf(transcripts.withoutMarker));
+    expect(names(passed)).toEqual(["message_start", "content_block_start", "content_block_delta"]);
+    expect(names(released)).toEqual(["content_block_stop", "message_delta", "message_stop"]);
+    expect(dataOf(released[0]).index).toBe(0);
+  });
+
+  it("T16: a stream that was cut has not ended, and its failure is told in the protocol's own way", () => {
+    const watching = tap();
+    for (const frame of framesOf(transcripts.cut)) watching.push(frame);
+    expect(watching.seen.ended).toBe(false);
+    const [frame, ...others] = watching.fail(new GatewayError("upstream_error", "Cut."));
+    expect(others).toEqual([]);
+    expect(frame!.event).toBe("error");
+    expect(dataOf(frame)).toMatchObject({
+      type: "error",
+      error: { type: "api_error", message: "Cut." },
+    });
+    expect(watching.seen.ended).toBe(false);
+    expect(watching.release()).toEqual([]);
+  });
+
+  it("T16: the upstream's error event is recorded, and nothing goes on after it", () => {
+    const watching = tap();
+    const { passed, released } = tapAll(watching, framesOf(transcripts.failing));
+    expect(names(passed)).not.toContain("error");
+    expect(released).toEqual([]);
+    expect(watching.seen.error).toMatchObject({ type: "overloaded_error" });
+    expect(watching.seen.ended).toBe(false);
+  });
+
+  it.each([
+    ["that is not JSON", { event: "content_block_delta", data: '{"type":"content_block_del' }],
+    ["of HTML", { data: "<html>Bad gateway</html>" }],
+  ])("T16: a frame %s breaks the stream", (_, frame) => {
+    const watching = tap();
+    watching.push(framesOf(transcripts.cut)[0]!);
+    expect(watching.push(frame)).toEqual([]);
+    expect(watching.seen.error).toBeDefined();
+  });
+
+  it("every frame has its event line, also where the upstream left it out", () => {
+    const { passed, released } = tapAll(tap(), framesOf(transcripts.withoutEventLines));
+    const complete = tapAll(tap(), framesOf(transcripts.toolUse));
+    expect(passed).toEqual(complete.passed);
+    expect(released).toEqual(complete.released);
+  });
+
+  it("a start said twice passes once", () => {
+    const { passed } = tapAll(tap(), framesOf(transcripts.duplicateStart));
+    expect(names(passed)).toEqual(["message_start", "content_block_start", "content_block_stop"]);
+  });
+
+  it("an answer that begins anew in the midst of a call is an error, not two halves", () => {
+    const watching = tap();
+    const { passed } = tapAll(watching, framesOf(transcripts.splicedStart));
+    expect(passed).toHaveLength(3);
+    expect(watching.seen.error?.message).toContain("anew");
+    expect(watching.seen.ended).toBe(false);
+  });
+
+  it("T17: cut at any byte, the stream passes the same", () => {
+    const expected = tapAll(tap(), framesOf(transcripts.toolUse));
+    for (let at = 0; at <= transcripts.toolUse.length; at += 1) {
+      expect(tapAll(tap(), framesOf(transcripts.toolUse, at))).toEqual(expected);
+    }
+  });
+
+  const recorded = recordingsOf("anthropic", ".chunks.txt");
+  describe.skipIf(recorded.length === 0)("as recorded (beside the repository only)", () => {
+    it.each(recorded)("T48: %s tells its usage and its end", (name, text) => {
+      const watching = tap();
+      for (const data of text.split("\n").filter(Boolean)) {
+        watching.push({ event: JSON.parse(data).type, data });
+      }
+      expect(watching.seen.usage?.inputTokens).toBeGreaterThan(0);
+      expect(watching.seen.ended).toBe(!name.startsWith("spliced"));
+    });
+  });
+});
