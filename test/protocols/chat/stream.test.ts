@@ -1,0 +1,435 @@
+import { describe, expect, it } from "vitest";
+import { collect } from "../../../src/protocols/canonical/collect.ts";
+import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
+import { grammarFaults } from "../../../src/protocols/canonical/grammar.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { chatCodec } from "../../../src/protocols/chat/index.ts";
+import {
+  contextFor,
+  dataOf,
+  decodeFrames,
+  encodeEvents,
+  everyCut,
+  framesOf,
+  recordedFrames,
+  recordings,
+  sse,
+} from "./support.ts";
+
+const base = { id: "up1", object: "chat.completion.chunk", created: 17, model: "up" };
+const delta = (content: JsonObject, finish: string | null = null): JsonObject => ({
+  ...base,
+  choices: [{ index: 0, delta: content, finish_reason: finish }],
+});
+const call = (piece: JsonObject): JsonObject => delta({ tool_calls: [piece] });
+const end = (reason: string): JsonObject => delta({}, reason);
+const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+
+/** The events of a stream of these chunks; every one of them must be legal. */
+function read(...chunks: (JsonObject | string)[]): CanonicalEvent[] {
+  const events = decodeFrames(chatCodec, framesOf(sse(...chunks)));
+  expect(grammarFaults(events)).toEqual([]);
+  return events;
+}
+
+/** What the stream adds up to. */
+const whole = (...chunks: (JsonObject | string)[]) => collect(read(...chunks));
+
+describe("chat streams, read", () => {
+  it("a plain stream, event by event", () => {
+    const events = read(
+      delta({ role: "assistant", content: "" }),
+      delta({ content: "Hel" }),
+      delta({ content: "lo" }),
+      end("stop"),
+      { ...base, choices: [], usage },
+      "[DONE]",
+    );
+    expect(events.map((event) => event.type)).toEqual([
+      "start",
+      "text_start",
+      "text_delta",
+      "text_delta",
+      "usage",
+      "text_end",
+      "finish",
+    ]);
+    expect(collect(events)).toMatchObject({
+      protocol: "chat",
+      id: "up1",
+      createdAt: 17,
+      content: [{ type: "text", text: "Hello" }],
+      finish: { reason: "stop", raw: "stop" },
+      usage: { inputTokens: 5, outputTokens: 3 },
+    });
+  });
+
+  it("T1: text beside an empty list of calls is text", () => {
+    const { content } = whole(delta({ content: "hi", tool_calls: [] }), end("stop"));
+    expect(content).toEqual([{ type: "text", text: "hi" }]);
+  });
+
+  it.each<[string, JsonObject[], object[]]>([
+    [
+      "T2: whole arguments in the first piece",
+      [call({ index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } })],
+      [{ id: "a", name: "f", arguments: '{"x":1}' }],
+    ],
+    [
+      "T3: arguments as an object",
+      [call({ index: 0, id: "a", function: { name: "f", arguments: { x: 1 } } })],
+      [{ id: "a", name: "f", arguments: '{"x":1}' }],
+    ],
+    [
+      "T4: later pieces with empty id, name and content",
+      [
+        call({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
+        delta({
+          content: "",
+          tool_calls: [{ index: 0, id: "", function: { name: "", arguments: '{"x"' } }],
+        }),
+        delta({
+          content: "",
+          tool_calls: [{ index: 0, id: "", function: { name: "", arguments: ":1}" } }],
+        }),
+      ],
+      [{ id: "a", name: "f", arguments: '{"x":1}' }],
+    ],
+    [
+      "T5: two calls in a row, both numbered 0",
+      [
+        call({ index: 0, id: "a", function: { name: "f", arguments: "{}" } }),
+        call({ index: 0, id: "b", function: { name: "g", arguments: "[]" } }),
+      ],
+      [
+        { id: "a", arguments: "{}" },
+        { id: "b", arguments: "[]" },
+      ],
+    ],
+    [
+      "T6: interleaved pieces of two calls",
+      [
+        call({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
+        call({ index: 1, id: "b", function: { name: "g", arguments: "" } }),
+        call({ index: 0, function: { arguments: '{"a"' } }),
+        call({ index: 1, function: { arguments: '{"b"' } }),
+        call({ index: 0, function: { arguments: ":0}" } }),
+        call({ index: 1, function: { arguments: ":1}" } }),
+      ],
+      [
+        { id: "a", arguments: '{"a":0}' },
+        { id: "b", arguments: '{"b":1}' },
+      ],
+    ],
+    [
+      "calls without index, told apart by their ids",
+      [
+        call({ id: "a", function: { name: "f", arguments: "{" } }),
+        call({ id: "a", function: { arguments: "}" } }),
+        call({ id: "b", function: { name: "f", arguments: "{}" } }),
+      ],
+      [
+        { id: "a", arguments: "{}" },
+        { id: "b", arguments: "{}" },
+      ],
+    ],
+    [
+      "an id that repeats, and one that is fresh in every piece",
+      [
+        call({ index: 0, id: "a", function: { name: "f", arguments: "{" } }),
+        call({ index: 0, id: "a", function: { name: "f", arguments: '"x":' } }),
+        call({ index: 0, id: "zz", function: { arguments: "1}" } }),
+      ],
+      [{ id: "a", name: "f", arguments: '{"x":1}' }],
+    ],
+    [
+      "a name that comes after the arguments began",
+      [
+        call({ index: 0, id: "a", function: { arguments: "{" } }),
+        call({ index: 0, function: { name: "f", arguments: "}" } }),
+      ],
+      [{ id: "a", name: "f", arguments: "{}" }],
+    ],
+    [
+      "indexes that begin at 1",
+      [call({ index: 1, id: "a", function: { name: "f", arguments: "{}" } })],
+      [{ id: "a", arguments: "{}" }],
+    ],
+    [
+      "the deprecated function_call",
+      [
+        delta({ function_call: { name: "f", arguments: "{" } }),
+        delta({ function_call: { arguments: "}" } }),
+      ],
+      [{ name: "f", arguments: "{}" }],
+    ],
+  ])("%s", (_what, chunks, expected) => {
+    const { content, finish } = whole(...chunks, end("tool_calls"), "[DONE]");
+    expect(content).toMatchObject(expected.map((part) => ({ type: "tool_call", ...part })));
+    expect(content).toHaveLength(expected.length);
+    expect(finish.reason).toBe("tool_calls");
+  });
+
+  it("T21: calls without ids get ids of their own, different in every answer", () => {
+    const idsOf = (id: string) =>
+      whole(
+        { ...call({ index: 0, function: { name: "f", arguments: "{}" } }), id },
+        { ...call({ index: 1, function: { name: "f", arguments: "{}" } }), id },
+        end("tool_calls"),
+      ).content.map((part) => (part.type === "tool_call" ? part.id : ""));
+    const ids = [...idsOf("chatcmpl-1"), ...idsOf("chatcmpl-2")];
+    expect(new Set(ids).size).toBe(4);
+    expect(ids.every((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id))).toBe(true);
+  });
+
+  it("T7: text after a call is a block of its own", () => {
+    const { content } = whole(
+      delta({ content: "a" }),
+      call({ index: 0, id: "c", function: { name: "f", arguments: "{" } }),
+      delta({ content: "b" }),
+      call({ index: 0, function: { arguments: "}" } }),
+      end("tool_calls"),
+    );
+    expect(content).toMatchObject([
+      { type: "text", text: "a" },
+      { type: "tool_call", arguments: "{}" },
+      { type: "text", text: "b" },
+    ]);
+  });
+
+  it("T11: calls make the finish reason, whatever word the vendor uses", () => {
+    const calls = [call({ index: 0, id: "a", function: { name: "f", arguments: "{}" } })];
+    expect(whole(...calls, end("stop")).finish).toEqual({ reason: "tool_calls", raw: "stop" });
+    expect(whole(...calls, end("eos")).finish.reason).toBe("tool_calls");
+    expect(whole(...calls, end("length")).finish.reason).toBe("length");
+  });
+
+  it("T18: reasoning in two spellings is read once; after text it is a block of its own", () => {
+    const { content } = whole(
+      delta({ reasoning_content: "a", reasoning: "a" }),
+      delta({ reasoning: "b" }),
+      delta({ content: "x" }),
+      delta({ reasoning_content: "c" }),
+      end("stop"),
+    );
+    expect(content).toEqual([
+      { type: "reasoning", text: "ab" },
+      { type: "text", text: "x" },
+      { type: "reasoning", text: "c" },
+    ]);
+  });
+
+  it("T40: reasoning details are put together and kept as proof", () => {
+    const { content } = whole(
+      delta({
+        reasoning: "th",
+        reasoning_details: [{ type: "reasoning.text", text: "th", index: 0, format: "x" }],
+      }),
+      delta({
+        reasoning: "ink",
+        reasoning_details: [{ type: "reasoning.text", text: "ink", index: 0 }],
+      }),
+      delta({ reasoning_details: [{ type: "reasoning.text", signature: "sig", index: 0 }] }),
+      delta({ content: "x" }),
+      end("stop"),
+    );
+    const details = [
+      { type: "reasoning.text", text: "think", index: 0, format: "x", signature: "sig" },
+    ];
+    expect(content[0]).toEqual({
+      type: "reasoning",
+      text: "think",
+      signature: { protocol: "chat", value: JSON.stringify(details) },
+    });
+  });
+
+  it("reads content as parts, with Mistral's thinking among them", () => {
+    const thinking = { type: "thinking", thinking: [{ type: "text", text: "hm" }] };
+    const { content } = whole(
+      delta({ content: [thinking] }),
+      delta({ content: [{ type: "text", text: "yes" }] }),
+      end("stop"),
+    );
+    expect(content).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "yes" },
+    ]);
+  });
+
+  it("reads refusals, and content after the finish reason", () => {
+    expect(whole(delta({ refusal: "no" }), end("stop")).content).toEqual([
+      { type: "refusal", text: "no" },
+    ]);
+    const late = whole(delta({ content: "a" }, "stop"), delta({ content: "b" }), "[DONE]");
+    expect(late.content).toEqual([{ type: "text", text: "ab" }]);
+  });
+
+  it("T16: without finish reason and end marker the answer broke off", () => {
+    expect(read(delta({ content: "half" })).at(-1)).toMatchObject({ type: "error" });
+    expect(read().at(-1)).toMatchObject({ type: "error" });
+    const cut = decodeFrames(chatCodec, framesOf(sse(delta({ content: "half" }))), {
+      kind: "cut",
+      message: "reset by peer",
+    });
+    expect(grammarFaults(cut)).toEqual([]);
+    expect(cut.at(-1)).toEqual({ type: "error", message: "reset by peer" });
+  });
+
+  it("T16: an error frame, and one that is no JSON, end the stream as errors", () => {
+    const error = { error: { message: "overloaded", code: 503 } };
+    expect(read(delta({ content: "half" }), error, delta({ content: "late" })).at(-1)).toEqual({
+      type: "error",
+      message: "overloaded",
+      code: "503",
+    });
+    expect(read(delta({ content: "half" }), "<html>").at(-1)).toMatchObject({ type: "error" });
+    expect(read(delta({ content: "half" }), delta({}, "error")).at(-1)).toMatchObject({
+      type: "error",
+    });
+  });
+
+  it("T17: cut at any byte, the same events come out", () => {
+    const text = sse(
+      delta({ content: "Grüß 👋" }),
+      call({ index: 0, id: "a", function: { name: "f", arguments: '{"ö":"\u2028"}' } }),
+      end("tool_calls"),
+      { ...base, choices: [], usage },
+      "[DONE]",
+    ).replace("\n\n", "\r\n\r\n");
+    const expected = decodeFrames(chatCodec, framesOf(text));
+    for (const pieces of everyCut(text)) {
+      expect(decodeFrames(chatCodec, framesOf(...pieces))).toEqual(expected);
+    }
+  });
+});
+
+const blocks: CanonicalEvent[] = [
+  { type: "start", protocol: "messages", id: "msg_1", createdAt: 1 },
+  { type: "reasoning_start", block: "r" },
+  { type: "reasoning_delta", block: "r", text: "hm" },
+  { type: "reasoning_end", block: "r" },
+  { type: "text_start", block: "t" },
+  { type: "text_delta", block: "t", text: "Hi" },
+  { type: "text_end", block: "t" },
+  { type: "tool_call_start", block: "a", id: "call_a", name: "f" },
+  { type: "tool_call_start", block: "b", id: "call_b", name: "g" },
+  { type: "tool_call_delta", block: "a", arguments: '{"x":1}' },
+  { type: "tool_call_end", block: "a" },
+  { type: "tool_call_end", block: "b" },
+  {
+    type: "usage",
+    usage: {
+      inputTokens: 9,
+      cacheReadTokens: 4,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      outputTokens: 7,
+      reasoningTokens: 2,
+    },
+  },
+  { type: "finish", finish: { reason: "tool_calls" } },
+];
+
+describe("chat streams, written", () => {
+  it("STREAM-03 STREAM-04 T9: the whole sequence, each call with its own index, with end marker", () => {
+    const frames = dataOf(encodeEvents(chatCodec, blocks, contextFor({ includeUsage: true })));
+    const common = {
+      id: "chatcmpl-01test",
+      object: "chat.completion.chunk",
+      created: 1_700_000_000,
+      model: "acme/talk",
+    };
+    const step = (content: JsonObject, finish: string | null = null) => ({
+      ...common,
+      choices: [{ index: 0, delta: content, logprobs: null, finish_reason: finish }],
+      usage: null,
+    });
+    const piece = (tool: JsonObject) => step({ tool_calls: [tool] });
+    expect(frames).toEqual([
+      step({ role: "assistant", content: "", refusal: null }),
+      step({ reasoning_content: "hm" }),
+      step({ content: "Hi" }),
+      piece({ index: 0, id: "call_a", type: "function", function: { name: "f", arguments: "" } }),
+      piece({ index: 1, id: "call_b", type: "function", function: { name: "g", arguments: "" } }),
+      piece({ index: 0, function: { arguments: '{"x":1}' } }),
+      piece({ index: 1, function: { arguments: "{}" } }),
+      step({}, "tool_calls"),
+      {
+        ...common,
+        choices: [],
+        usage: {
+          prompt_tokens: 9,
+          completion_tokens: 7,
+          total_tokens: 16,
+          prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
+          completion_tokens_details: { reasoning_tokens: 2 },
+        },
+      },
+      "[DONE]",
+    ]);
+  });
+
+  it("a caller that did not ask for usage sees no usage key", () => {
+    const frames = encodeEvents(chatCodec, blocks, contextFor());
+    expect(frames.some(({ data }) => data.includes("usage"))).toBe(false);
+  });
+
+  it("T16: a stream that broke ends with an error chunk and no end marker", () => {
+    const broken: CanonicalEvent[] = [...blocks.slice(0, 3), { type: "error", message: "gone" }];
+    for (const frames of [
+      encodeEvents(chatCodec, broken, contextFor()),
+      encodeEvents(chatCodec, blocks.slice(0, 3), contextFor(), { kind: "cut", message: "gone" }),
+    ]) {
+      const last = dataOf(frames).at(-1);
+      expect(last).toMatchObject({
+        choices: [{ finish_reason: "error" }],
+        error: { message: "gone", type: "upstream_error", code: "upstream_error", param: null },
+      });
+    }
+  });
+
+  it("what is written is read back as it was", () => {
+    const events = decodeFrames(
+      chatCodec,
+      encodeEvents(chatCodec, blocks, contextFor({ includeUsage: true })),
+    );
+    expect(grammarFaults(events)).toEqual([]);
+    const { content, usage: told, finish } = collect(events);
+    const before = collect(blocks);
+    expect(told).toEqual(before.usage);
+    expect(finish.reason).toBe("tool_calls");
+    expect(content).toEqual(
+      before.content.map((part) =>
+        part.type === "tool_call" && part.arguments === "" ? { ...part, arguments: "{}" } : part,
+      ),
+    );
+  });
+});
+
+const files = ["deepseek/chat", "openai/chat", "openai-compatible/chat"].flatMap((folder) =>
+  recordings(folder, /chunks\.txt$|\.sse$/),
+);
+
+describe.skipIf(files.length === 0)(
+  "recorded chat streams (skipped where they are not beside the project)",
+  () => {
+    it.each(files)(
+      "$name: legal, whole, and the same after writing and reading again",
+      ({ text }) => {
+        const events = decodeFrames(chatCodec, recordedFrames(text));
+        expect(grammarFaults(events)).toEqual([]);
+        const first = collect(events);
+        expect(first.content.length).toBeGreaterThan(0);
+        const again = decodeFrames(
+          chatCodec,
+          encodeEvents(chatCodec, events, contextFor({ includeUsage: true })),
+        );
+        expect(grammarFaults(again)).toEqual([]);
+        const second = collect(again);
+        expect(second.content).toEqual(first.content);
+        expect(second.usage).toEqual(first.usage);
+        expect(second.finish.reason).toBe(first.finish.reason);
+      },
+    );
+  },
+);

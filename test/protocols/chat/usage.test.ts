@@ -1,0 +1,187 @@
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/base/errors.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { chatCodec } from "../../../src/protocols/chat/index.ts";
+import { readUsage, writeUsage } from "../../../src/protocols/chat/usage.ts";
+
+/** A usage object of these numbers: prompt, completion, total, cached, reasoning. */
+function told(...numbers: number[]): JsonObject {
+  const [prompt = 0, completion = 0, total = 0, cached = 0, reasoning = 0] = numbers;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: total,
+    prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
+}
+
+describe("usage of chat upstreams", () => {
+  it.each<[string, JsonObject, number[]]>([
+    [
+      "OpenAI: cached inside the prompt, reasoning inside the completion",
+      told(100, 70, 170, 90, 20),
+      [100, 90, 70, 20],
+    ],
+    ["xAI: reasoning beside the completion", told(12, 2, 354, 11, 340), [12, 11, 342, 340]],
+    ["T50: cache reads only in the total", told(10, 5, 105, 90), [100, 90, 5, 0]],
+    ["both left out", told(10, 5, 35, 14, 6), [24, 14, 11, 6]],
+    ["cached above the prompt", told(10, 5, 15, 90), [100, 90, 5, 0]],
+    ["a total that explains nothing", told(10, 5, 99, 3, 2), [10, 3, 5, 2]],
+    ["T61: an explicit 0 counts as told", told(0, 0, 0), [0, 0, 0, 0]],
+    ["T51: reasoning above the completion is bounded by it", told(10, 5, 15, 0, 9), [10, 0, 5, 5]],
+  ])("%s", (_what, usage, [inputTokens, cacheReadTokens, outputTokens, reasoningTokens]) => {
+    expect(readUsage(usage)).toMatchObject({
+      inputTokens,
+      cacheReadTokens,
+      outputTokens,
+      reasoningTokens,
+    });
+  });
+
+  it("T46: cache reads are found in every spelling", () => {
+    const spellings = [
+      { prompt_cache_hit_tokens: 7, prompt_cache_miss_tokens: 3 },
+      { cached_tokens: 7 },
+    ];
+    for (const spelling of spellings) {
+      const usage = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, ...spelling };
+      expect(readUsage(usage)?.cacheReadTokens).toBe(7);
+    }
+  });
+
+  it("cache writes are found in every spelling, and never overlap with the reads", () => {
+    for (const key of [
+      "cache_write_tokens",
+      "cache_creation_input_tokens",
+      "cache_creation_tokens",
+    ]) {
+      const usage = { ...told(10, 1, 11), prompt_tokens_details: { cached_tokens: 6, [key]: 9 } };
+      expect(readUsage(usage)).toMatchObject({ cacheReadTokens: 6, cacheWriteTokens: 4 });
+    }
+  });
+
+  it.each([
+    [undefined],
+    [null],
+    ["12"],
+    [{}],
+    [{ prompt_tokens: 5 }],
+    [{ prompt_tokens: -1, completion_tokens: 4 }],
+    [{ prompt_tokens: 1.5, completion_tokens: 4 }],
+  ])("T48: %j tells nothing", (usage) => {
+    expect(readUsage(usage)).toBeUndefined();
+  });
+
+  it("one side missing is what the total leaves", () => {
+    expect(readUsage({ prompt_tokens: 5, total_tokens: 5 })).toMatchObject({
+      inputTokens: 5,
+      outputTokens: 0,
+    });
+    expect(readUsage({ completion_tokens: 5, total_tokens: 9 })).toMatchObject({
+      inputTokens: 4,
+      outputTokens: 5,
+    });
+  });
+
+  it("CONV-801 CONV-805 CONV-809 CONV-813: written under chat's own names", () => {
+    const usage = readUsage(told(100, 70, 170, 90, 20))!;
+    expect(writeUsage(usage)).toEqual({
+      prompt_tokens: 100,
+      completion_tokens: 70,
+      total_tokens: 170,
+      prompt_tokens_details: { cached_tokens: 90, cache_write_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 20 },
+    });
+    expect(readUsage(writeUsage(usage))).toEqual(usage);
+  });
+
+  it("a direct caller reads the numbers it is billed for", () => {
+    const answer = chatCodec.direct.answer({ usage: told(12, 2, 354, 11, 340) }, "acme/talk", []);
+    expect(answer["usage"]).toMatchObject({
+      prompt_tokens: 12,
+      completion_tokens: 342,
+      total_tokens: 354,
+    });
+  });
+});
+
+describe("errors of chat upstreams", () => {
+  const decode = (body: unknown) => chatCodec.decodeError(502, body);
+
+  it.each<[string, unknown, object]>([
+    [
+      "OpenAI",
+      {
+        error: {
+          message: "no",
+          type: "invalid_request_error",
+          param: "max_tokens",
+          code: "unsupported_parameter",
+        },
+      },
+      {
+        message: "no",
+        type: "invalid_request_error",
+        param: "max_tokens",
+        code: "unsupported_parameter",
+      },
+    ],
+    [
+      "xAI",
+      { code: "invalid_argument", error: "no such model" },
+      { message: "no such model", code: "invalid_argument" },
+    ],
+    [
+      "OpenRouter",
+      {
+        error: {
+          code: 429,
+          message: "Provider returned error",
+          metadata: { error_type: "rate_limit", raw: "slow down" },
+        },
+      },
+      { message: "Provider returned error: slow down", code: "429", type: "rate_limit" },
+    ],
+    [
+      "vLLM",
+      { object: "error", message: "too long", type: "BadRequestError", code: 400 },
+      { message: "too long", code: "400" },
+    ],
+    [
+      "FastAPI",
+      { detail: [{ loc: ["body"], msg: "field required" }] },
+      { message: "field required" },
+    ],
+    ["an array", [{ error: { message: "quota", code: 429 } }], { message: "quota", code: "429" }],
+    ["HTML", "<html><body><h1>502 Bad Gateway</h1></body></html>", { message: "502 Bad Gateway" }],
+    ["text", "upstream connect error", { message: "upstream connect error" }],
+    ["nothing", undefined, { message: "The upstream answered with status 502." }],
+    ["a number", 7, { message: "The upstream answered with status 502." }],
+    ["an empty object", {}, { message: "The upstream answered with status 502." }],
+    [
+      "a nested oddity",
+      { error: { message: { x: 1 } } },
+      { message: "The upstream answered with status 502." },
+    ],
+  ])("%s", (_vendor, body, expected) => {
+    expect(decode(body)).toMatchObject(expected);
+  });
+
+  it("a message of megabytes is cut", () => {
+    expect(decode({ error: { message: "x".repeat(5_000_000) } }).message.length).toBeLessThan(5000);
+    expect(decode("<".repeat(1_000_000)).message.length).toBeLessThan(5000);
+  });
+
+  it("ERR-01: all four keys are on every error", () => {
+    const told = new GatewayError("model_not_found", "No such model.");
+    expect(chatCodec.encodeError(told, "req_1")).toEqual({
+      error: {
+        message: "No such model.",
+        type: "not_found_error",
+        param: null,
+        code: "model_not_found",
+      },
+    });
+  });
+});
