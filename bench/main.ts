@@ -29,7 +29,7 @@ if (!canPin)
     "taskset is missing or there is one core: the processes share cores, and the figures are noisier",
   );
 const upstream = await startRawUpstream();
-const postgres = await startPostgres();
+const postgres = await startPostgres({ fsync: true });
 const subjects: Subject[] = [
   await startBareProxy(upstream.url),
   await startTollgate("Tollgate, PostgreSQL", upstream.url, await postgres.createDatabase()),

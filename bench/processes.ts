@@ -37,7 +37,7 @@ export function startMeasured(
   });
   return new Promise((resolve, reject) => {
     let output = "";
-    const lines = createInterface({ input: child.stdout! });
+    const lines = createInterface({ input: child.stdout });
     lines.on("line", (line) => {
       output += `${line}\n`;
       if (ready.test(output)) resolve({ child, output });

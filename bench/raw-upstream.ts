@@ -70,8 +70,8 @@ export async function startRawUpstream(): Promise<{ url: string; close(): void }
 function serve(socket: Socket, whole: Buffer, chunks: readonly Buffer[]): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on("error", () => socket.destroy());
-  socket.on("data", (data) => {
-    rest = rest.length === 0 ? data : Buffer.concat([rest, data]);
+  socket.on("data", (data: Buffer) => {
+    rest = Buffer.concat([rest, data]);
     for (;;) {
       const end = rest.indexOf(headEnd);
       if (end === -1) return;

@@ -65,17 +65,18 @@ export function createSseParser(eventBytesMax: number = defaultEventBytesMax): S
     // Comments, `id`, `retry` and unknown fields carry nothing we use.
   }
 
+  /** Drops what is no text of a line: a byte order mark at the very start, the second half of a split "\r\n". */
+  function withoutPrefix(chunk: string): string {
+    const skip =
+      (atStart && chunk.charCodeAt(0) === 0xfeff) || (skipLineFeed && chunk.charCodeAt(0) === 10);
+    atStart = false;
+    skipLineFeed = false;
+    return skip ? chunk.slice(1) : chunk;
+  }
+
   function takeText(chunk: string): SseEvent[] {
     const events: SseEvent[] = [];
-    let text = chunk;
-    if (atStart && text.length > 0) {
-      atStart = false;
-      if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
-    }
-    if (skipLineFeed && text.length > 0) {
-      skipLineFeed = false;
-      if (text.charCodeAt(0) === 10) text = text.slice(1);
-    }
+    const text = chunk.length === 0 ? chunk : withoutPrefix(chunk);
     let start = 0;
     for (let end = lineEnd(text, 0); end !== -1; end = lineEnd(text, start)) {
       pieces.push(text.slice(start, end));

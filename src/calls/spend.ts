@@ -30,9 +30,6 @@ interface SpendOptions {
   readonly log: Log;
 }
 
-const reserveTries = 3;
-const postTries = 8;
-
 /** Spending over a ledger. Holds of open calls have their leases extended at a third of the lease. */
 export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spend {
   const open = new Map<string, Hold>();
@@ -46,16 +43,13 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
 
   return {
     async reserve(hold, keyId, amountNano) {
-      // The hold's id makes a repeated reserve harmless: it is then `already_reserved`.
-      const result = await persist(reserveTries, () =>
-        ledger.reserve({ ...hold, keyId, amountNano, leaseMs, kind: "text" }),
-      );
+      const result = await ledger.reserve({ ...hold, keyId, amountNano, leaseMs, kind: "text" });
       const refusal = refusalOf(result, amountNano);
       if (refusal) throw refusal;
       open.set(hold.id, hold);
     },
     async post(hold, amountNano) {
-      const result = await persist(postTries, () => ledger.post({ ...hold, amountNano }));
+      const result = await ledger.post({ ...hold, amountNano });
       open.delete(hold.id);
       if (result.outcome === "posted" || result.outcome === "already_posted")
         return result.chargedNano;
@@ -68,7 +62,7 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
     async release(hold) {
       open.delete(hold.id);
       try {
-        await persist(reserveTries, () => ledger.void(hold));
+        await ledger.void(hold);
       } catch (error) {
         log.warn(
           { err: error, hold: hold.id },
@@ -78,24 +72,6 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
     },
     close: () => clearInterval(timer),
   };
-}
-
-/** Repeats what the database could not do, with growing pauses (50 ms to 3.2 s): it may be restarting. */
-async function persist<T>(tries: number, work: () => Promise<T>): Promise<T> {
-  for (let failed = 0; ;) {
-    try {
-      return await work();
-    } catch (error) {
-      failed += 1;
-      if (failed >= tries) {
-        throw new GatewayError("database_unavailable", "The gateway's database is not available.", {
-          cause: error,
-          retryAfterSeconds: 5,
-        });
-      }
-      await new Promise((resolve) => setTimeout(resolve, 25 * 2 ** failed));
-    }
-  }
 }
 
 /** The error for a refused reservation; undefined when it was granted. */

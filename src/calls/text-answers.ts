@@ -124,7 +124,7 @@ async function settle(context: CallContext, candidate: Candidate, metered: Meter
 }
 
 function isEventStream(exchange: Exchange): boolean {
-  return String(exchange.headers["content-type"] ?? "").startsWith("text/event-stream");
+  return (exchange.headers["content-type"] ?? "").startsWith("text/event-stream");
 }
 
 function parseAnswer(bytes: Buffer): JsonObject {

@@ -128,17 +128,14 @@ async function send(context: CallContext, candidate: Candidate, apiKey: string):
     apiKey,
     caller: context.call.callerHeaders,
   });
-  const { answer, abort } = openExchange(
-    context.pools.get(target.origin, provider.timeouts.connectMs),
-    {
-      path: target.path,
-      headers: target.headers,
-      body: JSON.stringify(body),
-      ...provider.timeouts,
-    },
-  );
-  context.onGone(provider.onDisconnect === "drain" ? () => {} : abort);
-  return answer;
+  const opening = openExchange(context.pools.get(target.origin, provider.timeouts.connectMs), {
+    path: target.path,
+    headers: target.headers,
+    body: JSON.stringify(body),
+    ...provider.timeouts,
+  });
+  context.onGone(provider.onDisconnect === "drain" ? () => {} : () => opening.abort());
+  return opening.answer;
 }
 
 async function refusal(

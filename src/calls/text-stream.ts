@@ -5,7 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
-import { ExchangeError, type Exchange } from "../upstream/index.ts";
+import type { Exchange, ExchangeError } from "../upstream/index.ts";
 import { BadAnswerError } from "./text-attempts.ts";
 import type { TextReply } from "./reply.ts";
 

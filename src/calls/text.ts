@@ -3,7 +3,7 @@
  * Spec: "Text endpoints"; design.md sections 4, 5, 7.
  */
 import { GatewayError, toGatewayError } from "../base/errors.ts";
-import { estimateInputTokens, upperBound } from "../catalog/index.ts";
+import { checkParameters, estimateInputTokens, upperBound } from "../catalog/index.ts";
 import { codecs, type CallFacts, type ProtocolName } from "../protocols/index.ts";
 import { parseModelId, plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
@@ -138,6 +138,7 @@ function prepare(
     random: Math.random,
   });
   record.plan = planned.explanation;
+  checkParameters(planned.model, call.protocol, call.body);
   const offers = planned.offers.filter((offer) => offer.protocol === call.protocol);
   if (offers.length === 0) {
     const message = `No provider of ${parsed.model} speaks the ${call.protocol} protocol, and conversion is not built yet.`;
@@ -146,7 +147,11 @@ function prepare(
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   record.reservedNano = upperBound(planned.model, offers, {
     inputTokens: inputEstimate,
-    maxOutputTokens: facts.maxOutputTokens,
+    // More than the model can produce is refused upstream, or produces no more than that.
+    maxOutputTokens: Math.min(
+      facts.maxOutputTokens ?? planned.model.reserveOutputTokens,
+      planned.model.maxOutputTokens,
+    ),
     answers: facts.answers,
   });
   const candidates = offers.map((offer) => ({

@@ -1,6 +1,6 @@
 /**
- * The catalogue a gateway runs on: the configuration file where there is one, else the sandbox and the vendors whose
- * keys are in the environment. Reloaded when the file changes; a wrong file leaves the old catalogue in force.
+ * The catalogue a gateway runs on: the configuration file where there is one, else the vendors whose keys are in the
+ * environment; and the sandbox where it runs. Reloaded when the file changes; a wrong file leaves the old one in force.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -15,21 +15,96 @@ import {
   watchConfig,
   type Catalog,
   type Config,
+  type Mistake,
   type Settings,
 } from "../catalog/index.ts";
 import { UsageError, type Environment } from "./environment.ts";
 
+/** The catalogue in force, and the settings of the start: those take effect at the next one. */
 export interface OpenCatalog {
   current(): Catalog;
-  settings(): Settings;
+  readonly settings: Settings;
   close(): void;
+}
+
+interface CatalogOptions {
+  readonly environment: Environment;
+  /** Where the sandbox listens; undefined where it does not run. */
+  readonly sandboxUrl: string | undefined;
+  readonly log: Log;
 }
 
 const defaultFile = "tollgate.yaml";
 
 /** The configuration file that counts: the one named, else `tollgate.yaml` where it exists. @throws UsageError when the named one is missing */
-export function configFile({ configPath }: Environment): string | undefined {
+export function configFile({ configPath }: Pick<Environment, "configPath">): string | undefined {
   if (configPath === undefined) return existsSync(defaultFile) ? resolve(defaultFile) : undefined;
   if (!existsSync(configPath)) throw new UsageError(`there is no configuration file ${configPath}`);
   return resolve(configPath);
+}
+
+/** Whether the simulated vendors run: as told, else where nothing else is configured. */
+export function sandboxWanted(environment: Environment): boolean {
+  if (environment.sandbox !== undefined) return environment.sandbox === "on";
+  return (
+    configFile(environment) === undefined &&
+    environmentCatalog(environment.variables).providers.size === 0
+  );
+}
+
+/** Loads the catalogue and keeps it up to date. @throws UsageError with every mistake of the file */
+export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog> {
+  const { environment, sandboxUrl } = options;
+  const sandbox = sandboxUrl === undefined ? undefined : sandboxCatalog(sandboxUrl);
+  const withSandbox = (catalog: Catalog): Catalog =>
+    sandbox ? mergeCatalogs(sandbox, catalog) : catalog;
+  const path = configFile(environment);
+  if (path === undefined) {
+    const catalog = withSandbox(environmentCatalog(environment.variables));
+    return { current: () => catalog, settings: defaultSettings, close() {} };
+  }
+  const knownProviders = [...(sandbox?.providers.keys() ?? [])];
+  const loading = { environment: environment.variables, knownProviders };
+  const result = await loadConfig(path, loading);
+  if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
+  return watched(path, {
+    ...options,
+    ...loading,
+    environment: environment.variables,
+    initial: result.config,
+    withSandbox,
+  });
+}
+
+interface WatchedOptions {
+  readonly environment: Environment["variables"];
+  readonly knownProviders: readonly string[];
+  readonly initial: Config;
+  readonly log: Log;
+  readonly withSandbox: (catalog: Catalog) => Catalog;
+}
+
+function watched(path: string, options: WatchedOptions): OpenCatalog {
+  const { initial, log, withSandbox } = options;
+  let current = withSandbox(initial.catalog);
+  const watch = watchConfig(path, {
+    ...options,
+    onChange(config) {
+      current = withSandbox(config.catalog);
+      log.info({ path, models: current.models.size }, "the configuration was reloaded");
+    },
+    onMistakes(mistakes) {
+      log.error(
+        { path, mistakes: formatMistakes(mistakes) },
+        "the changed configuration is wrong; the old one stays in force",
+      );
+    },
+  });
+  return { current: () => current, settings: initial.settings, close: () => watch.close() };
+}
+
+/** All mistakes under one heading. */
+export function mistakesText(mistakes: readonly Mistake[]): string {
+  const count = mistakes.length === 1 ? "one mistake" : `${mistakes.length} mistakes`;
+  return `the configuration has ${count}:\n${formatMistakes(mistakes)}`;
 }

@@ -12,7 +12,7 @@ import { startSandbox } from "../sandbox/index.ts";
 import { createRequestLog, migrate, openDatabase, type Database } from "../storage/index.ts";
 import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
 import { createPools } from "../upstream/index.ts";
-import { hasConfiguration, openCatalog } from "./catalog.ts";
+import { openCatalog, sandboxWanted } from "./catalog.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
 import type { Environment } from "./environment.ts";
 
@@ -32,6 +32,7 @@ export interface Gateway {
   /** What the very first start made and must be shown once. */
   readonly first: FirstStart | undefined;
   readonly database: Database;
+  readonly ledger: Ledger;
   /** Stops taking calls, waits for those under way, settles, and closes everything. */
   close(): Promise<void>;
 }
@@ -117,7 +118,7 @@ async function build(
     authenticator,
     metrics,
     log,
-    bodyBytesMax: catalog.settings().bodyBytesMax,
+    bodyBytesMax: catalog.settings.limits.bodyBytes,
     ready: () => accepting,
   });
   closers.push(async () => {
@@ -134,6 +135,7 @@ async function build(
     sandboxUrl: sandbox?.url,
     first,
     database,
+    ledger,
     close: closeAll,
   };
 }
@@ -143,12 +145,6 @@ async function startSandboxIfWanted(
 ): Promise<Awaited<ReturnType<typeof startSandbox>> | undefined> {
   if (!sandboxWanted(environment)) return undefined;
   return startSandbox({ host: "127.0.0.1", port: 0 });
-}
-
-/** Whether the simulated vendors run: as told, else where nothing else is configured. */
-function sandboxWanted(environment: Environment): boolean {
-  if (environment.sandbox !== undefined) return environment.sandbox === "on";
-  return !hasConfiguration(environment);
 }
 
 /** Voids the holds whose lease ran out: their processes died. */

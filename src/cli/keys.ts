@@ -167,6 +167,5 @@ async function list(options: JsonOption & { readonly workspace?: string }): Prom
 }
 
 async function render({ ledger }: Opened, record: KeyRecord): Promise<Record<string, unknown>> {
-  const spend = await ledger.spend({ workspaceId: record.workspaceId, keyId: record.id });
-  return renderKey(record, spend.key);
+  return renderKey(record, await ledger.spend(record.workspaceId, { layer: "key", id: record.id }));
 }

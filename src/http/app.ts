@@ -65,7 +65,7 @@ function answerError(services: HttpServices, { error, request, reply }: Failed):
     services.log.error({ err: error, request: request.id }, "a request failed");
   reply.hijack();
   writeError(reply.raw, {
-    protocol: protocolOfPath(pathOf(request)),
+    protocol: protocolOfPath(request.method, pathOf(request)),
     error: known,
     requestId: request.id,
   });

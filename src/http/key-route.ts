@@ -12,8 +12,8 @@ export function registerKeyRoute(app: FastifyInstance, services: HttpServices): 
     const reference = { id: caller.keyId, workspaceId: caller.workspaceId };
     const [record, spend] = await Promise.all([
       getKey({ database, clock: text.clock }, reference),
-      ledger.spend({ workspaceId: caller.workspaceId, keyId: caller.keyId }),
+      ledger.spend(caller.workspaceId, { layer: "key", id: caller.keyId }),
     ]);
-    return renderKey(record, spend.key);
+    return renderKey(record, spend);
   });
 }

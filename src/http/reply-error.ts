@@ -4,14 +4,16 @@ import type { GatewayError } from "../base/errors.ts";
 import { codecs, type ProtocolName } from "../protocols/index.ts";
 
 /** The protocol whose error shape a path answers in; paths of no text protocol use the OpenAI style (ERR-01). */
-export function protocolOfPath(path: string): ProtocolName {
+export function protocolOfPath(method: string, path: string): ProtocolName {
   if (path.startsWith("/v1/messages")) return "messages";
-  if (path.startsWith("/v1beta/") || path.startsWith("/v1/models/")) return "generate_content";
+  if (path.startsWith("/v1beta/")) return "generate_content";
+  // A model is read there in the OpenAI style, and called there in Google's.
+  if (path.startsWith("/v1/models/") && method === "POST") return "generate_content";
   return "chat";
 }
 
 /** The headers of an error answer. `x-should-retry: false` is for what must not be sent again by itself. */
-export function errorHeaders(error: GatewayError): Record<string, string> {
+function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(error.retryAfterSeconds);

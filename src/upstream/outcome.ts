@@ -3,7 +3,7 @@
  * design.md section 7; spec "Errors" 3; decisions.md. A failed attempt moves on before the first byte only.
  */
 import { GatewayError } from "../base/errors.ts";
-import type { WireError } from "../protocols/codec.ts";
+import type { WireError } from "../protocols/index.ts";
 import { ExchangeError } from "./exchange.ts";
 
 /** What to do after an attempt that did not succeed. */
@@ -62,6 +62,9 @@ const rows: Readonly<Record<number, Row>> = {
   504: { blame: "provider", retrySame: false, hurtsHealth: true, code: "upstream_timeout" },
 };
 
+/** What vendors call a wrong credential where the status does not say so. */
+const credentialCodes = new Set(["invalid_api_key", "API_KEY_INVALID"]);
+
 const retryAfterSecondsDefault = 5;
 
 /**
@@ -73,7 +76,11 @@ export function outcomeOfStatus(
   wire: WireError,
   retryAfter: string | undefined,
 ): Outcome {
-  const row = rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
+  // Google refuses a wrong key with 400; it is ours, not the caller's.
+  const row =
+    wire.code !== undefined && credentialCodes.has(wire.code)
+      ? ourSetup
+      : (rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake));
   return { ...row, error: errorOf(row, status, wire, retryAfter) };
 }
 

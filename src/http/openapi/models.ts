@@ -119,7 +119,7 @@ export const models: Part = {
         operationId: "getModel",
         summary: "One model",
         schema: "Model",
-        style: "generate_content",
+        style: "chat",
         idExample: "sandbox/chat",
       }),
     },

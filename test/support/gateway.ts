@@ -1,0 +1,84 @@
+/** A whole gateway for a test: in this process, on a database of its own, over real sockets. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog } from "../../src/base/log.ts";
+import { parseUsd } from "../../src/base/money.ts";
+import { startGateway, type Gateway } from "../../src/cli/gateway.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import type { Clock } from "../../src/base/clock.ts";
+
+export interface GatewayUnderTest extends Gateway {
+  /** The key of the very first start. */
+  readonly key: string;
+  readonly workspaceId: string;
+  readonly directory: string;
+  /** Sends a JSON POST with the key. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  credit(usd: string): Promise<void>;
+}
+
+interface Options {
+  /** A configuration file's text; without it the sandbox is what there is. */
+  readonly config?: string;
+  readonly databaseUrl?: string;
+  readonly sandbox?: "on" | "off";
+  readonly holdLeaseMs?: number;
+  readonly clock?: Clock;
+  readonly environment?: Record<string, string>;
+  /** Of a gateway that was closed: its data is found again. */
+  readonly directory?: string;
+}
+
+/** Starts it on a free port. `close` also removes its directory. */
+export async function startTestGateway(options: Options = {}): Promise<GatewayUnderTest> {
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tollgate-test-"));
+  const config = join(directory, "tollgate.yaml");
+  if (options.config !== undefined) writeFileSync(config, options.config);
+  const environment = readEnvironment({
+    PORT: "0",
+    TOLLGATE_DATA_DIR: join(directory, "data"),
+    TOLLGATE_SANDBOX: options.sandbox ?? (options.config === undefined ? "on" : "off"),
+    ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: config }),
+    ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
+    ...options.environment,
+  });
+  const { holdLeaseMs, clock } = options;
+  const gateway = await startGateway({
+    environment,
+    log: silentLog,
+    ...(holdLeaseMs === undefined ? {} : { holdLeaseMs }),
+    ...(clock === undefined ? {} : { clock }),
+  });
+  const key = gateway.first?.apiKey ?? "";
+  const rows = await gateway.database.query<{ id: string }>(
+    "select id from workspaces order by id limit 1",
+  );
+  const workspaceId = rows[0]!.id;
+  return {
+    ...gateway,
+    key,
+    workspaceId,
+    directory,
+    post: (path, body, headers = {}) =>
+      fetch(gateway.url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${key}`, ...headers },
+        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
+    get: (path, headers = {}) =>
+      fetch(gateway.url + path, { headers: { authorization: `Bearer ${key}`, ...headers } }),
+    async credit(usd) {
+      await gateway.ledger.credit({
+        workspaceId,
+        amountNano: parseUsd(usd),
+        reference: crypto.randomUUID(),
+      });
+    },
+    async close() {
+      await gateway.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

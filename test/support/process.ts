@@ -1,0 +1,76 @@
+/** A gateway as its own process, as an operator runs it: for what only a real process can show, such as kill -9. */
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+
+export interface GatewayProcess {
+  readonly url: string;
+  readonly sandboxUrl: string | undefined;
+  /** What it printed until it was ready. */
+  readonly banner: string;
+  readonly child: ChildProcess;
+  /** From the process's start to its first line that says ready, in milliseconds. */
+  readonly readyMs: number;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `tollgate serve` with these variables on top of the process's own, on a free port unless told otherwise. */
+export async function spawnGateway(environment: Record<string, string>): Promise<GatewayProcess> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [main, "serve"], {
+    env: { ...process.env, PORT: "0", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let banner = "";
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4_000)));
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      banner += `${line}\n`;
+      if (/tollgate keys|Try it|API key/.test(line)) setTimeout(resolve, 50);
+    });
+    child.once("exit", (code) =>
+      reject(new Error(`the gateway ended with code ${code}: ${errors}`)),
+    );
+  });
+  const gone = once(child, "exit") as Promise<[number | null]>;
+  return {
+    url: /ready at (http:\/\/\S+)/.exec(banner)![1]!,
+    sandboxUrl: /Sandbox\s+(http:\/\/[^/\s]+)/.exec(banner)?.[1],
+    banner,
+    child,
+    readyMs: performance.now() - started,
+    async kill() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      return (await gone)[0];
+    },
+  };
+}
+
+const run = promisify(execFile);
+
+/** Runs one `tollgate` command; the exit code beside what it printed. */
+export async function tollgate(
+  args: readonly string[],
+  environment: Record<string, string>,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  try {
+    const { stdout, stderr } = await run(process.execPath, [main, ...args], {
+      env: { ...process.env, ...environment },
+    });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    const failed = error as { code?: number; stdout?: string; stderr?: string };
+    return { code: failed.code ?? -1, stdout: failed.stdout ?? "", stderr: failed.stderr ?? "" };
+  }
+}
