@@ -1,6 +1,12 @@
 /** Small readers of wire values, for bodies whose shape was checked or is taken as it comes. */
 import { isObject, type WireObject } from "../base/json.ts";
-import type { CanonicalFieldName, CanonicalRequest, NativeField } from "./canonical/request.ts";
+import type {
+  CanonicalFieldName,
+  CanonicalRequest,
+  Json,
+  JsonObject,
+  NativeField,
+} from "./canonical/request.ts";
 
 /** The items of an array; none for anything else. */
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -14,6 +20,10 @@ export const nonEmpty = (value: unknown): string | undefined =>
 
 /** A member's members; none where it is no object. */
 export const objectOf = (value: unknown): WireObject => (isObject(value) ? value : {});
+
+/** An object with one member, or without it where there is no value. */
+export const member = (key: string, value: Json | undefined): JsonObject =>
+  value === undefined ? {} : { [key]: value };
 
 /** True for what a caller really set: null is how SDKs say nothing. */
 export const isSet = (value: unknown): boolean => value !== undefined && value !== null;
@@ -39,7 +49,7 @@ export function readRenamed(
     fields[name] = body[wireName];
     names[name] = wireName;
   }
-  return fields as Fields;
+  return fields;
 }
 
 /** Native fields in the order in which the caller's body has them. */

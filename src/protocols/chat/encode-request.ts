@@ -15,6 +15,7 @@ import type {
 } from "../canonical/request.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
+import { member } from "../read.ts";
 import { encodeContent, encodeMedia, joinText } from "./parts.ts";
 import { encodeReasoning } from "./reasoning.ts";
 
@@ -92,15 +93,15 @@ function encodeFormat(format: OutputFormat): JsonObject {
     json_schema: {
       name,
       schema,
-      ...(description === undefined ? {} : { description }),
-      ...(strict === undefined ? {} : { strict }),
+      ...member("description", description),
+      ...member("strict", strict),
     },
   };
 }
 
 /** One turn as one or more messages: each tool result is its own, directly after the calls, before what the user adds. */
 function encodeMessage(message: Message): JsonObject[] {
-  const name = message.name === undefined ? {} : { name: message.name };
+  const name = member("name", message.name);
   // Not every upstream knows `developer`; all know `system`, and OpenAI reads it as `developer`.
   if (message.role === "system") {
     return [{ role: "system", content: joinText(message.content), ...name }];

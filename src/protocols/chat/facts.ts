@@ -5,7 +5,6 @@ import type { CallFacts } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { isSet, list, nonEmpty } from "../read.ts";
 
-
 /** Facts of a request that passed the check. */
 export function readFacts(body: WireObject): CallFacts {
   const size = { characters: 0, media: 0 };

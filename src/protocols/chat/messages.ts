@@ -54,7 +54,11 @@ function decodeMessage(wire: WireObject, param: string, gathering: Gathering): M
     case "developer":
       return { role: "system", developer: true, content, ...named };
     case "assistant":
-      return { role: "assistant", content: assistantParts(wire, content, param, gathering), ...named };
+      return {
+        role: "assistant",
+        content: assistantParts(wire, content, param, gathering),
+        ...named,
+      };
     case "tool":
       return {
         role: "user",

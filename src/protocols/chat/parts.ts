@@ -3,7 +3,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { CacheBreakpoint, Json, JsonObject, NativeField, Part } from "../canonical/request.ts";
 import { audioFormat, audioMediaType, formatMediaUrl, parseMediaUrl } from "../media-url.ts";
 import { keepUnknown } from "../native.ts";
-import { list, nonEmpty, objectOf } from "../read.ts";
+import { list, member, nonEmpty, objectOf } from "../read.ts";
 
 type MediaPart = Extract<Part, { type: "media" }>;
 
@@ -123,7 +123,7 @@ export function encodeMedia(part: MediaPart): JsonObject[] {
 }
 
 function encodeFile({ source }: MediaPart, filename: string | undefined): JsonObject {
-  const named = filename === undefined ? {} : { filename };
+  const named = member("filename", filename);
   if (source.kind === "file_id") return { file_id: source.fileId, ...named };
   return { file_data: formatMediaUrl(source)!, ...named };
 }

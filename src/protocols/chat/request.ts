@@ -68,8 +68,8 @@ export function decodeRequest(body: JsonObject, address: RequestAddress): Canoni
     ...decodeFormat(body["response_format"], gathered),
     ...decodeStreamOptions(body["stream_options"], gathered),
   };
-  if (isSet(body["reasoning_effort"])) {
-    fields.reasoning = { effort: String(body["reasoning_effort"]) };
+  if (typeof body["reasoning_effort"] === "string") {
+    fields.reasoning = { effort: body["reasoning_effort"] };
     gathered.names["reasoning.effort"] = "reasoning_effort";
   }
   keepUnknown(body, known, "", gathered.native);

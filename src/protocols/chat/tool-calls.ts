@@ -37,7 +37,8 @@ export function takeCallPiece(
   const events: CanonicalEvent[] = [];
   let call = findCall(state, { index: piece["index"], id, name });
   if (!call) {
-    if (id === undefined && name === undefined && state.calls.length > 0) call = state.calls.at(-1)!;
+    if (id === undefined && name === undefined && state.calls.length > 0)
+      call = state.calls.at(-1)!;
     else call = addCall(state, piece["index"]);
   }
   call.wireId ??= id;

@@ -91,7 +91,7 @@ const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
 };
 
 function takeFrame(state: StreamState, type: string, frame: WireObject): CanonicalEvent[] {
-  const index = String(frame["output_index"] ?? 0);
+  const index = String(tokenCount(frame["output_index"]));
   if (type === "response.output_item.added") return itemBegun(state, index, frame["item"]);
   if (type === "response.output_item.done") return itemEnded(state, index, frame["item"]);
   const at = type.lastIndexOf(".");
@@ -105,40 +105,54 @@ function takeFrame(state: StreamState, type: string, frame: WireObject): Canonic
   }
   const kind = textKinds[stem];
   if (!kind || (step !== "delta" && step !== "done")) return [];
-  return takeText(state, { kind, source: stem, index, isDone: step === "done" }, frame);
+  const isDone = step === "done";
+  const text = nonEmpty(isDone ? (frame["text"] ?? frame["refusal"]) : frame["delta"]) ?? "";
+  return kind === "reasoning"
+    ? takeReasoning(state, { id: `reasoning_${index}`, source: stem, isDone, text }, frame)
+    : takeText(state, { id: blockId(index, frame["content_index"]), kind, isDone, text });
 }
 
 interface TextStep {
-  readonly kind: "text" | "refusal" | "reasoning";
-  readonly source: string;
-  readonly index: string;
+  readonly id: BlockId;
   readonly isDone: boolean;
+  readonly text: string;
 }
 
 /** A piece of text, or its end: which gives the whole text where no piece came before. */
-function takeText(state: StreamState, step: TextStep, frame: WireObject): CanonicalEvent[] {
-  const { kind, source, index, isDone } = step;
-  const isReasoning = kind === "reasoning";
-  // A reasoning item is one block, however many parts its summary has: its encryption comes with the item's end.
-  const id = isReasoning ? `reasoning_${index}` : blockId(index, frame["content_index"]);
+function takeText(
+  state: StreamState,
+  { id, kind, isDone, text }: TextStep & { readonly kind: "text" | "refusal" },
+): CanonicalEvent[] {
+  const isNews = text !== "" && (!isDone || isEmpty(state, id));
+  const events = isNews
+    ? [...openBlock(state, id, kind, kind), ...addContent(state, id, text)]
+    : [];
+  return isDone ? [...events, ...closeBlock(state, id)] : events;
+}
+
+/**
+ * Likewise for reasoning. An item of it is one block, however many parts its summary has: its encryption comes only
+ * with the item's end.
+ */
+function takeReasoning(
+  state: StreamState,
+  { id, source, isDone, text }: TextStep & { readonly source: string },
+  frame: WireObject,
+): CanonicalEvent[] {
   const known = state.blocks.get(id);
-  if (known && known.source !== source) return [];
+  if (text === "" || (known && known.source !== source)) return [];
   const part = frame["summary_index"] ?? frame["content_index"] ?? 0;
-  const isNewPart = known?.part !== part;
-  const text = nonEmpty(isDone ? (frame["text"] ?? frame["refusal"]) : frame["delta"]) ?? "";
-  const events: CanonicalEvent[] = [];
-  if (text !== "" && (!isDone || !known?.hasContent || (isReasoning && isNewPart))) {
-    events.push(...openBlock(state, id, kind, source));
-    if (isReasoning && known && isNewPart) events.push(...addContent(state, id, "\n\n"));
-    events.push(...addContent(state, id, text));
-    state.blocks.get(id)!.part = part;
-  }
-  if (isDone && !isReasoning) events.push(...closeBlock(state, id));
+  const isNextPart = known !== undefined && known.part !== part;
+  if (isDone && known?.hasContent && !isNextPart) return [];
+  const events = openBlock(state, id, "reasoning", source);
+  if (isNextPart) events.push(...addContent(state, id, "\n\n"));
+  events.push(...addContent(state, id, text));
+  state.blocks.get(id)!.part = part;
   return events;
 }
 
 const blockId = (index: string, contentIndex: unknown): BlockId =>
-  `content_${index}_${String(contentIndex ?? 0)}`;
+  `content_${index}_${tokenCount(contentIndex)}`;
 
 function openBlock(
   state: StreamState,

@@ -15,6 +15,7 @@ import type {
 } from "../canonical/request.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
+import { member } from "../read.ts";
 import { encodeInput, joinText } from "./parts.ts";
 
 /** The upstream's body. `model` is the upstream's own name. */
@@ -107,7 +108,7 @@ function encodeItem(part: Part): JsonObject[] {
   return [
     {
       type: "reasoning",
-      ...(part.id === undefined ? {} : { id: part.id }),
+      ...member("id", part.id),
       summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }],
       encrypted_content: part.signature.value,
     },
@@ -130,7 +131,7 @@ export function encodeTool({ name, description, parameters, strict }: Tool): Jso
   return {
     type: "function",
     name,
-    ...(description === undefined ? {} : { description }),
+    ...member("description", description),
     parameters: parameters ?? { type: "object", properties: {} },
     strict: strict ?? false,
   };
@@ -147,8 +148,8 @@ export function encodeToolChoice(choice: ToolChoice): Json {
 function encodeText({ outputFormat, verbosity }: CanonicalRequest): JsonObject | undefined {
   if (!outputFormat && verbosity === undefined) return undefined;
   return {
-    ...(outputFormat ? { format: encodeFormat(outputFormat) } : {}),
-    ...(verbosity === undefined ? {} : { verbosity }),
+    ...member("format", outputFormat && encodeFormat(outputFormat)),
+    ...member("verbosity", verbosity),
   };
 }
 
@@ -161,8 +162,8 @@ export function encodeFormat(format: OutputFormat): JsonObject {
     type: "json_schema",
     name,
     schema,
-    ...(description === undefined ? {} : { description }),
-    ...(strict === undefined ? {} : { strict }),
+    ...member("description", description),
+    ...member("strict", strict),
   };
 }
 

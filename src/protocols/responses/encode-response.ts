@@ -1,9 +1,10 @@
 /** Whole responses answers, and the items and objects that streams are made of, written from the canonical form. */
 import type { Usage } from "../../base/usage.ts";
-import type { Json, JsonObject, Part } from "../canonical/request.ts";
+import type { CanonicalRequest, Json, JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
 import { formatMediaUrl } from "../media-url.ts";
+import { member } from "../read.ts";
 import { encodeFormat, encodeTool, encodeToolChoice } from "./encode-request.ts";
 import { completeResponse } from "./response-object.ts";
 import { writeUsage } from "./usage.ts";
@@ -55,7 +56,6 @@ export function responseObject(
     (request.native.find((field) => field.param === param)?.value as Json | undefined) ?? null;
   const isOwn = request.protocol === "responses";
   const echoed = isOwn ? ["truncation", "top_logprobs", "max_tool_calls", "safety_identifier"] : [];
-  const { reasoning, outputFormat, verbosity } = request;
   return completeResponse(
     {
       id: `resp_${id}`,
@@ -64,26 +64,35 @@ export function responseObject(
       ...ending,
       output,
       usage: usage ? writeUsage(usage) : null,
-      max_output_tokens: request.maxOutputTokens ?? null,
-      temperature: request.temperature ?? null,
-      top_p: request.topP ?? null,
-      presence_penalty: request.presencePenalty ?? null,
-      frequency_penalty: request.frequencyPenalty ?? null,
-      tools: (request.tools ?? []).map((tool) => ({ description: null, ...encodeTool(tool) })),
-      tool_choice: request.toolChoice ? encodeToolChoice(request.toolChoice) : null,
-      parallel_tool_calls: request.parallelToolCalls ?? null,
-      reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
-      text: {
-        format: encodeFormat(outputFormat ?? { type: "text" }),
-        ...(verbosity === undefined ? {} : { verbosity }),
-      },
-      metadata: request.metadata ?? null,
-      store: request.store ?? null,
-      prompt_cache_key: request.promptCacheKey ?? null,
+      ...echoOf(request),
       ...Object.fromEntries(echoed.map((param) => [param, native(param)])),
     },
     model,
   );
+}
+
+/** What the caller asked, as far as it asked; the rest is completed with what applies then. */
+function echoOf(request: CanonicalRequest): JsonObject {
+  const { reasoning, outputFormat, verbosity, tools = [], toolChoice } = request;
+  const echo: Record<string, Json | undefined> = {
+    max_output_tokens: request.maxOutputTokens,
+    temperature: request.temperature,
+    top_p: request.topP,
+    presence_penalty: request.presencePenalty,
+    frequency_penalty: request.frequencyPenalty,
+    tools: tools.map((tool) => ({ description: null, ...encodeTool(tool) })),
+    tool_choice: toolChoice && encodeToolChoice(toolChoice),
+    parallel_tool_calls: request.parallelToolCalls,
+    reasoning: { ...member("effort", reasoning?.effort), ...member("summary", reasoning?.summary) },
+    text: {
+      format: encodeFormat(outputFormat ?? { type: "text" }),
+      ...member("verbosity", verbosity),
+    },
+    metadata: request.metadata,
+    store: request.store,
+    prompt_cache_key: request.promptCacheKey,
+  };
+  return Object.assign({}, ...Object.entries(echo).map(([key, value]) => member(key, value)));
 }
 
 /** Neighbouring texts and refusals are parts of one message; everything else is an item of its own. */
@@ -165,7 +174,7 @@ export const reasoningItem = (id: string, text: string, encrypted?: string): Jso
   type: "reasoning",
   id,
   summary: text === "" ? [] : [{ type: "summary_text", text }],
-  ...(encrypted === undefined ? {} : { encrypted_content: encrypted }),
+  ...member("encrypted_content", encrypted),
 });
 
 /** A function call item; no arguments are an empty object once the call is complete. */

@@ -259,7 +259,7 @@ function endPart(state: StreamState, block: Block): SseEvent[] {
   const part = spoken(kind, text);
   item.content[block.part] = part;
   item.openParts -= 1;
-  const told = kind === "output_text" ? { text, logprobs: [] } : { refusal: text };
+  const told: JsonObject = kind === "output_text" ? { text, logprobs: [] } : { refusal: text };
   const frames = [
     frame(state, `response.${kind}.done`, { ...place(block), ...told }),
     frame(state, "response.content_part.done", { ...place(block), part }),

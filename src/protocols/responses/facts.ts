@@ -5,7 +5,6 @@ import type { CallFacts } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { list, nonEmpty } from "../read.ts";
 
-
 interface Size {
   characters: number;
   media: number;

@@ -3,7 +3,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject, MediaSource, NativeField, Part } from "../canonical/request.ts";
 import { audioFormat, audioMediaType, formatMediaUrl, parseMediaUrl } from "../media-url.ts";
 import { keepUnknown } from "../native.ts";
-import { list, nonEmpty, objectOf } from "../read.ts";
+import { list, member, nonEmpty, objectOf } from "../read.ts";
 
 type MediaPart = Extract<Part, { type: "media" }>;
 
@@ -105,7 +105,7 @@ export function encodeInput(parts: readonly Part[]): JsonObject[] {
 
 function encodeMedia({ media, source, detail, filename }: MediaPart): JsonObject[] {
   const url = formatMediaUrl(source);
-  const fileId = source.kind === "file_id" ? { file_id: source.fileId } : {};
+  const fileId = member("file_id", source.kind === "file_id" ? source.fileId : undefined);
   if (media === "image") {
     const image = url === undefined ? fileId : { image_url: url };
     return [{ type: "input_image", ...image, detail: detail ?? "auto" }];
@@ -115,10 +115,8 @@ function encodeMedia({ media, source, detail, filename }: MediaPart): JsonObject
     return [{ type: "input_audio", input_audio: input }];
   }
   if (media !== "file") return [];
-  const data = source.kind === "base64" ? { file_data: url! } : {};
-  const link = source.kind === "url" ? { file_url: source.url } : {};
-  const named = filename === undefined ? {} : { filename };
-  return [{ type: "input_file", ...data, ...link, ...fileId, ...named }];
+  const data = member(source.kind === "base64" ? "file_data" : "file_url", url);
+  return [{ type: "input_file", ...data, ...fileId, ...member("filename", filename) }];
 }
 
 /** All text of some parts; several texts are paragraphs of one. */

@@ -20,7 +20,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
     throw new GatewayError("upstream_error", decodeError(200, body).message);
   }
   if (status !== undefined && status !== "completed" && status !== "incomplete") {
-    throw new GatewayError("upstream_error", `The upstream's answer is ${String(status)}.`);
+    throw new GatewayError("upstream_error", `The upstream's answer is ${JSON.stringify(status)}.`);
   }
   const content = objects(body["output"]).flatMap(decodeItem);
   const usage = readUsage(body["usage"]);

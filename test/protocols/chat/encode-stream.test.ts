@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import { collect } from "../../../src/protocols/canonical/collect.ts";
+import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
+import { grammarFaults } from "../../../src/protocols/canonical/grammar.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { chatCodec } from "../../../src/protocols/chat/index.ts";
+import {
+  contextFor,
+  dataOf,
+  decodeFrames,
+  encodeEvents,
+  recordedFrames,
+  recordings,
+} from "./support.ts";
+
+const blocks: CanonicalEvent[] = [
+  { type: "start", protocol: "messages", id: "msg_1", createdAt: 1 },
+  { type: "reasoning_start", block: "r" },
+  { type: "reasoning_delta", block: "r", text: "hm" },
+  { type: "reasoning_end", block: "r" },
+  { type: "text_start", block: "t" },
+  { type: "text_delta", block: "t", text: "Hi" },
+  { type: "text_end", block: "t" },
+  { type: "tool_call_start", block: "a", id: "call_a", name: "f" },
+  { type: "tool_call_start", block: "b", id: "call_b", name: "g" },
+  { type: "tool_call_delta", block: "a", arguments: '{"x":1}' },
+  { type: "tool_call_end", block: "a" },
+  { type: "tool_call_end", block: "b" },
+  {
+    type: "usage",
+    usage: {
+      inputTokens: 9,
+      cacheReadTokens: 4,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      outputTokens: 7,
+      reasoningTokens: 2,
+    },
+  },
+  { type: "finish", finish: { reason: "tool_calls" } },
+];
+
+describe("chat streams, written", () => {
+  it("STREAM-03 STREAM-04 T9: the whole sequence, each call with its own index, with end marker", () => {
+    const frames = dataOf(encodeEvents(chatCodec, blocks, contextFor({ includeUsage: true })));
+    const common = {
+      id: "chatcmpl-01test",
+      object: "chat.completion.chunk",
+      created: 1_700_000_000,
+      model: "acme/talk",
+    };
+    const step = (content: JsonObject, finish: string | null = null) => ({
+      ...common,
+      choices: [{ index: 0, delta: content, logprobs: null, finish_reason: finish }],
+      usage: null,
+    });
+    const piece = (tool: JsonObject) => step({ tool_calls: [tool] });
+    expect(frames).toEqual([
+      step({ role: "assistant", content: "", refusal: null }),
+      step({ reasoning_content: "hm" }),
+      step({ content: "Hi" }),
+      piece({ index: 0, id: "call_a", type: "function", function: { name: "f", arguments: "" } }),
+      piece({ index: 1, id: "call_b", type: "function", function: { name: "g", arguments: "" } }),
+      piece({ index: 0, function: { arguments: '{"x":1}' } }),
+      piece({ index: 1, function: { arguments: "{}" } }),
+      step({}, "tool_calls"),
+      {
+        ...common,
+        choices: [],
+        usage: {
+          prompt_tokens: 9,
+          completion_tokens: 7,
+          total_tokens: 16,
+          prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
+          completion_tokens_details: { reasoning_tokens: 2 },
+        },
+      },
+      "[DONE]",
+    ]);
+  });
+
+  it("a caller that did not ask for usage sees no usage key", () => {
+    const frames = encodeEvents(chatCodec, blocks, contextFor());
+    expect(frames.some(({ data }) => data.includes("usage"))).toBe(false);
+  });
+
+  it("T16: a stream that broke ends with an error chunk and no end marker", () => {
+    const broken: CanonicalEvent[] = [...blocks.slice(0, 3), { type: "error", message: "gone" }];
+    for (const frames of [
+      encodeEvents(chatCodec, broken, contextFor()),
+      encodeEvents(chatCodec, blocks.slice(0, 3), contextFor(), { kind: "cut", message: "gone" }),
+    ]) {
+      const last = dataOf(frames).at(-1);
+      expect(last).toMatchObject({
+        choices: [{ finish_reason: "error" }],
+        error: { message: "gone", type: "upstream_error", code: "upstream_error", param: null },
+      });
+    }
+  });
+
+  it("what is written is read back as it was", () => {
+    const events = decodeFrames(
+      chatCodec,
+      encodeEvents(chatCodec, blocks, contextFor({ includeUsage: true })),
+    );
+    expect(grammarFaults(events)).toEqual([]);
+    const { content, usage: told, finish } = collect(events);
+    const before = collect(blocks);
+    expect(told).toEqual(before.usage);
+    expect(finish.reason).toBe("tool_calls");
+    expect(content).toEqual(
+      before.content.map((part) =>
+        part.type === "tool_call" && part.arguments === "" ? { ...part, arguments: "{}" } : part,
+      ),
+    );
+  });
+});
+
+const files = ["deepseek/chat", "openai/chat", "openai-compatible/chat"].flatMap((folder) =>
+  recordings(folder, /chunks\.txt$|\.sse$/),
+);
+
+describe.skipIf(files.length === 0)(
+  "recorded chat streams (skipped where they are not beside the project)",
+  () => {
+    it.each(files)(
+      "$name: legal, whole, and the same after writing and reading again",
+      ({ text }) => {
+        const events = decodeFrames(chatCodec, recordedFrames(text));
+        expect(grammarFaults(events)).toEqual([]);
+        const first = collect(events);
+        expect(first.content.length).toBeGreaterThan(0);
+        const again = decodeFrames(
+          chatCodec,
+          encodeEvents(chatCodec, events, contextFor({ includeUsage: true })),
+        );
+        expect(grammarFaults(again)).toEqual([]);
+        const second = collect(again);
+        expect(second.content).toEqual(first.content);
+        expect(second.usage).toEqual(first.usage);
+        expect(second.finish.reason).toBe(first.finish.reason);
+      },
+    );
+  },
+);

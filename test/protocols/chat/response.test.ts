@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { chatCodec } from "../../../src/protocols/chat/index.ts";
+import { contextFor, faultOf, recordings } from "./support.ts";
+
+describe("whole chat answers", () => {
+  const answer = (message: JsonObject, extra: JsonObject = {}, finish = "stop"): JsonObject => ({
+    id: "chatcmpl-up",
+    created: 5,
+    model: "up",
+    choices: [{ index: 0, message, finish_reason: finish }],
+    ...extra,
+  });
+
+  it("reads reasoning, text, refusal and calls in order, and the usage", () => {
+    const response = chatCodec.decodeResponse(
+      answer(
+        {
+          content: "x",
+          reasoning_content: "r",
+          refusal: null,
+          tool_calls: [{ id: "", function: { name: "f", arguments: { a: 1 } } }],
+        },
+        { usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } },
+      ),
+    );
+    expect(response).toMatchObject({
+      protocol: "chat",
+      id: "chatcmpl-up",
+      createdAt: 5,
+      content: [
+        { type: "reasoning", text: "r" },
+        { type: "text", text: "x" },
+        { type: "tool_call", id: "call_chatcmplup_0", name: "f", arguments: '{"a":1}' },
+      ],
+      finish: { reason: "tool_calls", raw: "stop" },
+      usage: { inputTokens: 3, outputTokens: 2 },
+    });
+  });
+
+  it.each([
+    ["stop", "stop"],
+    ["length", "length"],
+    ["max_tokens", "length"],
+    ["content_filter", "content_filter"],
+    ["function_call", "tool_calls"],
+    ["tomorrow", "stop"],
+  ])("T19: finish reason %s is %s", (raw, reason) => {
+    const { finish } = chatCodec.decodeResponse(answer({ content: "x" }, {}, raw));
+    expect(finish).toEqual({ reason, raw });
+  });
+
+  it("an error with status 200, and an answer without choices, are errors", () => {
+    const failed = { error: { message: "no", code: 500 } };
+    expect(faultOf(() => chatCodec.decodeResponse(failed))).toBe("upstream_error null");
+    expect(faultOf(() => chatCodec.decodeResponse({ choices: [] }))).toBe("upstream_error null");
+  });
+
+  it("CONV-701 CONV-705 CONV-713 CONV-717: written as a chat answer, calls deriving the finish reason", () => {
+    const written = chatCodec.encodeResponse(
+      {
+        protocol: "generate_content",
+        id: "g",
+        createdAt: 0,
+        content: [
+          { type: "text", text: "hi" },
+          { type: "tool_call", id: "c", name: "f", arguments: "" },
+        ],
+        finish: { reason: "tool_calls", raw: "STOP" },
+      },
+      contextFor(),
+    );
+    expect(written).toEqual({
+      id: "chatcmpl-01test",
+      object: "chat.completion",
+      created: 1_700_000_000,
+      model: "acme/talk",
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: "assistant",
+            content: "hi",
+            refusal: null,
+            annotations: [],
+            tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+          },
+          logprobs: null,
+          finish_reason: "tool_calls",
+        },
+      ],
+    });
+  });
+
+  const files = ["deepseek/chat", "openai/chat", "openai-compatible/chat"].flatMap((folder) =>
+    recordings(folder, /(?<!error)\.json$/),
+  );
+
+  it.skipIf(files.length === 0)(
+    "recorded answers are the same after reading, writing and reading (skipped where they are not beside the project)",
+    () => {
+      for (const { text } of files) {
+        const first = chatCodec.decodeResponse(JSON.parse(text) as JsonObject);
+        const second = chatCodec.decodeResponse(chatCodec.encodeResponse(first, contextFor()));
+        expect(second.content).toEqual(first.content);
+        expect(second.usage).toEqual(first.usage);
+        expect(second.finish.reason).toBe(first.finish.reason);
+      }
+    },
+  );
+});

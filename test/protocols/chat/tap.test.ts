@@ -1,0 +1,261 @@
+import * as fastCheck from "fast-check";
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/base/errors.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { chatCodec } from "../../../src/protocols/chat/index.ts";
+import { dataOf, everyCut, framesOf, sse, tapped } from "./support.ts";
+
+const { direct } = chatCodec;
+
+const base = {
+  id: "chatcmpl-up1",
+  object: "chat.completion.chunk",
+  created: 1_741_569_952,
+  model: "up-large-2026",
+};
+const chunk = (
+  delta: JsonObject,
+  finish: string | null = null,
+  extra: JsonObject = {},
+): JsonObject => ({
+  ...base,
+  choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+  ...extra,
+});
+const usage = {
+  prompt_tokens: 19,
+  completion_tokens: 10,
+  total_tokens: 29,
+  prompt_tokens_details: { cached_tokens: 4 },
+};
+
+/** As OpenAI streams with usage asked for. */
+const transcript = sse(
+  chunk({ role: "assistant", content: "", refusal: null }, null, { usage: null }),
+  chunk({ content: "Grüß " }, null, { usage: null }),
+  chunk({ content: "dich 👋" }, null, { usage: null }),
+  chunk({}, "stop", { usage: null }),
+  { ...base, choices: [], usage },
+  "[DONE]",
+);
+
+describe("a chat stream in passing", () => {
+  it("TXT-10 TXT-11 T37: every frame carries the canonical model", () => {
+    const { tap, passed } = tapped(direct, framesOf(transcript), {
+      stream_options: { include_usage: true },
+    });
+    const frames = dataOf([...passed, ...tap.release()]);
+    expect(frames.pop()).toBe("[DONE]");
+    expect(frames.map((frame) => (frame as JsonObject)["model"])).toEqual(
+      Array(5).fill("acme/talk"),
+    );
+    expect(JSON.stringify(frames)).not.toContain("up-large");
+  });
+
+  it("keeps back what ends the stream until it is released", () => {
+    const { tap, passed } = tapped(direct, framesOf(transcript), {
+      stream_options: { include_usage: true },
+    });
+    expect(passed).toHaveLength(3);
+    expect(tap.seen.ended).toBe(true);
+    const [finish, totals, marker] = dataOf(tap.release());
+    expect(finish).toMatchObject({ choices: [{ finish_reason: "stop" }], usage: null });
+    expect(totals).toEqual({ ...base, model: "acme/talk", choices: [], usage });
+    expect(marker).toBe("[DONE]");
+    expect(tap.release()).toEqual([]);
+  });
+
+  it("a caller that did not ask for usage sees no trace of it", () => {
+    const { tap, passed } = tapped(direct, framesOf(transcript));
+    const frames = [...passed, ...tap.release()];
+    expect(frames).toHaveLength(5);
+    expect(frames.some(({ data }) => data.includes("usage"))).toBe(false);
+    expect(tap.seen.usage).toMatchObject({ inputTokens: 19, outputTokens: 10, cacheReadTokens: 4 });
+  });
+
+  it("T17: cut at any byte, the same frames come out", () => {
+    const whole = tapped(direct, framesOf(transcript));
+    for (const pieces of everyCut(transcript)) {
+      const { passed } = tapped(direct, framesOf(...pieces));
+      expect(passed).toEqual(whole.passed);
+    }
+  });
+
+  it("STREAM-04: an end marker the upstream left out is completed", () => {
+    const { tap } = tapped(direct, framesOf(transcript.replace("data: [DONE]\n\n", "")));
+    expect(tap.seen.ended).toBe(true);
+    expect(dataOf(tap.release()).at(-1)).toBe("[DONE]");
+  });
+
+  it("STREAM-04: a finish reason the upstream left out is completed", () => {
+    const { tap } = tapped(direct, framesOf(sse(chunk({ content: "hi" }), "[DONE]")));
+    expect(tap.seen.ended).toBe(true);
+    expect(dataOf(tap.release())).toMatchObject([
+      { choices: [{ finish_reason: "stop" }] },
+      "[DONE]",
+    ]);
+  });
+
+  it("a stream without finish reason and end marker has not ended", () => {
+    expect(tapped(direct, framesOf(sse(chunk({ content: "hi" })))).tap.seen.ended).toBe(false);
+  });
+
+  it("T48 T49: usage in content chunks, in the finish chunk, in the choice and in x_groq counts, the last one told", () => {
+    const early = { ...usage, completion_tokens: 1, total_tokens: 20 };
+    const streams = [
+      sse(chunk({ content: "a" }, null, { usage: early }), chunk({}, "stop", { usage })),
+      sse(chunk({ content: "a" }), chunk({}, "stop", { x_groq: { usage } })),
+      sse({ ...base, choices: [{ index: 0, delta: {}, finish_reason: "stop", usage }] }),
+    ];
+    for (const stream of streams) {
+      const { tap } = tapped(direct, framesOf(stream), { stream_options: { include_usage: true } });
+      expect(tap.seen.usage).toMatchObject({ inputTokens: 19, outputTokens: 10 });
+      // The caller gets it where OpenAI puts it: in one frame of its own.
+      const told = dataOf(tap.release()).filter((frame) => (frame as JsonObject)["usage"]);
+      expect(told).toMatchObject([{ choices: [], usage: { completion_tokens: 10 } }]);
+    }
+  });
+
+  it("collects text, reasoning and tool arguments for an estimate, and T60: no error text", () => {
+    const frames = framesOf(
+      sse(
+        chunk({ reasoning_content: "hm, " }),
+        chunk({ content: "well " }),
+        chunk({
+          tool_calls: [
+            { index: 0, id: "c", type: "function", function: { name: "f", arguments: "{}" } },
+          ],
+        }),
+        { error: { message: "the upstream fell over", code: 500 } },
+      ),
+    );
+    const { tap, passed } = tapped(direct, frames);
+    expect(tap.seen.text).toBe("hm, well f{}");
+    expect(tap.seen.error).toMatchObject({ message: "the upstream fell over", code: "500" });
+    expect(passed).toHaveLength(3);
+  });
+
+  it("T16: a broken stream ends with an error chunk and nothing that looks complete", () => {
+    const { tap } = tapped(direct, framesOf(sse(chunk({ content: "half" }), chunk({}, "stop"))));
+    const frames = dataOf(tap.fail(new GatewayError("upstream_error", "gone")));
+    expect(frames).toEqual([
+      {
+        ...base,
+        model: "acme/talk",
+        choices: [{ index: 0, delta: {}, finish_reason: "error" }],
+        error: { message: "gone", type: "upstream_error", param: null, code: "upstream_error" },
+      },
+    ]);
+    expect(tap.release()).toEqual([]);
+    expect(tap.push({ data: JSON.stringify(chunk({ content: "late" })) })).toEqual([]);
+  });
+
+  it.each(["<html>bad gateway</html>", '{"id":"x","choices":[{"delta":{"content":"x"}', "[1]"])(
+    "T16: the frame %s is an error, not silence",
+    (data) => {
+      const { tap, passed } = tapped(direct, [{ data }]);
+      expect(passed).toEqual([]);
+      expect(tap.seen.error?.message).toMatch(/not a JSON object/);
+    },
+  );
+
+  it("with several choices asked for, the first to finish does not hold back the others", () => {
+    const choice = (index: number, delta: JsonObject, finish: string | null): JsonObject => ({
+      ...base,
+      choices: [{ index, delta, finish_reason: finish }],
+    });
+    const frames = framesOf(
+      sse(
+        choice(0, { content: "a" }, null),
+        choice(0, {}, "stop"),
+        choice(1, { content: "b" }, null),
+        choice(1, {}, "stop"),
+      ),
+    );
+    const { tap, passed } = tapped(direct, frames, { n: 2 });
+    expect(passed).toHaveLength(3);
+    expect(tap.seen.ended).toBe(true);
+  });
+
+  it("sets the model wherever a vendor writes it: after the choices, not at all, or beside a nested namesake", () => {
+    const { model, ...nameless } = base;
+    const choices: JsonObject[] = [
+      { index: 0, delta: { content: '"model":"up-large-2026",{' }, finish_reason: null },
+    ];
+    const frames: JsonObject[] = [
+      { choices, ...nameless, model },
+      { ...nameless, choices },
+      { ...nameless, provider: { model: "inner" }, model, choices, usage: null },
+      { ...base, choices, usage: null },
+      { ...base, choices, usage: null },
+    ];
+    const { passed } = tapped(direct, framesOf(sse(...frames)));
+    expect(dataOf(passed)).toEqual(
+      frames.map(({ usage: _stripped, ...frame }) => ({ ...frame, model: "acme/talk" })),
+    );
+  });
+
+  it("rewrites any chunk to what parsing it, setting the model and writing it would give", () => {
+    const value = fastCheck.jsonValue({ maxDepth: 3 });
+    const delta = fastCheck.record({
+      content: fastCheck.oneof(
+        fastCheck.string(),
+        fastCheck.constant('","usage":null,"model":"up"'),
+      ),
+    });
+    fastCheck.assert(
+      fastCheck.property(value, delta, fastCheck.boolean(), (extra, content, spaced) => {
+        const frame = {
+          id: "i",
+          extra,
+          model: "up",
+          choices: [{ index: 0, delta: content, usage: null }],
+          usage: null,
+        };
+        const data = JSON.stringify(frame, null, spaced ? 1 : 0).replaceAll("\n", " ");
+        const { passed } = tapped(direct, [{ data }, { data }]);
+        const { usage: _stripped, ...kept } = JSON.parse(data) as JsonObject;
+        expect(dataOf(passed)).toEqual([
+          { ...kept, model: "acme/talk" },
+          { ...kept, model: "acme/talk" },
+        ]);
+      }),
+    );
+  });
+});
+
+describe("a whole chat answer in passing", () => {
+  const answer = (): JsonObject => ({
+    ...base,
+    object: "chat.completion",
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: "Hi", refusal: null },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
+    usage,
+    system_fingerprint: "fp_1",
+  });
+
+  it("TXT-11 TXT-14 TXT-21: canonical model, and gw.droppedParams where something was dropped", () => {
+    const { model: _model, ...kept } = answer();
+    expect(direct.answer(answer(), "acme/talk", [])).toEqual({ ...kept, model: "acme/talk" });
+    expect(direct.answer(answer(), "acme/talk", ["service_tier"])).toEqual({
+      ...kept,
+      model: "acme/talk",
+      gw: { droppedParams: ["service_tier"] },
+    });
+  });
+
+  it("its text is that of all choices", () => {
+    const choices: JsonObject[] = [
+      { message: { content: "a", reasoning_content: "r" } },
+      { message: { tool_calls: [{ function: { name: "f", arguments: "{}" } }] } },
+    ];
+    expect(direct.text({ choices })).toBe("arf{}");
+    expect(direct.text({})).toBe("");
+  });
+});
