@@ -1,0 +1,306 @@
+import { describe, expect, it } from "vitest";
+import { noteParams } from "../../../src/base/notes.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { responsesCodec } from "../../../src/protocols/responses/index.ts";
+import { faultOf } from "../chat/support.ts";
+
+const { direct } = responsesCodec;
+const minimal: JsonObject = { model: "acme/talk", input: "hi" };
+const fault = (extra: JsonObject): string =>
+  faultOf(() => direct.validate({ ...minimal, ...extra }));
+const itemFault = (item: JsonObject | number): string => fault({ input: [item] });
+
+describe("the check of a responses body", () => {
+  it("RESP-02 RESP-06: model and input are required", () => {
+    expect(faultOf(() => direct.validate({ input: "hi" }))).toBe(
+      "missing_required_parameter model",
+    );
+    expect(faultOf(() => direct.validate({ model: "a" }))).toBe("missing_required_parameter input");
+  });
+
+  it.each<[JsonObject | number, string]>([
+    [{ role: "user", content: "hi" }, "none"],
+    [{ type: "message", role: "developer", content: [{ type: "input_text", text: "x" }] }, "none"],
+    [{ type: "function_call", call_id: "c", name: "f", arguments: "{}" }, "none"],
+    [
+      { type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "x" }] },
+      "none",
+    ],
+    [{ type: "reasoning", summary: [], encrypted_content: "zzz" }, "none"],
+    [{ type: "item_of_tomorrow", x: 1 }, "none"],
+    [{ id: "msg_1" }, "none"],
+    [7, "invalid_type input[0]"],
+    [{ content: "hi" }, "missing_required_parameter input[0].role"],
+    [{ role: "tool", content: "hi" }, "invalid_value input[0].role"],
+    [{ role: "user" }, "missing_required_parameter input[0].content"],
+    [{ role: "user", content: 7 }, "invalid_type input[0].content"],
+    [
+      { role: "user", content: [{ type: "input_text" }] },
+      "missing_required_parameter input[0].content[0].text",
+    ],
+    [
+      { type: "function_call", name: "f", arguments: "" },
+      "missing_required_parameter input[0].call_id",
+    ],
+    [
+      { type: "function_call", call_id: "c", name: "f", arguments: {} },
+      "invalid_type input[0].arguments",
+    ],
+    [{ type: "function_call_output", call_id: "c" }, "missing_required_parameter input[0].output"],
+  ])("RESP-08: item %j: %s", (item, expected) => {
+    expect(itemFault(item)).toBe(expected);
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ["RESP-10", { max_output_tokens: "x" }, "invalid_type max_output_tokens"],
+    ["RESP-10", { max_output_tokens: 16.5 }, "invalid_type max_output_tokens"],
+    ["RESP-10", { max_output_tokens: 16 }, "none"],
+    ["RESP-11", { temperature: 0 }, "none"],
+    ["RESP-11", { temperature: 2 }, "none"],
+    ["RESP-11", { temperature: 2.1 }, "integer_above_max_value temperature"],
+    ["RESP-11", { temperature: -0.1 }, "integer_below_min_value temperature"],
+    ["RESP-12", { top_p: 0.9 }, "none"],
+    ["RESP-12", { top_p: "x" }, "invalid_type top_p"],
+    ["RESP-13", { stream: "x" }, "invalid_type stream"],
+    [
+      "RESP-14",
+      { tools: [{ type: "function", name: "f", description: "d", parameters: {} }] },
+      "none",
+    ],
+    ["RESP-14", { tools: [{ type: "function" }] }, "missing_required_parameter tools[0].name"],
+    ["RESP-15", { tool_choice: "auto" }, "none"],
+    ["RESP-15", { tool_choice: "none" }, "none"],
+    ["RESP-15", { tool_choice: "required" }, "none"],
+    ["RESP-15", { tool_choice: { type: "function", name: "f" } }, "none"],
+    ["RESP-15", { tool_choice: "sometimes" }, "invalid_value tool_choice"],
+    ["RESP-18", { text: { verbosity: "low" } }, "none"],
+    ["RESP-18", { text: { verbosity: "medium" } }, "none"],
+    ["RESP-18", { text: { verbosity: "high" } }, "none"],
+    ["RESP-18", { text: { verbosity: "loud" } }, "invalid_value text.verbosity"],
+    ["RESP-24", { reasoning: { effort: "ultra", mode: "x", context: 7 } }, "none"],
+    ["RESP-32", { truncation: "auto" }, "none"],
+    ["RESP-32", { truncation: "disabled" }, "none"],
+    ["RESP-32", { truncation: "some" }, "invalid_value truncation"],
+    ["RESP-42", { top_logprobs: 0 }, "none"],
+    ["RESP-42", { top_logprobs: 20 }, "none"],
+    ["RESP-42", { top_logprobs: 21 }, "integer_above_max_value top_logprobs"],
+    ["RESP-46", { prompt_cache_options: { ttl: "30m" } }, "none"],
+    ["RESP-46", { prompt_cache_options: { ttl: "1h" } }, "invalid_value prompt_cache_options.ttl"],
+    ["RESP-47", { prompt_cache_options: { mode: "implicit" } }, "none"],
+    ["RESP-47", { prompt_cache_options: { mode: "explicit" } }, "none"],
+    [
+      "RESP-47",
+      { prompt_cache_options: { mode: "magic" } },
+      "invalid_value prompt_cache_options.mode",
+    ],
+    ["RESP-50", { moderation: { model: "m", policy: {} } }, "none"],
+    ["RESP-50", { moderation: "auto" }, "invalid_type moderation"],
+  ])("%s: %j: %s", (_id, extra, expected) => {
+    expect(fault(extra)).toBe(expected);
+  });
+
+  it("RESP-40: no service tier is wrong: it is never forwarded", () => {
+    const tiers = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"];
+    expect(tiers.map((tier) => fault({ service_tier: tier }))).toEqual(tiers.map(() => "none"));
+  });
+});
+
+const upstream = { model: "talk-large", stream: false };
+
+describe("the request of a direct responses route", () => {
+  it("TXT-07 RESP-28 RESP-30 RESP-33 RESP-34 RESP-43 RESP-44: the upstream gets what the caller sent, apart from the model", () => {
+    const body: JsonObject = {
+      ...minimal,
+      input: [
+        { role: "user", content: "hi" },
+        { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "zzz" },
+        { type: "apply_patch_call", call_id: "c", operation: {} },
+      ],
+      include: ["reasoning.encrypted_content"],
+      background: false,
+      context_management: [{ type: "compaction", compact_threshold: 9 }],
+      conversation: "conv_1",
+      prompt: { id: "pmpt_1" },
+      truncation: "auto",
+      metadata: { a: "b" },
+      store: false,
+      user: "u1",
+      prompt_cache_key: "k",
+      top_logprobs: 3,
+      max_tool_calls: 4,
+      safety_identifier: "s",
+      moderation: { model: "m" },
+      reasoning: { effort: "ultra", summary: "auto", mode: "pro", context: "all_turns" },
+      text: { format: { type: "text" }, verbosity: "low" },
+      tools: [{ type: "namespace", name: "n", tools: [] }],
+      parallel_tool_calls: false,
+      client_metadata: { x: [null] },
+    };
+    const before = structuredClone(body);
+    const { body: sent, notes } = direct.request(body, upstream);
+    expect(sent).toEqual({ ...body, model: "talk-large" });
+    expect(Object.keys(sent)).toEqual(Object.keys(body));
+    expect(notes).toEqual([]);
+    expect(body).toEqual(before);
+  });
+
+  it("TXT-17 RESP-40 RESP-41: service_tier is taken out and reported", () => {
+    const { body, notes } = direct.request({ ...minimal, service_tier: "flex" }, upstream);
+    expect(body).toEqual({ model: "talk-large", input: "hi" });
+    expect(noteParams(notes)).toEqual(["service_tier"]);
+  });
+
+  it("RESP-29: previous_response_id is taken out and reported; null says nothing", () => {
+    const { body, notes } = direct.request(
+      { ...minimal, previous_response_id: "resp_1" },
+      upstream,
+    );
+    expect(body).not.toHaveProperty("previous_response_id");
+    expect(notes).toEqual([
+      { param: "previous_response_id", kind: "dropped", detail: "no state is kept, dropped" },
+    ]);
+    expect(direct.request({ ...minimal, previous_response_id: null }, upstream).notes).toEqual([]);
+  });
+
+  it("RESP-16: parallel_tool_calls goes along with tools only", () => {
+    const tools = [{ type: "function", name: "f" }];
+    const sent = (extra: JsonObject) => direct.request({ ...minimal, ...extra }, upstream);
+    expect(sent({ parallel_tool_calls: true, tools }).body).toMatchObject({
+      parallel_tool_calls: true,
+    });
+    const without = sent({ parallel_tool_calls: true });
+    expect(without.body).not.toHaveProperty("parallel_tool_calls");
+    expect(noteParams(without.notes)).toEqual(["parallel_tool_calls"]);
+  });
+
+  it("RESP-39: stream_options has one member; others are taken out", () => {
+    const sent = (options: JsonObject) =>
+      direct.request(
+        { ...minimal, stream: true, stream_options: options },
+        { ...upstream, stream: true },
+      );
+    const both = sent({ include_obfuscation: false, include_usage: true });
+    expect(both.body["stream_options"]).toEqual({ include_obfuscation: false });
+    expect(noteParams(both.notes)).toEqual(["stream_options.include_usage"]);
+    expect(sent({ include_usage: true }).body).not.toHaveProperty("stream_options");
+    expect(sent({ include_obfuscation: true }).notes).toEqual([]);
+  });
+
+  it("RESP-20: nothing is injected", () => {
+    expect(direct.request(minimal, upstream).body).toEqual({ model: "talk-large", input: "hi" });
+  });
+});
+
+describe("facts of a responses request", () => {
+  it("counts text and media, never what is encrypted", () => {
+    const facts = direct.facts({
+      ...minimal,
+      max_output_tokens: 9,
+      instructions: "12345",
+      input: [
+        {
+          role: "user",
+          content: [
+            { type: "input_text", text: "123" },
+            { type: "input_image", image_url: "data:image/png;base64,AAAA" },
+          ],
+        },
+        { type: "reasoning", summary: [], encrypted_content: "z".repeat(1000) },
+        { type: "function_call_output", call_id: "", output: "12" },
+      ],
+    });
+    expect(facts).toMatchObject({ maxOutputTokens: 9, answers: 1, inputMedia: 1 });
+    expect(facts.inputCharacters).toBe("12345".length + "user".length + "123".length + "12".length);
+  });
+
+  it("the prompt cache key goes before the user, and safety_identifier plays no part", () => {
+    const affinity = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).affinity;
+    expect(affinity({ user: "u", prompt_cache_key: "k" })).toBe("k");
+    expect(affinity({ user: "u", prompt_cache_key: "" })).toBe("u");
+    expect(affinity({ safety_identifier: "s" })).toBeUndefined();
+  });
+});
+
+describe("a whole responses answer in passing", () => {
+  const answer = (): JsonObject => ({
+    id: "resp_1",
+    object: "response",
+    created_at: 5,
+    status: "completed",
+    model: "up-2026",
+    temperature: null,
+    output: [
+      { type: "reasoning", id: "rs_1", summary: [], encrypted_content: null },
+      {
+        type: "message",
+        id: "msg_1",
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text: "Hi", annotations: [] }],
+      },
+    ],
+    usage: {
+      input_tokens: 36,
+      input_tokens_details: { cached_tokens: 30 },
+      output_tokens: 87,
+      output_tokens_details: { reasoning_tokens: 80 },
+      total_tokens: 123,
+    },
+  });
+
+  it("TXT-10 TXT-11 TXT-14: canonical model, gw.droppedParams where something was dropped", () => {
+    expect(direct.answer(answer(), "acme/talk", ["service_tier"])).toMatchObject({
+      id: "resp_1",
+      model: "acme/talk",
+      status: "completed",
+      output: [{ type: "reasoning" }, { type: "message", content: [{ text: "Hi" }] }],
+      gw: { droppedParams: ["service_tier"] },
+    });
+    expect(direct.answer(answer(), "acme/talk", [])).not.toHaveProperty("gw");
+  });
+
+  it("CONV-802 CONV-806 CONV-810 CONV-814 T46: the usage is read with its details; T61: 0 counts as told", () => {
+    expect(direct.usage(answer())).toEqual({
+      inputTokens: 36,
+      cacheReadTokens: 30,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      outputTokens: 87,
+      reasoningTokens: 80,
+    });
+    expect(direct.usage({ usage: { input_tokens: 0, output_tokens: 0 } })).toMatchObject({
+      inputTokens: 0,
+      outputTokens: 0,
+    });
+    expect(direct.usage({ usage: null })).toBeUndefined();
+    expect(direct.usage({ usage: { input_tokens: 5 } })).toBeUndefined();
+  });
+
+  it("its text is that of all items", () => {
+    const output = [
+      { type: "reasoning", summary: [{ type: "summary_text", text: "a" }] },
+      {
+        type: "message",
+        content: [
+          { type: "output_text", text: "b" },
+          { type: "refusal", refusal: "c" },
+        ],
+      },
+      { type: "function_call", name: "d", arguments: "e" },
+    ] as JsonObject[];
+    expect(direct.text({ output })).toBe("abcde");
+  });
+});
+
+describe("errors of responses upstreams", () => {
+  it("reads the error of a failed response object", () => {
+    const failed = {
+      response: { status: "failed", error: { code: "server_error", message: "fell over" } },
+    };
+    expect(responsesCodec.decodeError(200, failed)).toMatchObject({
+      code: "server_error",
+      message: "fell over",
+    });
+    expect(responsesCodec.decodeError(500, "oops")).toEqual({ message: "oops" });
+  });
+});

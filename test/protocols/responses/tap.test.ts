@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/base/errors.ts";
+import { formatSse } from "../../../src/base/sse.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { responsesCodec } from "../../../src/protocols/responses/index.ts";
+import { dataOf, everyCut, framesOf, tapped } from "../chat/support.ts";
+
+const { direct } = responsesCodec;
+const base = { id: "resp_up", object: "response", created_at: 5, model: "up-large-2026" };
+const told = (input: number, output: number) => ({
+  input_tokens: input,
+  output_tokens: output,
+  total_tokens: input + output,
+});
+const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
+const item = { type: "message", id: "msg_1", role: "assistant" };
+
+/** The frames of a stream: type, then the members beside it. */
+const sse = (...events: [string, JsonObject][]): string =>
+  events
+    .map(([type, members], index) =>
+      formatSse({
+        event: type,
+        data: JSON.stringify({ type, sequence_number: index, ...members }),
+      }),
+    )
+    .join("");
+const begun: [string, JsonObject][] = [
+  ["response.created", { response: { ...base, status: "in_progress", output: [] } }],
+  ["response.in_progress", { response: { ...base, status: "in_progress", output: [] } }],
+  [
+    "response.output_item.added",
+    { output_index: 0, item: { ...item, status: "in_progress", content: [] } },
+  ],
+  ["response.output_text.delta", { ...place, delta: "Grüß ", logprobs: [] }],
+  ["response.output_text.delta", { ...place, delta: "dich 👋", logprobs: [], obfuscation: "x1" }],
+];
+const ended = (type: string, extra: JsonObject = {}): [string, JsonObject] => [
+  `response.${type}`,
+  { response: { ...base, status: type, output: [], usage: told(36, 87), ...extra } },
+];
+const transcript = sse(...begun, ended("completed"));
+
+describe("a responses stream in passing", () => {
+  it("TXT-11 T37: frames with a response object carry the canonical model, the others pass byte for byte", () => {
+    const frames = framesOf(transcript);
+    const { tap, passed } = tapped(direct, frames);
+    expect(passed).toHaveLength(5);
+    expect(passed.slice(2)).toEqual(frames.slice(2, 5));
+    const all = [...passed, ...tap.release()];
+    expect(JSON.stringify(all)).not.toContain("up-large");
+    expect(all.map(({ event }) => event)).toEqual([...frames.map(({ event }) => event), undefined]);
+    expect(dataOf(all)[0]).toMatchObject({
+      response: { id: "resp_up", model: "acme/talk", temperature: 1 },
+    });
+  });
+
+  it("STREAM-07: keeps back the terminal event, which carries usage, until it is released, and ends with [DONE]", () => {
+    const { tap } = tapped(direct, framesOf(transcript));
+    expect(tap.seen.ended).toBe(true);
+    expect(dataOf(tap.release())).toMatchObject([
+      { type: "response.completed", sequence_number: 5, response: { usage: told(36, 87) } },
+      "[DONE]",
+    ]);
+    expect(tap.release()).toEqual([]);
+  });
+
+  it("T45: usage counts from completed, incomplete and failed responses", () => {
+    for (const type of ["completed", "incomplete", "failed"]) {
+      const { tap } = tapped(direct, framesOf(sse(...begun, ended(type))));
+      expect(tap.seen.usage).toMatchObject({ inputTokens: 36, outputTokens: 87 });
+      expect(tap.seen.ended).toBe(true);
+    }
+  });
+
+  it("T17: cut at any byte, the same frames come out", () => {
+    const whole = tapped(direct, framesOf(transcript));
+    for (const pieces of everyCut(transcript)) {
+      const cut = tapped(direct, framesOf(...pieces));
+      expect(cut.passed).toEqual(whole.passed);
+      expect(cut.tap.seen.text).toBe("Grüß dich 👋");
+    }
+  });
+
+  it("names frames that came without an event line, and swallows the upstream's own end marker", () => {
+    const frames = framesOf(transcript).map(({ data }) => ({ data }));
+    const { tap, passed } = tapped(direct, [...frames, { data: "[DONE]" }]);
+    expect(passed.map(({ event }) => event)).toEqual(begun.map(([type]) => type));
+    expect(dataOf(tap.release()).filter((data) => data === "[DONE]")).toHaveLength(1);
+  });
+
+  it("T16: a broken stream ends with response.failed, numbered on, then [DONE]", () => {
+    const { tap } = tapped(direct, framesOf(sse(...begun)));
+    expect(tap.seen.ended).toBe(false);
+    const [failed, marker] = tap.fail(new GatewayError("upstream_error", "gone"));
+    expect(failed!.event).toBe("response.failed");
+    expect(JSON.parse(failed!.data)).toMatchObject({
+      type: "response.failed",
+      sequence_number: 5,
+      response: {
+        id: "resp_up",
+        model: "acme/talk",
+        status: "failed",
+        error: { code: "server_error", message: "gone" },
+      },
+    });
+    expect(marker).toEqual({ data: "[DONE]" });
+    expect(tap.push({ data: JSON.stringify({ type: "response.output_text.delta" }) })).toEqual([]);
+  });
+
+  it("T16: before there is a response object, a failure is an error event in both dialects", () => {
+    const { tap } = tapped(direct, []);
+    const [event] = tap.fail(new GatewayError("upstream_error", "gone"));
+    expect(event!.event).toBe("error");
+    expect(JSON.parse(event!.data)).toEqual({
+      type: "error",
+      sequence_number: 0,
+      code: "upstream_error",
+      message: "gone",
+      param: null,
+      error: { message: "gone", type: "upstream_error", param: null, code: "upstream_error" },
+    });
+  });
+
+  it("T45 T60: an error event, then the upstream's failed response: its usage counts, its error text does not", () => {
+    const error = {
+      error: {
+        message: "quota",
+        code: "insufficient_quota",
+        type: "insufficient_quota",
+        param: null,
+      },
+    };
+    const stream = sse(
+      ...begun,
+      ["error", error],
+      ended("failed", { error: { code: "x", message: "quota" } }),
+    );
+    const { tap, passed } = tapped(direct, framesOf(stream));
+    expect(passed).toHaveLength(begun.length);
+    expect(tap.seen).toMatchObject({ text: "Grüß dich 👋", usage: { outputTokens: 87 } });
+    expect(tap.seen.error).toMatchObject({ message: "quota", code: "insufficient_quota" });
+    const [failed] = dataOf(tap.fail(new GatewayError("upstream_error", "ours")));
+    expect(failed).toMatchObject({
+      type: "response.failed",
+      response: { error: { message: "quota" } },
+    });
+  });
+
+  it.each(["<html>", '{"type":"response.output_text.delta","delta":"x"', '{"a":{"b":1}'])(
+    "T16: the frame %s is an error, not silence",
+    (data) => {
+      const { tap, passed } = tapped(direct, [...framesOf(sse(...begun)), { data }]);
+      expect(passed).toHaveLength(begun.length);
+      expect(tap.seen.error?.message).toMatch(/not a JSON object/);
+    },
+  );
+
+  it("collects text, reasoning and arguments; where no piece came, the terminal event's output", () => {
+    const pieces: [string, JsonObject][] = [
+      ["response.reasoning_summary_text.delta", { delta: "a" }],
+      ["response.function_call_arguments.delta", { delta: "b" }],
+      ["response.audio.delta", { delta: "AAAA" }],
+    ];
+    expect(tapped(direct, framesOf(sse(...pieces))).tap.seen.text).toBe("ab");
+    const output = [{ ...item, content: [{ type: "output_text", text: "late" }] }];
+    expect(tapped(direct, framesOf(sse(ended("completed", { output })))).tap.seen.text).toBe(
+      "late",
+    );
+  });
+});
