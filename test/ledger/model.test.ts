@@ -217,7 +217,7 @@ describeDatabases("ledger model", (open) => {
         await world.ledger.expireHolds();
       },
     );
-    await fc.assert(property, { numRuns: open.kind === "embedded" ? 60 : 150 });
+    await fc.assert(property, { numRuns: 120 });
     expect(await verifyLedger(database)).toEqual([]);
   });
 });

@@ -1,0 +1,159 @@
+/** Many callers at once, on several ledgers: nothing is admitted twice, nothing is left behind. */
+import { afterAll, describe, expect, it } from "vitest";
+import { manualClock, systemClock } from "../../src/base/clock.ts";
+import { createLedger, verifyLedger, type Ledger } from "../../src/ledger/index.ts";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
+import { describeDatabases, sharedPostgres, silentLog } from "../support/postgres.ts";
+import { migrate } from "../../src/storage/index.ts";
+import { addKey, addWorkspace, setCap } from "./support.ts";
+
+async function setUp(database: Database, creditNano: bigint): Promise<void> {
+  await addWorkspace(database, "w");
+  await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
+  const ledger = createLedger(database, systemClock);
+  await ledger.credit({ workspaceId: "w", amountNano: creditNano, reference: "start" });
+}
+
+const hold = { workspaceId: "w", keyId: "k", leaseMs: 60_000, kind: "text" as const };
+
+async function reserveMany(ledgers: Ledger[], count: number): Promise<string[]> {
+  const results = await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const id = `r${index}`;
+      const ledger = ledgers[index % ledgers.length]!;
+      const { outcome } = await ledger.reserve({ ...hold, id, amountNano: 10n });
+      return outcome === "reserved" ? id : undefined;
+    }),
+  );
+  return results.filter((id) => id !== undefined);
+}
+
+describeDatabases("concurrent callers", (open) => {
+  it("T63: of 1,000 concurrent reservations with credit for 100, exactly 100 pass", async () => {
+    const database = await open();
+    await setUp(database, 1_000n);
+    const ledgers = [1, 2, 3].map(() => createLedger(database, systemClock));
+    const reserved = await reserveMany(ledgers, 1_000);
+    expect(reserved).toHaveLength(100);
+    expect((await ledgers[0]!.balance("w")).availableNano).toBe(0n);
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("T63: a hard cap is never passed, whatever the concurrency", async () => {
+    const database = await open();
+    await setUp(database, 1_000_000n);
+    await setCap(database, {
+      layer: "key",
+      workspaceId: "w",
+      id: "k",
+      window: "daily",
+      amountNano: 505n,
+      hard: true,
+    });
+    const ledgers = [1, 2, 3].map(() => createLedger(database, systemClock));
+    expect(await reserveMany(ledgers, 300)).toHaveLength(50);
+  });
+
+  it("T65 T67: whatever the mix of posts, voids, repeats and sweeps, no hold is left and nothing counts twice", async () => {
+    const database = await open();
+    await setUp(database, 1_000_000n);
+    const clock = manualClock(Date.parse("2026-11-04T12:00:00Z"));
+    const ledgers = [1, 2, 3].map(() => createLedger(database, clock));
+    const reserved = await reserveMany(ledgers, 400);
+    expect(reserved).toHaveLength(400);
+    const outcomes = await Promise.all(
+      reserved.flatMap((id, index) => {
+        const first = ledgers[index % 3]!;
+        const second = ledgers[(index + 1) % 3]!;
+        const name = { id, workspaceId: "w" };
+        if (index % 4 === 0)
+          return [
+            first.post({ ...name, amountNano: 7n }),
+            second.post({ ...name, amountNano: 7n }),
+          ];
+        if (index % 4 === 1) return [first.void(name), second.void(name)];
+        if (index % 4 === 2) return [first.post({ ...name, amountNano: 7n }), second.void(name)];
+        return [];
+      }),
+    );
+    const first = outcomes.filter(({ outcome }) => outcome === "posted" || outcome === "voided");
+    expect(first).toHaveLength(300);
+    clock.advance(60_000);
+    const swept = await Promise.all(ledgers.map((ledger) => ledger.expireHolds()));
+    expect(swept.reduce((a, b) => a + b)).toBe(100);
+    const posted = outcomes.filter(({ outcome }) => outcome === "posted").length;
+    expect(await ledgers[0]!.balance("w")).toMatchObject({
+      heldNano: 0n,
+      chargedNano: BigInt(posted) * 7n,
+    });
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("a bad item fails alone, whoever shares its batch", async () => {
+    const database = await open();
+    await setUp(database, 1_000n);
+    const ledger = createLedger(database, systemClock);
+    const good = ["a", "b", "c"].map((id) => ledger.reserve({ ...hold, id, amountNano: 1n }));
+    // U+0000 is what PostgreSQL's text cannot hold.
+    const bad = ledger.reserve({ ...hold, id: "d\u0000", amountNano: 1n });
+    await expect(bad).rejects.toThrow();
+    expect(await Promise.all(good)).toEqual(good.map(() => ({ outcome: "reserved" })));
+  });
+
+  it("verify prints no difference while traffic runs, and finds what was tampered with", async () => {
+    const database = await open();
+    await setUp(database, 1_000_000n);
+    const ledger = createLedger(database, systemClock);
+    let stop = false;
+    const traffic = Array.from({ length: 8 }, async (_, caller) => {
+      for (let round = 0; !stop; round += 1) {
+        const id = `t${caller}-${round}`;
+        await ledger.reserve({ ...hold, id, amountNano: 10n });
+        if (round % 3 === 0) await ledger.void({ id, workspaceId: "w" });
+        else await ledger.post({ id, workspaceId: "w", amountNano: 3n });
+      }
+    });
+    for (let round = 0; round < 10; round += 1) expect(await verifyLedger(database)).toEqual([]);
+    stop = true;
+    await Promise.all(traffic);
+    await database.query("update ledger_accounts set charged_nano = charged_nano - 1");
+    await database.query("update ledger_spend set day_nano = day_nano + 2 where scope = 'member'");
+    const whats = (await verifyLedger(database)).map((difference) => difference.what);
+    expect(whats).toEqual(["account charged", "member m daily"]);
+  });
+});
+
+describe("several processes' ledgers on one server", () => {
+  const opened: Database[] = [];
+  afterAll(() => Promise.all(opened.map((database) => database.close())));
+
+  it("T63 T85: batches over many workspaces from several pools neither deadlock nor admit too much", async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    for (let index = 0; index < 3; index += 1) {
+      opened.push(await openDatabase({ url, connectionsMax: 3, log: silentLog }));
+    }
+    await migrate(opened[0]!);
+    const ledgers = opened.map((database) => createLedger(database, systemClock));
+    const names = Array.from({ length: 12 }, (_, index) => `w${index}`);
+    for (const id of names) {
+      await addWorkspace(opened[0]!, id);
+      await addKey(opened[0]!, { workspaceId: id, id: "k", createdBy: "m" });
+      await ledgers[0]!.credit({ workspaceId: id, amountNano: 50n, reference: "start" });
+    }
+    const results = await Promise.all(
+      Array.from({ length: 3_000 }, async (_, index) => {
+        // A different order in each process: only the lock order keeps them from waiting for each other.
+        const step = [1, 5, 7][index % 3]!;
+        const workspaceId = names[(Math.floor(index / 3) * step) % names.length]!;
+        const ledger = ledgers[index % 3]!;
+        const id = `r${index}`;
+        const { outcome } = await ledger.reserve({ ...hold, workspaceId, id, amountNano: 1n });
+        if (outcome === "reserved") await ledger.post({ id, workspaceId, amountNano: 1n });
+        return outcome;
+      }),
+    );
+    expect(results.filter((outcome) => outcome === "reserved")).toHaveLength(12 * 50);
+    expect(results.filter((outcome) => outcome === "insufficient_balance")).toHaveLength(2_400);
+    expect(await verifyLedger(opened[0]!)).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+/**
+ * A process that reserves and posts as fast as it can until it is killed. Writes one line per acknowledged post, at once:
+ * what it said before its death must be in the ledger afterwards. Started by crash.test.ts.
+ */
+import { writeSync } from "node:fs";
+import { systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
+import { createLedger } from "../../src/ledger/index.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { silentLog } from "../support/postgres.ts";
+
+const [kind, place, callers] = process.argv.slice(2);
+const database = await openDatabase({
+  ...(kind === "server" ? { url: place } : { dataDir: place }),
+  log: silentLog,
+});
+const ledger = createLedger(database, systemClock);
+writeSync(1, "ready\n");
+
+async function call(): Promise<void> {
+  for (let round = 0; ; round += 1) {
+    const id = newId("req");
+    const hold = { id, workspaceId: "w", keyId: "k", leaseMs: 1, kind: "text" as const };
+    const reserved = await ledger.reserve({ ...hold, amountNano: 1_000n });
+    if (reserved.outcome !== "reserved") throw new Error(reserved.outcome);
+    if (round % 5 === 4) {
+      await ledger.void({ id, workspaceId: "w" });
+      continue;
+    }
+    const amountNano = BigInt(round % 700);
+    const posted = await ledger.post({ id, workspaceId: "w", amountNano });
+    if (posted.outcome !== "posted") throw new Error(posted.outcome);
+    writeSync(1, `${id} ${amountNano}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: Number(callers) }, call));

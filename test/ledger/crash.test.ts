@@ -1,0 +1,131 @@
+/** kill -9 in the middle of everything, several times over: what was acknowledged is there once, the rest expires. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, describe } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
+import { createLedger, verifyLedger } from "../../src/ledger/index.ts";
+import { migrate, openDatabase } from "../../src/storage/index.ts";
+import { preparedDataDir, sharedPostgres, silentLog, startPostgres } from "../support/postgres.ts";
+import { addKey, addWorkspace } from "./support.ts";
+
+type Place = { url: string } | { dataDir: string };
+
+async function open(place: Place) {
+  return openDatabase({ ...place, log: silentLog });
+}
+
+async function setUp(place: Place): Promise<void> {
+  const database = await open(place);
+  await migrate(database);
+  await addWorkspace(database, "w");
+  await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
+  const ledger = createLedger(database, systemClock);
+  await ledger.credit({ workspaceId: "w", amountNano: 10n ** 15n, reference: "start" });
+  await database.close();
+}
+
+/** Lets a child work for `ms`, kills it, and returns what it said it had posted. */
+async function workAndDie(place: Place, ms: number): Promise<Map<string, bigint>> {
+  const [kind, where] = "url" in place ? ["server", place.url] : ["embedded", place.dataDir];
+  const child = spawn(
+    process.execPath,
+    [new URL("./crash-child.ts", import.meta.url).pathname, kind, where, "20"],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const said = new Map<string, bigint>();
+  const lines = createInterface({ input: child.stdout });
+  const ended = once(lines, "close");
+  const ready = new Promise<void>((resolve) => {
+    lines.on("line", (line) => {
+      if (line === "ready") return resolve();
+      const [id = "", amount = ""] = line.split(" ");
+      // A line that the death cut in two says nothing.
+      if (/^req_[0-9a-z]{26}$/.test(id) && /^\d+$/.test(amount)) said.set(id, BigInt(amount));
+    });
+  });
+  await Promise.race([ready, ended]);
+  await sleep(ms);
+  expect(child.exitCode).toBeNull();
+  child.kill("SIGKILL");
+  await ended;
+  return said;
+}
+
+async function checkLedger(place: Place, said: ReadonlyMap<string, bigint>): Promise<void> {
+  const database = await open(place);
+  const ledger = createLedger(database, systemClock);
+  const rows = await database.query<{ reference: string; amount_nano: bigint }>(
+    "select reference, amount_nano from ledger_entries where kind = 'charge'",
+  );
+  const charges = new Map(rows.map((row) => [row.reference, row.amount_nano]));
+  const wrong = [...said].filter(([id, amount]) => charges.get(id) !== amount);
+  expect(wrong).toEqual([]);
+  expect(said.size).toBeGreaterThan(50);
+  expect(await verifyLedger(database)).toEqual([]);
+
+  const open_ = await database.query("select id from ledger_holds");
+  await sleep(5);
+  expect(await ledger.expireHolds()).toBe(open_.length);
+  expect((await ledger.balance("w")).heldNano).toBe(0n);
+  expect(await verifyLedger(database)).toEqual([]);
+  await database.close();
+}
+
+describe("kill -9", () => {
+  it.each(["embedded", "server"])(
+    "T65: %s: every acknowledged post is charged once, and what was left open expires",
+    async (kind) => {
+      const place: Place =
+        kind === "embedded"
+          ? { dataDir: await preparedDataDir() }
+          : { url: await (await sharedPostgres()).createDatabase() };
+      await setUp(place);
+      const said = new Map<string, bigint>();
+      for (const ms of [150, 400, 280, 333]) {
+        for (const [id, amount] of await workAndDie(place, ms)) said.set(id, amount);
+      }
+      await checkLedger(place, said);
+    },
+  );
+});
+
+describe("a database that restarts", () => {
+  it("T67: no reservation or post is lost or doubled while the server crashes and comes back", async () => {
+    const server = await startPostgres();
+    const url = await server.createDatabase();
+    await setUp({ url });
+    const database = await open({ url });
+    const ledger = createLedger(database, systemClock);
+    let stop = false;
+    const charged: bigint[] = [];
+    const callers = Array.from({ length: 30 }, async () => {
+      while (!stop) {
+        const id = newId("req");
+        const hold = { id, workspaceId: "w", keyId: "k", leaseMs: 60_000, kind: "text" as const };
+        const reserved = await ledger.reserve({ ...hold, amountNano: 500n });
+        expect(reserved).toEqual({ outcome: "reserved" });
+        // A post whose first attempt was committed before the crash is told as already posted.
+        const posted = await ledger.post({ id, workspaceId: "w", amountNano: 300n });
+        expect(["posted", "already_posted"]).toContain(posted.outcome);
+        expect(posted.chargedNano).toBe(300n);
+        charged.push(posted.chargedNano);
+      }
+    });
+    for (const how of ["immediate", "fast"] as const) {
+      await sleep(200);
+      await server.restart(how, 100);
+    }
+    await sleep(300);
+    stop = true;
+    await Promise.all(callers);
+    const balance = await ledger.balance("w");
+    expect(balance.heldNano).toBe(0n);
+    expect(balance.chargedNano).toBe(300n * BigInt(charged.length));
+    expect(await verifyLedger(database)).toEqual([]);
+    await database.close();
+    await server.stop();
+  });
+});
