@@ -36,42 +36,64 @@ const keptKeywords = new Set([
 
 const schemaLists = new Set(["anyOf", "oneOf", "prefixItems"]);
 const schemaMembers = new Set(["items", "additionalProperties"]);
-const depthMax = 32;
+/** How many schemas references may unfold to: a few lines of them, one within the other, could make billions. */
+const schemasMax = 10_000;
 
-/** A JSON Schema as the vendor takes it. References that go round in a circle end in a schema that allows anything. */
-export function toVendorSchema(schema: JsonObject): JsonObject {
-  return clean(schema, schema, 0);
+interface Cleaning {
+  readonly root: JsonObject;
+  /** How many schemas may still be written. */
+  left: number;
 }
 
-function clean(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
-  if (depth > depthMax) return {};
+/**
+ * A JSON Schema as the vendor takes it. Where a reference goes round in a circle, or references unfold without end,
+ * stands a schema that allows anything.
+ */
+export function toVendorSchema(schema: JsonObject): JsonObject {
+  return clean(schema, { root: schema, left: schemasMax }, []);
+}
+
+/** `within` are the references that are being put in place. */
+function clean(schema: JsonObject, cleaning: Cleaning, within: readonly string[]): JsonObject {
+  cleaning.left -= 1;
+  if (cleaning.left < 0) return {};
   const { $ref: reference, allOf, const: constant, ...own } = schema;
-  const merged = Array.isArray(allOf) ? mergeAll([...allOf, own]) : own;
-  if (constant !== undefined) merged["enum"] = [constant];
+  if (constant !== undefined) own["enum"] = [constant];
   if (typeof reference === "string") {
-    return clean({ ...resolve(reference, root), ...merged }, root, depth + 1);
+    const target = within.includes(reference) ? {} : resolve(reference, cleaning.root);
+    return clean(mergeAll([target, own]), cleaning, [...within, reference]);
+  }
+  if (Array.isArray(allOf)) {
+    const references = allOf.map((part) => (isJsonObject(part) ? part["$ref"] : undefined));
+    const parts = allOf.map((part, index) => {
+      const name = references[index];
+      if (typeof name !== "string") return part;
+      return within.includes(name) ? {} : resolve(name, cleaning.root);
+    });
+    const names = references.filter((name) => typeof name === "string");
+    return clean(mergeAll([...parts, own]), cleaning, [...within, ...names]);
   }
   const result: JsonObject = {};
-  for (const [key, value] of Object.entries(merged)) {
-    if (keptKeywords.has(key)) result[key] = cleanMember(key, value, root, depth + 1);
+  for (const [key, value] of Object.entries(own)) {
+    if (keptKeywords.has(key)) {
+      result[key] = cleanMember(key, value, (member) => cleanAny(member, cleaning, within));
+    }
   }
   return result;
 }
 
-function cleanMember(key: string, value: Json, root: JsonObject, depth: number): Json {
+function cleanMember(key: string, value: Json, cleanOne: (member: Json) => Json): Json {
   if (key === "properties" && isJsonObject(value)) {
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, cleanAny(member, root, depth)]),
+      Object.entries(value).map(([name, member]) => [name, cleanOne(member)]),
     );
   }
-  if (schemaLists.has(key) && Array.isArray(value)) {
-    return value.map((member) => cleanAny(member, root, depth));
-  }
-  return schemaMembers.has(key) ? cleanAny(value, root, depth) : value;
+  if (schemaLists.has(key) && Array.isArray(value)) return value.map(cleanOne);
+  return schemaMembers.has(key) ? cleanOne(value) : value;
 }
 
-const cleanAny = (value: Json, root: JsonObject, depth: number): Json =>
-  isJsonObject(value) ? clean(value, root, depth) : value;
+const cleanAny = (value: Json, cleaning: Cleaning, within: readonly string[]): Json =>
+  isJsonObject(value) ? clean(value, cleaning, within) : value;
 
 const isJsonObject = (value: Json | undefined): value is JsonObject => isObject(value);
 
