@@ -28,6 +28,8 @@ export interface TextServices {
   readonly spend: Spend;
   readonly clock: Clock;
   readonly log: Log;
+  /** How often a silent stream is kept alive until its first frame (T88). */
+  readonly keepAliveMs: number;
   /** Told once about each call that ended. */
   finished(record: CallRecord): void;
 }

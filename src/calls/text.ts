@@ -56,7 +56,7 @@ export async function runTextCall(
   try {
     const prepared = prepare(services, call, record);
     const hold = { id: call.id, workspaceId: call.caller.workspaceId };
-    await services.spend.reserve(hold, call.caller.keyId, record.reservedNano);
+    await services.spend.reserve(hold, call.caller, record.reservedNano);
     context = makeContext({
       services,
       call,
@@ -103,13 +103,11 @@ async function endFailed(
   reply.end(emptyTap(context!).fail(error));
 }
 
-const keepAliveMs = 15_000;
-
-/** Sends something harmless every 15 s until the first frame, so that no proxy cuts a call that thinks long (T88). */
+/** Sends something harmless from time to time until the first frame, so that no proxy cuts a call that thinks long (T88). */
 async function keepingAlive(context: CallContext, work: () => Promise<void>): Promise<void> {
   const timer = setInterval(() => {
     if (context.record.firstTokenMs === null && !context.reply.gone) context.reply.keepAlive();
-  }, keepAliveMs);
+  }, context.keepAliveMs);
   try {
     await work();
   } finally {

@@ -22,6 +22,8 @@ export interface GatewayOptions {
   readonly clock?: Clock;
   /** How long a reservation outlives a crashed process. */
   readonly holdLeaseMs?: number;
+  /** How often a stream is kept alive while its upstream is silent; 15 s if absent. */
+  readonly keepAliveMs?: number;
 }
 
 export interface Gateway {
@@ -38,6 +40,7 @@ export interface Gateway {
 }
 
 const holdLeaseMsDefault = 60_000;
+const keepAliveMsDefault = 15_000;
 const sweepEveryMs = 10_000;
 /** How long calls under way may take to end when the gateway stops. */
 const drainMs = 20_000;
@@ -108,6 +111,7 @@ async function build(
       spend,
       clock,
       log,
+      keepAliveMs: options.keepAliveMs ?? keepAliveMsDefault,
       finished(record) {
         metrics.observe(record);
         requestLog.add(requestRow(record));

@@ -25,6 +25,7 @@ interface Options {
   readonly databaseUrl?: string;
   readonly sandbox?: "on" | "off";
   readonly holdLeaseMs?: number;
+  readonly keepAliveMs?: number;
   readonly clock?: Clock;
   readonly environment?: Record<string, string>;
   /** Of a gateway that was closed: its data is found again. */
@@ -44,11 +45,12 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     ...options.environment,
   });
-  const { holdLeaseMs, clock } = options;
+  const { holdLeaseMs, keepAliveMs, clock } = options;
   const gateway = await startGateway({
     environment,
     log: silentLog,
     ...(holdLeaseMs === undefined ? {} : { holdLeaseMs }),
+    ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
     ...(clock === undefined ? {} : { clock }),
   });
   const key = gateway.first?.apiKey ?? "";
