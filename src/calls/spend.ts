@@ -5,7 +5,7 @@
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
-import type { Ledger, ReserveResult } from "../ledger/index.ts";
+import type { Ledger, ReserveInput, ReserveResult } from "../ledger/index.ts";
 
 /** A reservation that is open: the call is running. */
 export interface Hold {
@@ -13,9 +13,12 @@ export interface Hold {
   readonly workspaceId: string;
 }
 
+/** The key a call spends from, and which of its values the caller used. */
+type CallingKey = Pick<ReserveInput, "keyId" | "keyRotation">;
+
 export interface Spend {
   /** Reserves an upper bound. @throws GatewayError 401, 402 or 403 with what ran out, 503 without a database. */
-  reserve(hold: Hold, keyId: string, amountNano: NanoUsd): Promise<void>;
+  reserve(hold: Hold, key: CallingKey, amountNano: NanoUsd): Promise<void>;
   /** Charges the actual amount and releases the rest. @throws GatewayError `database_unavailable` when it cannot be committed. */
   post(hold: Hold, amountNano: NanoUsd): Promise<NanoUsd>;
   /** Releases the whole hold; nothing is charged. Never throws: a hold that cannot be released now ends with its lease. */
@@ -42,8 +45,15 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
   timer.unref();
 
   return {
-    async reserve(hold, keyId, amountNano) {
-      const result = await ledger.reserve({ ...hold, keyId, amountNano, leaseMs, kind: "text" });
+    async reserve(hold, { keyId, keyRotation }, amountNano) {
+      const result = await ledger.reserve({
+        ...hold,
+        keyId,
+        keyRotation,
+        amountNano,
+        leaseMs,
+        kind: "text",
+      });
       const refusal = refusalOf(result, amountNano);
       if (refusal) throw refusal;
       open.set(hold.id, hold);

@@ -1,4 +1,4 @@
-/** `tollgate keys`: create, list, disable, enable, revoke, reveal. KEY rows; contract.md "Command line". */
+/** `tollgate keys`: create, list, disable, enable, revoke, reveal, rotate. KEY rows; contract.md "Command line". */
 import type { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { parseUsd } from "../base/money.ts";
@@ -10,6 +10,7 @@ import {
   renderKey,
   revealKey,
   revokeKey,
+  rotateKey,
   type KeyRecord,
 } from "../tenancy/index.ts";
 import { UsageError } from "./environment.ts";
@@ -59,6 +60,12 @@ export function addKeyCommands(keys: Command): void {
     .option("--json", "print the records as JSON")
     .action(list);
   addMoves(keys);
+  keys
+    .command("rotate <id>")
+    .description("give a key a new value and print it; id, caps and spend stay")
+    .option("--grace-seconds <seconds>", "how long the old value goes on working", "0")
+    .option("--json", "print the record as JSON")
+    .action(rotate);
 }
 
 const moves = [
@@ -121,6 +128,25 @@ async function create(options: CreateOptions): Promise<void> {
     else console.log(`${key}\n\n${record.id} "${record.name}" in ${record.workspaceId}`);
   });
 }
+
+async function rotate(
+  id: string,
+  { graceSeconds, json }: JsonOption & { readonly graceSeconds: string },
+): Promise<void> {
+  if (!/^\d{1,9}$/.test(graceSeconds))
+    throw new UsageError(`--grace-seconds is "${graceSeconds}"; it takes a number of seconds`);
+  await withDatabase(async (opened) => {
+    const grace = { graceSeconds: Number(graceSeconds) };
+    const { record, key } = await rotateKey(await keyContext(opened), { id }, grace);
+    if (json) printJson({ ...(await render(opened, record)), key });
+    else console.log(`${key}\n\n${record.id} "${record.name}": ${oldValue(grace.graceSeconds)}`);
+  });
+}
+
+const oldValue = (graceSeconds: number): string =>
+  graceSeconds === 0
+    ? "the old value has stopped working"
+    : `the old value works for ${graceSeconds} seconds more`;
 
 function amount(text: string | undefined, option: string): bigint | null {
   if (text === undefined) return null;

@@ -37,7 +37,9 @@ export function createProgram(): Command {
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .action(sandboxCommand);
   addKeyCommands(
-    program.command("keys").description("API keys: create, list, disable, enable, revoke, reveal"),
+    program
+      .command("keys")
+      .description("API keys: create, list, disable, enable, revoke, reveal, rotate"),
   );
   addCreditCommands(program.command("credits").description("a workspace's credit: add, show"));
   addConfigCommands(

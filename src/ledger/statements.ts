@@ -44,7 +44,7 @@ export async function reserveBatch(
   nowMs: number,
 ): Promise<ReserveResult[]> {
   const rows = await database.query<ReserveRow>(
-    "select * from ledger_reserve($1, $2, $3, $4, $5, $6, $7)",
+    "select * from ledger_reserve($1, $2, ledger_keys_in_force($2, $3, $8, $7), $4, $5, $6, $7)",
     [
       items.map((item) => item.id),
       items.map((item) => item.workspaceId),
@@ -53,6 +53,7 @@ export async function reserveBatch(
       items.map((item) => item.leaseMs),
       items.map((item) => item.kind),
       new Date(nowMs).toISOString(),
+      items.map((item) => item.keyRotation ?? null),
     ],
     { name: "ledger_reserve" },
   );

@@ -6,6 +6,8 @@ export interface ReserveInput {
   readonly id: string;
   readonly workspaceId: string;
   readonly keyId: string;
+  /** Which of the key's values was used (tenancy, rotation). Absent: whether it still works is not asked. */
+  readonly keyRotation?: number | undefined;
   /** An upper bound of what will be charged. */
   readonly amountNano: bigint;
   /** How long the hold may go unattended before the sweeper releases it. */

@@ -62,6 +62,9 @@ export interface ApiKeysTable extends Stamps, CapColumns {
   name: string;
   status: WithDefault<"active" | "disabled" | "revoked">;
   lookup: Buffer;
+  rotations: WithDefault<number>;
+  previous_lookup: Optional<Buffer>;
+  previous_expires_at: Optional<Date>;
   ciphertext: Optional<Buffer>;
   key_prefix: string;
   key_last4: string;

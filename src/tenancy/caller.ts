@@ -27,6 +27,9 @@ export interface Caller {
   readonly organizationId: string | null;
   /** The user who created the key, whose member caps apply; null for legacy keys without an owner. */
   readonly memberId: string | null;
+  /** Which of the key's values this caller used: how many came before it. The ledger knows whether it still works. */
+  readonly keyRotation: number;
+  /** When this value stops working: the key's expiry, or sooner the end of its grace after a rotation. */
   readonly expiresAt: Date | null;
   readonly rateLimits: RateLimits | null;
   readonly allowRequestOverride: boolean;
@@ -54,6 +57,10 @@ interface CallerRow {
   readonly allow_request_override: boolean;
   readonly rate_limits: Partial<RateLimitsJson> | null;
   readonly expires_at: Date | null;
+  readonly rotations: number;
+  readonly previous_expires_at: Date | null;
+  /** The value that was looked up is the one before the last rotation. */
+  readonly is_previous: boolean;
   readonly workspace_status: WorkspaceStatus;
   readonly workspace_allowlist: readonly string[];
   readonly workspace_routing: Partial<RoutingJson> | null;
@@ -62,15 +69,15 @@ interface CallerRow {
   readonly organization_routing: Partial<RoutingJson> | null;
 }
 
-/** The key with this lookup value, with its layers; undefined when there is none. */
+/** The key with this lookup value, or that had it before its last rotation, with its layers; undefined when there is none. */
 export async function loadKey(database: Queryable, lookup: Buffer): Promise<LoadedKey | undefined> {
   const [row] = await database.query<CallerRow>(
     `select k.id, k.workspace_id, k.name, k.status, k.created_by, k.model_allowlist, k.routing, k.allow_request_override,
-       k.rate_limits, k.expires_at, w.status as workspace_status, w.model_allowlist as workspace_allowlist,
+       k.rate_limits, k.expires_at, k.rotations, k.previous_expires_at, k.lookup <> $1 as is_previous, w.status as workspace_status, w.model_allowlist as workspace_allowlist,
        w.routing as workspace_routing, o.id as organization_id, o.model_allowlist as organization_allowlist,
        o.routing as organization_routing
      from api_keys k join workspaces w on w.id = k.workspace_id left join organizations o on o.id = w.organization_id
-     where k.lookup = $1`,
+     where k.lookup = $1 or k.previous_lookup = $1`,
     [lookup],
     { name: "tenancy_load_key" },
   );
@@ -85,7 +92,8 @@ function callerOfRow(row: CallerRow): Caller {
     workspaceId: row.workspace_id,
     organizationId: row.organization_id,
     memberId: row.created_by,
-    expiresAt: row.expires_at,
+    keyRotation: row.is_previous ? row.rotations - 1 : row.rotations,
+    expiresAt: row.is_previous ? earlier(row.expires_at, row.previous_expires_at) : row.expires_at,
     rateLimits: rateLimitsOfRow(row.rate_limits),
     allowRequestOverride: row.allow_request_override,
     organization:
@@ -95,6 +103,11 @@ function callerOfRow(row: CallerRow): Caller {
     workspace: layer(row.workspace_allowlist, row.workspace_routing),
     key: layer(row.model_allowlist, row.routing),
   });
+}
+
+function earlier(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
 }
 
 function layer(

@@ -43,6 +43,7 @@ export {
   type Organization,
   type OrganizationPatch,
 } from "./organizations.ts";
+export { graceSecondsMax, rotateKey } from "./rotate-key.ts";
 export { hashPassword, verifyPassword } from "./passwords.ts";
 export type { RateLimits, RoutingSettings, SortStrategy } from "./routing-settings.ts";
 export { routingScope, type RoutingScope } from "./scope.ts";

@@ -11,6 +11,7 @@ const layer = (
 });
 
 const caller = (layers: Partial<Caller>): Caller => ({
+  keyRotation: 0,
   keyId: "key_1",
   keyName: "test",
   workspaceId: "ws_1",

@@ -1,0 +1,69 @@
+/**
+ * Replacing the value of an API key while its record stays: same id, name, caps, counters and creator.
+ * contract.md `POST /keys/{id}/rotate`. The old value works for a time of grace, so that whoever holds it can change over.
+ */
+import { GatewayError } from "../base/errors.ts";
+import { changeRow } from "./changes.ts";
+import { invalidValue } from "./checks.ts";
+import type { ChangeContext } from "./context.ts";
+import { onlyRow } from "./context.ts";
+import { generateKey, parseKey } from "./key-format.ts";
+import type { KeyRow } from "./key-record.ts";
+import { keyColumns, keyOfRow } from "./key-record.ts";
+import type { KeyReference, KeyWithSecret } from "./keys.ts";
+import { referenceParams, whereReference } from "./keys.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** Thirty days. Longer, and the old value is simply a second key. */
+export const graceSecondsMax = 30 * 24 * 60 * 60;
+
+function checkGrace(graceSeconds: number): void {
+  if (Number.isInteger(graceSeconds) && graceSeconds >= 0 && graceSeconds <= graceSecondsMax)
+    return;
+  throw invalidValue("grace_seconds", `must be an integer from 0 to ${graceSecondsMax}`);
+}
+
+/**
+ * Gives a key a new value, and the one before `graceSeconds` more. With 0 the old value fails at once, on every node.
+ * One old value at a time: a second rotation ends the grace of the first. A disabled key stays disabled; a legacy key
+ * that could not be shown can be shown from now on.
+ * @throws GatewayError `invalid_value` (grace), `conflict` (revoked), `not_found`
+ */
+export async function rotateKey(
+  context: ChangeContext & { readonly secrets: Secrets },
+  reference: KeyReference,
+  { graceSeconds = 0 }: { readonly graceSeconds?: number | undefined } = {},
+): Promise<KeyWithSecret> {
+  checkGrace(graceSeconds);
+  const key = generateKey();
+  const hint = parseKey(key)!;
+  const nowMs = context.clock.now();
+  const row = await changeRow(context.database, "keys", async (tx) => {
+    const found = await tx.query<KeyRow>(
+      `select ${keyColumns} from api_keys where ${whereReference} for update`,
+      referenceParams(reference),
+    );
+    const current = onlyRow(found, "API key");
+    if (current.status === "revoked") {
+      throw new GatewayError("conflict", "The API key is revoked and cannot get a new value.");
+    }
+    const rows = await tx.query<KeyRow>(
+      `update api_keys set previous_lookup = lookup, previous_expires_at = $3, rotations = rotations + 1,
+         lookup = $4, ciphertext = $5, key_prefix = $6, key_last4 = $7, updated_at = $8
+       where id = $1 and workspace_id = $2
+       returning ${keyColumns}`,
+      [
+        current.id,
+        current.workspace_id,
+        new Date(nowMs + graceSeconds * 1000),
+        context.secrets.lookup(key),
+        context.secrets.seal(current.id, key),
+        hint.prefix,
+        hint.last4,
+        new Date(nowMs),
+      ],
+    );
+    return onlyRow(rows, "API key");
+  });
+  return { record: keyOfRow(row), key };
+}
