@@ -156,6 +156,7 @@ function encodeItem(part: Part, id: string): JsonObject[] {
           type: "image_generation_call",
           id: `ig_${id}`,
           status: "completed",
+          output_format: part.source.mediaType.replace(/^image\//, ""),
           result: part.source.data,
         },
       ];

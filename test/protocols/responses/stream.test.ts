@@ -1,0 +1,272 @@
+import { describe, expect, it } from "vitest";
+import { formatSse, type SseEvent } from "../../../src/base/sse.ts";
+import { collect } from "../../../src/protocols/canonical/collect.ts";
+import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
+import { grammarFaults } from "../../../src/protocols/canonical/grammar.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { responsesCodec } from "../../../src/protocols/responses/index.ts";
+import { decodeFrames, everyCut, framesOf } from "../chat/support.ts";
+
+type Step = [type: string, members: JsonObject];
+const response = (status: string, extra: JsonObject = {}): JsonObject => ({
+  response: { id: "resp_up", created_at: 17, status, output: [], ...extra },
+});
+const created: Step = ["created", response("in_progress")];
+const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
+const completed: Step = ["completed", response("completed", { usage })];
+const item = (index: number, members: JsonObject): JsonObject => ({
+  output_index: index,
+  item: members,
+});
+let fresh = 0;
+const at = (index: number, members: JsonObject, part = 0): JsonObject => ({
+  // Some upstreams give an item another id in every event.
+  item_id: `any_${(fresh += 1)}`,
+  output_index: index,
+  content_index: part,
+  ...members,
+});
+
+/** The bytes of a stream; every type gets its prefix, and its name on the event line. */
+const sse = (...steps: Step[]): string =>
+  steps
+    .map(([name, members], index) => {
+      const type = name === "error" ? name : `response.${name}`;
+      return formatSse({
+        event: type,
+        data: JSON.stringify({ type, sequence_number: index, ...members }),
+      });
+    })
+    .join("");
+
+/** The events of a stream; every one of them must be legal. */
+function readFrames(frames: readonly SseEvent[]): CanonicalEvent[] {
+  const events = decodeFrames(responsesCodec, frames);
+  expect(grammarFaults(events)).toEqual([]);
+  return events;
+}
+const read = (...steps: Step[]) => readFrames(framesOf(sse(...steps)));
+const whole = (...steps: Step[]) => collect(read(created, ...steps, completed));
+
+const message: Step[] = [
+  ["output_item.added", item(0, { type: "message", id: "msg_1", content: [] })],
+  ["content_part.added", at(0, { part: { type: "output_text", text: "" } })],
+  ["output_text.delta", at(0, { delta: "Grüß " })],
+  ["output_text.delta", at(0, { delta: "dich 👋" })],
+  ["output_text.done", at(0, { text: "Grüß dich 👋" })],
+  ["content_part.done", at(0, { part: { type: "output_text", text: "Grüß dich 👋" } })],
+  [
+    "output_item.done",
+    item(0, { type: "message", content: [{ type: "output_text", text: "Grüß dich 👋" }] }),
+  ],
+];
+const call = (index: number, id: string, text: string): Step[] => [
+  [
+    "output_item.added",
+    item(index, { type: "function_call", call_id: id, name: "f", arguments: "" }),
+  ],
+  ["function_call_arguments.delta", at(index, { delta: text })],
+  ["function_call_arguments.done", at(index, { arguments: text })],
+  [
+    "output_item.done",
+    item(index, { type: "function_call", call_id: id, name: "f", arguments: text }),
+  ],
+];
+
+describe("responses streams, read", () => {
+  it("a plain stream, event by event, whatever ids its items have", () => {
+    const events = read(created, ["in_progress", response("in_progress")], ...message, completed);
+    expect(events).toEqual([
+      { type: "start", protocol: "responses", id: "resp_up", createdAt: 17 },
+      { type: "text_start", block: "content_0_0" },
+      { type: "text_delta", block: "content_0_0", text: "Grüß " },
+      { type: "text_delta", block: "content_0_0", text: "dich 👋" },
+      { type: "text_end", block: "content_0_0" },
+      { type: "usage", usage: expect.objectContaining({ inputTokens: 5, outputTokens: 3 }) },
+      { type: "finish", finish: { reason: "stop", raw: "completed" } },
+    ]);
+  });
+
+  it("T10 T12: text, then two calls", () => {
+    const { content, finish } = whole(
+      ...message,
+      ...call(1, "a", '{"x":1}'),
+      ...call(2, "b", "{}"),
+    );
+    expect(content).toEqual([
+      { type: "text", text: "Grüß dich 👋" },
+      { type: "tool_call", id: "a", name: "f", arguments: '{"x":1}' },
+      { type: "tool_call", id: "b", name: "f", arguments: "{}" },
+    ]);
+    expect(finish.reason).toBe("tool_calls");
+  });
+
+  it("T6: interleaved pieces of two calls", () => {
+    const [first, second] = [call(0, "a", "{"), call(1, "b", "[")];
+    const { content } = whole(
+      first[0]!,
+      second[0]!,
+      first[1]!,
+      second[1]!,
+      ["function_call_arguments.delta", at(0, { delta: "}" })],
+      ["function_call_arguments.delta", at(1, { delta: "]" })],
+    );
+    expect(content).toMatchObject([{ arguments: "{}" }, { arguments: "[]" }]);
+  });
+
+  it.each<[string, Step[], object[]]>([
+    [
+      "T11: a call told only as a whole item",
+      [
+        [
+          "output_item.done",
+          item(0, { type: "function_call", call_id: "a", name: "f", arguments: "{}" }),
+        ],
+      ],
+      [{ type: "tool_call", id: "a", arguments: "{}" }],
+    ],
+    [
+      "T2: arguments told only when done",
+      [call(0, "a", "{}")[0]!, call(0, "a", "{}")[2]!],
+      [{ type: "tool_call", arguments: "{}" }],
+    ],
+    [
+      "text told only when done",
+      [["output_text.done", at(0, { text: "t" })]],
+      [{ type: "text", text: "t" }],
+    ],
+    [
+      "text told only as a whole item",
+      [
+        [
+          "output_item.done",
+          item(0, { type: "message", content: [{ type: "output_text", text: "t" }] }),
+        ],
+      ],
+      [{ type: "text", text: "t" }],
+    ],
+    [
+      "refusals",
+      [
+        ["refusal.delta", at(0, { delta: "n" })],
+        ["refusal.delta", at(0, { delta: "o" })],
+        ["refusal.done", at(0, { refusal: "no" })],
+      ],
+      [{ type: "refusal", text: "no" }],
+    ],
+    [
+      "two parts of one message",
+      [
+        ["output_text.delta", at(0, { delta: "a" })],
+        ["output_text.done", at(0, { text: "a" })],
+        ["output_text.delta", at(0, { delta: "b" }, 1)],
+      ],
+      [
+        { type: "text", text: "a" },
+        { type: "text", text: "b" },
+      ],
+    ],
+    [
+      "a summary of several parts, its encryption with the item's end",
+      [
+        ["reasoning_summary_text.delta", at(0, { summary_index: 0, delta: "a" })],
+        ["reasoning_summary_text.done", at(0, { summary_index: 0, text: "a" })],
+        ["reasoning_summary_text.done", at(0, { summary_index: 1, text: "b" })],
+        ["output_item.done", item(0, { type: "reasoning", summary: [], encrypted_content: "zzz" })],
+      ],
+      [
+        {
+          type: "reasoning",
+          text: "a\n\nb",
+          summary: true,
+          signature: { protocol: "responses", value: "zzz" },
+        },
+      ],
+    ],
+    [
+      "raw reasoning in Open Responses' spelling",
+      [["reasoning.delta", at(0, { delta: "hm" })]],
+      [{ type: "reasoning", text: "hm" }],
+    ],
+    [
+      "T18: raw reasoning beside its summary is read once",
+      [
+        ["reasoning_text.delta", at(0, { delta: "hm" })],
+        ["reasoning_summary_text.delta", at(0, { summary_index: 0, delta: "short" })],
+        [
+          "output_item.done",
+          item(0, { type: "reasoning", summary: [{ type: "summary_text", text: "short" }] }),
+        ],
+      ],
+      [{ type: "reasoning", text: "hm" }],
+    ],
+    [
+      "events of hosted tools pass by",
+      [
+        ["web_search_call.searching", at(0, {})],
+        ["output_item.done", item(0, { type: "web_search_call" })],
+        ...message.slice(2),
+      ],
+      [{ type: "text", text: "Grüß dich 👋" }],
+    ],
+  ])("%s", (_what, steps, expected) => {
+    const { content } = whole(...steps);
+    expect(content).toMatchObject(expected);
+    expect(content).toHaveLength(expected.length);
+  });
+
+  it("an answer told only by the terminal event is read from it", () => {
+    const output = [{ type: "message", content: [{ type: "output_text", text: "t" }] }];
+    const events = read(created, ["completed", response("completed", { output, usage })]);
+    expect(collect(events).content).toEqual([{ type: "text", text: "t" }]);
+  });
+
+  it("T45: an incomplete response has a reason and usage", () => {
+    const incomplete_details = { reason: "max_output_tokens" };
+    const answer = collect(
+      read(created, ...message.slice(0, 3), [
+        "incomplete",
+        response("incomplete", { incomplete_details, usage }),
+      ]),
+    );
+    expect(answer.finish).toEqual({ reason: "length", raw: "max_output_tokens" });
+    expect(answer.usage).toMatchObject({ outputTokens: 3 });
+  });
+
+  it("T45: a failed response is an error, and its usage is told before", () => {
+    const error = { code: "server_error", message: "fell over" };
+    const events = read(created, ...message.slice(0, 3), [
+      "failed",
+      response("failed", { error, usage }),
+    ]);
+    expect(events.slice(-2)).toMatchObject([
+      { type: "usage", usage: { outputTokens: 3 } },
+      { type: "error", message: "fell over", code: "server_error" },
+    ]);
+  });
+
+  it("T16: an error event, a frame that is no JSON, and a missing terminal event are errors", () => {
+    const last = (...steps: Step[]) => read(created, ...steps).at(-1);
+    expect(last(["error", { code: "overloaded", message: "no" }])).toMatchObject({
+      type: "error",
+      message: "no",
+      code: "overloaded",
+    });
+    expect(last(["error", { error: { code: "quota", message: "no" } }])).toMatchObject({
+      code: "quota",
+    });
+    expect(last(...message)).toMatchObject({ type: "error" });
+    expect(read().at(-1)).toMatchObject({ type: "error" });
+    expect(readFrames([...framesOf(sse(created)), { data: "<html>" }]).at(-1)).toMatchObject({
+      type: "error",
+    });
+  });
+
+  it("T17: cut at any byte, the same events come out", () => {
+    const text = sse(created, ...message, ...call(1, "a", '{"ö":1}'), completed);
+    const expected = decodeFrames(responsesCodec, framesOf(text));
+    for (const pieces of everyCut(text)) {
+      expect(decodeFrames(responsesCodec, framesOf(...pieces))).toEqual(expected);
+    }
+  });
+});
