@@ -138,6 +138,8 @@ export function createDatabase(parts: DatabaseParts): Database {
       (closed ??= (async () => {
         await signals.close();
         await kysely.destroy();
+        // Kysely ends the pool only when it has used it.
+        if (!pool.ending) await pool.end();
         await parts.closeRest();
       })()),
   };

@@ -43,8 +43,10 @@ export function createPool(config: PoolConfig, log: Log): Pool {
     types,
     ...config,
   });
-  const report = (error: Error) =>
-    log.warn({ err: error }, "a database connection failed between queries");
+  const report = (error: Error) => {
+    // While it ends, the other side may be faster than the goodbye.
+    if (!pool.ending) log.warn({ err: error }, "a database connection failed between queries");
+  };
   pool.on("error", report);
   pool.on("connect", (client) => client.on("error", report));
   return pool;
