@@ -11,6 +11,17 @@ export interface Note {
   readonly detail: string;
 }
 
+/**
+ * Notes in the order in which the caller wrote the fields they name. Steps note what they do in an order of their own;
+ * the caller's is the one it is told in (decisions.md "dropped parameters").
+ */
+export function inRequestOrder(notes: readonly Note[], body: object): readonly Note[] {
+  if (notes.length < 2) return notes;
+  const fields = Object.keys(body);
+  const place = (note: Note): number => fields.indexOf(note.param.split(/[.[]/, 1)[0]!);
+  return [...notes].sort((left, right) => place(left) - place(right));
+}
+
 /** The names for `gw.droppedParams`: as the caller wrote them, unique, in the order they were noted. */
 export function noteParams(notes: readonly Note[]): string[] {
   return [...new Set(notes.map((note) => note.param))];

@@ -3,8 +3,13 @@
  * design.md section 7; the outcome table is upstream/outcome.ts.
  */
 import { GatewayError, toGatewayError } from "../base/errors.ts";
-import { noteHeader } from "../base/notes.ts";
-import type { Provider, TextOffer } from "../catalog/index.ts";
+import { inRequestOrder, noteHeader } from "../base/notes.ts";
+import {
+  removeUnsupported,
+  type Provider,
+  type TextModel,
+  type TextOffer,
+} from "../catalog/index.ts";
 import { codecs, type JsonObject } from "../protocols/index.ts";
 import {
   ExchangeError,
@@ -20,6 +25,7 @@ import type { Attempt } from "./record.ts";
 
 /** One provider's offer, in the order the plan wants it tried. */
 export interface Candidate {
+  readonly model: TextModel;
   readonly provider: Provider;
   readonly offer: TextOffer;
 }
@@ -115,7 +121,9 @@ async function attemptOnce(
 async function send(context: CallContext, candidate: Candidate, apiKey: string): Promise<Exchange> {
   const { provider, offer } = candidate;
   const address = { model: offer.upstreamModel, stream: context.call.stream };
-  const { body, notes } = codecs[offer.protocol].direct.request(context.call.body, address);
+  const own = removeUnsupported(candidate.model, context.call.protocol, context.call.body);
+  const { body, notes: filtered } = codecs[offer.protocol].direct.request(own.body, address);
+  const notes = inRequestOrder([...own.notes, ...filtered], context.call.body);
   context.record.notes = notes;
   if (context.call.stream) {
     const dropped = noteHeader(notes);

@@ -153,6 +153,7 @@ function prepare(
     answers: facts.answers,
   });
   const candidates = offers.map((offer) => ({
+    model: planned.model,
     offer,
     provider: catalog.providers.get(offer.provider)!,
   }));

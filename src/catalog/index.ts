@@ -2,7 +2,7 @@
 export * from "./types.ts";
 export { priceUsage } from "./price.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
-export { checkParameters, supportedParameters } from "./parameters.ts";
+export { checkParameters, removeUnsupported, supportedParameters } from "./parameters.ts";
 export { sandboxCatalog } from "./sandbox.ts";
 export { environmentCatalog } from "./vendors.ts";
 export {

@@ -4,6 +4,7 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";
+import type { Note } from "../base/notes.ts";
 import type { Narrowing, ParameterDomain, TextModel, TextProtocol } from "./types.ts";
 
 const penalty: ParameterDomain = { type: "number", min: -2, max: 2 };
@@ -80,11 +81,26 @@ const spellings: Readonly<Record<string, Partial<Record<TextProtocol, string>>>>
   prompt_cache_retention: { responses: "prompt_cache_retention" },
 };
 
-/** The paths of a parameter in a protocol's body. Chat spells the output limit in two ways. */
+/** The paths of a parameter in a protocol's body. Chat spells the output limit in two ways, generateContent everything. */
 function pathsOf(name: string, protocol: TextProtocol): readonly string[] {
   if (protocol === "chat") return name === "max_tokens" ? [name, "max_completion_tokens"] : [name];
   const path = spellings[name]?.[protocol];
-  return path === undefined ? [] : [path];
+  if (path === undefined) return [];
+  return protocol === "generate_content" ? bothCases(path) : [path];
+}
+
+/** Each step of a path in camelCase and in snake_case: both are read on that endpoint. */
+function bothCases(path: string): string[] {
+  return path.split(".").reduce<string[]>(
+    (starts, step) => {
+      const snake = step.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      const steps = snake === step ? [step] : [step, snake];
+      return starts.flatMap((start) =>
+        steps.map((one) => (start === "" ? one : `${start}.${one}`)),
+      );
+    },
+    [""],
+  );
 }
 
 function valueAt(body: WireObject, path: string): unknown {
@@ -127,4 +143,36 @@ export function checkParameters(model: TextModel, protocol: TextProtocol, body: 
       throw new GatewayError("invalid_value", message, { param });
     }
   }
+}
+
+/**
+ * Takes out of a body what the model does not have, and notes it (ERR-12). `body` itself is never changed; it is also what
+ * comes back where nothing is taken out.
+ */
+export function removeUnsupported<Body extends WireObject>(
+  model: TextModel,
+  protocol: TextProtocol,
+  body: Body,
+): { readonly body: Body; readonly notes: readonly Note[] } {
+  let kept = body;
+  const notes: Note[] = [];
+  for (const [name, narrowing] of Object.entries(model.parameters)) {
+    if (narrowing !== false) continue;
+    for (const param of pathsOf(name, protocol)) {
+      if (valueAt(kept, param) === undefined) continue;
+      kept = without(kept, param.split(".")) as Body;
+      notes.push({ param, kind: "dropped", detail: "not supported by this model, dropped" });
+    }
+  }
+  return { body: kept, notes };
+}
+
+/** A copy without the member at `path`; everything beside the path is shared. */
+function without(object: WireObject, path: readonly string[]): WireObject {
+  const [step, ...rest] = path as [string, ...string[]];
+  const copy = { ...object };
+  const member = copy[step];
+  if (rest.length === 0) delete copy[step];
+  else if (isObject(member)) copy[step] = without(member, rest);
+  return copy;
 }

@@ -1,11 +1,28 @@
 // Notes: what the caller is told of dropped and rewritten parameters, in bodies and in the header.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Note, noteHeader, noteParams, noteSentences } from "../../src/base/notes.ts";
+import {
+  inRequestOrder,
+  type Note,
+  noteHeader,
+  noteParams,
+  noteSentences,
+} from "../../src/base/notes.ts";
 
 const dropped = (param: string): Note => ({ param, kind: "dropped", detail: "not supported" });
 
 describe("names and sentences", () => {
+  it("notes are told in the order of the request, several of one field in the order they were noted", () => {
+    const notes = ["tools[1].type", "b", "elsewhere", "a.y", "a.x"].map(dropped);
+    expect(noteParams(inRequestOrder(notes, { a: 1, b: 2, tools: [] }))).toEqual([
+      "elsewhere",
+      "a.y",
+      "a.x",
+      "b",
+      "tools[1].type",
+    ]);
+  });
+
   it("names are unique, as the caller wrote them, in the order they were noted", () => {
     const notes = ["top_k", "reasoning.summary", "top_k", "Seed"].map(dropped);
     expect(noteParams(notes)).toEqual(["top_k", "reasoning.summary", "Seed"]);

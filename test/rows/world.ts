@@ -1,0 +1,210 @@
+/**
+ * The gateway that the rows are shown on: four models, one per protocol, each offered by two stand-in upstreams,
+ * and helpers to call it and to see what it charged and logged.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
+import {
+  createKey,
+  openSecrets,
+  type KeyInput,
+  type KeyWithSecret,
+  type Secrets,
+} from "../../src/tenancy/index.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { preparedDataDir } from "../support/postgres.ts";
+import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
+import { protocols, upstreamModel, type Protocol } from "./protocols.ts";
+
+/** What an answer of protocols.ts costs at `first`: 60 x 1,000 + 40 x 100 + 20 x 10,000 nano-USD. */
+export const costAtFirstNano = 264_000n;
+/** At `second` everything costs double. */
+export const costAtSecondNano = 528_000n;
+
+export interface World {
+  readonly gateway: GatewayUnderTest;
+  /** The cheaper provider, of tier `official`. */
+  readonly first: Recorder;
+  /** The dearer one, of tier `community`. */
+  readonly second: Recorder;
+  readonly secrets: Secrets;
+  /** Both upstreams answer so, and what they recorded is forgotten. */
+  answer(answer: Answer): void;
+  /** POSTs a body in a protocol's own way; the model with whatever suffix. */
+  call(protocol: Protocol, options?: CallOptions): Promise<Response>;
+  /** A key of the first workspace, or as told. */
+  makeKey(input?: Partial<KeyInput>): Promise<KeyWithSecret>;
+  charged(workspaceId?: string): Promise<bigint>;
+  /** The request log's row of an answered call. */
+  row(response: Response): Promise<LogRow>;
+  close(): Promise<void>;
+}
+
+interface CallOptions {
+  readonly model?: string;
+  readonly stream?: boolean;
+  /** Put over the smallest body. */
+  readonly extra?: object;
+  readonly key?: string;
+  readonly headers?: Record<string, string>;
+}
+
+export interface LogRow {
+  readonly id: string;
+  readonly key_id: string;
+  readonly workspace_id: string;
+  readonly provider: string | null;
+  readonly status: string;
+  readonly http_status: number;
+  readonly usage: Record<string, number> | null;
+  readonly usage_source: string | null;
+  readonly cost_nano: bigint;
+  readonly dropped: string[];
+  readonly attempts: { provider: string; status: number | null; outcome: string }[];
+}
+
+interface WorldOptions {
+  readonly databaseUrl?: string;
+  readonly keepAliveMs?: number;
+  /** Of both providers; YAML in flow style. */
+  readonly timeouts?: string;
+  /** More models, as YAML rows. */
+  readonly models?: string;
+}
+
+const price = (factor: number): string => {
+  const usd = (rate: number) => `"${rate * factor}"`;
+  return `{ input: ${usd(1)}, cache_read: ${usd(0.1)}, cache_write: ${usd(1.25)}, output: ${usd(10)} }`;
+};
+
+/** One offer as YAML. */
+export const offerRow = (provider: "first" | "second", protocol: string): string =>
+  `      - { provider: ${provider}, protocol: ${protocol}, upstream_model: ${upstreamModel}, price: ${price(provider === "first" ? 1 : 2)} }`;
+
+/** One model as YAML, offered by both providers unless told otherwise. */
+export function modelRow(
+  id: string,
+  protocol: Pick<Protocol, "name" | "endpoint">,
+  options: { readonly extra?: string; readonly providers?: readonly ("first" | "second")[] } = {},
+): string {
+  const { extra = "", providers = ["first", "second"] } = options;
+  return [
+    `  - id: ${id}`,
+    "    kind: text",
+    `    endpoints: [${protocol.endpoint}]`,
+    "    context_length: 100000",
+    "    max_output_tokens: 8000",
+    ...(extra === "" ? [] : [`    ${extra}`]),
+    "    offers:",
+    ...providers.map((provider) => offerRow(provider, protocol.name)),
+  ].join("\n");
+}
+
+function configuration(first: string, second: string, options: WorldOptions): string {
+  const timeouts = options.timeouts === undefined ? "" : `, timeouts: ${options.timeouts}`;
+  const provider = (id: string, url: string, tier: string) =>
+    `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}/v1", api_key: upstream-secret, tier: ${tier}${timeouts} }`;
+  return [
+    "providers:",
+    provider("first", first, "official"),
+    provider("second", second, "community"),
+    "models:",
+    ...protocols.map((protocol) => modelRow(protocol.model, protocol)),
+    options.models ?? "",
+    "",
+  ].join("\n");
+}
+
+/** Starts the gateway with credit, and its two upstreams, which answer nothing useful until `answer` is called. */
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const idle = json({ error: { message: "no answer was set" } }, 500);
+  const [first, second] = [await startRecorder(idle), await startRecorder(idle)];
+  const dataDir = await preparedDataDir();
+  const gateway = await startTestGateway({
+    config: configuration(first.url, second.url, options),
+    environment: { TOLLGATE_DATA_DIR: dataDir },
+    ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
+    ...(options.keepAliveMs === undefined ? {} : { keepAliveMs: options.keepAliveMs }),
+  });
+  await gateway.credit("100.00");
+  const { database, ledger, workspaceId } = gateway;
+  const secrets = await openSecrets({ database, masterKey: undefined, dataDir });
+  return {
+    gateway,
+    first,
+    second,
+    secrets,
+    answer(answer) {
+      for (const upstream of [first, second]) {
+        upstream.requests.length = 0;
+        upstream.answer(answer);
+      }
+    },
+    call(protocol, { model = protocol.model, stream = false, extra = {}, key, headers } = {}) {
+      return gateway.post(
+        protocol.path(model, stream),
+        { ...protocol.body(model, stream), ...extra },
+        { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers },
+      );
+    },
+    makeKey: (input) =>
+      createKey(
+        { database, clock: systemClock, secrets },
+        { workspaceId, name: "a key", createdBy: null, ...input },
+      ),
+    charged: async (of = workspaceId) => (await ledger.balance(of)).chargedNano,
+    row: (answer) => logRow(gateway, answer.headers.get("x-request-id")!),
+    async close() {
+      await gateway.close();
+      await Promise.all([first.close(), second.close()]);
+    },
+  };
+}
+
+/** Log rows are written off the caller's path, so a row may come a moment after its answer. */
+async function logRow({ database }: GatewayUnderTest, id: string): Promise<LogRow> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const rows = await database.query<LogRow>("select * from requests where id = $1", [id]);
+    if (rows[0]) return rows[0];
+    await sleep(20);
+  }
+  throw new Error(`no row of the request log has the id ${id}`);
+}
+
+/** The events of a streamed answer, parsed from its bytes. */
+export async function readEvents(answer: Response): Promise<SseEvent[]> {
+  const parser = createSseParser();
+  const events = parser.push(new Uint8Array(await answer.arrayBuffer()));
+  return [...events, ...parser.end()];
+}
+
+/** Answers with frames as a stream, and then with whatever the rest does; ends by itself without one. */
+export const stream =
+  (frames: readonly string[], rest?: (response: Parameters<Answer>[1]) => void): Answer =>
+  (_request, upstream) => {
+    upstream.writeHead(200, { "content-type": "text/event-stream" });
+    upstream.write(frames.join(""));
+    if (rest) rest(upstream);
+    else upstream.end();
+  };
+
+/** Answers each protocol in its own way: by the path, whole or streamed as asked. */
+export const answering: Answer = (request, upstream) => {
+  const protocol = protocolOf(request.path);
+  const streamed = request.body["stream"] === true || request.path.includes(":stream");
+  const answer = streamed ? stream(protocol.frames) : json(protocol.whole());
+  return answer(request, upstream);
+};
+
+function protocolOf(path: string): Protocol {
+  const [chat, responses, messages, generateContent] = protocols as [
+    Protocol,
+    Protocol,
+    Protocol,
+    Protocol,
+  ];
+  if (path.endsWith("/chat/completions")) return chat;
+  if (path.endsWith("/responses")) return responses;
+  return path.endsWith("/messages") ? messages : generateContent;
+}
