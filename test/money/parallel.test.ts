@@ -1,0 +1,252 @@
+/** Many calls at once on one balance: exactly what it covers is served, wherever the calls arrive. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { revokeKey } from "../../src/tenancy/index.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { verifyLedger } from "../../src/ledger/index.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
+import {
+  answering,
+  chatConfig,
+  delta,
+  describeGateways,
+  doneFrame,
+  errorOf,
+  eventually,
+  finishFrame,
+  idOf,
+  talk,
+  usageFrame,
+  usageOf,
+} from "./support.ts";
+
+const config = (url: string) => chatConfig(url, 'price: { input: "3", output: "15" }');
+/** 100 tokens in, 40 out. */
+const usage = usageOf(100, 40);
+const costNano = 100n * 3_000n + 40n * 15_000n;
+
+/** An upstream that keeps every caller waiting until it is told to answer them all. */
+function heldBack(answer: Answer): { answer: Answer; release(): void; waiting(): number } {
+  let waiting: (() => void)[] = [];
+  return {
+    answer: (request, response) => void waiting.push(() => void answer(request, response)),
+    release() {
+      const all = waiting;
+      waiting = [];
+      for (const one of all) one();
+    },
+    waiting: () => waiting.length,
+  };
+}
+
+/** Counts what comes back while calls are under way. */
+function countRefused(calls: readonly Promise<Response>[]): () => number {
+  let refused = 0;
+  for (const call of calls)
+    void call.then((response) => (refused += response.status === 402 ? 1 : 0));
+  return () => refused;
+}
+
+describeGateways("a thousand calls at once", { config }, (bench) => {
+  it(
+    "BILL-23 T63: credit for a hundred serves exactly a hundred; the others are refused before anyone upstream hears of them",
+    { timeout: 60_000 },
+    async () => {
+      const other = await bench().addWorkspace("1");
+      const headers = { authorization: `Bearer ${other.key}` };
+      bench().up.answer(answering(usage));
+      // What one call reserves, from a call of the same size.
+      const first = await bench().post("/v1/chat/completions", talk(), headers);
+      await first.text();
+      const held = (await bench().entry(idOf(first)))!.held_nano;
+      const { availableNano } = await bench().ledger.balance(other.workspaceId);
+      await bench().ledger.credit({
+        workspaceId: other.workspaceId,
+        amountNano: 100n * held + (held - 1n) - availableNano,
+        reference: "a hundred calls",
+      });
+
+      const up = heldBack(answering(usage));
+      bench().up.answer(up.answer);
+      const heard = bench().up.requests.length;
+      const calls = Array.from({ length: 1_000 }, (_, index) =>
+        bench().post("/v1/chat/completions", talk({ stream: index % 2 === 0 }), headers),
+      );
+      const refused = countRefused(calls);
+      await eventually(
+        () => (refused() === 900 && up.waiting() === 100 ? true : undefined),
+        "900 refused and 100 under way",
+        30_000,
+      );
+      const during = await bench().ledger.balance(other.workspaceId);
+      expect(during).toMatchObject({ heldNano: 100n * held, availableNano: held - 1n });
+      up.release();
+      const responses = await Promise.all(calls);
+      const served = responses.filter((response) => response.status === 200);
+      expect(served).toHaveLength(100);
+      await Promise.all(served.map((response) => response.text()));
+      for (const response of responses.filter((one) => one.status !== 200)) {
+        expect(response.status).toBe(402);
+        expect(response.headers.get("x-should-retry")).toBe("false");
+        expect(await errorOf(response)).toMatchObject({
+          code: "insufficient_balance",
+          type: "insufficient_quota",
+        });
+      }
+      expect(bench().up.requests.length - heard).toBe(100);
+      const charges = new Map((await bench().charges()).map((row) => [row.reference, row]));
+      for (const response of served)
+        expect(charges.get(idOf(response))).toMatchObject({ amount_nano: costNano });
+      expect(charges.size).toBe(101);
+      expect(await bench().ledger.balance(other.workspaceId)).toMatchObject({
+        chargedNano: 101n * costNano,
+        heldNano: 0n,
+      });
+      await bench().expectClean();
+    },
+  );
+
+  it("KEY-13: a key revoked while its call runs: the call ends and is charged, and the next one fails", async () => {
+    const up = heldBack(answering(usage));
+    bench().up.answer(up.answer);
+    const other = await bench().addWorkspace("1");
+    const headers = { authorization: `Bearer ${other.key}` };
+    const calls = [false, true].map((stream) =>
+      bench().post("/v1/chat/completions", talk({ stream }), headers),
+    );
+    await eventually(() => (up.waiting() === 2 ? true : undefined), "two calls under way");
+    const [{ id }] = (await bench().database.query<{ id: string }>(
+      "select id from api_keys where workspace_id = $1",
+      [other.workspaceId],
+    )) as [{ id: string }];
+    await revokeKey({ database: bench().database, clock: systemClock }, { id });
+    const refused = await bench().post("/v1/chat/completions", talk(), headers);
+    expect(refused.status).toBe(401);
+    expect(await errorOf(refused)).toMatchObject({ code: "api_key_revoked" });
+    up.release();
+    for (const call of calls) {
+      const response = await call;
+      expect(response.status).toBe(200);
+      await response.text();
+      expect(await bench().entry(idOf(response))).toMatchObject({
+        kind: "charge",
+        amount_nano: costNano,
+      });
+    }
+    expect(await bench().ledger.balance(other.workspaceId)).toMatchObject({
+      chargedNano: 2n * costNano,
+      heldNano: 0n,
+    });
+  });
+
+  it("T85: more open streams than database connections: all run at once, and all are charged", async () => {
+    const streams = 120;
+    const ends: (() => void)[] = [];
+    bench().up.answer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(delta("Hello"));
+      ends.push(() => response.end(finishFrame + usageFrame(usage) + doneFrame));
+    });
+    const calls = await Promise.all(
+      Array.from({ length: streams }, () =>
+        bench().post("/v1/chat/completions", talk({ stream: true })),
+      ),
+    );
+    expect(calls.every((response) => response.status === 200)).toBe(true);
+    expect(await bench().holds()).toHaveLength(streams);
+    // The database answers others while all of them are open.
+    expect((await bench().get("/v1/key")).status).toBe(200);
+    for (const end of ends) end();
+    const texts = await Promise.all(calls.map((response) => response.text()));
+    expect(texts.filter((text) => text.endsWith(doneFrame))).toHaveLength(streams);
+    for (const response of calls)
+      expect(await bench().entry(idOf(response))).toMatchObject({ amount_nano: costNano });
+    await bench().expectClean();
+  });
+});
+
+describe("two gateways on one PostgreSQL", () => {
+  let up: Recorder;
+  const nodes: GatewayUnderTest[] = [];
+  let key = "";
+
+  beforeAll(async () => {
+    up = await startRecorder(json({}));
+    const databaseUrl = await (await sharedPostgres()).createDatabase();
+    // Nodes on one database share the master key; without it neither could read the other's API keys.
+    const environment = {
+      TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+    };
+    for (let index = 0; index < 2; index += 1)
+      nodes.push(await startTestGateway({ databaseUrl, environment, config: config(up.url) }));
+    key = nodes[0]!.key;
+  });
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+    await up.close();
+  });
+
+  it("BILL-23 T63: what both spend in parallel from one balance stays exact", async () => {
+    const [first, second] = nodes as [GatewayUnderTest, GatewayUnderTest];
+    const headers = { authorization: `Bearer ${key}` };
+    up.answer(answering(usage));
+    await first.credit("1");
+    await (await first.post("/v1/chat/completions", talk(), headers)).text();
+    const [{ held_nano: held }] = (await first.database.query<{ held_nano: bigint }>(
+      "select held_nano from ledger_entries where kind = 'charge'",
+    )) as [{ held_nano: bigint }];
+    const { availableNano } = await second.ledger.balance(second.workspaceId);
+    await second.ledger.credit({
+      workspaceId: second.workspaceId,
+      amountNano: 60n * held - availableNano,
+      reference: "sixty calls",
+    });
+    const upstream = heldBack(answering(usage));
+    up.answer(upstream.answer);
+    const heard = up.requests.length;
+    const calls = Array.from({ length: 300 }, (_, index) =>
+      nodes[index % 2]!.post("/v1/chat/completions", talk({ stream: index % 3 === 0 }), headers),
+    );
+    const refused = countRefused(calls);
+    await eventually(
+      () => (refused() === 240 && upstream.waiting() === 60 ? true : undefined),
+      "60 under way, 240 refused",
+      20_000,
+    );
+    upstream.release();
+    const served = (await Promise.all(calls)).filter((response) => response.status === 200);
+    await Promise.all(served.map((response) => response.text()));
+    expect(served).toHaveLength(60);
+    expect(up.requests.length - heard).toBe(60);
+    expect(await first.ledger.balance(first.workspaceId)).toMatchObject({
+      chargedNano: 61n * costNano,
+      heldNano: 0n,
+    });
+    expect(await verifyLedger(second.database)).toEqual([]);
+  });
+
+  it("KEY-11 KEY-13 T73: a key revoked on one node fails at once on the other, whose running call is still charged", async () => {
+    const [first, second] = nodes as [GatewayUnderTest, GatewayUnderTest];
+    const headers = { authorization: `Bearer ${key}` };
+    const upstream = heldBack(answering(usage));
+    up.answer(upstream.answer);
+    const running = second.post("/v1/chat/completions", talk(), headers);
+    await eventually(() => (upstream.waiting() === 1 ? true : undefined), "a call under way");
+    const [{ id }] = (await first.database.query<{ id: string }>("select id from api_keys")) as [
+      { id: string },
+    ];
+    await revokeKey({ database: first.database, clock: systemClock }, { id });
+    const refused = await second.post("/v1/chat/completions", talk(), headers);
+    expect(refused.status).toBe(401);
+    expect(await errorOf(refused)).toMatchObject({ code: "api_key_revoked" });
+    upstream.release();
+    const response = await running;
+    await response.text();
+    expect(response.status).toBe(200);
+    const charged = await first.database.query(
+      "select 1 from ledger_entries where reference = $1 and kind = 'charge' and amount_nano = $2",
+      [idOf(response), costNano],
+    );
+    expect(charged).toHaveLength(1);
+  });
+});

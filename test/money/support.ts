@@ -1,0 +1,296 @@
+/**
+ * A gateway in front of a stand-in upstream, on each kind of database, and the three places where a call's money shows:
+ * the ledger entry, `GET /v1/key`, and the request log.
+ */
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
+import { verifyLedger } from "../../src/ledger/index.ts";
+import {
+  changeKey,
+  changeMember,
+  changeWorkspace,
+  createKey,
+  createWorkspace,
+  openSecrets,
+  type SpendCapsPatch,
+} from "../../src/tenancy/index.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { parseUsd } from "../../src/base/money.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { preparedDataDir, sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
+
+/** One row of the request log, as far as money goes. */
+export interface LogRow {
+  readonly id: string;
+  readonly status: string;
+  readonly http_status: number;
+  readonly usage: Record<string, number> | null;
+  readonly usage_source: string | null;
+  readonly cost_nano: bigint;
+  readonly attempts: readonly { outcome: string; status: number | null }[];
+}
+
+export interface EntryRow {
+  readonly reference: string;
+  readonly kind: string;
+  readonly amount_nano: bigint;
+  readonly held_nano: bigint;
+}
+
+/** A gateway and its upstream, with what tests ask of them. */
+export interface Bench extends GatewayUnderTest {
+  readonly up: Recorder;
+  readonly kind: "embedded" | "server";
+  readonly keyId: string;
+  /** Sets what a layer of the first key may spend; null for none. */
+  setCaps(layer: "workspace" | "member" | "key", caps: SpendCapsPatch | null): Promise<void>;
+  /** A second workspace with a key of its own and this much credit, in dollars. */
+  addWorkspace(usd: string): Promise<{ workspaceId: string; key: string }>;
+  /** The request-log row of a call; waits for the log's batch. */
+  logRow(id: string): Promise<LogRow>;
+  /** The last row written after `since` rows; for calls whose answer was never seen. */
+  newestRow(after: ReadonlySet<string>): Promise<LogRow>;
+  rowIds(): Promise<Set<string>>;
+  entry(id: string): Promise<EntryRow | undefined>;
+  charges(): Promise<EntryRow[]>;
+  holds(): Promise<{ id: string; amount_nano: bigint }[]>;
+  /** Fails unless every hold is gone (waiting for releases under way) and the ledger adds up. */
+  expectClean(): Promise<void>;
+  availableNano(): Promise<bigint>;
+  /** What `GET /v1/key` says the key has spent, in dollars as told. */
+  keySpend(): Promise<Record<"total" | "daily" | "weekly" | "monthly", string>>;
+}
+
+export interface BenchOptions {
+  /** The configuration file for an upstream at this address. */
+  config(upUrl: string): string;
+  /** Credit to begin with, in dollars; "100" if absent. */
+  readonly credit?: string;
+  readonly clock?: Clock;
+}
+
+const waitMs = 10_000;
+
+/** Asks until the answer is not undefined. */
+export async function eventually<T>(
+  ask: () => Promise<T | undefined> | T | undefined,
+  what: string,
+  deadlineMs: number = waitMs,
+): Promise<T> {
+  for (const started = Date.now(); Date.now() - started < deadlineMs;) {
+    const value = await ask();
+    if (value !== undefined) return value;
+    await sleep(10);
+  }
+  throw new Error(`not within ${deadlineMs} ms: ${what}`);
+}
+
+export const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
+
+const rowColumns = "id, status, http_status, usage, usage_source, cost_nano, attempts";
+
+/** Puts the questions beside a running gateway. */
+export async function benchOf(
+  gateway: GatewayUnderTest,
+  up: Recorder,
+  options: { readonly dataDir: string; readonly clock?: Clock | undefined },
+): Promise<Bench> {
+  const { database, workspaceId } = gateway;
+  const context = { database, clock: options.clock ?? systemClock };
+  const keys = await database.query<{ id: string; created_by: string }>(
+    "select id, created_by from api_keys order by id",
+  );
+  const { id: keyId, created_by: userId } = keys[0]!;
+  const bench: Bench = {
+    ...gateway,
+    up,
+    kind: database.kind,
+    keyId,
+    async setCaps(layer, spendCaps) {
+      if (layer === "key") await changeKey(context, { id: keyId }, { spendCaps });
+      else if (layer === "member")
+        await changeMember(context, { workspaceId, userId }, { spendCaps });
+      else await changeWorkspace(context, workspaceId, { spendCaps });
+    },
+    async addWorkspace(usd) {
+      const other = await createWorkspace(context, { name: "Other", organizationId: null });
+      const secrets = await openSecrets({
+        database,
+        masterKey: undefined,
+        dataDir: options.dataDir,
+      });
+      const input = { workspaceId: other.id, name: "its key", createdBy: null };
+      const { key } = await createKey({ ...context, secrets }, input);
+      const amountNano = parseUsd(usd);
+      await gateway.ledger.credit({ workspaceId: other.id, amountNano, reference: "start" });
+      return { workspaceId: other.id, key };
+    },
+    logRow: (id) =>
+      eventually(
+        async () =>
+          (
+            await database.query<LogRow>(`select ${rowColumns} from requests where id = $1`, [id])
+          )[0],
+        `the log row of ${id}`,
+      ),
+    newestRow: (after) =>
+      eventually(async () => {
+        const rows = await database.query<LogRow>(`select ${rowColumns} from requests`);
+        return rows.find((row) => !after.has(row.id));
+      }, "a new row in the request log"),
+    async rowIds() {
+      const rows = await database.query<{ id: string }>("select id from requests");
+      return new Set(rows.map((row) => row.id));
+    },
+    async entry(id) {
+      const rows = await database.query<EntryRow>(
+        "select reference, kind, amount_nano, held_nano from ledger_entries where reference = $1",
+        [id],
+      );
+      expect(rows.length).toBeLessThanOrEqual(1);
+      return rows[0];
+    },
+    charges: () =>
+      database.query<EntryRow>(
+        "select reference, kind, amount_nano, held_nano from ledger_entries where kind = 'charge'",
+      ),
+    holds: () => database.query("select id, amount_nano from ledger_holds"),
+    async expectClean() {
+      await eventually(
+        async () => ((await bench.holds()).length === 0 ? true : undefined),
+        "no open hold",
+        3_000,
+      );
+      expect(await verifyLedger(database)).toEqual([]);
+    },
+    availableNano: async () => (await gateway.ledger.balance(gateway.workspaceId)).availableNano,
+    async keySpend() {
+      const response = await gateway.get("/v1/key");
+      expect(response.status).toBe(200);
+      const { spend } = (await response.json()) as {
+        spend: Record<"total" | "daily" | "weekly" | "monthly", string>;
+      };
+      return spend;
+    },
+  };
+  return bench;
+}
+
+/** A new database of a kind: options of `startTestGateway`. Its engine's files are there already, which saves seconds. */
+export async function placeOf(kind: "embedded" | "server") {
+  const dataDir = kind === "embedded" ? await preparedDataDir() : temporaryDirectory();
+  return {
+    dataDir,
+    environment: { TOLLGATE_DATA_DIR: dataDir },
+    ...(kind === "server" ? { databaseUrl: await (await sharedPostgres()).createDatabase() } : {}),
+  };
+}
+
+/** Runs `suite` over a gateway on the embedded database and over one on PostgreSQL. */
+export function describeGateways(
+  name: string,
+  options: BenchOptions,
+  suite: (bench: () => Bench) => void,
+): void {
+  describe.each(["embedded", "server"] as const)(`${name} (%s)`, (kind) => {
+    let bench: Bench;
+    beforeAll(async () => {
+      const up = await startRecorder(json({}));
+      const place = await placeOf(kind);
+      const gateway = await startTestGateway({
+        ...place,
+        config: options.config(up.url),
+        ...(options.clock === undefined ? {} : { clock: options.clock }),
+      });
+      await gateway.credit(options.credit ?? "100");
+      bench = await benchOf(gateway, up, { dataDir: place.dataDir, clock: options.clock });
+    });
+    afterAll(async () => {
+      await bench.close();
+      await bench.up.close();
+    });
+    suite(() => bench);
+  });
+}
+
+/** A configuration with one chat model `acme/talk`, price and provider extras as given (YAML flow text). */
+export function chatConfig(
+  upUrl: string,
+  price: string,
+  extras: { provider?: string } = {},
+): string {
+  return `
+providers:
+  - { id: up, dialect: openai-compatible, base_url: ${upUrl}/v1, api_key: none${extras.provider ? `, ${extras.provider}` : ""} }
+models:
+  - id: acme/talk
+    kind: text
+    context_length: 2000000
+    max_output_tokens: 32000
+    offers:
+      - { provider: up, protocol: chat, upstream_model: talk-1, ${price} }
+`;
+}
+
+/** A chat call's body. */
+export const talk = (extra: Record<string, unknown> = {}) => ({
+  model: "acme/talk",
+  messages: [{ role: "user", content: "Hello" }],
+  ...extra,
+});
+
+/** A whole chat answer with this usage. */
+export const completion = (usage?: object, content = "Hello there") => ({
+  id: "chatcmpl-1",
+  object: "chat.completion",
+  created: 1,
+  model: "talk-1",
+  choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+  ...(usage === undefined ? {} : { usage }),
+});
+
+const chunk = (fields: object) =>
+  `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "talk-1", ...fields })}\n\n`;
+
+/** The frame of one text delta. */
+export const delta = (content: string) =>
+  chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+export const finishFrame = chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
+export const usageFrame = (usage: object) => chunk({ choices: [], usage });
+export const doneFrame = "data: [DONE]\n\n";
+
+export const usageOf = (prompt: number, output: number) => ({
+  prompt_tokens: prompt,
+  completion_tokens: output,
+  total_tokens: prompt + output,
+});
+
+/** Answers whole or streamed, as asked. */
+export const answering =
+  (usage: object | undefined, pieces: readonly string[] = ["Hello", " there"]): Answer =>
+  (request, response) => {
+    if (request.body["stream"] !== true) {
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify(completion(usage, pieces.join(""))));
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const piece of pieces) response.write(delta(piece));
+    response.write(finishFrame);
+    if (usage !== undefined) response.write(usageFrame(usage));
+    response.end(doneFrame);
+  };
+
+/** The gateway's id of an answered call: also the reference of its ledger entry. */
+export const idOf = (response: Response): string => response.headers.get("x-request-id")!;
+
+/** The error a refused call carries. */
+export async function errorOf(response: Response) {
+  const body = (await response.json()) as {
+    error: { code: string; type: string; message: string };
+  };
+  return body.error;
+}
