@@ -5,21 +5,43 @@
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { parentPort, workerData } from "node:worker_threads";
-import { createNotificationTap } from "./notification-tap.ts";
 import { wireChannel } from "./signals.ts";
+import { createWireTap } from "./wire-tap.ts";
 
-/** What the worker is started with. A `path` is a Unix socket; without one it listens on a free port of 127.0.0.1. */
+/** What the worker is started with. A `path` is a Unix socket; without one it listens on `port` of 127.0.0.1 (0: any). */
 export interface WorkerInput {
   readonly databaseDir: string;
   readonly path: string | undefined;
+  readonly port: number;
 }
 
 export type FromWorker =
   | { readonly kind: "up"; readonly port: number }
   | { readonly kind: "notification"; readonly text: string }
-  | { readonly kind: "failed"; readonly message: string };
+  | { readonly kind: "failed"; readonly reason: string };
 
 const connectionsMax = 64;
+
+/** Lets `tap` see all that the database sends, and `fail` what it throws: not SQL errors, which are data, but its own. */
+function watchOutput(
+  database: PGlite,
+  tap: (bytes: Uint8Array) => void,
+  fail: (reason: string) => void,
+): void {
+  const execute = database.execProtocolRawStream.bind(database);
+  database.execProtocolRawStream = async (message, options) => {
+    const onRawData = (data: Uint8Array) => {
+      tap(data);
+      options.onRawData(data);
+    };
+    try {
+      await execute(message, { ...options, onRawData });
+    } catch (error) {
+      fail(String(error));
+      throw error;
+    }
+  };
+}
 
 async function serve(input: WorkerInput, send: (message: FromWorker) => void): Promise<void> {
   const database = await PGlite.create({
@@ -28,32 +50,23 @@ async function serve(input: WorkerInput, send: (message: FromWorker) => void): P
   });
   await database.exec(`listen ${wireChannel}`);
 
-  const tap = createNotificationTap((channel, text) => {
-    if (channel === wireChannel) send({ kind: "notification", text });
-  });
-  const execute = database.execProtocolRawStream.bind(database);
-  database.execProtocolRawStream = async (message, options) => {
-    try {
-      await execute(message, {
-        ...options,
-        onRawData: (data) => {
-          tap(data);
-          options.onRawData(data);
-        },
-      });
-    } catch (error) {
-      // SQL errors arrive as data. What is thrown means that the engine itself has failed, and the socket server
-      // would wait for it for ever: end the thread, and let the main thread start a new one on the same files.
-      send({ kind: "failed", message: String(error) });
-      setImmediate(() => process.exit(1));
-      throw error;
-    }
+  // A broken engine is left at once, before it takes the next statement; the main thread starts a new one.
+  const fail = (reason: string) => {
+    send({ kind: "failed", reason });
+    process.exit(1);
   };
+  const tap = createWireTap({
+    panic: fail,
+    notification(channel, text) {
+      if (channel === wireChannel) send({ kind: "notification", text });
+    },
+  });
+  watchOutput(database, tap, fail);
 
   const server = new PGLiteSocketServer({
     db: database,
     maxConnections: connectionsMax,
-    ...(input.path === undefined ? { host: "127.0.0.1", port: 0 } : { path: input.path }),
+    ...(input.path === undefined ? { host: "127.0.0.1", port: input.port } : { path: input.path }),
   });
   await server.start();
   send({ kind: "up", port: Number(/:(\d+)$/.exec(server.getServerConn())?.[1] ?? 0) });

@@ -2,10 +2,10 @@
  * The embedded database, seen from the main thread: the hold on the data directory, the worker and its restarts,
  * the maintenance PGlite has no background processes for. Design section 2, "database".
  */
-import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type pg from "pg";
 import { createDatabase, type Database, type Log } from "./database.ts";
@@ -19,7 +19,8 @@ import { createSignals, type SignalSource } from "./signals.ts";
 const unixPort = 5432;
 /** Of a Unix socket's path; 104 on macOS, 108 on Linux, the closing zero included. */
 const socketPathBytesMax = 103;
-const restartsMax = 20;
+const restartMsMin = 100;
+const restartMsMax = 5_000;
 const joinWaitMsMax = 10_000;
 
 interface Place {
@@ -42,62 +43,72 @@ interface Engine extends SignalSource {
   readonly place: Place;
 }
 
-/** Starts the worker, and starts it again when it dies; resolves when it takes connections. */
+/** One life of the worker: resolves when it takes connections, with the port and what resolves when it ends. */
+async function startWorker(
+  input: WorkerInput,
+  hear: { notification(text: string): void; failed(reason: string): void },
+): Promise<{ worker: Worker; port: number; ended: Promise<void> }> {
+  if (input.path !== undefined) rmSync(input.path, { force: true });
+  const worker = new Worker(new URL("./embedded-worker.ts", import.meta.url), {
+    workerData: input,
+  });
+  const ended = new Promise<void>((resolve) => {
+    worker.on("exit", () => resolve());
+  });
+  const port = await new Promise<number>((done, fail) => {
+    worker.on("message", (message: FromWorker) => {
+      if (message.kind === "notification") hear.notification(message.text);
+      else if (message.kind === "failed") hear.failed(message.reason);
+      else done(message.port);
+    });
+    worker.on("error", (error) => {
+      hear.failed(error instanceof Error ? error.message : String(error));
+      fail(error);
+    });
+    worker.on("exit", (code) => fail(new Error(`the embedded database ended with code ${code}`)));
+  });
+  return { worker, port, ended };
+}
+
+/** Starts the worker, and starts it again whenever it dies; resolves when it takes connections. */
 async function startEngine(dataDir: string, log: Log): Promise<Engine> {
   const host = process.platform === "win32" ? undefined : socketDir(dataDir);
-  let port = host === undefined ? 0 : unixPort;
-  let worker: Worker;
-  let up = false;
-  let closing = false;
-  let restarts = 0;
+  const path = host === undefined ? undefined : join(host, `.s.PGSQL.${unixPort}`);
   let receive: (text: string) => void = () => undefined;
   let reconnected: () => void = () => undefined;
+  let up = true;
+  let closing = false;
+  const hear = {
+    notification: (text: string) => receive(text),
+    failed: (reason: string) => log.error({ reason }, "the embedded database failed"),
+  };
+  const databaseDir = join(dataDir, "database");
+  let life = await startWorker({ databaseDir, path, port: 0 }, hear);
+  const place = { host: host ?? "127.0.0.1", port: host === undefined ? life.port : unixPort };
 
-  async function spawn(): Promise<void> {
-    const path = host === undefined ? undefined : join(host, `.s.PGSQL.${unixPort}`);
-    if (path !== undefined) rmSync(path, { force: true });
-    const input: WorkerInput = { databaseDir: join(dataDir, "database"), path };
-    worker = new Worker(new URL("./embedded-worker.ts", import.meta.url), { workerData: input });
-    await new Promise<void>((done, fail) => {
-      worker.on("message", (message: FromWorker) => {
-        if (message.kind === "notification") receive(message.text);
-        else if (message.kind === "failed")
-          log.error({ reason: message.message }, "the embedded database failed");
-        else {
-          port = host === undefined ? message.port : unixPort;
-          up = true;
-          done();
-        }
-      });
-      worker.on("error", fail);
-      worker.on("exit", (code) => {
-        fail(new Error(`the embedded database ended with code ${code}`));
-        if (up) died();
-      });
-    });
-  }
-
-  function died(): void {
-    up = false;
-    if (closing) return;
-    restarts += 1;
-    if (restarts > restartsMax || host === undefined) {
-      log.error({ restarts }, "the embedded database keeps failing; restart the gateway");
-      return;
-    }
-    log.error({ restarts }, "the embedded database ended; it is started again");
-    spawn().then(
-      () => reconnected(),
-      (error: unknown) => {
+  async function keepAlive(): Promise<void> {
+    let waitMs = restartMsMin;
+    for (;;) {
+      if (up) await life.ended;
+      up = false;
+      if (closing) return;
+      log.error({}, "the embedded database ended; it is started again");
+      try {
+        life = await startWorker({ databaseDir, path, port: place.port }, hear);
+        up = true;
+        waitMs = restartMsMin;
+        reconnected();
+      } catch (error) {
         log.error({ err: error }, "the embedded database did not start again");
-        setTimeout(died, 1_000).unref();
-      },
-    );
+        await sleep(waitMs, undefined, { ref: false });
+        waitMs = Math.min(waitMs * 2, restartMsMax);
+      }
+    }
   }
+  const kept = keepAlive();
 
-  await spawn();
   return {
-    place: { host: host ?? "127.0.0.1", port },
+    place,
     start(onText, onReconnected) {
       receive = onText;
       reconnected = onReconnected;
@@ -106,12 +117,9 @@ async function startEngine(dataDir: string, log: Log): Promise<Engine> {
     healthy: () => up,
     async close() {
       closing = true;
-      if (up) {
-        const ended = once(worker, "exit");
-        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-        worker.postMessage("close");
-        await ended;
-      }
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+      life.worker.postMessage("close");
+      await kept;
       if (host !== undefined) rmSync(host, { recursive: true, force: true });
     },
   };

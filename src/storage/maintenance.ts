@@ -5,9 +5,9 @@
 import type pg from "pg";
 import type { Log } from "./database.ts";
 
-const everyMs = 60_000;
+const everyMs = 30_000;
 /** Of so many rounds, one looks at every table; the others only at those whose rows are rewritten all the time. */
-const roundsPerFull = 15;
+const roundsPerFull = 20;
 const hotTables = ["ledger_holds", "ledger_accounts", "ledger_spend"];
 
 async function round(pool: pg.Pool, full: boolean): Promise<void> {

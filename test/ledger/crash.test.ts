@@ -66,9 +66,9 @@ async function checkLedger(place: Place, said: ReadonlyMap<string, bigint>): Pro
   expect(said.size).toBeGreaterThan(50);
   expect(await verifyLedger(database)).toEqual([]);
 
-  const open_ = await database.query("select id from ledger_holds");
+  const left = await database.query("select id from ledger_holds");
   await sleep(5);
-  expect(await ledger.expireHolds()).toBe(open_.length);
+  expect(await ledger.expireHolds()).toBe(left.length);
   expect((await ledger.balance("w")).heldNano).toBe(0n);
   expect(await verifyLedger(database)).toEqual([]);
   await database.close();
@@ -99,10 +99,10 @@ describe("a database that restarts", () => {
     await setUp({ url });
     const database = await open({ url });
     const ledger = createLedger(database, systemClock);
-    let stop = false;
+    const stop = new AbortController();
     const charged: bigint[] = [];
     const callers = Array.from({ length: 30 }, async () => {
-      while (!stop) {
+      while (!stop.signal.aborted) {
         const id = newId("req");
         const hold = { id, workspaceId: "w", keyId: "k", leaseMs: 60_000, kind: "text" as const };
         const reserved = await ledger.reserve({ ...hold, amountNano: 500n });
@@ -119,7 +119,7 @@ describe("a database that restarts", () => {
       await server.restart(how, 100);
     }
     await sleep(300);
-    stop = true;
+    stop.abort();
     await Promise.all(callers);
     const balance = await ledger.balance("w");
     expect(balance.heldNano).toBe(0n);

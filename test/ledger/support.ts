@@ -79,7 +79,7 @@ function describeOutcome(result: Outcome & Record<string, unknown>): string {
   if (result.outcome !== "cap_reached") return result.outcome;
   const resets = result["resetsAt"] as Date | null;
   const until = resets === null ? "" : ` until ${resets.toISOString().slice(0, 16)}`;
-  return `${result["layer"]} ${result["window"]} ${formatUsd(result["limitNano"] as bigint)}${until}`;
+  return `${String(result["layer"])} ${String(result["window"])} ${formatUsd(result["limitNano"] as bigint)}${until}`;
 }
 
 /** Runs the left side of a line; answers with its result in words, and the workspace it was about. */

@@ -58,7 +58,7 @@ it("a command joins the running process: it sees its rows, and its signals arriv
   await holder.said(/^signal hello$/).toBeDefined();
   await joined.close();
 
-  holder.child.stdin!.write("stop\n");
+  holder.child.stdin.write("stop\n");
   await once(holder.child, "exit");
   expect(holder.child.exitCode).toBe(0);
   const alone = await openDatabase({ dataDir, join: true, log: silentLog });
@@ -86,7 +86,7 @@ it("four processes that migrate one database together apply each migration once"
   const applied = starters.map(({ lines }) => Number(lines[0]!.split(" ")[1]));
   const database = await openDatabase({ url, log: silentLog });
   const rows = await database.query("select name from schema_migrations", []);
-  expect(applied.sort()).toEqual([0, 0, 0, rows.length]);
+  expect(applied.sort((a, b) => a - b)).toEqual([0, 0, 0, rows.length]);
   expect(await migrate(database)).toEqual({ applied: [] });
   await database.close();
 });
