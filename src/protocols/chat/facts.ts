@@ -3,7 +3,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
-import { isSet, list, nonEmpty } from "../read.ts";
+import { isSet, list, nonEmpty, objectOf } from "../read.ts";
 
 /** Facts of a request that passed the check. */
 export function readFacts(body: WireObject): CallFacts {
@@ -47,17 +47,21 @@ function addPart(part: unknown, size: Size): void {
 
 /** The strings of a message or a delta that count as output: text, reasoning, refusal, tool names and arguments. */
 export function outputTexts(message: WireObject): unknown[] {
+  const { tool_calls: calls, function_call: legacy } = message;
   const texts = [
     message["content"],
     message["reasoning_content"] ?? message["reasoning"],
     message["refusal"],
   ];
-  for (const call of [...list(message["tool_calls"]), { function: message["function_call"] }]) {
-    if (!isObject(call)) continue;
-    const named = isObject(call["function"]) ? call["function"] : call["custom"];
-    if (isObject(named)) texts.push(named["name"], named["arguments"] ?? named["input"]);
-  }
+  if (Array.isArray(calls)) for (const call of calls) texts.push(...callTexts(call));
+  if (legacy) texts.push(...callTexts({ function: legacy }));
   return texts;
+}
+
+function callTexts(call: unknown): unknown[] {
+  const { function: named, custom } = objectOf(call);
+  const { name, arguments: text, input } = objectOf(named ?? custom);
+  return [name, text ?? input];
 }
 
 /** The output text of a whole answer, all choices. */

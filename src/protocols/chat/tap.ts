@@ -9,6 +9,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { StreamTap, TapOptions, WireError } from "../codec.ts";
+import { nonEmpty, objectOf } from "../read.ts";
 import { createTextLog } from "../text-log.ts";
 import { decodeError, errorChunk } from "./errors.ts";
 import { outputTexts } from "./facts.ts";
@@ -136,8 +137,9 @@ function takeChunk(state: TapState, chunk: WireObject, data: string): readonly S
     state.usageChunk = chunk;
     return none;
   }
-  if (typeof chunk["id"] === "string" && chunk["id"] !== "") {
-    state.fields = { ...state.fields, id: chunk["id"], created: chunk["created"] ?? 0 };
+  const { id } = chunk;
+  if (id !== state.fields.id && typeof id === "string" && id !== "") {
+    state.fields = { ...state.fields, id, created: chunk["created"] ?? 0 };
   }
   const frame = { data: state.rewrite(data, chunk) };
   if (!isFinished(state)) return [frame];
@@ -147,14 +149,9 @@ function takeChunk(state: TapState, chunk: WireObject, data: string): readonly S
 
 /** The last usage told wins (T49). Groq tells it in `x_groq`, Moonshot in the choice. */
 function takeUsage(state: TapState, chunk: WireObject, choices: readonly unknown[]): boolean {
-  const first = choices[0];
-  const vendor = chunk["x_groq"];
-  const wire = [
-    chunk["usage"],
-    isObject(vendor) ? vendor["usage"] : undefined,
-    isObject(first) ? first["usage"] : undefined,
-  ].find(isObject);
-  if (!wire) return false;
+  const wire =
+    chunk["usage"] ?? objectOf(chunk["x_groq"])["usage"] ?? objectOf(choices[0])["usage"];
+  if (!isObject(wire)) return false;
   const usage = readUsage(wire);
   if (usage) {
     state.usage = usage;
@@ -167,11 +164,9 @@ function takeChoice(state: TapState, choice: WireObject): void {
   const { delta, finish_reason: reason } = choice;
   if (isObject(delta)) {
     for (const text of outputTexts(delta)) state.text.add(text);
-    if (Array.isArray(delta["tool_calls"]) && delta["tool_calls"].length > 0) {
-      state.calledTools = true;
-    }
+    state.calledTools ||= Array.isArray(delta["tool_calls"]) && delta["tool_calls"].length > 0;
   }
-  if (typeof reason !== "string" || reason === "") return;
+  if (nonEmpty(reason) === undefined) return;
   if (reason === "error") {
     state.error = { message: "The upstream ended the answer with an error." };
   }
