@@ -12,7 +12,7 @@ import type {
   StreamTap,
 } from "../../../src/protocols/codec.ts";
 
-export const complete: EndReason = { kind: "complete" };
+const complete: EndReason = { kind: "complete" };
 
 /** The frames in the bytes of a stream, delivered in the given pieces. */
 export function framesOf(...pieces: readonly (string | Uint8Array)[]): SseEvent[] {
