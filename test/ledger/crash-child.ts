@@ -15,7 +15,6 @@ const database = await openDatabase({
   log: silentLog,
 });
 const ledger = createLedger(database, systemClock);
-writeSync(1, "ready\n");
 
 async function call(): Promise<void> {
   for (let round = 0; ; round += 1) {
