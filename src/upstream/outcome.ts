@@ -22,6 +22,7 @@ type Row = Omit<Outcome, "error"> & {
     | "upstream_rejected"
     | "upstream_error"
     | "rate_limit_exceeded"
+    | "no_provider_available"
     | "upstream_timeout";
 };
 
@@ -37,6 +38,8 @@ const providerFault: Row = {
   hurtsHealth: true,
   code: "upstream_error",
 };
+/** The vendor asks to come again later, and its word for when reaches the caller. */
+const overloaded: Row = { ...providerFault, code: "no_provider_available" };
 /** Our credential, our account or our configuration at this provider is wrong: asking it again is useless. */
 const ourSetup: Row = {
   blame: "provider",
@@ -59,7 +62,10 @@ const rows: Readonly<Record<number, Row>> = {
   422: callerMistake,
   425: providerFault,
   429: { blame: "provider", retrySame: true, hurtsHealth: false, code: "rate_limit_exceeded" },
+  503: overloaded,
   504: { blame: "provider", retrySame: false, hurtsHealth: true, code: "upstream_timeout" },
+  // Anthropic's own number for an overload.
+  529: overloaded,
 };
 
 /** What vendors call a wrong credential where the status does not say so. */
@@ -101,6 +107,10 @@ function errorOf(
           retryAfterSeconds: secondsOf(retryAfter),
         },
       );
+    case "no_provider_available":
+      return new GatewayError(row.code, "Every provider of this model is overloaded now.", {
+        retryAfterSeconds: secondsOf(retryAfter),
+      });
     case "upstream_timeout":
       return new GatewayError(
         "upstream_timeout",

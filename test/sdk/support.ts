@@ -1,0 +1,147 @@
+/** What the SDK tests share: one gateway on the sandbox, a key without money, a real picture, and what the gateway wrote down. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { crc32, deflateSync } from "node:zlib";
+import { afterAll, beforeAll } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Usage } from "../../src/base/usage.ts";
+import { createKey, createWorkspace, openSecrets } from "../../src/tenancy/index.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+/** One request as the sandbox journal tells it. */
+export interface Arrival {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly status: number | null;
+  readonly aborted: boolean;
+}
+
+/** A row of the request log, as far as these tests look. */
+export interface LoggedCall {
+  readonly id: string;
+  readonly status: string;
+  readonly http_status: number;
+  readonly usage: Usage | null;
+  readonly usage_source: string | null;
+  readonly cost_nano: bigint | null;
+}
+
+/** Where the tests of one file run. */
+export interface World {
+  readonly url: string;
+  readonly key: string;
+  /** A good key of a workspace that was never credited. */
+  readonly poorKey: string;
+  /** What reached the sandbox with this text in it. */
+  arrivals(text: string): Promise<readonly Arrival[]>;
+  /** The newest logged call, once `isIt` holds for it. */
+  logged(isIt: (call: LoggedCall) => boolean): Promise<LoggedCall>;
+  /** `fetch` that counts how often it was called, for SDKs that retry. */
+  countingFetch(): { readonly fetch: typeof fetch; readonly calls: () => number };
+}
+
+/** A gateway with the sandbox behind it for the tests of one file. */
+export function useWorld(): World {
+  let gateway: GatewayUnderTest;
+  let poorKey = "";
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+    poorKey = await keyWithoutMoney(gateway);
+  });
+  afterAll(() => gateway.close());
+  return {
+    get url() {
+      return gateway.url;
+    },
+    get key() {
+      return gateway.key;
+    },
+    get poorKey() {
+      return poorKey;
+    },
+    async arrivals(text) {
+      const query = `contains=${encodeURIComponent(text)}`;
+      const answer = await fetch(`${gateway.sandboxUrl!}/__journal?${query}`);
+      return ((await answer.json()) as { data: Arrival[] }).data;
+    },
+    logged: (isIt) =>
+      eventually(async () => {
+        const sql = "select * from requests order by created_at desc, id desc limit 20";
+        return (await gateway.database.query<LoggedCall>(sql)).find(isIt);
+      }),
+    countingFetch() {
+      let count = 0;
+      return {
+        calls: () => count,
+        fetch: (...args) => {
+          count += 1;
+          return fetch(...args);
+        },
+      };
+    },
+  };
+}
+
+async function keyWithoutMoney({ database, directory }: GatewayUnderTest): Promise<string> {
+  const dataDir = join(directory, "data");
+  const secrets = await openSecrets({ database, masterKey: undefined, dataDir });
+  const context = { database, secrets, clock: systemClock };
+  const { id } = await createWorkspace(context, { name: "Poor", organizationId: null });
+  const { key } = await createKey(context, { workspaceId: id, name: "poor", createdBy: null });
+  return key;
+}
+
+/** Asks again every 20 ms, for at most five seconds, until there is an answer. */
+export async function eventually<Found>(find: () => Promise<Found | undefined>): Promise<Found> {
+  const deadline = Date.now() + 5000;
+  for (;;) {
+    const found = await find();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error("it did not come to pass within five seconds");
+    await sleep(20);
+  }
+}
+
+/** The error a call must fail with. */
+export async function failureOf(call: Promise<unknown>): Promise<Error> {
+  try {
+    await call;
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("the call was expected to fail");
+}
+
+/** A user text with a sandbox script in it. */
+export const scripted = (words: string, script: object): string =>
+  `${words}\n#sandbox ${JSON.stringify(script)}`;
+
+/** A PNG of `side` by `side` pixels, each of another colour. */
+export function png(side = 4): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(side, 0);
+  header.writeUInt32BE(side, 4);
+  header.set([8, 2, 0, 0, 0], 8);
+  const rows = Buffer.alloc(side * (1 + side * 3));
+  for (let at = 0; at < rows.length; at += 1) {
+    // Each row starts with its filter: none.
+    rows[at] = at % (1 + side * 3) === 0 ? 0 : (at * 37) % 256;
+  }
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([
+    signature,
+    pngChunk("IHDR", header),
+    pngChunk("IDAT", deflateSync(rows)),
+    pngChunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function pngChunk(type: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const length = Buffer.alloc(4);
+  const check = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  check.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, check]);
+}
