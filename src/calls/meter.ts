@@ -49,3 +49,23 @@ export function meterPartial(
     source: "estimated",
   };
 }
+
+/** The members that hold output text in the answers of the four protocols, up to where the JSON was cut. */
+const textMembers =
+  /"(?:content|text|thinking|reasoning_content|reasoning|arguments|refusal)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/g;
+
+/** The output text in the beginning of an answer's JSON; empty when there is none yet. */
+export function textOfCut(json: string): string {
+  let text = "";
+  for (const [, escaped = ""] of json.matchAll(textMembers)) text += plainText(escaped);
+  return text;
+}
+
+function plainText(escaped: string): string {
+  try {
+    return JSON.parse(`"${escaped}"`) as string;
+  } catch {
+    // Cut in the middle of an escape.
+    return escaped;
+  }
+}

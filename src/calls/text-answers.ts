@@ -15,9 +15,9 @@ import {
   type JsonObject,
   type StreamTap,
 } from "../protocols/index.ts";
-import type { Exchange } from "../upstream/index.ts";
+import { ExchangeError, type Exchange } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
-import { meterPartial, meterWhole, type Metered } from "./meter.ts";
+import { meterPartial, meterWhole, textOfCut, type Metered } from "./meter.ts";
 import { BadAnswerError, type Candidate } from "./text-attempts.ts";
 import { relayStream } from "./text-stream.ts";
 
@@ -29,7 +29,8 @@ export async function answerWhole(
   exchange: Exchange,
   candidate: Candidate,
 ): Promise<void> {
-  const bytes = await exchange.readAll(answerBytesMax);
+  const bytes = await readWhole(context, exchange, candidate);
+  if (!bytes) return;
   const codec = codecs[candidate.offer.protocol];
   const answer = isEventStream(exchange) ? wholeFromStream(context, bytes) : parseAnswer(bytes);
   context.record.firstTokenMs = context.clock.now() - context.record.startedMs;
@@ -41,6 +42,24 @@ export async function answerWhole(
     codec.direct.answer(answer, context.record.model, noteParams(context.record.notes)),
     {},
   );
+}
+
+/** The whole body; undefined when the client left in its middle, and what had arrived is charged (T62). */
+async function readWhole(
+  context: CallContext,
+  exchange: Exchange,
+  candidate: Candidate,
+): Promise<Buffer | undefined> {
+  try {
+    return await exchange.readAll(answerBytesMax);
+  } catch (error) {
+    if (!(error instanceof ExchangeError) || error.failure !== "aborted") throw error;
+    const text = textOfCut(error.received?.toString("utf8") ?? "");
+    // Nothing of the answer arrived: nothing is charged, as on a stream without a frame.
+    if (text === "") throw error;
+    await settle(context, candidate, meterPartial(undefined, context.inputEstimate, text));
+    return undefined;
+  }
 }
 
 /** Relays a stream, charges it, and then sends its end. */
@@ -64,7 +83,6 @@ export async function answerStream(
       candidate,
       meterPartial(tap.seen.usage, context.inputEstimate, tap.seen.text),
     );
-    context.record.status = "client_closed";
     return;
   }
   try {
@@ -96,7 +114,9 @@ async function answerStreamFromWhole(
   exchange: Exchange,
   candidate: Candidate,
 ): Promise<void> {
-  const answer = parseAnswer(await exchange.readAll(answerBytesMax));
+  const bytes = await readWhole(context, exchange, candidate);
+  if (!bytes) return;
+  const answer = parseAnswer(bytes);
   const codec = codecs[candidate.offer.protocol];
   const frames = framesOfWhole(codec, answer, answerContext(context));
   await settle(
@@ -120,7 +140,7 @@ async function settle(context: CallContext, candidate: Candidate, metered: Meter
   context.record.metered = metered;
   const amountNano = priceUsage(candidate.offer.price, metered.usage);
   context.record.costNano = await context.spend.post(context.hold, amountNano);
-  context.record.status = "succeeded";
+  context.record.status = context.reply.gone ? "client_closed" : "succeeded";
 }
 
 function isEventStream(exchange: Exchange): boolean {

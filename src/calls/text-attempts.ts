@@ -107,19 +107,28 @@ async function attemptOnce(
     attempt.outcome = "ok";
     return undefined;
   } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    if (!(error instanceof ExchangeError || error instanceof BadAnswerError))
-      throw toGatewayError(error);
-    attempt.outcome = error instanceof ExchangeError ? error.failure : "bad_answer";
-    attempt.message = error.message;
-    return outcomeOfFailure(error);
+    describeFailure(attempt, error);
+    if (error instanceof ExchangeError || error instanceof BadAnswerError)
+      return outcomeOfFailure(error);
+    throw toGatewayError(error);
   } finally {
     attempt.duration_ms = context.clock.now() - started;
   }
 }
 
+/** What went wrong, for the log: also where a stream broke after its first frame, which the caller is told in other words. */
+function describeFailure(attempt: Attempt, error: unknown): void {
+  const known = toGatewayError(error);
+  const cause = error instanceof GatewayError ? error.cause : error;
+  if (cause instanceof ExchangeError) attempt.outcome = cause.failure;
+  else attempt.outcome = cause instanceof BadAnswerError ? "bad_answer" : known.code;
+  attempt.message = cause instanceof Error ? cause.message : known.message;
+}
+
 async function send(context: CallContext, candidate: Candidate, apiKey: string): Promise<Exchange> {
   const { provider, offer } = candidate;
+  if (context.reply.gone)
+    throw new ExchangeError("aborted", "the client left before the upstream was asked");
   const address = { model: offer.upstreamModel, stream: context.call.stream };
   const own = removeUnsupported(candidate.model, context.call.protocol, context.call.body);
   const { body, notes: filtered } = codecs[offer.protocol].direct.request(own.body, address);
@@ -142,7 +151,14 @@ async function send(context: CallContext, candidate: Candidate, apiKey: string):
     body: JSON.stringify(body),
     ...provider.timeouts,
   });
-  context.onGone(provider.onDisconnect === "drain" ? () => {} : () => opening.abort());
+  context.onGone(() => {
+    if (provider.onDisconnect === "abort") return opening.abort();
+    // The client may have stopped reading before it left: nobody else lets a flow go on that was held back for it.
+    opening.answer.then(
+      (exchange) => exchange.resume(),
+      () => undefined,
+    );
+  });
   return opening.answer;
 }
 

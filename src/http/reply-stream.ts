@@ -62,6 +62,8 @@ class HttpTextReply implements TextReply {
     this.#raw = raw;
     this.#headers = headers;
     this.#framing = jsonArray ? arrayFraming() : sseFraming;
+    // A client that left while its key was checked has fired its event already.
+    this.gone = raw.destroyed;
     raw.on("close", () => {
       if (this.ended) return;
       this.gone = true;

@@ -29,6 +29,8 @@ export type ExchangeFailure =
 export class ExchangeError extends Error {
   override name = "ExchangeError";
   readonly failure: ExchangeFailure;
+  /** What of a whole body had arrived when it was `aborted`. */
+  received: Buffer | undefined;
 
   constructor(failure: ExchangeFailure, message: string, cause?: unknown) {
     super(message, { cause });
@@ -163,7 +165,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Exchange {
             );
         },
         end: () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)),
-        fail: reject,
+        fail: (error) => {
+          if (error.failure === "aborted") error.received = Buffer.concat(chunks);
+          reject(error);
+        },
       });
     });
   }
