@@ -103,6 +103,13 @@ class Relay {
       this.#broke(new BadAnswerError(tap.seen.error.message));
       exchange.abort();
     } else if (tap.seen.ended) this.#awaitClose();
+    else this.#goOn();
+  }
+
+  /** What looked like the end was not: some vendors tell a finish reason with every frame. */
+  #goOn(): void {
+    clearTimeout(this.#linger);
+    this.#linger = undefined;
   }
 
   #awaitClose(): void {
