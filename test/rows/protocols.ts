@@ -53,7 +53,8 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
     value,
   );
 }
-const textAt = (value: unknown, ...path: readonly (string | number)[]): string => {
+/** The string at a path; empty where there is none. */
+export const textAt = (value: unknown, ...path: readonly (string | number)[]): string => {
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";
 };

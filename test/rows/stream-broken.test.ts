@@ -1,0 +1,137 @@
+/**
+ * Streams that break: a cut, garbage, or an error in the midst of one is never a normal ending, costs nothing, and is told
+ * in each protocol's own way. T16; contract.md "a stream that breaks after its first byte".
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sse, type Answer } from "../support/recorder.ts";
+import { eachProtocol, generateContent, parsed, protocols, type Protocol } from "./protocols.ts";
+import { costAtFirstNano, readEvents, startWorld, stream, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ timeouts: "{ idle_s: 0.5 }" });
+});
+afterAll(() => world.close());
+
+/** All frames but those that say the answer is over. */
+const begun = (protocol: Protocol) => protocol.frames.slice(0, -protocol.endFrames);
+
+const breaks: readonly (readonly [string, (protocol: Protocol) => Answer])[] = [
+  [
+    "the connection is cut",
+    (protocol) => stream(begun(protocol), (upstream) => setTimeout(() => upstream.destroy(), 30)),
+  ],
+  ["the upstream closes before the end", (protocol) => sse(begun(protocol).join(""))],
+  [
+    "a frame is cut in half",
+    (protocol) => sse(begun(protocol).join("") + begun(protocol)[1]!.slice(0, -12)),
+  ],
+  [
+    "a frame is garbage",
+    (protocol) =>
+      sse(
+        `${begun(protocol).join("")}data: <html>oops</html>\n\n${protocol.frames.slice(-protocol.endFrames).join("")}`,
+      ),
+  ],
+  [
+    "a frame is JSON and no object",
+    (protocol) =>
+      sse(
+        `${begun(protocol).join("")}data: 42\n\n${protocol.frames.slice(-protocol.endFrames).join("")}`,
+      ),
+  ],
+  [
+    "the upstream tells an error",
+    (protocol) => sse(begun(protocol).join("") + protocol.errorFrame),
+  ],
+  [
+    "the upstream tells an error and then ends normally",
+    (protocol) =>
+      sse(
+        begun(protocol).join("") +
+          protocol.errorFrame +
+          protocol.frames.slice(-protocol.endFrames).join(""),
+      ),
+  ],
+  ["the upstream falls silent", (protocol) => stream(begun(protocol), () => undefined)],
+];
+
+describe.each(eachProtocol)("a %s stream", (_name, protocol) => {
+  it.each(breaks)(
+    "T16: %s: the caller is told by the protocol's own error, and nothing is charged",
+    async (_what, answer) => {
+      world.answer(answer(protocol));
+      const before = await world.charged();
+      const response = await world.call(protocol, {
+        stream: true,
+        model: `${protocol.model}:first`,
+      });
+      expect(response.status).toBe(200);
+      const events = await readEvents(response);
+      expect(protocol.textOfFrames(events)).not.toBe("");
+      expect(protocol.endsWithError(events)).toBe(true);
+      expect(protocol.endsNormally(events)).toBe(false);
+      expect(await world.charged()).toBe(before);
+      // What the upstream says of itself is the operator's to read.
+      expect(JSON.stringify(events)).not.toContain("oops");
+      const row = await world.row(response);
+      expect(row).toMatchObject({ status: "failed", http_status: 502, cost_nano: 0n });
+      expect(row.attempts).toHaveLength(1);
+      expect(row.attempts[0]!.outcome).not.toMatch(/^(ok|running)$/);
+      expect((await world.gateway.ledger.balance(world.gateway.workspaceId)).heldNano).toBe(0n);
+    },
+  );
+});
+
+describe("the array form of generateContent", () => {
+  it.each(breaks)(
+    "T16: %s: the array is valid JSON and its last element the error",
+    async (_what, answer) => {
+      world.answer(answer(generateContent));
+      const response = await world.gateway.post(
+        "/v1beta/models/acme/gemini:first:streamGenerateContent",
+        generateContent.body("", true),
+      );
+      const elements = (await response.json()) as object[];
+      const events = elements.map((element) => ({ data: JSON.stringify(element) }));
+      expect(generateContent.endsWithError(events)).toBe(true);
+    },
+  );
+});
+
+describe("what only looks broken", () => {
+  it.each(eachProtocol)(
+    "T16: a connection that is reset after the last word was said is a complete answer (%s)",
+    async (_name, protocol) => {
+      world.answer(stream(protocol.frames, (upstream) => setTimeout(() => upstream.destroy(), 30)));
+      const before = await world.charged();
+      const events = await readEvents(
+        await world.call(protocol, { stream: true, model: `${protocol.model}:first` }),
+      );
+      expect(protocol.endsNormally(events)).toBe(true);
+      expect((await world.charged()) - before).toBe(costAtFirstNano);
+    },
+  );
+
+  it("T16: an upstream that says all and then leaves its connection open is not waited for", async () => {
+    for (const protocol of protocols) {
+      world.answer(stream(protocol.frames, () => undefined));
+      const started = performance.now();
+      const events = await readEvents(await world.call(protocol, { stream: true }));
+      expect(protocol.endsNormally(events)).toBe(true);
+      expect(performance.now() - started).toBeLessThan(2_500);
+    }
+  });
+
+  it("T16: an answer that fails before its first frame is an error answer with a status", async () => {
+    for (const protocol of protocols) {
+      world.answer(sse(protocol.errorFrame));
+      const response = await world.call(protocol, {
+        stream: true,
+        model: `${protocol.model}:first`,
+      });
+      expect([protocol.name, response.status]).toEqual([protocol.name, 502]);
+      expect(parsed({ data: await response.text() })).toHaveProperty("error");
+    }
+  });
+});
