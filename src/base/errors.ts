@@ -56,6 +56,7 @@ const cap = (layer: string, window: string): CodeEntry =>
 /** Every error code the gateway answers with. Stable: a code is never renamed within a path prefix. */
 export const errorCatalogue = {
   invalid_json: request("The body is not valid JSON, not valid UTF-8, or nested too deeply."),
+  malformed_request: request("The request is not well-formed HTTP, or its address is not."),
   missing_required_parameter: request("A required field is absent. `param` names it."),
   unknown_parameter: request("This endpoint refuses unknown fields, and `param` is one."),
   invalid_type: request("A field has the wrong JSON type. `param` names it."),
@@ -124,6 +125,11 @@ export const errorCatalogue = {
     status: 413,
     type: "request_too_large",
     meaning: "The body is above the configured limit (`limits.body_mb`).",
+  },
+  request_timeout: {
+    status: 408,
+    type: "timeout_error",
+    meaning: "The request did not arrive whole in time. Nothing was charged.",
   },
   rate_limit_exceeded: {
     status: 429,

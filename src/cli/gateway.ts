@@ -24,6 +24,12 @@ export interface GatewayOptions {
   readonly holdLeaseMs?: number;
   /** How often a stream is kept alive while its upstream is silent; 15 s if absent. */
   readonly keepAliveMs?: number;
+  /** How long a client may take to send a request; half a minute for its headers, ten minutes in all if absent. */
+  readonly receive?: {
+    readonly headersMs: number;
+    readonly requestMs: number;
+    readonly checkMs: number;
+  };
 }
 
 export interface Gateway {
@@ -41,6 +47,7 @@ export interface Gateway {
 
 const holdLeaseMsDefault = 60_000;
 const keepAliveMsDefault = 15_000;
+const receiveDefault = { headersMs: 30_000, requestMs: 600_000, checkMs: 5_000 };
 const sweepEveryMs = 10_000;
 /** How long calls under way may take to end when the gateway stops. */
 const drainMs = 20_000;
@@ -123,6 +130,7 @@ async function build(
     metrics,
     log,
     bodyBytesMax: catalog.settings.limits.bodyBytes,
+    receive: options.receive ?? receiveDefault,
     ready: () => accepting,
   });
   closers.push(async () => {

@@ -7,6 +7,7 @@ import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { registerHealth } from "./health.ts";
 import { registerKeyRoute } from "./key-route.ts";
+import { answerClientError } from "./malformed.ts";
 import { registerModels } from "./models-routes.ts";
 import { registerDocs } from "./openapi.ts";
 import { pathOf } from "./path.ts";
@@ -22,15 +23,27 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
     logger: false,
     requestIdHeader: false,
     forceCloseConnections: "idle",
+    // A slow client may hold a socket, but not for ever.
+    requestTimeout: services.receive.requestMs,
+    http: {
+      requestTimeout: services.receive.requestMs,
+      headersTimeout: services.receive.headersMs,
+      connectionsCheckingInterval: services.receive.checkMs,
+    },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => {
+      answerError(services, { error, request, reply });
+    },
     routerOptions: {
       maxParamLength: 1024,
       querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
     },
   });
+  const methods = collectMethods(app);
   readBodiesAsBytes(app);
   app.setErrorHandler((error, request, reply) => answerError(services, { error, request, reply }));
   app.setNotFoundHandler((request, reply) => {
-    const error = notFound(app, request);
+    const error = notFound(methods, { request, reply });
     return answerError(services, { error, request, reply });
   });
   registerHealth(app, services);
@@ -84,18 +97,54 @@ function fromFastify(error: unknown, bodyBytesMax: number): GatewayError {
       `The body is larger than ${megabytes} MB (limits.body_mb).`,
     );
   }
-  if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH" || code === "FST_ERR_BAD_URL") {
-    return new GatewayError("invalid_value", "The request's address or length is malformed.");
-  }
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
+    return new GatewayError(
+      "unsupported_media_type",
+      "The Content-Type is malformed; send application/json.",
+    );
+  if (code === "FST_ERR_BAD_URL")
+    return new GatewayError("malformed_request", "The path has a malformed percent-escape.");
+  // What is left of the 400s: a body that does not have the length it was announced with, or that broke off.
+  if (isClientFault(error))
+    return new GatewayError("malformed_request", "The request could not be read to its end.");
   return toGatewayError(error);
 }
 
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+const isClientFault = (error: unknown): boolean =>
+  error instanceof Error &&
+  "statusCode" in error &&
+  typeof error.statusCode === "number" &&
+  error.statusCode >= 400 &&
+  error.statusCode < 500;
 
-function notFound(app: FastifyInstance, request: FastifyRequest): GatewayError {
+/** The methods of each route's path; a path that ends in `*` stands for all that begin so. */
+type Methods = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Notes each route that is registered from now on. */
+function collectMethods(app: FastifyInstance): Methods {
+  const methods = new Map<string, Set<string>>();
+  app.addHook("onRoute", ({ url, method }) => {
+    const known = methods.get(url) ?? new Set();
+    for (const one of [method].flat()) known.add(one);
+    methods.set(url, known);
+  });
+  return methods;
+}
+
+function allowedMethods(methods: Methods, path: string): string[] {
+  const fitting = [...methods].filter(([url]) =>
+    url.endsWith("*")
+      ? path.length >= url.length && path.startsWith(url.slice(0, -1))
+      : url === path,
+  );
+  return [...new Set(fitting.flatMap(([, known]) => [...known]))].sort();
+}
+
+function notFound(methods: Methods, { request, reply }: Omit<Failed, "error">): GatewayError {
   const path = pathOf(request);
-  const allowed = methods.filter((method) => app.findRoute({ url: path, method }) !== null);
-  if (allowed.length > 0 && !allowed.some((method) => method === request.method)) {
+  const allowed = allowedMethods(methods, path);
+  if (allowed.length > 0 && !allowed.includes(request.method)) {
+    reply.raw.setHeader("allow", allowed.join(", "));
     return new GatewayError(
       "method_not_allowed",
       `${request.method} is not allowed here; use ${allowed.join(" or ")}.`,

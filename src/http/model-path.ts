@@ -7,12 +7,12 @@ import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
 import { pathOf } from "./path.ts";
 
-/** The percent-decoded rest of a path after its version prefix and `models/`. @throws GatewayError `not_found` on a bad escape. */
+/** The percent-decoded rest of a path after its version prefix and `models/`. @throws GatewayError `malformed_request` on a bad escape. */
 export function modelPathTail(request: FastifyRequest): string {
   try {
     return decodeURIComponent(pathOf(request).replace(/^\/v1(?:beta)?\/(?:models\/)?/, ""));
   } catch {
-    throw new GatewayError("not_found", "The path has a malformed percent-escape.");
+    throw new GatewayError("malformed_request", "The path has a malformed percent-escape.");
   }
 }
 

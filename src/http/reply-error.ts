@@ -30,17 +30,27 @@ interface ErrorAnswer {
   readonly body?: object | undefined;
 }
 
+/** The headers and the body of an error answer. */
+export function errorAnswer(answer: ErrorAnswer): {
+  headers: Record<string, string>;
+  text: string;
+} {
+  const { protocol, error, requestId } = answer;
+  const text = JSON.stringify(answer.body ?? codecs[protocol].encodeError(error, requestId));
+  const headers = {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(text)),
+    ...requestIdHeaders(protocol, requestId),
+    ...errorHeaders(error),
+  };
+  return { headers, text };
+}
+
 /** Writes a whole error answer to a raw response. */
 export function writeError(raw: ServerResponse, answer: ErrorAnswer): void {
   if (raw.headersSent || raw.destroyed) return;
-  const { protocol, error, requestId } = answer;
-  const text = JSON.stringify(answer.body ?? codecs[protocol].encodeError(error, requestId));
-  raw.writeHead(error.status, {
-    "content-type": "application/json; charset=utf-8",
-    "content-length": Buffer.byteLength(text),
-    ...requestIdHeaders(protocol, requestId),
-    ...errorHeaders(error),
-  });
+  const { headers, text } = errorAnswer(answer);
+  raw.writeHead(answer.error.status, headers);
   raw.end(text);
 }
 

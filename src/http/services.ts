@@ -6,6 +6,13 @@ import type { Database } from "../storage/index.ts";
 import type { Authenticator } from "../tenancy/index.ts";
 import type { Metrics } from "./metrics.ts";
 
+/** How long a client may take to send a request, and how often that is looked at. Answers may take as long as they like. */
+export interface ReceiveLimits {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly checkMs: number;
+}
+
 export interface HttpServices {
   readonly text: TextServices;
   readonly database: Database;
@@ -14,6 +21,7 @@ export interface HttpServices {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly bodyBytesMax: number;
+  readonly receive: ReceiveLimits;
   /** False while the gateway starts or stops: `/readyz` says so. */
   ready(): boolean;
 }

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog, type Log } from "../../src/base/log.ts";
 import { parseUsd } from "../../src/base/money.ts";
-import { startGateway, type Gateway } from "../../src/cli/gateway.ts";
+import { startGateway, type Gateway, type GatewayOptions } from "../../src/cli/gateway.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import type { Clock } from "../../src/base/clock.ts";
 
@@ -26,6 +26,8 @@ interface Options {
   readonly sandbox?: "on" | "off";
   readonly holdLeaseMs?: number;
   readonly keepAliveMs?: number;
+  readonly receive?: GatewayOptions["receive"];
+  readonly log?: Log;
   readonly clock?: Clock;
   readonly environment?: Record<string, string>;
   /** Of a gateway that was closed: its data is found again. */
@@ -45,10 +47,11 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     ...options.environment,
   });
-  const { holdLeaseMs, keepAliveMs, clock } = options;
+  const { holdLeaseMs, keepAliveMs, receive, clock } = options;
   const gateway = await startGateway({
     environment,
-    log: silentLog,
+    log: options.log ?? silentLog,
+    ...(receive === undefined ? {} : { receive }),
     ...(holdLeaseMs === undefined ? {} : { holdLeaseMs }),
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
     ...(clock === undefined ? {} : { clock }),

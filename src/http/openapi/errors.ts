@@ -127,6 +127,7 @@ export const readingCodes: readonly ErrorCode[] = [...callerCodes, ...faultCodes
 /** Of a text call. */
 export const textCodes: readonly ErrorCode[] = [
   "invalid_json",
+  "malformed_request",
   "missing_required_parameter",
   "invalid_type",
   "invalid_value",
@@ -143,6 +144,7 @@ export const textCodes: readonly ErrorCode[] = [
   "model_not_allowed",
   "model_not_found",
   "request_too_large",
+  "request_timeout",
   "unsupported_media_type",
   "rate_limit_exceeded",
   ...faultCodes,

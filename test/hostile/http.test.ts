@@ -1,0 +1,230 @@
+/** Bytes that are no proper HTTP, and HTTP that means harm. Each is answered or cut, and nothing comes of it. */
+import { describe, expect, it } from "vitest";
+import { answer, bodyOf, entries, readError, sleep, statuses, useWorld } from "./support.ts";
+
+const world = useWorld({ receive: { headersMs: 600, requestMs: 1_500, checkMs: 100 } });
+
+const chat = entries[0]!;
+const body = JSON.stringify(chat.good);
+
+function head(lines: readonly string[], path = chat.path, method = "POST"): string {
+  const all = [
+    `${method} ${path} HTTP/1.1`,
+    "Host: gateway",
+    `Authorization: Bearer ${world.gateway.key}`,
+    ...lines,
+  ];
+  return `${all.join("\r\n")}\r\n\r\n`;
+}
+
+const json = "Content-Type: application/json";
+const length = `Content-Length: ${body.length}`;
+const good = (): string => head([json, length]) + body;
+
+describe("what is no HTTP", () => {
+  const malformed: [name: string, bytes: () => string | Buffer][] = [
+    ["binary noise", () => Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc])],
+    ["no version", () => "POST /v1/chat/completions\r\n\r\n"],
+    ["an unknown method", () => head([json, length], chat.path, "SMUGGLE") + body],
+    ["a space in the path", () => head([json, length], "/v1/chat completions") + body],
+    ["a control character in the path", () => head([json], "/v1/\u0001") + body],
+    ["a bare CR in a header value", () => head([json, length, "X-Evil: a\rb: c"]) + body],
+    ["a NUL in a header value", () => head([json, length, "X-Evil: a\0b"]) + body],
+    ["a space before the colon", () => head([json, `Content-Length : ${body.length}`]) + body],
+    ["a folded header", () => head([json, "X-Evil: a\r\n b", length]) + body],
+    ["a length that is no number", () => head([json, "Content-Length: ten"]) + body],
+    ["a negative length", () => head([json, "Content-Length: -1"]) + body],
+    ["two lengths", () => head([json, length, "Content-Length: 5"]) + body],
+    ["two lengths in one", () => head([json, `Content-Length: ${body.length}, 5`]) + body],
+    [
+      "both a length and chunks",
+      () => `${head([json, "Content-Length: 4", "Transfer-Encoding: chunked"])}0\r\n\r\n`,
+    ],
+    [
+      "chunks under another name as well",
+      () => `${head([json, "Transfer-Encoding: chunked, identity"])}0\r\n\r\n`,
+    ],
+    [
+      "chunks, hidden by a control character",
+      () => `${head([json, "Transfer-Encoding: \u000bchunked"])}0\r\n\r\n`,
+    ],
+    [
+      "a chunk length that is no number",
+      () => `${head([json, "Transfer-Encoding: chunked"])}zz\r\n`,
+    ],
+    [
+      "a chunk longer than it says",
+      () => `${head([json, "Transfer-Encoding: chunked"])}2\r\n${body}\r\n0\r\n\r\n`,
+    ],
+    [
+      "a chunk length beyond 2^64",
+      () => `${head([json, "Transfer-Encoding: chunked"])}${"f".repeat(17)}\r\n`,
+    ],
+  ];
+
+  it.each(malformed)(
+    "%s: 400 malformed_request in our shape, and the connection ends",
+    async (_name, bytes) => {
+      const smuggled = good();
+      const text = await world.unharmed(() => world.raw([bytes(), smuggled]));
+      expect(statuses(text)).toEqual([400]);
+      expect(text.toLowerCase()).toContain("connection: close");
+      expect(readError("chat", bodyOf(text)).code).toBe("malformed_request");
+    },
+  );
+
+  it.each(entries)(
+    "TXT-22: $name is refused in its own shape where the path can be read",
+    async ({ name, path }) => {
+      const text = await world.unharmed(() =>
+        world.raw([head([json, length, "X-Evil: a\0b"], path) + body]),
+      );
+      expect(statuses(text)).toEqual([400]);
+      expect(readError(name, bodyOf(text)).code).toBe("malformed_request");
+    },
+  );
+});
+
+describe("too much of it", () => {
+  it.each([
+    ["a very long path", () => head([json, length], `/v1/${"a".repeat(20_000)}`)],
+    ["a very long query", () => head([json, length], `${chat.path}?a=${"b".repeat(20_000)}`)],
+    [
+      "thousands of headers",
+      () => head([json, length, ...Array.from({ length: 5_000 }, (_, n) => `X-${n}: ${n}`)]),
+    ],
+    ["one enormous header", () => head([json, length, `X-Big: ${"x".repeat(1_000_000)}`])],
+  ])("%s: 431 request_too_large", async (_name, bytes) => {
+    const text = await world.unharmed(() => world.raw([bytes() + body]));
+    expect(statuses(text)).toEqual([431]);
+    expect(readError("chat", bodyOf(text)).code).toBe("request_too_large");
+  });
+
+  it("hundreds of headers that fit are no reason to fail", async () => {
+    const many = Array.from({ length: 400 }, (_, n) => `A${n}: b`);
+    const text = await world.raw([head([json, length, ...many]) + body], { answers: 1 });
+    expect(statuses(text)).toEqual([200]);
+  });
+});
+
+describe("slow and half-open", () => {
+  it("headers that never end are cut: 408 request_timeout", async () => {
+    const text = await world.unharmed(() =>
+      world.raw(
+        [
+          `POST ${chat.path} HTTP/1.1\r\nHost: gateway\r\n`,
+          ...Array.from({ length: 40 }, () => "X-Slow: 1\r\n"),
+        ],
+        {
+          pauseMs: 100,
+        },
+      ),
+    );
+    expect(statuses(text)).toEqual([408]);
+    expect(readError("chat", bodyOf(text)).code).toBe("request_timeout");
+  });
+
+  it("a body that trickles is cut: 408 request_timeout", async () => {
+    const text = await world.unharmed(() =>
+      world.raw(
+        [
+          head([json, "Content-Length: 1000"]),
+          ...'{"model":"acme/talk","a":"bbbbbbbbbbb'.split(""),
+        ],
+        {
+          pauseMs: 100,
+        },
+      ),
+    );
+    expect(statuses(text)).toEqual([408]);
+    expect(readError("chat", bodyOf(text)).code).toBe("request_timeout");
+  });
+
+  it("a hundred connections that say nothing hold nobody up, and end", async () => {
+    const started = performance.now();
+    const silent = Promise.all(
+      Array.from({ length: 100 }, () => world.raw([], { waitMs: 10_000 })),
+    );
+    const answered = await world.raw([good()], { answers: 1 });
+    expect(statuses(answered)).toEqual([200]);
+    await silent;
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it("half a body and gone: nothing is reserved, and it is no fault of ours", async () => {
+    await world.unharmed(async () => {
+      await world.raw([head([json, length]) + body.slice(0, 10)], { waitMs: 100 });
+      await world.raw([head([json, "Transfer-Encoding: chunked"]), '5\r\n{"mod'], { waitMs: 100 });
+      await world.raw([head([json, length]) + body.slice(0, 10)], { halfClose: true });
+    });
+  });
+
+  it("a client that closes its side after a whole request leaves no hold", async () => {
+    const before = await world.gateway.ledger.balance(world.gateway.workspaceId);
+    await world.raw([good()], { halfClose: true, waitMs: 1_000 });
+    await expect
+      .poll(async () => (await world.gateway.ledger.balance(world.gateway.workspaceId)).heldNano)
+      .toBe(0n);
+    const after = await world.gateway.ledger.balance(world.gateway.workspaceId);
+    expect(before.heldNano).toBe(0n);
+    expect(after.chargedNano - before.chargedNano).toBeLessThanOrEqual(4_000n);
+  });
+});
+
+describe("more than one request", () => {
+  it("pipelined requests are answered in their order, each once", async () => {
+    const bad = head([json, "Content-Length: 2"]) + "{}";
+    const get = head([], "/v1/models", "GET");
+    const before = world.upstream.requests.length;
+    const text = await world.raw([good() + bad + get + good()], { answers: 4 });
+    expect(statuses(text)).toEqual([200, 400, 200, 200]);
+    expect(world.upstream.requests.length - before).toBe(2);
+  });
+
+  it("a body behind a refusal is not taken for the next request", async () => {
+    const inner = good();
+    const outer = `POST ${chat.path} HTTP/1.1\r\nHost: gateway\r\n${json}\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`;
+    const text = await world.unharmed(() => world.raw([outer], { answers: 2, waitMs: 500 }));
+    expect(statuses(text)).toEqual([401]);
+  });
+
+  it("a body behind a GET is not taken for the next request", async () => {
+    const inner = good();
+    const outer = head([`Content-Length: ${inner.length}`], "/healthz", "GET") + inner;
+    const text = await world.unharmed(() => world.raw([outer], { answers: 2, waitMs: 500 }));
+    expect(statuses(text)).toEqual([200]);
+  });
+
+  it("noise behind a request whose answer is under way never lands inside that answer", async () => {
+    world.upstream.answer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n');
+    });
+    const stream = JSON.stringify({ ...chat.good, stream: true });
+    const request = head([json, `Content-Length: ${stream.length}`]) + stream;
+    const text = await world.raw([request, "", "", "noise\r\n\r\n"], { pauseMs: 100 });
+    world.upstream.answer(answer);
+    expect(text).toContain("Hello");
+    expect(statuses(text)).toEqual([200]);
+    const held = async () =>
+      (await world.gateway.ledger.balance(world.gateway.workspaceId)).heldNano;
+    await expect.poll(held).toBe(0n);
+  });
+
+  it("an upgrade is not followed", async () => {
+    const upgrade = head([json, length, "Connection: Upgrade", "Upgrade: h2c"]) + body;
+    const text = await world.raw([upgrade], { answers: 1 });
+    expect(statuses(text)).toEqual([200]);
+    const websocket = head(["Connection: Upgrade", "Upgrade: websocket"], chat.path, "GET");
+    expect(statuses(await world.raw([websocket], { answers: 1 }))).toEqual([405]);
+  });
+
+  it("CONNECT and an absolute address of another host open nothing", async () => {
+    const connect = "CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: 169.254.169.254:80\r\n\r\n";
+    expect(statuses(await world.raw([connect], { waitMs: 500 }))).not.toContain(200);
+    const absolute = head([], "http://169.254.169.254/latest/meta-data", "GET");
+    const text = await world.unharmed(() => world.raw([absolute], { answers: 1 }));
+    expect(statuses(text)).toEqual([404]);
+    await sleep(50);
+  });
+});

@@ -1,0 +1,288 @@
+/**
+ * What the hostile tests share: one gateway in front of a recorder that speaks all four protocols, sockets to send any
+ * bytes through, and `unharmed`: what was sent cost nothing, reached nobody, and the next good call is answered.
+ */
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
+
+/** How a call reaches one of the four text endpoints. */
+export interface Entry {
+  readonly name: "chat" | "responses" | "messages" | "generate_content";
+  readonly path: string;
+  /** A body that is answered with 200. */
+  readonly good: Readonly<Record<string, unknown>>;
+}
+
+const user = [{ role: "user", content: "Hi" }];
+
+export const entries: readonly Entry[] = [
+  { name: "chat", path: "/v1/chat/completions", good: { model: "acme/talk", messages: user } },
+  { name: "responses", path: "/v1/responses", good: { model: "acme/talk", input: "Hi" } },
+  {
+    name: "messages",
+    path: "/v1/messages",
+    good: { model: "acme/talk", max_tokens: 16, messages: user },
+  },
+  {
+    name: "generate_content",
+    path: "/v1beta/models/acme/talk:generateContent",
+    good: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
+  },
+];
+
+/** Whole answers of the four vendors, by the path they are asked at. */
+const answers: readonly [suffix: string, body: object][] = [
+  [
+    "/chat/completions",
+    {
+      id: "c",
+      object: "chat.completion",
+      created: 1,
+      model: "up",
+      choices: [
+        { index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" },
+      ],
+      usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 },
+    },
+  ],
+  [
+    "/responses",
+    {
+      id: "r",
+      object: "response",
+      created_at: 1,
+      status: "completed",
+      model: "up",
+      output: [
+        {
+          type: "message",
+          id: "m",
+          status: "completed",
+          role: "assistant",
+          content: [{ type: "output_text", text: "Hello", annotations: [] }],
+        },
+      ],
+      usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
+    },
+  ],
+  [
+    "/messages",
+    {
+      id: "m",
+      type: "message",
+      role: "assistant",
+      model: "up",
+      content: [{ type: "text", text: "Hello" }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+      usage: { input_tokens: 2, output_tokens: 1 },
+    },
+  ],
+  [
+    ":generateContent",
+    {
+      candidates: [
+        { index: 0, content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP" },
+      ],
+      usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 1, totalTokenCount: 3 },
+    },
+  ],
+];
+
+/** How the recorder answers a good call. */
+export const answer: Answer = (request, response) => {
+  const body = answers.find(([suffix]) => request.path.endsWith(suffix))?.[1];
+  if (!body) return void response.writeHead(500).end();
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+};
+
+const config = (url: string): string => `
+providers:
+${["chat", "responses", "messages", "generate_content"]
+  .map(
+    (name) =>
+      `  - { id: ${name}, dialect: openai-compatible, base_url: "${url}/${name}", api_key: vendor-secret-${name}, tier: official }`,
+  )
+  .join("\n")}
+models:
+  - id: acme/talk
+    kind: text
+    endpoints: [chat_completions, responses, messages, generate_content]
+    context_length: 200000
+    max_output_tokens: 32000
+    offers:
+${["chat", "responses", "messages", "generate_content"]
+  .map(
+    (name) =>
+      `      - { provider: ${name}, protocol: ${name}, upstream_model: up, price: { input: "1", output: "2" } }`,
+  )
+  .join("\n")}
+  - id: acme/chat-only
+    kind: text
+    endpoints: [chat_completions]
+    context_length: 200000
+    max_output_tokens: 32000
+    offers:
+      - { provider: chat, protocol: chat, upstream_model: up, price: { input: "1", output: "2" } }
+`;
+
+/** What the gateway told, in any protocol's shape. */
+export interface Told {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly param: string | null;
+}
+
+export interface World {
+  readonly gateway: GatewayUnderTest;
+  readonly upstream: Recorder;
+  /** Runs work that must cost nothing and reach nobody; then every good call must still be answered. */
+  unharmed<T>(work: () => Promise<T>): Promise<T>;
+  /** One socket: writes the parts one after another, resolves with all that came back when it closes or falls silent. */
+  raw(parts: readonly (string | Buffer)[], options?: RawOptions): Promise<string>;
+}
+
+interface RawOptions {
+  /** How long to wait for the end; 5 s if absent. */
+  readonly waitMs?: number;
+  /** Ends our side of the connection after the last part, and goes on reading. */
+  readonly halfClose?: boolean;
+  readonly pauseMs?: number;
+  /** Stops when this many answers have come. */
+  readonly answers?: number;
+}
+
+type GatewaySettings = Omit<Parameters<typeof startTestGateway>[0] & object, "config">;
+
+/** A gateway for the tests of one file. */
+export function useWorld(settings: GatewaySettings = {}): World {
+  let gateway: GatewayUnderTest;
+  let upstream: Recorder;
+  beforeAll(async () => {
+    upstream = await startRecorder(answer);
+    gateway = await startTestGateway({ ...settings, config: config(upstream.url) });
+    await gateway.credit("100");
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+  const world: World = {
+    get gateway() {
+      return gateway;
+    },
+    get upstream() {
+      return upstream;
+    },
+    raw: (parts, options = {}) => raw(gateway, parts, options),
+    async unharmed(work) {
+      const before = await state(gateway, upstream);
+      const result = await work();
+      await expect.poll(() => state(gateway, upstream), { timeout: 5_000 }).toEqual(before);
+      for (const entry of entries) {
+        const response = await gateway.post(entry.path, entry.good);
+        expect(`${response.status} ${await response.text()}`).toContain("200 {");
+      }
+      return result;
+    },
+  };
+  return world;
+}
+
+/** What a refused call must leave as it was. */
+async function state(gateway: GatewayUnderTest, upstream: Recorder): Promise<object> {
+  const [rows] = await gateway.database.query<{ entries: bigint; holds: bigint }>(
+    "select (select count(*) from ledger_entries) as entries, (select count(*) from ledger_holds) as holds",
+  );
+  return { ...rows, upstream: upstream.requests.length };
+}
+
+/** The status and the stable code of an error answer, from where the protocol of the path puts it; the shape is checked. */
+export async function told(entry: Pick<Entry, "name">, response: Response): Promise<Told> {
+  const text = await response.text();
+  return { status: response.status, ...readError(entry.name, JSON.parse(text)) };
+}
+
+/** The code in an error body, after a check that the body has the protocol's shape and no other. */
+export function readError(name: Entry["name"], body: unknown): Pick<Told, "code" | "param"> {
+  const anyText = expect.any(String) as string;
+  if (name === "messages") {
+    expect(body).toEqual({
+      type: "error",
+      error: {
+        type: anyText,
+        message: anyText,
+        details: expect.objectContaining({ error_code: anyText }) as object,
+      },
+      request_id: expect.stringMatching(/^req_/) as string,
+    });
+    const { details } = (body as { error: { details: { error_code: string; param?: string } } })
+      .error;
+    return { code: details.error_code, param: details.param ?? null };
+  }
+  if (name === "generate_content") {
+    expect(body).toEqual({
+      error: {
+        code: expect.any(Number) as number,
+        message: anyText,
+        status: expect.stringMatching(/^[A-Z_]+$/) as string,
+        details: expect.any(Array) as unknown[],
+      },
+    });
+    const [info] = (
+      body as { error: { details: { reason: string; metadata: { param?: string } }[] } }
+    ).error.details;
+    return { code: info?.reason.toLowerCase(), param: info?.metadata.param ?? null };
+  }
+  const { error } = body as { error: { code: string; param: string | null } };
+  expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "type"]);
+  return { code: error.code, param: error.param };
+}
+
+function raw(
+  gateway: GatewayUnderTest,
+  parts: readonly (string | Buffer)[],
+  { waitMs = 5_000, halfClose = false, pauseMs = 0, answers: wanted = Infinity }: RawOptions,
+): Promise<string> {
+  return new Promise((resolve) => {
+    const { port } = new URL(gateway.url);
+    let text = "";
+    const socket: Socket = connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });
+    const finish = (): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(text);
+    };
+    const timer = setTimeout(finish, waitMs);
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+      if (countAnswers(text) >= wanted) setTimeout(finish, 50);
+    });
+    socket.on("end", finish).on("close", finish);
+    socket.on("error", () => undefined);
+    const send = async (): Promise<void> => {
+      for (const part of parts) {
+        if (socket.destroyed) return;
+        if (!socket.write(part)) await new Promise((drained) => socket.once("drain", drained));
+        if (pauseMs > 0) await sleep(pauseMs);
+      }
+      if (halfClose) socket.end();
+    };
+    void send();
+  });
+}
+
+const countAnswers = (text: string): number => text.split("HTTP/1.1 ").length - 1;
+
+export const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The statuses of all answers in what came over one connection. */
+export const statuses = (text: string): number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+
+/** The body of the first answer in what came over one connection. */
+export const bodyOf = (text: string): unknown =>
+  JSON.parse(/\r\n\r\n([^]*?)(?:HTTP\/1\.1 |$)/.exec(text)![1]!) as unknown;
