@@ -35,8 +35,12 @@ export async function readSpend(
   nowMs: number,
 ): Promise<Spend> {
   const [row] = await database.query<SpendRow>(
-    `select ledger_spent(s, ($4::timestamptz at time zone 'utc')::date) as spent, s.held_nano as held
-     from ledger_spend s where s.workspace_id = $1 and s.scope = $2 and s.scope_id = $3`,
+    `select ledger_spent(s, ($4::timestamptz at time zone 'utc')::date) as spent,
+       (select coalesce(sum(h.amount_nano), 0)::bigint from ledger_holds h
+        where h.workspace_id = $1
+          and case $2 when 'member' then h.member_id = $3 when 'key' then h.key_id = $3 else true end) as held
+     from (values (1)) one
+     left join ledger_spend s on s.workspace_id = $1 and s.scope = $2 and s.scope_id = $3`,
     [workspaceId, scope.layer, scope.id, new Date(nowMs).toISOString()],
   );
   const [total, monthly, weekly, daily] = row?.spent ?? [0n, 0n, 0n, 0n];

@@ -59,18 +59,12 @@ const counters = `
     from charges c
     left join ledger_spend k on k.workspace_id = c.workspace_id and k.scope = c.scope and k.scope_id = c.scope_id
     group by 1, 2, 3
-  ),
-  held as (
-    select x.workspace_id, s.scope, s.scope_id, sum(x.amount_nano) as held
-    from ledger_holds x cross join lateral ${scopes} where s.scope_id is not null group by 1, 2, 3
   )
   select workspace_id, scope || ' ' || scope_id || ' ' || n.name as what,
     n.recorded::text as recorded, n.computed::text as computed
   from ledger_spend k
   full join charged c using (workspace_id, scope, scope_id)
-  full join held h using (workspace_id, scope, scope_id)
   cross join lateral (values
-    ('held', coalesce(k.held_nano, 0), coalesce(h.held, 0)),
     ('total', coalesce(k.total_nano, 0), coalesce(c.total, 0)),
     ('monthly', coalesce(k.month_nano, 0), coalesce(c.month, 0)),
     ('weekly', coalesce(k.week_nano, 0), coalesce(c.week, 0)),

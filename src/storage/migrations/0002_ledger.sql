@@ -55,11 +55,12 @@ create unique index ledger_entries_in_order on ledger_entries (workspace_id, ent
 
 -- Charges by scope: for ever, and in the period that began at *_start (UTC; a week begins on Monday).
 -- Of periods only the latest with a charge is kept. A charge of an older one (another node's clock) counts in the total.
+-- What is held is not counted here: only hard caps ask for it, and they add up the open holds, so that a reservation
+-- rewrites one row (the account) and not four.
 create table ledger_spend (
   workspace_id text not null,
   scope text not null check (scope in ('workspace', 'member', 'key')),
   scope_id text not null,
-  held_nano bigint not null,
   total_nano bigint not null,
   month_start date not null,
   month_nano bigint not null,
@@ -111,8 +112,7 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_has
 as $$
 declare
   v_day constant date := (p_now at time zone 'utc')::date;
-  v_month constant date := date_trunc('month', v_day::timestamp)::date;
-  v_week constant date := date_trunc('week', v_day::timestamp)::date;
+  v_plain boolean;
   v_refused integer[] := '{}';
   v_workspace text;
   v_taken bigint; -- accepted so far in this batch: of the workspace
@@ -121,139 +121,168 @@ declare
 begin
   perform ledger_lock(p_workspaces);
 
-  -- Only what is refused, and what must be decided one by one because not all of its workspace fits.
-  for r in
-    with input as materialized (
-      select i.id, i.workspace_id, i.key_id, i.amount, i.ord::integer as ord
-      from unnest(p_ids, p_workspaces, p_keys, p_amounts) with ordinality as i (id, workspace_id, key_id, amount, ord)
-    ),
-    asked as materialized (
-      select i.workspace_id, i.key_id, sum(i.amount)::bigint as amount from input i group by 1, 2
-    ),
-    scope as materialized (
-      select asked.workspace_id, asked.key_id, asked.amount, k.created_by as member_id,
-        case
-          when k.id is null or w.id is null or a.workspace_id is null then 'key_unknown'
-          when k.status = 'revoked' then 'key_revoked'
-          when k.status = 'disabled' then 'key_disabled'
-          when k.expires_at <= p_now then 'key_expired'
-          when w.status <> 'active' then 'workspace_disabled'
-        end as refusal,
-        a.credits_nano - a.charged_nano - a.held_nano as available,
-        array[w.cap_total_nano, w.cap_monthly_nano, w.cap_weekly_nano, w.cap_daily_nano] as w_caps,
-        ledger_spent(ws, v_day) as w_spent,
-        case when w.cap_hard then a.held_nano end as w_held,
-        array[m.cap_total_nano, m.cap_monthly_nano, m.cap_weekly_nano, m.cap_daily_nano] as m_caps,
-        ledger_spent(ms, v_day) as m_spent,
-        case when m.cap_hard then coalesce(ms.held_nano, 0) end as m_held,
-        array[k.cap_total_nano, k.cap_monthly_nano, k.cap_weekly_nano, k.cap_daily_nano] as k_caps,
-        ledger_spent(ks, v_day) as k_spent,
-        case when k.cap_hard then coalesce(ks.held_nano, 0) end as k_held
-      from asked
-      left join api_keys k on k.workspace_id = asked.workspace_id and k.id = asked.key_id
-      left join workspaces w on w.id = asked.workspace_id
-      left join ledger_accounts a on a.workspace_id = asked.workspace_id
-      left join members m on m.workspace_id = asked.workspace_id and m.user_id = k.created_by
-      left join ledger_spend ws
-        on ws.workspace_id = asked.workspace_id and ws.scope = 'workspace' and ws.scope_id = asked.workspace_id
-      left join ledger_spend ms
-        on ms.workspace_id = asked.workspace_id and ms.scope = 'member' and ms.scope_id = k.created_by
-      left join ledger_spend ks
-        on ks.workspace_id = asked.workspace_id and ks.scope = 'key' and ks.scope_id = asked.key_id
-    ),
-    soft as materialized (
-      select scope.*,
-        ledger_cap(w_caps, w_spent, null) as w_cap,
-        ledger_cap(m_caps, m_spent, null) as m_cap,
-        ledger_cap(k_caps, k_spent, null) as k_cap,
-        sum(scope.amount) filter (where scope.refusal is null) over (partition by scope.workspace_id) as w_amount,
-        sum(scope.amount) filter (where scope.refusal is null) over (partition by scope.workspace_id, scope.member_id) as m_amount
-      from scope
-    ),
-    -- fits: whatever of this workspace is accepted, neither its balance nor a hard cap can run out within the batch,
-    -- so that every item can be decided by what stood before the batch.
-    judged as materialized (
-      select soft.*, bool_and(
-          refusal is not null
-          or w_amount <= available
-            and (w_held is null or ledger_cap(w_caps, w_spent, w_held + w_amount::bigint) = w_cap)
-            and (m_held is null or ledger_cap(m_caps, m_spent, m_held + m_amount::bigint) = m_cap)
-            and (k_held is null or ledger_cap(k_caps, k_spent, k_held + amount) = k_cap)
-        ) over (partition by workspace_id) as fits
-      from soft
-    )
-    select i.ord, i.amount as asked_nano, j.*,
-      (h.id is not null or e.reference is not null) as known
-    from input i
-    join judged j on j.workspace_id = i.workspace_id and j.key_id = i.key_id
-    left join lateral (
-      select x.id from ledger_holds x where x.workspace_id = i.workspace_id and x.id = i.id limit 1
-    ) h on true
-    left join lateral (
-      select x.reference from ledger_entries x where x.workspace_id = i.workspace_id and x.reference = i.id limit 1
-    ) e on true
-    where h.id is not null or e.reference is not null
-      or j.refusal is not null or j.w_cap + j.m_cap + j.k_cap > 0 or not j.fits
-    order by i.workspace_id, i.ord
-  loop
-    if v_workspace is distinct from r.workspace_id then
-      v_workspace := r.workspace_id;
-      v_taken := 0;
-      v_by_scope := '{}';
-    end if;
-    item := r.ord;
-    outcome := null;
-    cap := 0;
-    limit_nano := null;
-    available_nano := null;
-    if r.known then
-      outcome := 'already_reserved';
-    elsif r.refusal is not null then
-      outcome := r.refusal;
-    else
-      if not r.fits then
-        r.w_cap := ledger_cap(r.w_caps, r.w_spent, r.w_held + v_taken + r.asked_nano);
+  -- Most batches: new ids, live keys, no caps at all, and more than enough balance in each account for the whole batch.
+  -- The question below then has no rows to answer with, and is two thirds of the work.
+  select bool_and(coalesce(
+      k.status = 'active' and (k.expires_at is null or k.expires_at > p_now) and w.status = 'active'
+      and a.credits_nano - a.charged_nano - a.held_nano >= (select sum(x.amount) from unnest(p_amounts) as x (amount))
+      and num_nonnulls(w.cap_total_nano, w.cap_monthly_nano, w.cap_weekly_nano, w.cap_daily_nano,
+        m.cap_total_nano, m.cap_monthly_nano, m.cap_weekly_nano, m.cap_daily_nano,
+        k.cap_total_nano, k.cap_monthly_nano, k.cap_weekly_nano, k.cap_daily_nano) = 0, false))
+    and not exists (
+      select 1 from unnest(p_ids, p_workspaces) as i (id, workspace_id)
+      join ledger_holds h on h.workspace_id = i.workspace_id and h.id = i.id)
+    and not exists (
+      select 1 from unnest(p_ids, p_workspaces) as i (id, workspace_id)
+      join ledger_entries e on e.workspace_id = i.workspace_id and e.reference = i.id)
+  into v_plain
+  from (select distinct i.workspace_id, i.key_id from unnest(p_workspaces, p_keys) as i (workspace_id, key_id)) asked
+  left join api_keys k on k.workspace_id = asked.workspace_id and k.id = asked.key_id
+  left join workspaces w on w.id = asked.workspace_id
+  left join ledger_accounts a on a.workspace_id = asked.workspace_id
+  left join members m on m.workspace_id = asked.workspace_id and m.user_id = k.created_by;
+
+  if v_plain is not true then
+    -- Only what is refused, and what must be decided one by one because not all of its workspace fits.
+    for r in
+      with input as materialized (
+        select i.id, i.workspace_id, i.key_id, i.amount, i.ord::integer as ord
+        from unnest(p_ids, p_workspaces, p_keys, p_amounts) with ordinality as i (id, workspace_id, key_id, amount, ord)
+      ),
+      asked as materialized (
+        select i.workspace_id, i.key_id, sum(i.amount)::bigint as amount from input i group by 1, 2
+      ),
+      scope as materialized (
+        select asked.workspace_id, asked.key_id, asked.amount, k.created_by as member_id,
+          case
+            when k.id is null or w.id is null or a.workspace_id is null then 'key_unknown'
+            when k.status = 'revoked' then 'key_revoked'
+            when k.status = 'disabled' then 'key_disabled'
+            when k.expires_at <= p_now then 'key_expired'
+            when w.status <> 'active' then 'workspace_disabled'
+          end as refusal,
+          a.credits_nano - a.charged_nano - a.held_nano as available,
+          array[w.cap_total_nano, w.cap_monthly_nano, w.cap_weekly_nano, w.cap_daily_nano] as w_caps,
+          ledger_spent(ws, v_day) as w_spent,
+          case when w.cap_hard then a.held_nano end as w_held,
+          array[m.cap_total_nano, m.cap_monthly_nano, m.cap_weekly_nano, m.cap_daily_nano] as m_caps,
+          ledger_spent(ms, v_day) as m_spent,
+          case when m.cap_hard then (
+            select coalesce(sum(h.amount_nano), 0)::bigint from ledger_holds h
+            where h.workspace_id = asked.workspace_id and h.member_id = k.created_by
+          ) end as m_held,
+          array[k.cap_total_nano, k.cap_monthly_nano, k.cap_weekly_nano, k.cap_daily_nano] as k_caps,
+          ledger_spent(ks, v_day) as k_spent,
+          case when k.cap_hard then (
+            select coalesce(sum(h.amount_nano), 0)::bigint from ledger_holds h
+            where h.workspace_id = asked.workspace_id and h.key_id = asked.key_id
+          ) end as k_held
+        from asked
+        left join api_keys k on k.workspace_id = asked.workspace_id and k.id = asked.key_id
+        left join workspaces w on w.id = asked.workspace_id
+        left join ledger_accounts a on a.workspace_id = asked.workspace_id
+        left join members m on m.workspace_id = asked.workspace_id and m.user_id = k.created_by
+        left join ledger_spend ws
+          on ws.workspace_id = asked.workspace_id and ws.scope = 'workspace' and ws.scope_id = asked.workspace_id
+        left join ledger_spend ms
+          on ms.workspace_id = asked.workspace_id and ms.scope = 'member' and ms.scope_id = k.created_by
+        left join ledger_spend ks
+          on ks.workspace_id = asked.workspace_id and ks.scope = 'key' and ks.scope_id = asked.key_id
+      ),
+      soft as materialized (
+        select scope.*,
+          ledger_cap(w_caps, w_spent, null) as w_cap,
+          ledger_cap(m_caps, m_spent, null) as m_cap,
+          ledger_cap(k_caps, k_spent, null) as k_cap,
+          sum(scope.amount) filter (where scope.refusal is null) over (partition by scope.workspace_id) as w_amount,
+          sum(scope.amount) filter (where scope.refusal is null) over (partition by scope.workspace_id, scope.member_id) as m_amount
+        from scope
+      ),
+      -- fits: whatever of this workspace is accepted, neither its balance nor a hard cap can run out within the batch,
+      -- so that every item can be decided by what stood before the batch.
+      judged as materialized (
+        select soft.*, bool_and(
+            refusal is not null
+            or w_amount <= available
+              and (w_held is null or ledger_cap(w_caps, w_spent, w_held + w_amount::bigint) = w_cap)
+              and (m_held is null or ledger_cap(m_caps, m_spent, m_held + m_amount::bigint) = m_cap)
+              and (k_held is null or ledger_cap(k_caps, k_spent, k_held + amount) = k_cap)
+          ) over (partition by workspace_id) as fits
+        from soft
+      )
+      select i.ord, i.amount as asked_nano, j.*,
+        (h.id is not null or e.reference is not null) as known
+      from input i
+      join judged j on j.workspace_id = i.workspace_id and j.key_id = i.key_id
+      left join lateral (
+        select x.id from ledger_holds x where x.workspace_id = i.workspace_id and x.id = i.id limit 1
+      ) h on true
+      left join lateral (
+        select x.reference from ledger_entries x where x.workspace_id = i.workspace_id and x.reference = i.id limit 1
+      ) e on true
+      where h.id is not null or e.reference is not null
+        or j.refusal is not null or j.w_cap + j.m_cap + j.k_cap > 0 or not j.fits
+      order by i.workspace_id, i.ord
+    loop
+      if v_workspace is distinct from r.workspace_id then
+        v_workspace := r.workspace_id;
+        v_taken := 0;
+        v_by_scope := '{}';
+      end if;
+      item := r.ord;
+      outcome := null;
+      cap := 0;
+      limit_nano := null;
+      available_nano := null;
+      if r.known then
+        outcome := 'already_reserved';
+      elsif r.refusal is not null then
+        outcome := r.refusal;
+      else
+        if not r.fits then
+          r.w_cap := ledger_cap(r.w_caps, r.w_spent, r.w_held + v_taken + r.asked_nano);
+          if r.m_held is not null then
+            r.m_cap := ledger_cap(r.m_caps, r.m_spent,
+              r.m_held + coalesce((v_by_scope ->> ('m' || r.member_id))::bigint, 0) + r.asked_nano);
+          end if;
+          if r.k_held is not null then
+            r.k_cap := ledger_cap(r.k_caps, r.k_spent,
+              r.k_held + coalesce((v_by_scope ->> ('k' || r.key_id))::bigint, 0) + r.asked_nano);
+          end if;
+        end if;
+        if r.w_cap > 0 then
+          outcome := 'cap_reached';
+          cap := r.w_cap;
+          limit_nano := r.w_caps[r.w_cap];
+        elsif r.m_cap > 0 then
+          outcome := 'cap_reached';
+          cap := 4 + r.m_cap;
+          limit_nano := r.m_caps[r.m_cap];
+        elsif r.k_cap > 0 then
+          outcome := 'cap_reached';
+          cap := 8 + r.k_cap;
+          limit_nano := r.k_caps[r.k_cap];
+        elsif not r.fits and r.asked_nano > r.available - v_taken then
+          outcome := 'insufficient_balance';
+          available_nano := r.available - v_taken;
+        end if;
+      end if;
+      if outcome is not null then
+        v_refused := v_refused || r.ord;
+        return next;
+      else
+        v_taken := v_taken + r.asked_nano;
         if r.m_held is not null then
-          r.m_cap := ledger_cap(r.m_caps, r.m_spent,
-            r.m_held + coalesce((v_by_scope ->> ('m' || r.member_id))::bigint, 0) + r.asked_nano);
+          v_by_scope := v_by_scope || jsonb_build_object('m' || r.member_id,
+            coalesce((v_by_scope ->> ('m' || r.member_id))::bigint, 0) + r.asked_nano);
         end if;
         if r.k_held is not null then
-          r.k_cap := ledger_cap(r.k_caps, r.k_spent,
-            r.k_held + coalesce((v_by_scope ->> ('k' || r.key_id))::bigint, 0) + r.asked_nano);
+          v_by_scope := v_by_scope || jsonb_build_object('k' || r.key_id,
+            coalesce((v_by_scope ->> ('k' || r.key_id))::bigint, 0) + r.asked_nano);
         end if;
       end if;
-      if r.w_cap > 0 then
-        outcome := 'cap_reached';
-        cap := r.w_cap;
-        limit_nano := r.w_caps[r.w_cap];
-      elsif r.m_cap > 0 then
-        outcome := 'cap_reached';
-        cap := 4 + r.m_cap;
-        limit_nano := r.m_caps[r.m_cap];
-      elsif r.k_cap > 0 then
-        outcome := 'cap_reached';
-        cap := 8 + r.k_cap;
-        limit_nano := r.k_caps[r.k_cap];
-      elsif not r.fits and r.asked_nano > r.available - v_taken then
-        outcome := 'insufficient_balance';
-        available_nano := r.available - v_taken;
-      end if;
-    end if;
-    if outcome is not null then
-      v_refused := v_refused || r.ord;
-      return next;
-    else
-      v_taken := v_taken + r.asked_nano;
-      if r.m_held is not null then
-        v_by_scope := v_by_scope || jsonb_build_object('m' || r.member_id,
-          coalesce((v_by_scope ->> ('m' || r.member_id))::bigint, 0) + r.asked_nano);
-      end if;
-      if r.k_held is not null then
-        v_by_scope := v_by_scope || jsonb_build_object('k' || r.key_id,
-          coalesce((v_by_scope ->> ('k' || r.key_id))::bigint, 0) + r.asked_nano);
-      end if;
-    end if;
-  end loop;
+    end loop;
+  end if;
 
   if cardinality(v_refused) = cardinality(p_ids) then
     return;
@@ -267,24 +296,11 @@ begin
       with ordinality as i (id, workspace_id, key_id, amount, lease_ms, kind, ord)
     join api_keys k on k.workspace_id = i.workspace_id and k.id = i.key_id
     where i.ord::integer <> all (v_refused)
-    returning workspace_id, key_id, member_id, amount_nano
-  ),
-  moved as materialized (
-    select t.workspace_id, t.key_id, t.member_id, sum(t.amount_nano)::bigint as amount from taken t group by 1, 2, 3
-  ),
-  account as (
-    update ledger_accounts a set held_nano = a.held_nano + m.amount
-    from (select moved.workspace_id, sum(moved.amount)::bigint as amount from moved group by 1) m
-    where a.workspace_id = m.workspace_id
+    returning workspace_id, amount_nano
   )
-  insert into ledger_spend as s (workspace_id, scope, scope_id, held_nano, total_nano,
-    month_start, month_nano, week_start, week_nano, day_start, day_nano)
-  select m.workspace_id, x.scope, x.scope_id, sum(m.amount)::bigint, 0, v_month, 0, v_week, 0, v_day, 0
-  from moved m
-  cross join lateral (values ('workspace', m.workspace_id), ('member', m.member_id), ('key', m.key_id)) x (scope, scope_id)
-  where x.scope_id is not null
-  group by 1, 2, 3
-  on conflict (workspace_id, scope, scope_id) do update set held_nano = s.held_nano + excluded.held_nano;
+  update ledger_accounts a set held_nano = a.held_nano + m.amount
+  from (select t.workspace_id, sum(t.amount_nano)::bigint as amount from taken t group by 1) m
+  where a.workspace_id = m.workspace_id;
 end $$;
 
 -- Resolves a batch of holds: writes the entry, releases the hold, moves the counters. Answers with the items it found
@@ -333,16 +349,15 @@ begin
     where a.workspace_id = m.workspace_id
   ),
   counted as (
-    insert into ledger_spend as s (workspace_id, scope, scope_id, held_nano, total_nano,
+    insert into ledger_spend as s (workspace_id, scope, scope_id, total_nano,
       month_start, month_nano, week_start, week_nano, day_start, day_nano)
-    select m.workspace_id, x.scope, x.scope_id, -sum(m.held)::bigint, sum(m.charge)::bigint,
+    select m.workspace_id, x.scope, x.scope_id, sum(m.charge)::bigint,
       v_month, sum(m.charge)::bigint, v_week, sum(m.charge)::bigint, v_day, sum(m.charge)::bigint
     from moved m
     cross join lateral (values ('workspace', m.workspace_id), ('member', m.member_id), ('key', m.key_id)) x (scope, scope_id)
-    where x.scope_id is not null
+    where x.scope_id is not null and p_kind = 'charge'
     group by 1, 2, 3
     on conflict (workspace_id, scope, scope_id) do update set
-      held_nano = s.held_nano + excluded.held_nano,
       total_nano = s.total_nano + excluded.total_nano,
       month_nano = case when s.month_start = excluded.month_start then s.month_nano + excluded.month_nano
         when s.month_start < excluded.month_start then excluded.month_nano else s.month_nano end,
