@@ -12,6 +12,7 @@ import {
   framesOfWhole,
   wholeOfFrames,
   type AnswerContext,
+  type Codec,
   type JsonObject,
   type StreamTap,
 } from "../protocols/index.ts";
@@ -32,7 +33,9 @@ export async function answerWhole(
   const bytes = await readWhole(context, exchange, candidate);
   if (!bytes) return;
   const codec = codecs[candidate.offer.protocol];
-  const answer = isEventStream(exchange) ? wholeFromStream(context, bytes) : parseAnswer(bytes);
+  const answer = isEventStream(exchange)
+    ? wholeFromStream(context, bytes)
+    : parseAnswer(bytes, codec);
   context.record.firstTokenMs = context.clock.now() - context.record.startedMs;
   const metered = meterWhole(codec.direct.usage(answer), context.inputEstimate, () =>
     codec.direct.text(answer),
@@ -116,8 +119,8 @@ async function answerStreamFromWhole(
 ): Promise<void> {
   const bytes = await readWhole(context, exchange, candidate);
   if (!bytes) return;
-  const answer = parseAnswer(bytes);
   const codec = codecs[candidate.offer.protocol];
+  const answer = parseAnswer(bytes, codec);
   const frames = framesOfWhole(codec, answer, answerContext(context));
   await settle(
     context,
@@ -147,7 +150,8 @@ function isEventStream(exchange: Exchange): boolean {
   return (exchange.headers["content-type"] ?? "").startsWith("text/event-stream");
 }
 
-function parseAnswer(bytes: Buffer): JsonObject {
+/** Some upstreams tell an error with status 200: that is no answer, and not to be billed (T60). */
+function parseAnswer(bytes: Buffer, codec: Codec): JsonObject {
   let answer: unknown;
   try {
     answer = JSON.parse(bytes.toString("utf8"));
@@ -155,6 +159,8 @@ function parseAnswer(bytes: Buffer): JsonObject {
     throw new BadAnswerError("the upstream's answer is not JSON");
   }
   if (!isObject(answer)) throw new BadAnswerError("the upstream's answer is not a JSON object");
+  const failure = codec.direct.failure(answer as JsonObject);
+  if (failure) throw new BadAnswerError(failure.message);
   return answer as JsonObject;
 }
 

@@ -123,6 +123,11 @@ export interface DirectRoute {
     body: JsonObject,
     upstream: RequestAddress,
   ): { readonly body: JsonObject; readonly notes: readonly Note[] };
+  /**
+   * Why a body that came as a success is no answer: the upstream's own error, or nothing that could be one (T60).
+   * Undefined for an answer.
+   */
+  failure(answer: JsonObject): WireError | undefined;
   /** What a whole answer used; undefined when it does not tell (T48). */
   usage(answer: JsonObject): Usage | undefined;
   /** The text a whole answer holds, for an estimate where usage is missing. */

@@ -3,8 +3,9 @@
  */
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import type { DirectRoute, RequestAddress } from "../codec.ts";
+import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { createChatTap } from "./tap.ts";
 import { normaliseUsage, readUsage } from "./usage.ts";
@@ -32,11 +33,19 @@ function directAnswer(answer: JsonObject, model: string, dropped: readonly strin
   return answer;
 }
 
+function failure(answer: JsonObject): WireError | undefined {
+  const { choices, error } = answer;
+  if (error || !Array.isArray(choices) || choices.length === 0) return decodeError(200, answer);
+  const broken = choices.some((choice) => isObject(choice) && choice["finish_reason"] === "error");
+  return broken ? decodeError(200, choices[0]) : undefined;
+}
+
 /** The direct route of chat-completions. */
 export const chatDirect: DirectRoute = {
   validate: checkChatRequest,
   facts: readFacts,
   request: directRequest,
+  failure,
   usage: (answer) => readUsage(answer["usage"]),
   text: answerText,
   answer: directAnswer,

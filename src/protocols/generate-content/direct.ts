@@ -5,9 +5,10 @@
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import type { CallFacts, DirectRoute } from "../codec.ts";
+import type { CallFacts, DirectRoute, WireError } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { decodeError } from "./errors.ts";
 import { read } from "./names.ts";
 import { validate } from "./request.ts";
 import { answerText, tapStream } from "./tap.ts";
@@ -61,6 +62,12 @@ function request(body: JsonObject): { body: JsonObject; notes: readonly Note[] }
   return { body: copy, notes };
 }
 
+/** A blocked prompt has no candidates, and neither has a model that found nothing to say: both tell something else. */
+function failure(wire: JsonObject): WireError | undefined {
+  const isAnswer = ["candidates", "promptFeedback", "usageMetadata"].some((key) => wire[key]);
+  return isAnswer && !wire["error"] ? undefined : decodeError(502, wire);
+}
+
 function answer(wire: JsonObject, model: string, droppedParams: readonly string[]): JsonObject {
   wire["modelVersion"] = model;
   if (droppedParams.length > 0) wire["gw"] = { droppedParams: [...droppedParams] };
@@ -71,6 +78,7 @@ export const direct: DirectRoute = {
   validate,
   facts,
   request,
+  failure,
   usage: (wire) => decodeUsage(wire["usageMetadata"]),
   text: (wire) => answerText(wire).join(""),
   answer,

@@ -5,9 +5,10 @@
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import type { CallFacts, DirectRoute, RequestAddress } from "../codec.ts";
+import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { decodeError } from "./errors.ts";
 import { validate } from "./request.ts";
 import { tapStream } from "./tap.ts";
 import { decodeUsage } from "./usage.ts";
@@ -60,6 +61,9 @@ function request(
   return { body: copy, notes };
 }
 
+const failure = (wire: JsonObject): WireError | undefined =>
+  Array.isArray(wire["content"]) ? undefined : decodeError(502, wire);
+
 function text(answer: JsonObject): string {
   if (!Array.isArray(answer["content"])) return "";
   let all = "";
@@ -82,6 +86,7 @@ export const direct: DirectRoute = {
   validate,
   facts,
   request,
+  failure,
   usage: (wire) => decodeUsage(wire["usage"]),
   text,
   answer,

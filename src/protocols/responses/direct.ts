@@ -5,8 +5,9 @@
 import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import type { DirectRoute, RequestAddress } from "../codec.ts";
+import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { completeResponse } from "./response-object.ts";
 import { createResponsesTap } from "./tap.ts";
@@ -54,11 +55,19 @@ function directAnswer(answer: JsonObject, model: string, names: readonly string[
   return answer;
 }
 
+/** A response that failed is no answer; one that is still under way (`background`) is. */
+function failure(answer: JsonObject): WireError | undefined {
+  const { output, status } = answer;
+  const isAnswer = Array.isArray(output) && status !== "failed" && status !== "cancelled";
+  return isAnswer ? undefined : decodeError(200, answer);
+}
+
 /** The direct route of the responses protocol. */
 export const responsesDirect: DirectRoute = {
   validate: checkResponsesRequest,
   facts: readFacts,
   request: directRequest,
+  failure,
   usage: (answer) => readUsage(answer["usage"]),
   text: answerText,
   answer: directAnswer,
