@@ -1,0 +1,250 @@
+/** Spend caps through calls: each dimension at each layer, soft and hard, and their resets by a clock that the test moves. */
+// Fourteen hours ahead of UTC: whatever leans on the machine's time zone fails (CAP-06, T72).
+process.env["TZ"] = "Pacific/Kiritimati";
+
+import { expect, it } from "vitest";
+import { manualClock } from "../../src/base/clock.ts";
+import { formatUsd, parseUsd } from "../../src/base/money.ts";
+import type { SpendCapsPatch } from "../../src/tenancy/index.ts";
+import { json } from "../support/recorder.ts";
+import {
+  answering,
+  chatConfig,
+  describeGateways,
+  errorOf,
+  eventually,
+  talk,
+  usageOf,
+  type Bench,
+} from "./support.ts";
+
+/** A call costs one cent, and reserves 100 dollars per million tokens of output asked for on top. */
+const price = 'price: { input: "0", output: "100", request: "0.01" }';
+const cent = parseUsd("0.01");
+/** A Wednesday, two hours before midnight UTC; in Kiritimati it is Thursday already. */
+const start = Date.UTC(2026, 2, 25, 22);
+const clock = manualClock(start);
+
+const windows = ["total", "monthly", "weekly", "daily"] as const;
+const layers = ["workspace", "member", "key"] as const;
+type Window = (typeof windows)[number];
+type Layer = (typeof layers)[number];
+
+/** The first moment of the next UTC period, by ordinary calendar arithmetic. */
+function nextPeriod(window: Window): number {
+  const day = 86_400_000;
+  const midnight = Math.floor(clock.now() / day) * day + day;
+  if (window === "daily") return midnight;
+  for (let moment = midnight; ; moment += day) {
+    const date = new Date(moment);
+    if (window === "weekly" && date.getUTCDay() === 1) return moment;
+    if (window === "monthly" && date.getUTCDate() === 1) return moment;
+  }
+}
+
+const call = (bench: Bench, extra: object = {}) =>
+  bench.post("/v1/chat/completions", talk({ max_tokens: 1, ...extra }));
+
+async function expectServed(bench: Bench): Promise<void> {
+  const response = await call(bench);
+  const text = await response.text();
+  expect({ status: response.status, text }).toMatchObject({ status: 200 });
+}
+
+/** A refusal by a cap: its code, nothing sent upstream, and no invitation to try again. */
+async function expectRefused(bench: Bench, layer: Layer, window: Window): Promise<string> {
+  const heard = bench.up.requests.length;
+  const response = await call(bench);
+  expect(response.status).toBe(402);
+  expect(response.headers.get("x-should-retry")).toBe("false");
+  expect(response.headers.get("retry-after")).toBeNull();
+  const error = await errorOf(response);
+  expect(error).toMatchObject({
+    code: `${layer}_${window}_spend_cap_reached`,
+    type: "insufficient_quota",
+  });
+  expect(bench.up.requests).toHaveLength(heard);
+  return error.message;
+}
+
+async function spentNano(bench: Bench, layer: Layer, window: Window): Promise<bigint> {
+  const [row] = await bench.database.query<{ created_by: string }>(
+    "select created_by from api_keys where id = $1",
+    [bench.keyId],
+  );
+  const id = { workspace: bench.workspaceId, member: row!.created_by, key: bench.keyId }[layer];
+  return (await bench.ledger.spend(bench.workspaceId, { layer, id }))[window];
+}
+
+const capOf = (window: Window, amountNano: bigint): SpendCapsPatch => ({
+  [`${window}Nano`]: amountNano,
+});
+
+const cases = layers.flatMap((layer) => windows.map((window) => ({ layer, window })));
+
+describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock }, (bench) => {
+  it.each(cases)(
+    "CAP-01 CAP-03 CAP-05 CAP-06 CAP-09 T72: the $window cap of the $layer",
+    async ({ layer, window }) => {
+      bench().up.answer(answering(usageOf(5, 0)));
+      const limit = (await spentNano(bench(), layer, window)) + 2n * cent;
+      await bench().setCaps(layer, capOf(window, limit));
+      await expectServed(bench());
+      await expectServed(bench());
+      // Spend is the cap now, not beyond it.
+      expect(await spentNano(bench(), layer, window)).toBe(limit);
+      const message = await expectRefused(bench(), layer, window);
+      expect(message).toContain(`$${formatUsd(limit)}`);
+      const reset = window === "total" ? undefined : nextPeriod(window);
+      const words = reset === undefined ? "does not reset" : new Date(reset).toISOString();
+      expect(message).toContain(words);
+      clock.set(reset === undefined ? clock.now() + 400 * 86_400_000 : reset - 1);
+      await expectRefused(bench(), layer, window);
+      if (reset !== undefined) {
+        clock.set(reset);
+        await expectServed(bench());
+      }
+      await bench().setCaps(layer, null);
+      await expectServed(bench());
+    },
+  );
+
+  it("CAP-02: the total cap is stopped by what was spent a year ago, and never resets", async () => {
+    bench().up.answer(answering(usageOf(5, 0)));
+    await expectServed(bench());
+    await bench().setCaps("key", { totalNano: await spentNano(bench(), "key", "total") });
+    clock.advance(400 * 86_400_000);
+    expect(await expectRefused(bench(), "key", "total")).toContain("does not reset");
+    await bench().setCaps("key", null);
+  });
+
+  it("CAP-04: an empty cap is no limit, and a cap of zero is a limit of nothing", async () => {
+    bench().up.answer(answering(usageOf(5, 0)));
+    await bench().setCaps("key", {
+      totalNano: null,
+      monthlyNano: null,
+      weeklyNano: null,
+      dailyNano: null,
+    });
+    for (let count = 0; count < 5; count += 1) await expectServed(bench());
+    await bench().setCaps("key", { dailyNano: 0n });
+    await expectRefused(bench(), "key", "daily");
+    await bench().setCaps("key", null);
+    await expectServed(bench());
+  });
+
+  it("CAP-09: where all layers have run out, the workspace is named first, then the member, then the key", async () => {
+    bench().up.answer(answering(usageOf(5, 0)));
+    for (const layer of layers) await bench().setCaps(layer, { dailyNano: 0n, monthlyNano: 0n });
+    for (const layer of layers) {
+      await expectRefused(bench(), layer, "monthly");
+      await bench().setCaps(layer, null);
+    }
+    await expectServed(bench());
+  });
+
+  it("CAP-07: a large reservation that runs does not count against a soft cap, and does against a hard one", async () => {
+    let end = (): void => undefined;
+    bench().up.answer((request, response) => {
+      if (request.body["max_tokens"] === 1) return answering(usageOf(5, 0))(request, response);
+      end = () => void answering(usageOf(5, 0))(request, response);
+    });
+    // 30,000 tokens: 3.01 dollars reserved, of which a cent will be charged.
+    const limit = (await spentNano(bench(), "key", "total")) + parseUsd("3.02");
+    await bench().setCaps("key", { totalNano: limit });
+    const large = call(bench(), { max_tokens: 30_000 });
+    await eventually(async () => (await bench().holds())[0], "the large reservation");
+    await expectServed(bench());
+    await expectServed(bench());
+    await bench().setCaps("key", { totalNano: limit, hard: true });
+    await expectRefused(bench(), "key", "total");
+    end();
+    expect((await large).status).toBe(200);
+    await (await large).text();
+    // What the reservation did not use is free again.
+    await expectServed(bench());
+    await bench().setCaps("key", null);
+  });
+
+  it("CAP-08: what upstream errors may have cost does not count", async () => {
+    await bench().setCaps("key", { totalNano: (await spentNano(bench(), "key", "total")) + cent });
+    bench().up.answer(json({ error: { message: "out of order" } }, 500));
+    for (let count = 0; count < 3; count += 1) {
+      const response = await call(bench());
+      await response.text();
+      expect(response.status).toBe(502);
+    }
+    bench().up.answer(answering(usageOf(5, 0)));
+    await expectServed(bench());
+    await expectRefused(bench(), "key", "total");
+    await bench().setCaps("key", null);
+  });
+
+  it.each(layers)(
+    "T63 T65: fifty calls at once under a hard cap of the %s for ten: ten get in, and ten again after those left",
+    async (layer) => {
+      const reserved = cent + 100_000n; // a cent and one token
+      const limit = (await spentNano(bench(), layer, "daily")) + 10n * reserved;
+      await bench().setCaps(layer, { dailyNano: limit, hard: true });
+      const waiting: (() => void)[] = [];
+      bench().up.answer((request, response) => {
+        waiting.push(() => void answering(usageOf(5, 0))(request, response));
+      });
+      const leave = new AbortController();
+      const first = await fifty(bench(), leave.signal);
+      await eventually(
+        () => (waiting.length === 10 && first.refused() === 40 ? true : undefined),
+        "ten under way, forty refused",
+      );
+      leave.abort();
+      await bench().expectClean();
+      waiting.length = 0;
+      const second = await fifty(bench());
+      await eventually(
+        () => (waiting.length === 10 && second.refused() === 40 ? true : undefined),
+        "ten under way again",
+      );
+      for (const release of waiting) release();
+      const served = (await Promise.all(second.calls)).filter((one) => one?.status === 200);
+      await Promise.all(served.map((one) => one!.text()));
+      expect(served).toHaveLength(10);
+      expect(await spentNano(bench(), layer, "daily")).toBe(limit - 10n * 100_000n);
+      await bench().setCaps(layer, null);
+      await bench().expectClean();
+    },
+  );
+
+  it("the key itself tells its caps, spend, remainder and resets", async () => {
+    const daily = await spentNano(bench(), "key", "daily");
+    const limit = daily + 5n * cent;
+    await bench().setCaps("key", { dailyNano: limit });
+    bench().up.answer(answering(usageOf(5, 0)));
+    await expectServed(bench());
+    const told = (await (await bench().get("/v1/key")).json()) as Record<string, object>;
+    expect(told["spend_caps"]).toMatchObject({ daily: formatUsd(limit), total: null, hard: false });
+    expect(told["spend"]).toMatchObject({ daily: formatUsd(daily + cent) });
+    expect(told["remaining"]).toMatchObject({ daily: "0.04", total: null });
+    expect(told["resets_at"]).toMatchObject({ daily: new Date(nextPeriod("daily")).toISOString() });
+    await bench().setCaps("key", null);
+  });
+});
+
+/** Fifty calls at once; `refused` counts those that came back with 402. A call that its signal ends gives undefined. */
+async function fifty(bench: Bench, signal?: AbortSignal) {
+  let refused = 0;
+  const calls = Array.from({ length: 50 }, async () => {
+    try {
+      const response = await fetch(`${bench.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${bench.key}` },
+        body: JSON.stringify(talk({ max_tokens: 1 })),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      if (response.status === 402) refused += 1;
+      return response;
+    } catch {
+      return undefined;
+    }
+  });
+  return { calls, refused: () => refused };
+}
