@@ -104,7 +104,7 @@ export function modelRow(
 function configuration(first: string, second: string, options: WorldOptions): string {
   const timeouts = options.timeouts === undefined ? "" : `, timeouts: ${options.timeouts}`;
   const provider = (id: string, url: string, tier: string) =>
-    `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}/v1", api_key: upstream-secret, tier: ${tier}${timeouts} }`;
+    `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}/v1", api_key: ${id}-secret, tier: ${tier}${timeouts} }`;
   return [
     "providers:",
     provider("first", first, "official"),
