@@ -1,6 +1,6 @@
 /** The ledger: reserve, post, void, expire; caps; balances; verify. Design section 5. */
 export { createLedger, type Ledger } from "./ledger.ts";
-export { layers, resetsAt, windows, type Layer, type Window } from "./periods.ts";
+export { resetsAt, windows, type Layer, type Window } from "./periods.ts";
 export type {
   Balance,
   CreditInput,

