@@ -1,0 +1,22 @@
+/** What the rich requests of the SDKs have in common. */
+import { png } from "../sdk/support.ts";
+
+export const picture = png(8).toString("base64");
+
+/** One call of an SDK against a base address, whatever stands there. */
+export type Send = (url: string, key: string, model: string, stream: boolean) => Promise<unknown>;
+
+export async function drain(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of stream) continue;
+}
+
+export const person = {
+  type: "object",
+  properties: {
+    name: { type: "string" },
+    age: { type: "integer" },
+    tags: { type: "array", items: { type: "string" } },
+  },
+  required: ["name", "age", "tags"],
+  additionalProperties: false,
+};

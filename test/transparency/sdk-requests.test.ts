@@ -1,0 +1,69 @@
+/**
+ * Rich requests of the official SDKs: each is sent straight to the upstream, and again through the gateway; what
+ * arrives is the same to the byte but for the model and the filtered fields. Spec: "Text endpoints", direct routes.
+ */
+import { describe, expect, it } from "vitest";
+import { chat, responses } from "./rich-openai.ts";
+import { google, messages } from "./rich-others.ts";
+import type { Send } from "./rich.ts";
+import {
+  expectedUpstream,
+  modelOf,
+  upstreamKey,
+  upstreamModel,
+  useBench,
+  type Body,
+  type Protocol,
+} from "./support.ts";
+
+interface Sdk {
+  readonly protocol: Protocol;
+  readonly send: Send;
+  readonly filtered: readonly string[];
+}
+
+const sdks: readonly Sdk[] = [
+  { protocol: "chat", send: chat, filtered: ["service_tier"] },
+  { protocol: "responses", send: responses, filtered: ["service_tier"] },
+  { protocol: "messages", send: messages, filtered: ["service_tier", "inference_geo"] },
+  { protocol: "generate_content", send: google, filtered: ["serviceTier"] },
+];
+const forms = sdks.flatMap((sdk) => [
+  { ...sdk, form: "whole", stream: false },
+  { ...sdk, form: "streamed", stream: true },
+]);
+
+describe("what an SDK sends through the gateway is what it would have sent itself", () => {
+  const bench = useBench();
+
+  it.each(forms)(
+    "TXT-07 TXT-17 TXT-18 TXT-19: $protocol, $form, less what is filtered",
+    async ({ protocol, send, filtered, stream }) => {
+      const { gateway, upstream, received } = bench;
+      const [itself] = await received(() => send(upstream.url, "any", modelOf(protocol), stream));
+      const [passed] = await received(() =>
+        send(gateway.url, gateway.key, modelOf(protocol), stream),
+      );
+      // Member by member and in the order sent: the text itself is compared.
+      for (const name of filtered) expect(itself!.body).toHaveProperty(name);
+      expect(passed!.text).toBe(expectedUpstream(protocol, itself!.body as Body));
+      expect(passed!.path).toBe(pathAt(protocol, stream));
+      expect(JSON.stringify(passed!.headers)).not.toContain(gateway.key);
+      expect(JSON.stringify(passed!.headers)).toContain(upstreamKey);
+      expect(passed!.headers["anthropic-beta"]).toBe(itself!.headers["anthropic-beta"]);
+      expect(passed!.headers["anthropic-version"]).toBe(itself!.headers["anthropic-version"]);
+    },
+  );
+});
+
+/** Where the upstream is asked; its own paths, whatever the SDK's version of them. */
+function pathAt(protocol: Protocol, stream: boolean): string {
+  const method = stream ? "streamGenerateContent?alt=sse" : "generateContent";
+  const paths = {
+    chat: "/v1/chat/completions",
+    responses: "/v1/responses",
+    messages: "/v1/messages",
+    generate_content: `/v1beta/models/${upstreamModel}:${method}`,
+  };
+  return paths[protocol];
+}
