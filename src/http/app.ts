@@ -42,9 +42,9 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   const methods = collectMethods(app);
   readBodiesAsBytes(app);
   app.setErrorHandler((error, request, reply) => answerError(services, { error, request, reply }));
-  app.setNotFoundHandler((request, reply) => {
-    const error = notFound(methods, { request, reply });
-    return answerError(services, { error, request, reply });
+  // Before the body is read: what leads nowhere must not make us buffer megabytes for a stranger.
+  app.addHook("onRequest", (request, reply, done) => {
+    done(request.is404 ? notFound(methods, { request, reply }) : undefined);
   });
   registerHealth(app, services);
   registerTextRoutes(app, services);

@@ -1,0 +1,227 @@
+/**
+ * Real answers of real vendors through a direct route: the caller gets what the vendor said, under the canonical model
+ * id, and the bill counts what the vendor counted. Spec: "Text endpoints"; skipped where the recordings are not there.
+ */
+import { describe, expect, it } from "vitest";
+import { eventually } from "../sdk/support.ts";
+import { createSseParser } from "../../src/base/sse.ts";
+import { countedIn, onTheWire, recordingsOf, usagesIn, type Recording } from "./recordings.ts";
+import { modelOf, useBench, type Bench, type Body, type Protocol } from "./support.ts";
+
+const question = { role: "user", content: "Hi" };
+
+function requestFor(protocol: Protocol, stream: boolean): readonly [path: string, body: Body] {
+  const model = modelOf(protocol);
+  switch (protocol) {
+    case "chat": {
+      const options = stream ? { stream, stream_options: { include_usage: true } } : {};
+      return ["/v1/chat/completions", { model, messages: [question], ...options }];
+    }
+    case "responses":
+      return ["/v1/responses", { model, input: "Hi", stream }];
+    case "messages":
+      return ["/v1/messages", { model, max_tokens: 10, messages: [question], stream }];
+    case "generate_content": {
+      const method = stream ? "streamGenerateContent?alt=sse" : "generateContent";
+      return [`/v1beta/models/${model}:${method}`, { contents: [{ parts: [{ text: "Hi" }] }] }];
+    }
+  }
+}
+
+/** Sends a recording through the gateway. */
+async function replay(bench: Bench, recording: Recording, stream: boolean): Promise<Response> {
+  const { gateway, upstream } = bench;
+  upstream.answer((_request, reply) => {
+    reply
+      .writeHead(200, { "content-type": stream ? "text/event-stream" : "application/json" })
+      .end(stream ? onTheWire(recording) : recording.events[0]);
+  });
+  return gateway.post(...requestFor(recording.protocol, stream));
+}
+
+/** The row the request log keeps of an answer. */
+function rowOf({ gateway }: Bench, reply: Response): Promise<Body> {
+  const id = reply.headers.get("x-request-id");
+  return eventually(async () => {
+    const rows = await gateway.database.query<Body>("select * from requests where id = $1", [id]);
+    return rows[0];
+  });
+}
+
+const parsed = (text: string): Body => JSON.parse(text) as Body;
+const isError = ({ events }: Recording): boolean =>
+  "error" in parsed(events[0]!) && !("id" in parsed(events[0]!));
+
+/** An answer as the caller must get it, less what `likeVendor` leaves out on both sides. */
+function expectedWhole(protocol: Protocol, answer: Body): Body {
+  if (protocol === "generate_content") return { ...answer, modelVersion: modelOf(protocol) };
+  const renamed = { ...answer, model: modelOf(protocol) };
+  return protocol === "chat"
+    ? { ...renamed, usage: expectedChatUsage(answer["usage"] as object) }
+    : renamed;
+}
+
+/** Totals as they are billed: reasoning is part of the output. */
+function expectedChatUsage(usage: object): object {
+  const { inputTokens, outputTokens } = countedIn("chat", [usage]);
+  const total_tokens = inputTokens + outputTokens;
+  return { ...usage, prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens };
+}
+
+/**
+ * Response objects are completed to what the Open Responses schema wants (fields left out, nulls that may not be): only
+ * what the vendor said is compared, in its order. Elsewhere every member is.
+ */
+function likeVendor(protocol: Protocol, answer: Body, vendor: Body): Body {
+  if (protocol !== "responses") return answer;
+  const names = Object.keys(answer).filter((name) => name in vendor);
+  const said = names.map((name) => [name, vendor[name] === null ? null : answer[name]] as const);
+  return withoutNullSecrets(Object.fromEntries(said));
+}
+
+/** `encrypted_content` is a text or absent; some vendors send null. */
+const withoutNullSecrets = (answer: Body): Body =>
+  JSON.parse(JSON.stringify(answer), (name, value: unknown) =>
+    name === "encrypted_content" && value === null ? undefined : value,
+  ) as Body;
+
+const wholes = recordingsOf("whole");
+const streams = recordingsOf("stream");
+
+describe.skipIf(wholes.length === 0)("recorded answers (beside the repository only)", () => {
+  const bench = useBench();
+
+  it.each(wholes.filter((recording) => !isError(recording)))(
+    "TXT-10 TXT-11: $name reaches the caller whole, and is counted right",
+    async (recording) => {
+      const { protocol } = recording;
+      const vendor = parsed(recording.events[0]!);
+      const reply = await replay(bench, recording, false);
+      expect(reply.status).toBe(200);
+      const answer = (await reply.json()) as Body;
+      const expected = expectedWhole(protocol, vendor);
+      const compared = protocol === "responses" ? withoutNullSecrets(expected) : expected;
+      // The text says the order of the members too.
+      expect(JSON.stringify(likeVendor(protocol, answer, vendor))).toBe(JSON.stringify(compared));
+      const row = await rowOf(bench, reply);
+      expect(row).toMatchObject({
+        status: "succeeded",
+        usage_source: "upstream",
+        usage: countedIn(protocol, usagesIn(vendor)),
+      });
+    },
+  );
+
+  it.each(wholes.filter(isError))(
+    "TXT-20: the refusal $name is passed on as it is",
+    async (recording) => {
+      const { gateway, upstream } = bench;
+      const refusal = parsed(recording.events[0]!);
+      upstream.answer((_request, reply) => {
+        reply.writeHead(400, { "content-type": "application/json" }).end(recording.events[0]);
+      });
+      const reply = await gateway.post(...requestFor(recording.protocol, false));
+      expect(reply.status).toBe(400);
+      expect(await reply.json()).toEqual(refusal);
+      expect(await rowOf(bench, reply)).toMatchObject({ status: "failed", cost_nano: 0n });
+    },
+  );
+});
+
+interface Frame {
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+async function framesOf(reply: Response): Promise<readonly Frame[]> {
+  const parser = createSseParser();
+  const bytes = new Uint8Array(await reply.arrayBuffer());
+  return [...parser.push(bytes), ...parser.end()].map(({ event, data }) => ({ event, data }));
+}
+
+/** The frames a caller must get of a recorded stream. */
+function expectedFrames({ protocol, events }: Recording): Frame[] {
+  switch (protocol) {
+    case "chat":
+      return expectedChunks(events.map(parsed));
+    case "responses":
+      return [...events.map(expectedNamed("responses")), { event: undefined, data: "[DONE]" }];
+    case "messages":
+      return events.map(expectedNamed("messages"));
+    case "generate_content":
+      return events.map((event) => ({
+        event: undefined,
+        data: JSON.stringify({ ...parsed(event), modelVersion: modelOf(protocol) }),
+      }));
+  }
+}
+
+const expectedNamed =
+  (protocol: Protocol) =>
+  (event: string): Frame => {
+    const data = parsed(event);
+    const { response, message } = data as { response?: Body; message?: Body };
+    const model = modelOf(protocol);
+    if (response) data["response"] = withoutNullSecrets({ ...response, model });
+    if (message) data["message"] = { ...message, model };
+    return { event: data["type"] as string, data: JSON.stringify(data) };
+  };
+
+/** Usage comes once, in a chunk of its own at the end, whichever chunk the vendor told it in. */
+function expectedChunks(chunks: readonly Body[]): Frame[] {
+  const model = modelOf("chat");
+  const toFrame = (chunk: Body): Frame => ({ event: undefined, data: JSON.stringify(chunk) });
+  const isUsageOnly = (chunk: Body) =>
+    isList(chunk["choices"]) && chunk["choices"].length === 0 && isSet(chunk["usage"]);
+  const frames = chunks
+    .filter((chunk) => !isUsageOnly(chunk))
+    .map(({ usage: _told, ...chunk }) => toFrame({ ...chunk, model }));
+  const told = chunks.findLast(({ usage }) => isSet(usage));
+  if (told) frames.push(toFrame({ usage: expectedChatUsage(told["usage"] as object) }));
+  return [...frames, { event: undefined, data: "[DONE]" }];
+}
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+const isSet = (value: unknown): boolean => value !== null && value !== undefined;
+
+/** A frame with what it says beside the vendor's own words taken out. */
+function comparable(protocol: Protocol, { event, data }: Frame, vendor: Body | undefined): Frame {
+  if (data === "[DONE]") return { event, data };
+  const body = parsed(data);
+  if (protocol === "chat") {
+    const { usage, ...chunk } = body;
+    // The last chunk is there for its usage; elsewhere the key is null.
+    return { event, data: JSON.stringify(isSet(usage) ? { usage } : chunk) };
+  }
+  const { response } = body as { response?: Body };
+  const said = vendor?.["response"] as Body | undefined;
+  if (response && said) body["response"] = likeVendor(protocol, response, said);
+  return { event, data: JSON.stringify(body) };
+}
+
+describe.skipIf(streams.length === 0)("recorded streams (beside the repository only)", () => {
+  const bench = useBench();
+
+  it.each(streams)(
+    "TXT-10 TXT-11: $name reaches the caller frame by frame, and is counted right",
+    async (recording) => {
+      const { protocol, events } = recording;
+      const reply = await replay(bench, recording, true);
+      expect(reply.status).toBe(200);
+      const frames = await framesOf(reply);
+      const compared = frames.map((frame, at) =>
+        comparable(
+          protocol,
+          frame,
+          protocol === "responses" && events[at] ? parsed(events[at]) : undefined,
+        ),
+      );
+      expect(compared).toEqual(expectedFrames(recording));
+      expect(await rowOf(bench, reply)).toMatchObject({
+        status: "succeeded",
+        usage_source: "upstream",
+        usage: countedIn(protocol, events.map(parsed).flatMap(usagesIn)),
+      });
+    },
+  );
+});

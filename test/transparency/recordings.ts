@@ -1,0 +1,137 @@
+/**
+ * Real vendor answers, which stand beside the repository: what they hold, how the vendor puts them on the wire, and
+ * what a caller and a bill must make of them. Reckoned here anew, with nothing of src/protocols.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Body, Protocol } from "./support.ts";
+
+const root = resolve(import.meta.dirname, "../../../shared/recordings");
+
+const folders: Readonly<Record<Protocol, readonly string[]>> = {
+  chat: ["openai/chat", "openai-compatible/chat", "deepseek/chat"],
+  responses: ["openai/responses"],
+  messages: ["anthropic"],
+  generate_content: ["google"],
+};
+
+export interface Recording {
+  readonly name: string;
+  readonly protocol: Protocol;
+  /** The events of a stream, or one whole answer. */
+  readonly events: readonly string[];
+}
+
+const nothing: readonly Recording[] = [];
+
+/** The recordings of whole answers or of streams; none where the folder does not stand beside the repository. */
+export function recordingsOf(form: "whole" | "stream"): readonly Recording[] {
+  if (!existsSync(root)) return nothing;
+  return (Object.keys(folders) as Protocol[]).flatMap((protocol) =>
+    folders[protocol].flatMap((folder) =>
+      readdirSync(join(root, folder))
+        .filter((file) => file.endsWith(".json") === (form === "whole"))
+        .map((file) => {
+          const text = readFileSync(join(root, folder, file), "utf8");
+          return { name: `${folder}/${file}`, protocol, events: eventsIn(file, text) };
+        }),
+    ),
+  );
+}
+
+function eventsIn(file: string, text: string): string[] {
+  if (file.endsWith(".json")) return [text];
+  const lines = text.split("\n").map((line) => line.replace(/^data: /, "").trim());
+  return lines.filter((line) => line !== "" && line !== "[DONE]");
+}
+
+/** A stream as its vendor writes it. */
+export function onTheWire({ protocol, events }: Recording): string {
+  switch (protocol) {
+    case "chat":
+      return `${events.map((event) => `data: ${event}\n\n`).join("")}data: [DONE]\n\n`;
+    case "generate_content":
+      return events.map((event) => `data: ${event}\r\n\r\n`).join("");
+    case "responses":
+    case "messages":
+      return events
+        .map(
+          (event) => `event: ${(JSON.parse(event) as { type: string }).type}\ndata: ${event}\n\n`,
+        )
+        .join("");
+  }
+}
+
+export interface Counted {
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+}
+
+type Numbers = Readonly<Record<string, number | null | undefined>> & {
+  readonly [details: `${string}details`]: Numbers | undefined;
+  readonly iterations?: readonly Numbers[];
+};
+
+/** The tokens a vendor's own usage objects, in the order told, come to. */
+export function countedIn(protocol: Protocol, told: readonly object[]): Counted {
+  const last = Object.assign({}, ...told.map(withoutNulls)) as Numbers;
+  switch (protocol) {
+    case "chat": {
+      const input = last["prompt_tokens"]!;
+      const reasoning = last.completion_tokens_details?.["reasoning_tokens"] ?? 0;
+      const spoken = last["completion_tokens"]!;
+      // xAI counts its reasoning beside the completion, and only its total says so.
+      const beside = last["total_tokens"] === input + spoken + reasoning ? reasoning : 0;
+      const cached = last.prompt_tokens_details?.["cached_tokens"] ?? 0;
+      return counted(input, cached, spoken + beside, reasoning);
+    }
+    case "responses": {
+      const cached = last.input_tokens_details?.["cached_tokens"] ?? 0;
+      const reasoning = last.output_tokens_details?.["reasoning_tokens"] ?? 0;
+      return counted(last["input_tokens"]!, cached, last["output_tokens"]!, reasoning);
+    }
+    case "messages":
+      return countedInMessages(last);
+    case "generate_content": {
+      const thoughts = last["thoughtsTokenCount"] ?? 0;
+      const input = (last["promptTokenCount"] ?? 0) + (last["toolUsePromptTokenCount"] ?? 0);
+      const spoken = last["candidatesTokenCount"] ?? 0;
+      return counted(input, last["cachedContentTokenCount"] ?? 0, spoken + thoughts, thoughts);
+    }
+  }
+}
+
+/** Passes of kinds that the totals leave out are billed as well: the compaction of a history, an adviser's answer. */
+function countedInMessages(last: Numbers): Counted {
+  const apart = (last.iterations ?? []).filter(
+    ({ type }) => !["message", "fallback_message"].includes(String(type)),
+  );
+  const sum = (name: string) =>
+    [last, ...apart].reduce((total, pass) => total + (pass[name] ?? 0), 0);
+  const cached = sum("cache_read_input_tokens");
+  return counted(
+    sum("input_tokens") + cached + sum("cache_creation_input_tokens"),
+    cached,
+    sum("output_tokens"),
+    last.output_tokens_details?.["thinking_tokens"] ?? 0,
+  );
+}
+
+const counted = (
+  inputTokens: number,
+  cacheReadTokens: number,
+  outputTokens: number,
+  reasoningTokens: number,
+): Counted => ({ inputTokens, cacheReadTokens, outputTokens, reasoningTokens });
+
+const withoutNulls = (object: object): object =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+
+/** The usage objects in an answer or an event. */
+export function usagesIn(event: Body): object[] {
+  const inner = (event["response"] ?? event["message"]) as Body | undefined;
+  const found = [inner?.["usage"], event["usage"], event["usageMetadata"]];
+  return found.filter((value) => typeof value === "object" && value !== null);
+}
