@@ -18,6 +18,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { preparedDataDir, sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import type { Database } from "../../src/storage/index.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 
 /** One row of the request log, as far as money goes. */
@@ -38,8 +39,22 @@ export interface EntryRow {
   readonly held_nano: bigint;
 }
 
+/** What the database says of calls and their money. */
+export interface Books {
+  /** The request-log row of a call; waits for the log's batch. */
+  logRow(id: string): Promise<LogRow>;
+  /** The first row that was not there `before`; for calls whose answer was never seen. */
+  newestRow(before: ReadonlySet<string>): Promise<LogRow>;
+  rowIds(): Promise<Set<string>>;
+  entry(id: string): Promise<EntryRow | undefined>;
+  charges(): Promise<EntryRow[]>;
+  holds(): Promise<{ id: string; amount_nano: bigint }[]>;
+  /** Fails unless every hold is gone (waiting for releases under way) and the ledger adds up. */
+  expectClean(): Promise<void>;
+}
+
 /** A gateway and its upstream, with what tests ask of them. */
-export interface Bench extends GatewayUnderTest {
+export interface Bench extends GatewayUnderTest, Books {
   readonly up: Recorder;
   readonly kind: "embedded" | "server";
   readonly keyId: string;
@@ -47,16 +62,6 @@ export interface Bench extends GatewayUnderTest {
   setCaps(layer: "workspace" | "member" | "key", caps: SpendCapsPatch | null): Promise<void>;
   /** A second workspace with a key of its own and this much credit, in dollars. */
   addWorkspace(usd: string): Promise<{ workspaceId: string; key: string }>;
-  /** The request-log row of a call; waits for the log's batch. */
-  logRow(id: string): Promise<LogRow>;
-  /** The last row written after `since` rows; for calls whose answer was never seen. */
-  newestRow(after: ReadonlySet<string>): Promise<LogRow>;
-  rowIds(): Promise<Set<string>>;
-  entry(id: string): Promise<EntryRow | undefined>;
-  charges(): Promise<EntryRow[]>;
-  holds(): Promise<{ id: string; amount_nano: bigint }[]>;
-  /** Fails unless every hold is gone (waiting for releases under way) and the ledger adds up. */
-  expectClean(): Promise<void>;
   availableNano(): Promise<bigint>;
   /** What `GET /v1/key` says the key has spent, in dollars as told. */
   keySpend(): Promise<Record<"total" | "daily" | "weekly" | "monthly", string>>;
@@ -90,6 +95,51 @@ export const sleep = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms));
 
 const rowColumns = "id, status, http_status, usage, usage_source, cost_nano, attempts";
+
+/** The books of a database. */
+export function booksOf(database: Database): Books {
+  const books: Books = {
+    logRow: (id) =>
+      eventually(
+        async () =>
+          (
+            await database.query<LogRow>(`select ${rowColumns} from requests where id = $1`, [id])
+          )[0],
+        `the log row of ${id}`,
+      ),
+    newestRow: (after) =>
+      eventually(async () => {
+        const rows = await database.query<LogRow>(`select ${rowColumns} from requests`);
+        return rows.find((row) => !after.has(row.id));
+      }, "a new row in the request log"),
+    async rowIds() {
+      const rows = await database.query<{ id: string }>("select id from requests");
+      return new Set(rows.map((row) => row.id));
+    },
+    async entry(id) {
+      const rows = await database.query<EntryRow>(
+        "select reference, kind, amount_nano, held_nano from ledger_entries where reference = $1",
+        [id],
+      );
+      expect(rows.length).toBeLessThanOrEqual(1);
+      return rows[0];
+    },
+    charges: () =>
+      database.query<EntryRow>(
+        "select reference, kind, amount_nano, held_nano from ledger_entries where kind = 'charge'",
+      ),
+    holds: () => database.query("select id, amount_nano from ledger_holds"),
+    async expectClean() {
+      await eventually(
+        async () => ((await books.holds()).length === 0 ? true : undefined),
+        "no open hold",
+        3_000,
+      );
+      expect(await verifyLedger(database)).toEqual([]);
+    },
+  };
+  return books;
+}
 
 /** Puts the questions beside a running gateway. */
 export async function benchOf(
@@ -127,44 +177,7 @@ export async function benchOf(
       await gateway.ledger.credit({ workspaceId: other.id, amountNano, reference: "start" });
       return { workspaceId: other.id, key };
     },
-    logRow: (id) =>
-      eventually(
-        async () =>
-          (
-            await database.query<LogRow>(`select ${rowColumns} from requests where id = $1`, [id])
-          )[0],
-        `the log row of ${id}`,
-      ),
-    newestRow: (after) =>
-      eventually(async () => {
-        const rows = await database.query<LogRow>(`select ${rowColumns} from requests`);
-        return rows.find((row) => !after.has(row.id));
-      }, "a new row in the request log"),
-    async rowIds() {
-      const rows = await database.query<{ id: string }>("select id from requests");
-      return new Set(rows.map((row) => row.id));
-    },
-    async entry(id) {
-      const rows = await database.query<EntryRow>(
-        "select reference, kind, amount_nano, held_nano from ledger_entries where reference = $1",
-        [id],
-      );
-      expect(rows.length).toBeLessThanOrEqual(1);
-      return rows[0];
-    },
-    charges: () =>
-      database.query<EntryRow>(
-        "select reference, kind, amount_nano, held_nano from ledger_entries where kind = 'charge'",
-      ),
-    holds: () => database.query("select id, amount_nano from ledger_holds"),
-    async expectClean() {
-      await eventually(
-        async () => ((await bench.holds()).length === 0 ? true : undefined),
-        "no open hold",
-        3_000,
-      );
-      expect(await verifyLedger(database)).toEqual([]);
-    },
+    ...booksOf(database),
     availableNano: async () => (await gateway.ledger.balance(gateway.workspaceId)).availableNano,
     async keySpend() {
       const response = await gateway.get("/v1/key");

@@ -1,0 +1,69 @@
+/** Steady load on a gateway that may die, stop or lose its database under it: what each caller saw, by the call's id. */
+
+export interface Load {
+  /** Calls begun so far. */
+  begun: number;
+  /** Ids of calls whose answer came whole. */
+  readonly whole: Set<string>;
+  /** Answers that were no success, counted by status and code, such as `503 database_unavailable`. */
+  readonly refused: Map<string, number>;
+  /** Calls whose connection was refused or cut, streams without an ending included. */
+  cut: number;
+}
+
+export interface LoadOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly perSecond: number;
+  readonly model: string;
+  /** The last user text: a sandbox script, or anything. */
+  readonly text: string;
+  /** True once no further call is to be begun. */
+  until(): boolean;
+}
+
+export const newLoad = (): Load => ({ begun: 0, whole: new Set(), refused: new Map(), cut: 0 });
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Begins calls at a steady rate, every second one streamed, and resolves when all of them have ended. */
+export async function drive(options: LoadOptions, load: Load): Promise<void> {
+  const calls: Promise<void>[] = [];
+  const started = performance.now();
+  while (!options.until()) {
+    const due = ((performance.now() - started) / 1000) * options.perSecond;
+    while (calls.length < due) {
+      load.begun += 1;
+      calls.push(oneCall(options, load, calls.length % 2 === 0));
+    }
+    await sleep(5);
+  }
+  await Promise.all(calls);
+}
+
+async function oneCall(options: LoadOptions, load: Load, stream: boolean): Promise<void> {
+  try {
+    const response = await fetch(`${options.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${options.key}` },
+      body: JSON.stringify({
+        model: options.model,
+        stream,
+        messages: [{ role: "user", content: options.text }],
+      }),
+    });
+    const text = await response.text();
+    if (response.status !== 200) count(load, response.status, text);
+    else if (text.endsWith(stream ? "data: [DONE]\n\n" : "}"))
+      load.whole.add(response.headers.get("x-request-id")!);
+    else load.cut += 1;
+  } catch {
+    load.cut += 1;
+  }
+}
+
+function count(load: Load, status: number, text: string): void {
+  const { error } = JSON.parse(text) as { error: { code: string } };
+  const name = `${status} ${error.code}`;
+  load.refused.set(name, (load.refused.get(name) ?? 0) + 1);
+}
