@@ -19,13 +19,44 @@ import {
   symlinkSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, describe } from "vitest";
 import { migrate, openDatabase, type Database, type Log } from "../../src/storage/index.ts";
+
+/**
+ * Removes what this process made, however it dies (vitest ends its workers by a signal, and no `exit` handler runs):
+ * a shell of its own session that learns directories line by line, and acts when the pipe closes with this process.
+ * A directory with a server in it has that server stopped first, by the process id in its own `postmaster.pid`.
+ */
+const janitorScript = `
+  list=""
+  while IFS= read -r line; do list="$list$line
+"; done
+  printf '%s' "$list" | while IFS= read -r directory; do
+    pid=$(head -n 1 "$directory/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null && sleep 1
+    rm -rf "$directory"
+  done`;
+let janitor: Writable | undefined;
+
+function removeAtEnd(directory: string): string {
+  if (janitor === undefined && process.platform !== "win32") {
+    const shell = spawn("sh", ["-c", janitorScript], {
+      cwd: "/",
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    shell.unref();
+    (shell.stdin as Socket).unref();
+    janitor = shell.stdin;
+  }
+  janitor?.write(`${directory}\n`);
+  return directory;
+}
 
 /** Drops everything: for tests that do not look at the log. */
 export const silentLog: Log = {
@@ -177,7 +208,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   const bin = debian ?? npmBin();
   accessSync(join(bin, "postgres"), constants.X_OK);
   const identity = serverIdentity();
-  const root = mkdtempSync(join(tmpdir(), "tollgate-pg-"));
+  const root = removeAtEnd(mkdtempSync(join(tmpdir(), "tollgate-pg-")));
   if (identity.uid !== undefined) chownSync(root, identity.uid, identity.gid!);
   const dataDir = join(root, "data");
   const initdbArguments = ["-D", dataDir, "-U", "postgres", "-A", "trust", "-E", "UTF8"];
@@ -204,8 +235,6 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   const url = `${base}/postgres`;
 
   let { child, output } = await begin(bin, dataDir, settings, identity);
-  const orphan = () => void child.kill("SIGQUIT");
-  process.once("exit", orphan);
   await ready(url, child, output);
 
   async function down(signal: NodeJS.Signals): Promise<void> {
@@ -234,7 +263,6 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
       await ready(url, child, output);
     },
     async stop() {
-      process.removeListener("exit", orphan);
       await down("SIGINT");
       rmSync(root, { recursive: true, force: true });
     },
@@ -248,16 +276,9 @@ export function sharedPostgres(): Promise<TestPostgres> {
   return (shared ??= startPostgres());
 }
 
-const temporaryDirectories: string[] = [];
-process.once("exit", () => {
-  for (const path of temporaryDirectories) rmSync(path, { recursive: true, force: true });
-});
-
 /** A new temporary directory that is removed with the process. */
 export function temporaryDirectory(): string {
-  const path = mkdtempSync(join(tmpdir(), "tollgate-test-"));
-  temporaryDirectories.push(path);
-  return path;
+  return removeAtEnd(mkdtempSync(join(tmpdir(), "tollgate-test-")));
 }
 
 /** A data directory with the embedded database already created: copied from one made once per machine. */
@@ -308,4 +329,11 @@ export function describeDatabases(name: string, suite: (open: OpenForTest) => vo
       suite(Object.assign(open, { kind }));
     });
   }
+}
+
+/** Ends the shared server before its process does; the next `sharedPostgres` starts another. */
+export async function stopSharedPostgres(): Promise<void> {
+  const server = await shared;
+  shared = undefined;
+  await server?.stop();
 }
