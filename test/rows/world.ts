@@ -24,6 +24,7 @@ export const costAtSecondNano = 528_000n;
 
 export interface World {
   readonly gateway: GatewayUnderTest;
+  readonly dataDir: string;
   /** The cheaper provider, of tier `official`. */
   readonly first: Recorder;
   /** The dearer one, of tier `community`. */
@@ -71,6 +72,10 @@ interface WorldOptions {
   readonly timeouts?: string;
   /** More models, as YAML rows. */
   readonly models?: string;
+  /** Base64. Nodes of one database share it. */
+  readonly masterKey?: string;
+  /** Of another node: the same upstreams behind this one. */
+  readonly beside?: World;
 }
 
 const price = (factor: number): string => {
@@ -119,19 +124,25 @@ function configuration(first: string, second: string, options: WorldOptions): st
 /** Starts the gateway with credit, and its two upstreams, which answer nothing useful until `answer` is called. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const idle = json({ error: { message: "no answer was set" } }, 500);
-  const [first, second] = [await startRecorder(idle), await startRecorder(idle)];
+  const { beside, masterKey, databaseUrl, keepAliveMs } = options;
+  const first = beside?.first ?? (await startRecorder(idle));
+  const second = beside?.second ?? (await startRecorder(idle));
   const dataDir = await preparedDataDir();
   const gateway = await startTestGateway({
     config: configuration(first.url, second.url, options),
-    environment: { TOLLGATE_DATA_DIR: dataDir },
-    ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
-    ...(options.keepAliveMs === undefined ? {} : { keepAliveMs: options.keepAliveMs }),
+    environment: {
+      TOLLGATE_DATA_DIR: dataDir,
+      ...(masterKey === undefined ? {} : { TOLLGATE_MASTER_KEY: masterKey }),
+    },
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
   });
   await gateway.credit("100.00");
   const { database, ledger, workspaceId } = gateway;
-  const secrets = await openSecrets({ database, masterKey: undefined, dataDir });
+  const secrets = await openSecrets({ database, masterKey, dataDir });
   return {
     gateway,
+    dataDir,
     first,
     second,
     secrets,
@@ -157,7 +168,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     row: (answer) => logRow(gateway, answer.headers.get("x-request-id")!),
     async close() {
       await gateway.close();
-      await Promise.all([first.close(), second.close()]);
+      if (!beside) await Promise.all([first.close(), second.close()]);
     },
   };
 }

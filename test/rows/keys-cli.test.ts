@@ -1,0 +1,94 @@
+/**
+ * Keys that are made and changed by commands in another process while gateways run: what a running gateway knows of a key
+ * is never older than the command. On the embedded database, and with two nodes on PostgreSQL. KEY rows; T73.
+ */
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sharedPostgres } from "../support/postgres.ts";
+import { tollgate } from "../support/process.ts";
+import { all, knockAll } from "./endpoints.ts";
+import { chat } from "./protocols.ts";
+import { answering, costAtFirstNano, readEvents, startWorld, stream, type World } from "./world.ts";
+
+describe.each(["embedded", "PostgreSQL, two nodes"] as const)("%s", (kind) => {
+  let nodes: readonly World[] = [];
+  let environment: Record<string, string> = {};
+  let id = "";
+  let key = "";
+
+  beforeAll(async () => {
+    if (kind === "embedded") {
+      nodes = [await startWorld()];
+      environment = { TOLLGATE_DATA_DIR: nodes[0]!.dataDir, DATABASE_URL: "" };
+    } else {
+      const databaseUrl = await (await sharedPostgres()).createDatabase();
+      const masterKey = randomBytes(32).toString("base64");
+      const one = await startWorld({ databaseUrl, masterKey });
+      nodes = [one, await startWorld({ databaseUrl, masterKey, beside: one })];
+      environment = { DATABASE_URL: databaseUrl, TOLLGATE_MASTER_KEY: masterKey };
+    }
+    nodes[0]!.answer(answering);
+  });
+  afterAll(async () => {
+    for (const node of [...nodes].reverse()) await node.close();
+  });
+
+  const keys = (...args: string[]) => tollgate(["keys", ...args], environment);
+  const expectEverywhere = async (status: number) => {
+    for (const node of nodes) expect(await knockAll(node.gateway.url, key)).toEqual(all(status));
+  };
+
+  it("KEY-06: a name is asked for", async () => {
+    const refused = await keys("create");
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain("--name");
+  });
+
+  it("KEY-08 KEY-17: a new key works at once on every endpoint of every node", async () => {
+    const made = await keys("create", "--name", "ci", "--json");
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    ({ id, key } = JSON.parse(made.stdout) as { id: string; key: string });
+    expect(key).toMatch(/^gw_live_[0-9A-Za-z]{49}$/);
+    await expectEverywhere(200);
+  });
+
+  it("KEY-04: it is shown in full again", async () => {
+    expect((await keys("reveal", id)).stdout.trim()).toBe(key);
+  });
+
+  it("KEY-09 KEY-10 T73: disabled, every endpoint of every node fails at the first try; enabled, they work again", async () => {
+    expect((await keys("disable", id)).code).toBe(0);
+    await expectEverywhere(401);
+    expect((await keys("enable", id)).code).toBe(0);
+    await expectEverywhere(200);
+  });
+
+  it("KEY-11 KEY-13 T73: revoked, the first call fails, also while a call begun before is under way and is charged", async () => {
+    const [node] = nodes as [World];
+    let goOn = (): void => undefined;
+    node.answer(
+      stream(chat.frames.slice(0, 2), (upstream) => {
+        goOn = () => upstream.end(chat.frames.slice(2).join(""));
+      }),
+    );
+    const before = await node.charged();
+    const underWay = node.call(chat, { stream: true, key, model: "acme/chat:first" });
+    while (node.first.requests.length === 0) await sleep(5);
+    expect((await keys("revoke", id)).code).toBe(0);
+    await expectEverywhere(401);
+    goOn();
+    expect(chat.endsNormally(await readEvents(await underWay))).toBe(true);
+    expect((await node.charged()) - before).toBe(costAtFirstNano);
+    // The call that ended did not bring the key back.
+    await expectEverywhere(401);
+    expect((await node.charged()) - before).toBe(costAtFirstNano);
+  });
+
+  it("KEY-12: a revoked key cannot be enabled", async () => {
+    const refused = await keys("enable", id);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toMatch(/revoked/);
+    await expectEverywhere(401);
+  });
+});
