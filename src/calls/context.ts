@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
-import type { JsonObject, ProtocolName } from "../protocols/index.ts";
+import type { JsonObject, ProtocolName, Route } from "../protocols/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import type { CallerHeaders, Pools } from "../upstream/index.ts";
 import type { CallRecord } from "./record.ts";
@@ -30,6 +30,8 @@ export interface TextServices {
   readonly log: Log;
   /** How often a silent stream is kept alive until its first frame (T88). */
   readonly keepAliveMs: number;
+  /** True sends direct calls through the canonical form too: tests show by it that nothing is lost there. */
+  readonly forceConversion: boolean;
   /** Told once about each call that ended. */
   finished(record: CallRecord): void;
 }
@@ -41,6 +43,8 @@ export interface CallContext extends TextServices {
   readonly record: CallRecord;
   readonly hold: Hold;
   readonly inputEstimate: number;
+  /** The route of the running attempt. */
+  route: Route;
   /** Replaces what happens to the running attempt when the client goes. */
   onGone(handler: () => void): void;
   /** The upstream's own error body, where it is passed on as it is. */

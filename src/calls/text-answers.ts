@@ -5,21 +5,14 @@
 import { toGatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { noteParams } from "../base/notes.ts";
-import { createSseParser } from "../base/sse.ts";
+import { createSseParser, type SseEvent } from "../base/sse.ts";
 import { priceUsage } from "../catalog/index.ts";
-import {
-  codecs,
-  framesOfWhole,
-  wholeOfFrames,
-  type AnswerContext,
-  type Codec,
-  type JsonObject,
-  type StreamTap,
-} from "../protocols/index.ts";
+import type { JsonObject, Route } from "../protocols/index.ts";
 import { ExchangeError, type Exchange } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
 import { meterPartial, meterWhole, textOfCut, type Metered } from "./meter.ts";
-import { BadAnswerError, type Candidate } from "./text-attempts.ts";
+import type { Candidate } from "./prepare.ts";
+import { BadAnswerError } from "./text-attempts.ts";
 import { relayStream } from "./text-stream.ts";
 
 const answerBytesMax = 256 * 1024 * 1024;
@@ -32,19 +25,16 @@ export async function answerWhole(
 ): Promise<void> {
   const bytes = await readWhole(context, exchange, candidate);
   if (!bytes) return;
-  const codec = codecs[candidate.offer.protocol];
+  const { route } = context;
   const answer = isEventStream(exchange)
-    ? wholeFromStream(context, bytes)
-    : parseAnswer(bytes, codec);
+    ? wholeFromStream(route, bytes)
+    : parseAnswer(bytes, route);
   context.record.firstTokenMs = context.clock.now() - context.record.startedMs;
-  const metered = meterWhole(codec.direct.usage(answer), context.inputEstimate, () =>
-    codec.direct.text(answer),
-  );
+  const metered = meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
+  // Before the charge: an answer that cannot be converted is not given, and not billed.
+  const converted = route.answer(answer, noteParams(context.record.notes), metered.usage);
   await settle(context, candidate, metered);
-  context.reply.whole(
-    codec.direct.answer(answer, context.record.model, noteParams(context.record.notes)),
-    {},
-  );
+  context.reply.whole(converted, {});
 }
 
 /** The whole body; undefined when the client left in its middle, and what had arrived is charged (T62). */
@@ -72,7 +62,7 @@ export async function answerStream(
   candidate: Candidate,
 ): Promise<void> {
   if (!isEventStream(exchange)) return answerStreamFromWhole(context, exchange, candidate);
-  const tap = emptyTap(context);
+  const tap = context.route.tap();
   const end = await relayStream({
     exchange,
     tap,
@@ -88,28 +78,18 @@ export async function answerStream(
     );
     return;
   }
+  let last: readonly SseEvent[];
   try {
     // Costs of upstream errors are absorbed by the platform (BILL-22); the caller is told inside the stream (T16).
     if (end.kind === "broken") throw end.error;
-    await settle(
-      context,
-      candidate,
-      meterWhole(tap.seen.usage, context.inputEstimate, () => tap.seen.text),
-    );
+    const metered = meterWhole(tap.seen.usage, context.inputEstimate, () => tap.seen.text);
+    await settle(context, candidate, metered);
+    last = tap.release(metered.usage);
   } catch (error) {
     if (context.reply.started) context.reply.end(tap.fail(toGatewayError(error)));
     throw error;
   }
-  context.reply.end(tap.release());
-}
-
-/** A tap for the call's own protocol that has seen nothing yet. */
-export function emptyTap({ call, record, inputEstimate }: CallContext): StreamTap {
-  return codecs[call.protocol].direct.tap({
-    model: record.model,
-    request: call.body,
-    inputEstimate,
-  });
+  context.reply.end(last);
 }
 
 async function answerStreamFromWhole(
@@ -119,21 +99,21 @@ async function answerStreamFromWhole(
 ): Promise<void> {
   const bytes = await readWhole(context, exchange, candidate);
   if (!bytes) return;
-  const codec = codecs[candidate.offer.protocol];
-  const answer = parseAnswer(bytes, codec);
-  const frames = framesOfWhole(codec, answer, answerContext(context));
+  const { route } = context;
+  const answer = parseAnswer(bytes, route);
+  const frames = route.framesOf(answer);
   await settle(
     context,
     candidate,
-    meterWhole(codec.direct.usage(answer), context.inputEstimate, () => codec.direct.text(answer)),
+    meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer)),
   );
   context.reply.end(frames);
 }
 
-function wholeFromStream(context: CallContext, bytes: Buffer): JsonObject {
+function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
   const parser = createSseParser();
   const frames = [...parser.push(bytes), ...parser.end()];
-  const answer = wholeOfFrames(codecs[context.call.protocol], frames, answerContext(context));
+  const answer = route.wholeOf(frames);
   if (!answer) throw new BadAnswerError("the upstream sent a stream that is no complete answer");
   return answer;
 }
@@ -151,7 +131,7 @@ function isEventStream(exchange: Exchange): boolean {
 }
 
 /** Some upstreams tell an error with status 200: that is no answer, and not to be billed (T60). */
-function parseAnswer(bytes: Buffer, codec: Codec): JsonObject {
+function parseAnswer(bytes: Buffer, route: Route): JsonObject {
   let answer: unknown;
   try {
     answer = JSON.parse(bytes.toString("utf8"));
@@ -159,21 +139,7 @@ function parseAnswer(bytes: Buffer, codec: Codec): JsonObject {
     throw new BadAnswerError("the upstream's answer is not JSON");
   }
   if (!isObject(answer)) throw new BadAnswerError("the upstream's answer is not a JSON object");
-  const failure = codec.direct.failure(answer as JsonObject);
+  const failure = route.failure(answer as JsonObject);
   if (failure) throw new BadAnswerError(failure.message);
   return answer as JsonObject;
-}
-
-function answerContext(context: CallContext): AnswerContext {
-  const { call, record } = context;
-  return {
-    model: record.model,
-    id: call.id,
-    createdAt: Math.floor(record.startedMs / 1000),
-    request: codecs[call.protocol].decodeRequest(call.body, {
-      model: call.model,
-      stream: call.stream,
-    }),
-    inputEstimate: context.inputEstimate,
-  };
 }

@@ -3,13 +3,8 @@
  * design.md section 7; the outcome table is upstream/outcome.ts.
  */
 import { GatewayError, toGatewayError } from "../base/errors.ts";
-import { inRequestOrder, noteHeader } from "../base/notes.ts";
-import {
-  removeUnsupported,
-  type Provider,
-  type TextModel,
-  type TextOffer,
-} from "../catalog/index.ts";
+import { noteHeader } from "../base/notes.ts";
+import type { Provider } from "../catalog/index.ts";
 import { codecs, type JsonObject } from "../protocols/index.ts";
 import {
   ExchangeError,
@@ -21,14 +16,8 @@ import {
   type Outcome,
 } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
+import type { Candidate } from "./prepare.ts";
 import type { Attempt } from "./record.ts";
-
-/** One provider's offer, in the order the plan wants it tried. */
-export interface Candidate {
-  readonly model: TextModel;
-  readonly provider: Provider;
-  readonly offer: TextOffer;
-}
 
 /** Thrown by an answer's reader when an answer that looked good is not: the next provider may do better. */
 export class BadAnswerError extends Error {
@@ -129,10 +118,9 @@ async function send(context: CallContext, candidate: Candidate, apiKey: string):
   const { provider, offer } = candidate;
   if (context.reply.gone)
     throw new ExchangeError("aborted", "the client left before the upstream was asked");
-  const address = { model: offer.upstreamModel, stream: context.call.stream };
-  const own = removeUnsupported(candidate.model, context.call.protocol, context.call.body);
-  const { body, notes: filtered } = codecs[offer.protocol].direct.request(own.body, address);
-  const notes = inRequestOrder([...own.notes, ...filtered], context.call.body);
+  const route = candidate.route();
+  const notes = candidate.notes();
+  context.route = route;
   context.record.notes = notes;
   if (context.call.stream) {
     const dropped = noteHeader(notes);
@@ -141,14 +129,16 @@ async function send(context: CallContext, candidate: Candidate, apiKey: string):
   const target = textTarget({
     provider,
     protocol: offer.protocol,
-    ...address,
+    model: offer.upstreamModel,
+    stream: context.call.stream,
     apiKey,
-    caller: context.call.callerHeaders,
+    // What the caller's headers say is about a body of its own protocol.
+    caller: route.kind === "direct" ? context.call.callerHeaders : {},
   });
   const opening = openExchange(context.pools.get(target.origin, provider.timeouts.connectMs), {
     path: target.path,
     headers: target.headers,
-    body: JSON.stringify(body),
+    body: JSON.stringify(route.body),
     ...provider.timeouts,
   });
   context.onGone(() => {

@@ -62,6 +62,7 @@ class Relay {
 
   end(): void {
     this.#take(() => this.#parser.end());
+    this.#send(() => this.#options.tap.end?.() ?? []);
     if (this.#options.tap.seen.ended) this.#finish({ kind: "complete" });
     else
       this.#broke(
@@ -78,11 +79,15 @@ class Relay {
   }
 
   #take(parse: () => readonly SseEvent[]): void {
+    this.#send(() => parse().flatMap((event) => this.#options.tap.push(event)));
+  }
+
+  /** Sends the frames that a step gives. A step that throws has read what cannot be read. */
+  #send(step: () => readonly SseEvent[]): void {
     if (this.#settled) return;
     const { tap, reply, exchange } = this.#options;
     try {
-      const frames: SseEvent[] = [];
-      for (const event of parse()) frames.push(...tap.push(event));
+      const frames = step();
       if (frames.length > 0) {
         if (!this.#firstFrameSeen) {
           this.#firstFrameSeen = true;

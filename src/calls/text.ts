@@ -2,24 +2,13 @@
  * One text call, from an authenticated request to its settled answer: resolve, reserve, attempt, meter, post, answer.
  * Spec: "Text endpoints"; design.md sections 4, 5, 7.
  */
-import { GatewayError, toGatewayError } from "../base/errors.ts";
-import { checkParameters, estimateInputTokens, upperBound } from "../catalog/index.ts";
-import { codecs, type CallFacts, type ProtocolName } from "../protocols/index.ts";
-import { parseModelId, plan } from "../routing/index.ts";
-import { routingScope } from "../tenancy/index.ts";
+import { toGatewayError, type GatewayError } from "../base/errors.ts";
 import type { CallContext, TextCall, TextServices } from "./context.ts";
+import { prepare } from "./prepare.ts";
 import { recordFailure, startRecord, type CallRecord } from "./record.ts";
 import type { TextReply } from "./reply.ts";
-import { answerStream, answerWhole, emptyTap } from "./text-answers.ts";
-import { attemptInOrder, type Candidate } from "./text-attempts.ts";
-
-/** How the endpoints of a model are named in the configuration. */
-const entryPoints = {
-  chat: "chat_completions",
-  responses: "responses",
-  messages: "messages",
-  generate_content: "generate_content",
-} as const satisfies Record<ProtocolName, string>;
+import { answerStream, answerWhole } from "./text-answers.ts";
+import { attemptInOrder } from "./text-attempts.ts";
 
 /** An error to be answered in the caller's protocol, with the upstream's own error body where that is passed on. */
 export class TextCallError extends Error {
@@ -64,6 +53,7 @@ export async function runTextCall(
       record,
       hold,
       inputEstimate: prepared.inputEstimate,
+      route: prepared.candidates[0]!.route(),
     });
     if (call.stream)
       await keepingAlive(context, () =>
@@ -100,7 +90,7 @@ async function endFailed(
   else recordFailure(record, error);
   if (reply.gone || reply.ended) return;
   if (!reply.started) throw new TextCallError(error, context?.refusalBody);
-  reply.end(emptyTap(context!).fail(error));
+  reply.end(context!.route.tap().fail(error));
 }
 
 /** Sends something harmless from time to time until the first frame, so that no proxy cuts a call that thinks long (T88). */
@@ -115,52 +105,10 @@ async function keepingAlive(context: CallContext, work: () => Promise<void>): Pr
   }
 }
 
-/** Everything that can refuse a call without the database: model, suffix, scope, entry point, fields. */
-function prepare(
-  services: TextServices,
-  call: TextCall,
-  record: CallRecord,
-): { candidates: readonly Candidate[]; inputEstimate: number } {
-  const codec = codecs[call.protocol];
-  const parsed = parseModelId(call.model);
-  record.model = parsed.model;
-  const catalog = services.catalog();
-  codec.direct.validate(call.body);
-  const facts: CallFacts = codec.direct.facts(call.body);
-  const planned = plan({
-    catalog,
-    parsed,
-    entryPoint: entryPoints[call.protocol],
-    scope: routingScope(call.caller),
-    affinity: facts.affinity,
-    random: Math.random,
-  });
-  record.plan = planned.explanation;
-  checkParameters(planned.model, call.protocol, call.body);
-  const offers = planned.offers.filter((offer) => offer.protocol === call.protocol);
-  if (offers.length === 0) {
-    const message = `No provider of ${parsed.model} speaks the ${call.protocol} protocol, and conversion is not built yet.`;
-    throw new GatewayError("unsupported_protocol", message, { param: "model" });
-  }
-  const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
-  record.reservedNano = upperBound(planned.model, offers, {
-    inputTokens: inputEstimate,
-    // More than the model can produce is refused upstream, or produces no more than that.
-    maxOutputTokens: Math.min(
-      facts.maxOutputTokens ?? planned.model.reserveOutputTokens,
-      planned.model.maxOutputTokens,
-    ),
-    answers: facts.answers,
-  });
-  const candidates = offers.map((offer) => ({
-    model: planned.model,
-    offer,
-    provider: catalog.providers.get(offer.provider)!,
-  }));
-  return { candidates, inputEstimate };
-}
-
-type ContextParts = Pick<CallContext, "call" | "reply" | "record" | "hold" | "inputEstimate"> & {
+type ContextParts = Pick<
+  CallContext,
+  "call" | "reply" | "record" | "hold" | "inputEstimate" | "route"
+> & {
   readonly services: TextServices;
 };
 

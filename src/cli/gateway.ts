@@ -22,6 +22,8 @@ export interface GatewayOptions {
   readonly clock?: Clock;
   /** How long a reservation outlives a crashed process. */
   readonly holdLeaseMs?: number;
+  /** Sends direct calls through the canonical form too; tests only. */
+  readonly forceConversion?: boolean;
   /** How often a stream is kept alive while its upstream is silent; 15 s if absent. */
   readonly keepAliveMs?: number;
   /** How long a client may take to send a request; half a minute for its headers, ten minutes in all if absent. */
@@ -118,6 +120,7 @@ async function build(
       spend,
       clock,
       log,
+      forceConversion: options.forceConversion ?? false,
       keepAliveMs: options.keepAliveMs ?? keepAliveMsDefault,
       finished(record) {
         metrics.observe(record);

@@ -9,6 +9,7 @@ import type { Usage } from "../base/usage.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, JsonObject, ProtocolName } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
+import type { Limits } from "./limits.ts";
 
 /** Why a stream ends: the upstream said so, or it was cut. */
 export type EndReason =
@@ -77,6 +78,8 @@ export interface WireError {
 /** One text protocol. */
 export interface Codec {
   readonly name: ProtocolName;
+  /** What it can carry as the target of a conversion. */
+  readonly limits: Limits;
   /** @throws GatewayError naming the offending field in the caller's spelling. */
   decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest;
   /** Total: `fit` has already removed what the protocol cannot carry. `model` is the upstream's own name. */
@@ -153,8 +156,13 @@ export interface StreamTap {
    * `release`, so that a caller has seen an answer whole only after its charge is committed.
    */
   push(event: SseEvent): readonly SseEvent[];
-  /** The frames kept back, with the protocol's end marker completed where the upstream left it out (STREAM-04). */
-  release(): readonly SseEvent[];
+  /** The upstream closed its stream: what only its end could tell is then seen. Absent where the end tells nothing. */
+  end?(): readonly SseEvent[];
+  /**
+   * The frames kept back, with the protocol's end marker completed where the upstream left it out (STREAM-04).
+   * `usage` is what was billed: a converted stream tells it where the upstream told none.
+   */
+  release(usage?: Usage): readonly SseEvent[];
   /** The frames that tell the caller, in the protocol's own way, that the stream broke (T16). */
   fail(error: GatewayError): readonly SseEvent[];
   readonly seen: StreamSeen;

@@ -28,4 +28,5 @@ export const requestSchemas = {
 
 export { protocolNames, type JsonObject, type ProtocolName } from "./canonical/request.ts";
 export type { AnswerContext, CallFacts, Codec, StreamTap, WireError } from "./codec.ts";
-export { framesOfWhole, wholeOfFrames } from "./whole.ts";
+export { createRoute } from "./convert.ts";
+export type { Route, RouteInput } from "./route.ts";

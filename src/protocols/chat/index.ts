@@ -5,12 +5,14 @@ import { chatDirect } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
+import { conversionLimits } from "./limits.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
 
 /** The chat-completions codec. */
 export const chatCodec: Codec = {
   name: "chat",
+  limits: conversionLimits,
   decodeRequest,
   encodeRequest,
   decodeResponse,

@@ -1,4 +1,6 @@
 /** Numbers of the chat-completions protocol. Spec: "Limits"; CONV-206, LIM-12. */
+import { anyUrl, type Limits } from "../limits.ts";
+
 export const limits = {
   /** `stop` holds up to four sequences. */
   stopSequencesMax: 4,
@@ -7,3 +9,24 @@ export const limits = {
   /** Above every model, and small enough that `n` times it is still an exact number. */
   outputTokensMax: 2_147_483_647,
 } as const;
+
+/** What chat completions can carry as the target of a conversion. CONV-201 to CONV-221. */
+export const conversionLimits: Limits = {
+  protocol: "chat",
+  lost: {
+    topK: "chat completions have no top_k, dropped",
+    "reasoning.budget": "a token budget cannot become an effort level, dropped",
+    "reasoning.summary": "chat completions return no reasoning summary, dropped",
+    "reasoning.includeThoughts": "chat completions cannot be asked for thoughts, dropped",
+    "reasoning.mode": "only the responses protocol has it, dropped",
+    "reasoning.context": "only the responses protocol has it, dropped",
+  },
+  temperatureMax: 2,
+  stopSequencesMax: limits.stopSequencesMax,
+  needsMaximum: false,
+  media: { image: "carried", audio: "carried", video: "dropped", file: "dropped" },
+  takesUrl: anyUrl,
+  unsignedReasoning: true,
+  reasoning: { excludes: [], summaryIsFlag: false },
+  toolName: /^[a-zA-Z0-9_-]{1,64}$/,
+};

@@ -1,4 +1,5 @@
 /** What the generateContent protocol can carry, as data. Spec: "Conversion rules", "Limits"; CONV-503 to CONV-519. */
+import type { Limits } from "../limits.ts";
 
 export const limits = {
   temperatureMax: 2,
@@ -31,3 +32,25 @@ export const isOlderGeneration = (model: string): boolean => /gemini-(?:1|2)[.-]
 
 /** Accepted by the vendor in place of a signature for calls that another model made (traps C). */
 export const skipSignature = "skip_thought_signature_validator";
+
+/** What generateContent can carry as the target of a conversion. CONV-501 to CONV-519. */
+export const conversionLimits: Limits = {
+  protocol: "generate_content",
+  lost: {
+    parallelToolCalls: "generateContent cannot switch parallel calls, dropped",
+    verbosity: "generateContent has no verbosity, dropped",
+    endUserId: "generateContent has no end-user id, dropped",
+    promptCacheKey: "generateContent has no cache key, dropped",
+    metadata: "generateContent has no metadata, dropped",
+    "reasoning.mode": "only the responses protocol has it, dropped",
+    "reasoning.context": "only the responses protocol has it, dropped",
+  },
+  temperatureMax: limits.temperatureMax,
+  stopSequencesMax: limits.stopSequencesMax,
+  needsMaximum: false,
+  media: { image: "carried", audio: "carried", video: "carried", file: "dropped" },
+  takesUrl: isFileStoreUri,
+  unsignedReasoning: false,
+  reasoning: { excludes: [], summaryIsFlag: true },
+  toolName: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
+};

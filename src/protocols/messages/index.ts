@@ -5,11 +5,13 @@ import { direct } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
+import { conversionLimits } from "./limits.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
 
 export const messagesCodec: Codec = {
   name: "messages",
+  limits: conversionLimits,
   decodeRequest,
   encodeRequest,
   decodeResponse,

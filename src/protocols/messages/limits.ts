@@ -1,4 +1,5 @@
 /** What the messages protocol can carry, as data. Spec: "Conversion rules", "Limits"; CONV-403 to CONV-426, CONV-605. */
+import { anyUrl, type Limits } from "../limits.ts";
 
 export const limits = {
   temperatureMax: 1,
@@ -13,3 +14,36 @@ export const limits = {
   /** Media a message can hold; audio, video and files of other callers make the request fail. */
   media: ["image"],
 } as const;
+
+/** What the messages protocol can carry as the target of a conversion. CONV-401 to CONV-426. */
+export const conversionLimits: Limits = {
+  protocol: "messages",
+  lost: {
+    seed: "the messages protocol has no seed, dropped",
+    presencePenalty: "the messages protocol has no penalties, dropped",
+    frequencyPenalty: "the messages protocol has no penalties, dropped",
+    outputFormat: "JSON output is not converted for this upstream, dropped",
+    verbosity: "the messages protocol has no verbosity, dropped",
+    promptCacheKey: "the messages protocol has no cache key, dropped",
+    metadata: "of metadata this upstream knows the end-user id only, dropped",
+    store: "the messages protocol stores nothing, dropped",
+    "reasoning.summary": "the messages protocol has no reasoning summary, dropped",
+    "reasoning.includeThoughts":
+      "the messages protocol decides itself what thoughts it returns, dropped",
+    "reasoning.mode": "only the responses protocol has it, dropped",
+    "reasoning.context": "only the responses protocol has it, dropped",
+  },
+  temperatureMax: limits.temperatureMax,
+  stopSequencesMax: Infinity,
+  needsMaximum: true,
+  media: { image: "carried", audio: "refused", video: "refused", file: "refused" },
+  takesUrl: anyUrl,
+  unsignedReasoning: false,
+  reasoning: {
+    budgetByEffort: { ...limits.budgetByEffort, xhigh: "limit", max: "limit" },
+    budgetMin: limits.budgetMin,
+    excludes: ["temperature", "topP", "topK"],
+    summaryIsFlag: false,
+  },
+  toolName: /^[a-zA-Z0-9_-]{1,128}$/,
+};

@@ -6,12 +6,14 @@ import { encodeRequest } from "./encode-request.ts";
 import { encodeResponse } from "./encode-response.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
+import { conversionLimits } from "./limits.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse } from "./response.ts";
 
 /** The responses codec. */
 export const responsesCodec: Codec = {
   name: "responses",
+  limits: conversionLimits,
   decodeRequest,
   encodeRequest,
   decodeResponse,

@@ -1,6 +1,29 @@
 /** Numbers of the responses protocol. Spec: "POST /v1/responses", "Limits". */
+import { anyUrl, type Limits } from "../limits.ts";
+
 export const limits = {
   /** Above every model, and an exact number whatever it is added to. */
   outputTokensMax: 2_147_483_647,
   topLogprobsMax: 20,
 } as const;
+
+/** What the responses protocol can carry as the target of a conversion. CONV-301 to CONV-317. */
+export const conversionLimits: Limits = {
+  protocol: "responses",
+  lost: {
+    topK: "the responses protocol has no top_k, dropped",
+    stop: "the responses protocol has no stop sequences, dropped",
+    seed: "the responses protocol has no seed, dropped",
+    presencePenalty: "the responses protocol has no penalties, dropped",
+    frequencyPenalty: "the responses protocol has no penalties, dropped",
+    "reasoning.budget": "a token budget cannot become an effort level, dropped",
+  },
+  temperatureMax: 2,
+  stopSequencesMax: Infinity,
+  needsMaximum: false,
+  media: { image: "carried", audio: "dropped", video: "dropped", file: "dropped" },
+  takesUrl: anyUrl,
+  unsignedReasoning: false,
+  reasoning: { excludes: [], summaryIsFlag: false },
+  toolName: /^[a-zA-Z0-9_-]{1,64}$/,
+};

@@ -1,0 +1,162 @@
+/**
+ * Everything that can refuse a text call without the database, and what the rest of the call needs to know:
+ * model, suffix, scope, entry point, fields, routes, upper bound. Spec: "Text endpoints", "Authentication" 5 to 7.
+ */
+import { GatewayError } from "../base/errors.ts";
+import { inRequestOrder, type Note } from "../base/notes.ts";
+import {
+  checkParameters,
+  estimateInputTokens,
+  removeUnsupported,
+  upperBound,
+  type Catalog,
+  type Provider,
+  type TextModel,
+  type TextOffer,
+} from "../catalog/index.ts";
+import {
+  codecs,
+  createRoute,
+  type CallFacts,
+  type ProtocolName,
+  type Route,
+} from "../protocols/index.ts";
+import { parseModelId, plan } from "../routing/index.ts";
+import { routingScope } from "../tenancy/index.ts";
+import type { TextCall, TextServices } from "./context.ts";
+import type { CallRecord } from "./record.ts";
+
+/** One provider's offer, in the order the plan wants it tried. */
+export interface Candidate {
+  readonly provider: Provider;
+  readonly offer: TextOffer;
+  /** The way to this upstream and back. Made when it is first asked for. @throws GatewayError `unsupported_content` */
+  route(): Route;
+  /** What was dropped or rewritten on the way, in the order the caller wrote it. */
+  notes(): readonly Note[];
+}
+
+/** A call that nothing but money can refuse any more. */
+export interface Prepared {
+  readonly candidates: readonly Candidate[];
+  readonly inputEstimate: number;
+}
+
+/** How the endpoints of a model are named in the configuration. */
+const entryPoints = {
+  chat: "chat_completions",
+  responses: "responses",
+  messages: "messages",
+  generate_content: "generate_content",
+} as const satisfies Record<ProtocolName, string>;
+
+/** Prepares a call, and notes in its record what was decided. @throws GatewayError what refuses it. */
+export function prepare(services: TextServices, call: TextCall, record: CallRecord): Prepared {
+  const codec = codecs[call.protocol];
+  const parsed = parseModelId(call.model);
+  record.model = parsed.model;
+  const catalog = services.catalog();
+  codec.direct.validate(call.body);
+  const facts = codec.direct.facts(call.body);
+  const planned = plan({
+    catalog,
+    parsed,
+    entryPoint: entryPoints[call.protocol],
+    scope: routingScope(call.caller),
+    affinity: facts.affinity,
+    random: Math.random,
+  });
+  record.plan = planned.explanation;
+  checkParameters(planned.model, call.protocol, call.body);
+  const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
+  const make = candidateMaker({
+    services,
+    call,
+    record,
+    catalog,
+    model: planned.model,
+    inputEstimate,
+  });
+  const candidates = usable(planned.offers.map(make));
+  record.reservedNano = boundOf(planned.model, candidates, facts, inputEstimate);
+  return { candidates, inputEstimate };
+}
+
+interface MakerInput {
+  readonly services: TextServices;
+  readonly call: TextCall;
+  readonly record: CallRecord;
+  readonly catalog: Catalog;
+  readonly model: TextModel;
+  readonly inputEstimate: number;
+}
+
+function candidateMaker({ services, call, record, catalog, model, inputEstimate }: MakerInput) {
+  const own = removeUnsupported(model, call.protocol, call.body);
+  return (offer: TextOffer): Candidate => {
+    let route: Route | undefined;
+    const routeOf = (): Route =>
+      (route ??= createRoute(
+        {
+          caller: codecs[call.protocol],
+          upstream: codecs[offer.protocol],
+          body: own.body,
+          stream: call.stream,
+          requestedModel: call.model,
+          model: record.model,
+          upstreamModel: offer.upstreamModel,
+          maxOutputTokens: model.maxOutputTokens,
+          inputEstimate,
+          id: call.id,
+          createdAt: Math.floor(record.startedMs / 1000),
+        },
+        services.forceConversion,
+      ));
+    return {
+      offer,
+      provider: catalog.providers.get(offer.provider)!,
+      route: routeOf,
+      notes: () => inRequestOrder([...own.notes, ...routeOf().notes], call.body),
+    };
+  };
+}
+
+/** The candidates from the first on that can take the request; what only some upstreams cannot take is no error. */
+function usable(candidates: readonly Candidate[]): readonly Candidate[] {
+  let refusal: GatewayError | undefined;
+  for (const [index, candidate] of candidates.entries()) {
+    try {
+      candidate.route();
+      return candidates.slice(index);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      refusal ??= error;
+    }
+  }
+  throw (
+    refusal ??
+    new GatewayError("no_provider_available", "No provider of this model is available now.")
+  );
+}
+
+function boundOf(
+  model: TextModel,
+  candidates: readonly Candidate[],
+  facts: CallFacts,
+  inputTokens: number,
+): bigint {
+  // A conversion may have to ask for more than the caller did, to leave room for reasoning.
+  const asked = facts.maxOutputTokens ?? model.reserveOutputTokens;
+  const sent =
+    facts.maxOutputTokens === undefined ? undefined : candidates[0]!.route().askedOutputTokens;
+  return upperBound(
+    model,
+    candidates.map(({ offer }) => offer),
+    {
+      inputTokens,
+      // More than the model can produce is refused upstream, or produces no more than that.
+      maxOutputTokens: Math.min(Math.max(asked, sent ?? 0), model.maxOutputTokens),
+      answers: facts.answers,
+    },
+  );
+}

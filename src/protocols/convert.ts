@@ -1,0 +1,204 @@
+/**
+ * Any protocol to any other: decode, tidy, fit, encode; and back. The only file that holds two codecs.
+ * Spec: "Conversion rules", "Response field mapping", "Usage mapping" (CONV, TXT-05, STREAM-03 to STREAM-05).
+ */
+import type { GatewayError } from "../base/errors.ts";
+import { inRequestOrder, type Note } from "../base/notes.ts";
+import type { SseEvent } from "../base/sse.ts";
+import type { Usage } from "../base/usage.ts";
+import { collect, explode } from "./canonical/collect.ts";
+import type { CanonicalEvent } from "./canonical/events.ts";
+import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
+import type { CanonicalResponse } from "./canonical/response.ts";
+import type { AnswerContext, Codec, StreamSeen, StreamTap, WireError } from "./codec.ts";
+import { fit } from "./fit.ts";
+import { directRoute, type Route, type RouteInput } from "./route.ts";
+import { createTextLog } from "./text-log.ts";
+import { tidy } from "./tidy.ts";
+
+/**
+ * The route of one call: direct between the same protocol, unless conversion is forced (tests do, to show that the
+ * canonical form loses nothing), else converted. @throws GatewayError as `convertedRoute` does
+ */
+export function createRoute(input: RouteInput, forceConversion: boolean = false): Route {
+  return input.caller === input.upstream && !forceConversion
+    ? directRoute(input)
+    : convertedRoute(input);
+}
+
+/**
+ * A route through the canonical form.
+ * @throws GatewayError the caller's mistake, or `unsupported_content` for what the upstream cannot take.
+ */
+function convertedRoute(input: RouteInput): Route {
+  const { caller, upstream, body } = input;
+  const request = caller.decodeRequest(body, { model: input.requestedModel, stream: input.stream });
+  const { fitted, notes } = prepare(request, input);
+  const context: AnswerContext = { ...input, request };
+  const { direct } = upstream;
+  const encode = (response: CanonicalResponse, usage: Usage): JsonObject =>
+    caller.encodeResponse({ ...response, usage: response.usage ?? usage }, context);
+  return {
+    kind: "converted",
+    body: upstream.encodeRequest(fitted, input.upstreamModel),
+    notes: inRequestOrder(notes, body),
+    askedOutputTokens: fitted.maxOutputTokens,
+    failure: (answer) => direct.failure(answer),
+    usage: (answer) => direct.usage(answer),
+    text: (answer) => direct.text(answer),
+    answer: (answer, droppedParams, usage) =>
+      withDropped(encode(upstream.decodeResponse(answer), usage), droppedParams),
+    tap: () => convertedTap(upstream, caller, context),
+    framesOf(answer) {
+      const encoder = caller.encodeStream(context);
+      const frames = explode(upstream.decodeResponse(answer)).flatMap((event) =>
+        encoder.push(event),
+      );
+      return [...frames, ...encoder.end({ kind: "complete" })];
+    },
+    wholeOf: (frames) => wholeOf(upstream, frames),
+  };
+}
+
+/** On its own protocol a request is neither repaired nor fitted: that is how the canonical form is shown to lose nothing. */
+function prepare(
+  request: CanonicalRequest,
+  { caller, upstream, body, upstreamModel, stream, maxOutputTokens }: RouteInput,
+): { fitted: CanonicalRequest; notes: readonly Note[] } {
+  if (caller === upstream) {
+    return {
+      fitted: request,
+      notes: upstream.direct.request(body, { model: upstreamModel, stream }).notes,
+    };
+  }
+  const fitted = fit(request, { limits: upstream.limits, maxOutputTokens });
+  const tidied = tidy(fitted.request);
+  return { fitted: tidied.request, notes: [...fitted.notes, ...tidied.notes] };
+}
+
+function withDropped(answer: JsonObject, droppedParams: readonly string[]): JsonObject {
+  return droppedParams.length === 0
+    ? answer
+    : { ...answer, gw: { droppedParams: [...droppedParams] } };
+}
+
+/** A complete stream as a whole answer of the upstream's own protocol; undefined when it broke off. */
+function wholeOf(upstream: Codec, frames: readonly SseEvent[]): JsonObject | undefined {
+  const decoder = upstream.decodeStream();
+  const events = [
+    ...frames.flatMap((frame) => decoder.push(frame)),
+    ...decoder.end({ kind: "complete" }),
+  ];
+  const failed =
+    events.some((event) => event.type === "error") ||
+    !events.some((event) => event.type === "finish");
+  if (failed) return undefined;
+  const response = collect(events);
+  return upstream.encodeResponse(response, emptyContext(response));
+}
+
+/** For an answer that only the gateway reads, on its way to the caller's protocol. */
+function emptyContext(response: CanonicalResponse): AnswerContext {
+  const { protocol, id, createdAt } = response;
+  const request: CanonicalRequest = {
+    protocol,
+    model: "",
+    stream: false,
+    messages: [],
+    native: [],
+    names: {},
+  };
+  return { model: "", id, createdAt, request, inputEstimate: 0 };
+}
+
+/** What a converted stream has shown so far. */
+interface Seen {
+  usage: Usage | undefined;
+  ended: boolean;
+  error: WireError | undefined;
+}
+
+/**
+ * A stream in passing between two protocols. The upstream's finish is kept back until `release`, with the last usage
+ * told by then: some protocols tell it before the finish and some after.
+ */
+function convertedTap(upstream: Codec, caller: Codec, context: AnswerContext): StreamTap {
+  const decoder = upstream.decodeStream();
+  const encoder = caller.encodeStream(context);
+  const text = createTextLog();
+  const seen: Seen = { usage: undefined, ended: false, error: undefined };
+  let finish: CanonicalEvent | undefined;
+
+  const take = (events: readonly CanonicalEvent[]): SseEvent[] => {
+    const frames: SseEvent[] = [];
+    for (const event of events) {
+      observe(event, seen, (piece) => text.add(piece));
+      if (event.type === "finish") finish = event;
+      else if (event.type !== "usage" && event.type !== "error")
+        frames.push(...encoder.push(event));
+    }
+    return frames;
+  };
+  return {
+    push: (event) => take(decoder.push(event)),
+    end: () => take(decoder.end({ kind: "complete" })),
+    release(usage) {
+      const told = seen.usage ?? usage;
+      const last: CanonicalEvent[] = told ? [{ type: "usage", usage: told }] : [];
+      if (finish) last.push(finish);
+      return [
+        ...last.flatMap((event) => encoder.push(event)),
+        ...encoder.end({ kind: "complete" }),
+      ];
+    },
+    fail: (error) => [
+      ...encoder.push(errorEvent(error)),
+      ...encoder.end({ kind: "cut", message: error.message }),
+    ],
+    seen: viewOf(seen, () => text.read()),
+  };
+}
+
+const errorEvent = (error: GatewayError): CanonicalEvent => ({
+  type: "error",
+  message: error.message,
+  code: error.code,
+});
+
+function observe(event: CanonicalEvent, seen: Seen, add: (text: string) => void): void {
+  switch (event.type) {
+    case "text_delta":
+    case "refusal_delta":
+    case "reasoning_delta":
+      add(event.text);
+      return;
+    case "tool_call_delta":
+      add(event.arguments);
+      return;
+    case "usage":
+      seen.usage = event.usage;
+      return;
+    case "finish":
+      seen.ended = true;
+      return;
+    case "error":
+      seen.error = { message: event.message, code: event.code };
+      return;
+    default:
+  }
+}
+
+const viewOf = (seen: Seen, read: () => string): StreamSeen => ({
+  get usage() {
+    return seen.usage;
+  },
+  get text() {
+    return read();
+  },
+  get ended() {
+    return seen.ended;
+  },
+  get error() {
+    return seen.error;
+  },
+});

@@ -1,0 +1,32 @@
+/** What the steps of `fit` share: the request under change, and its fields by their canonical names. */
+import type { Note } from "../base/notes.ts";
+import type { CanonicalFieldName, CanonicalRequest } from "./canonical/request.ts";
+import type { Limits } from "./limits.ts";
+
+/** What a request is fitted to. */
+export interface FitTarget {
+  readonly limits: Limits;
+  /** The model's own maximum of output tokens. */
+  readonly maxOutputTokens: number;
+}
+
+/** A request under change: what the steps share. */
+export interface Fitting {
+  request: CanonicalRequest;
+  readonly target: FitTarget;
+  note(field: CanonicalFieldName, kind: Note["kind"], detail: string): void;
+}
+
+/** Removes one field, dots for the members of `reasoning`. */
+export function without(request: CanonicalRequest, field: CanonicalFieldName): CanonicalRequest {
+  const [outer, inner] = field.split(".");
+  if (inner === undefined) return { ...request, [outer!]: undefined };
+  return { ...request, reasoning: { ...request.reasoning, [inner]: undefined } };
+}
+
+/** The value of a field, dots for the members of `reasoning`. */
+export function valueOf(request: CanonicalRequest, field: CanonicalFieldName): unknown {
+  const [outer, inner] = field.split(".");
+  const value = request[outer as keyof CanonicalRequest];
+  return inner === undefined ? value : (value as Record<string, unknown> | undefined)?.[inner];
+}

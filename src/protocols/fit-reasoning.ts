@@ -1,0 +1,134 @@
+/**
+ * A wish for reasoning brought into the form and the range its target takes. decisions.md "token budget towards effort";
+ * CONV-218, CONV-317, CONV-413, CONV-419 to CONV-423, CONV-512 to CONV-514; traps T28, T34, T39.
+ */
+import type { CanonicalFieldName, CanonicalRequest, Reasoning } from "./canonical/request.ts";
+import { valueOf, without, type Fitting } from "./fit-fields.ts";
+import type { ReasoningLimits } from "./limits.ts";
+
+/** Fits effort, budget and summary, and removes what the vendor refuses beside reasoning. */
+export function fitReasoning(fitting: Fitting): void {
+  const { reasoning: limits } = fitting.target.limits;
+  fitSummary(fitting, limits);
+  if (limits.budgetByEffort) {
+    effortToBudget(fitting, limits.budgetByEffort);
+    keepOutOfForcedCalls(fitting);
+    fitBudget(fitting, limits.budgetMin ?? 0);
+  }
+  if (!isOn(fitting.request.reasoning)) return;
+  for (const field of limits.excludes) {
+    if (valueOf(fitting.request, field) === undefined) continue;
+    fitting.note(field, "dropped", "the upstream refuses it while the model reasons, dropped");
+    fitting.request = without(fitting.request, field);
+  }
+}
+
+/** Whether the model is asked to reason. */
+function isOn(reasoning: Reasoning | undefined): boolean {
+  if (!reasoning) return false;
+  const { budget, effort } = reasoning;
+  return budget !== undefined ? budget !== 0 : effort !== undefined && effort !== "none";
+}
+
+/** Of a summary's level only whether thoughts are returned is kept (CONV-514). */
+function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void {
+  const { reasoning } = fitting.request;
+  if (!summaryIsFlag || reasoning?.summary === undefined) return;
+  fitting.note(
+    "reasoning.summary",
+    "rewritten",
+    "only whether thoughts are returned is kept, not how much of them",
+  );
+  fitting.request = {
+    ...fitting.request,
+    reasoning: { ...reasoning, summary: undefined, includeThoughts: true },
+  };
+}
+
+/** An effort becomes a budget; a budget the caller named itself wins. */
+function effortToBudget(
+  fitting: Fitting,
+  budgets: Readonly<Record<string, number | "limit">>,
+): void {
+  const { reasoning } = fitting.request;
+  if (reasoning?.effort === undefined) return;
+  const { effort, ...rest } = reasoning;
+  const wanted = effort === "none" ? 0 : budgets[effort];
+  if (wanted === undefined) {
+    fitting.note(
+      "reasoning.effort",
+      "dropped",
+      `the upstream takes token budgets, and "${effort}" has none, dropped`,
+    );
+  }
+  const budget = reasoning.budget ?? (wanted === "limit" ? fitting.target.maxOutputTokens : wanted);
+  fitting.request = {
+    ...fitting.request,
+    reasoning: budget === undefined ? rest : { ...rest, budget },
+  };
+}
+
+/** The part of the maximum that stays for the answer itself. */
+const answerShare = 0.2;
+
+/** A budget between the vendor's least and the maximum of output, which is raised where the two leave no room (CONV-422). */
+function fitBudget(fitting: Fitting, budgetMin: number): void {
+  const { reasoning, maxOutputTokens } = fitting.request;
+  const budget = reasoning?.budget;
+  if (typeof budget !== "number" || budget === 0) return;
+  const maximum = maxOutputTokens ?? fitting.target.maxOutputTokens;
+  const room = Math.floor(maximum * (1 - answerShare));
+  const fitted = Math.max(budgetMin, Math.min(budget, room));
+  if (fitted !== budget) {
+    const field =
+      fitting.request.names["reasoning.budget"] === undefined
+        ? "reasoning.effort"
+        : "reasoning.budget";
+    fitting.note(field, "rewritten", `a budget of ${fitted} tokens, to leave room for the answer`);
+  }
+  fitting.request = { ...fitting.request, reasoning: { ...reasoning, budget: fitted } };
+  if (fitted < maximum) return;
+  const raised = fitted + maximum;
+  fitting.note(
+    "maxOutputTokens",
+    "rewritten",
+    `raised to ${raised}: the least the model may reason is ${budgetMin} tokens`,
+  );
+  fitting.request = { ...fitting.request, maxOutputTokens: raised };
+}
+
+/**
+ * The vendor refuses a forced tool call together with reasoning, and a tool loop that began without its own signed
+ * reasoning (T39): the wish for reasoning gives way, because the loop would otherwise fail as a whole.
+ */
+function keepOutOfForcedCalls(fitting: Fitting): void {
+  const { request } = fitting;
+  if (!isOn(request.reasoning)) return;
+  const choice = request.toolChoice;
+  const forced =
+    choice?.type === "required" ||
+    choice?.type === "tool" ||
+    (choice?.type === "allowed" && choice.mode === "required");
+  if (!forced && !continuesUnsigned(request)) return;
+  const fields: CanonicalFieldName[] = ["reasoning.effort", "reasoning.budget"];
+  for (const field of fields) {
+    if (request.names[field] === undefined) continue;
+    const why = forced ? "a forced tool call" : "a tool call made without signed reasoning";
+    fitting.note(field, "dropped", `the upstream refuses reasoning beside ${why}, dropped`);
+  }
+  fitting.request = {
+    ...request,
+    reasoning: { ...request.reasoning, effort: undefined, budget: undefined },
+  };
+}
+
+/** Whether the conversation ends in results of calls that no signed reasoning came before. */
+function continuesUnsigned({ messages }: CanonicalRequest): boolean {
+  const last = messages.at(-1);
+  if (last?.role !== "user" || !last.content.some((part) => part.type === "tool_result"))
+    return false;
+  const calling = messages.findLast((message) => message.role === "assistant");
+  return !calling?.content.some(
+    (part) => part.type === "reasoning" && part.signature !== undefined,
+  );
+}

@@ -1,0 +1,47 @@
+/**
+ * What a protocol can carry when it is the target of a conversion, as data: the one source for `fit`, for
+ * docs/protocols.md and for what the rows CONV-2xx to CONV-5xx ask. Spec: "Parameter mapping", "Conversion rules".
+ */
+import type { CanonicalFieldName, Part, ProtocolName } from "./canonical/request.ts";
+
+export type MediaKind = Extract<Part, { type: "media" }>["media"];
+
+/**
+ * carried: the protocol has a place for it. dropped: it is left out and reported. refused: the request fails,
+ * because without it the model would be asked something else (CONV-424 to CONV-426).
+ */
+export type MediaRule = "carried" | "dropped" | "refused";
+
+export interface Limits {
+  readonly protocol: ProtocolName;
+  /** Fields without an equivalent, each with the reason its caller is told. */
+  readonly lost: Readonly<Partial<Record<CanonicalFieldName, string>>>;
+  readonly temperatureMax: number;
+  /** Stop sequences taken; Infinity where the protocol names no bound. */
+  readonly stopSequencesMax: number;
+  /** True where a maximum of output tokens must be sent: the model's own limit then fills it (CONV-403). */
+  readonly needsMaximum: boolean;
+  readonly media: Readonly<Record<MediaKind, MediaRule>>;
+  /** Which addresses of media the upstream reads by itself. */
+  readonly takesUrl: (url: string) => boolean;
+  /** True where reasoning of an earlier turn may go back without the protocol's own signature. */
+  readonly unsignedReasoning: boolean;
+  readonly reasoning: ReasoningLimits;
+  /** Names of tools the vendor takes; others are refused by it. */
+  readonly toolName: RegExp;
+}
+
+/** How a wish for reasoning is put. */
+export interface ReasoningLimits {
+  /** Effort towards a token budget where the protocol has budgets only; "limit" is the model's own maximum. */
+  readonly budgetByEffort?: Readonly<Record<string, number | "limit">> | undefined;
+  /** The least budget, where there is one; a budget must also stay below the maximum of output tokens. */
+  readonly budgetMin?: number | undefined;
+  /** Fields that the vendor refuses beside reasoning (CONV-419 to CONV-421). */
+  readonly excludes: readonly CanonicalFieldName[];
+  /** True where a summary is only on or off (CONV-514). */
+  readonly summaryIsFlag: boolean;
+}
+
+/** Any address will do. */
+export const anyUrl = (): boolean => true;

@@ -1,0 +1,83 @@
+/**
+ * The way of one call from the caller's protocol to the upstream's and back: direct where both are the same,
+ * converted where they are not. The calls layer knows routes, not codecs. Spec: "Text endpoints" (TXT-05 to TXT-10).
+ */
+import type { Note } from "../base/notes.ts";
+import type { SseEvent } from "../base/sse.ts";
+import type { Usage } from "../base/usage.ts";
+import type { JsonObject } from "./canonical/request.ts";
+import type { AnswerContext, Codec, StreamTap, WireError } from "./codec.ts";
+import { framesOfWhole, wholeOfFrames } from "./whole.ts";
+
+/** What a route is made from. */
+export interface RouteInput {
+  /** The caller's protocol and the upstream's. */
+  readonly caller: Codec;
+  readonly upstream: Codec;
+  /** The caller's body, checked. */
+  readonly body: JsonObject;
+  readonly stream: boolean;
+  /** The model as the caller wrote it, as the caller is told it, and as the upstream calls it. */
+  readonly requestedModel: string;
+  readonly model: string;
+  readonly upstreamModel: string;
+  /** The model's own maximum of output tokens. */
+  readonly maxOutputTokens: number;
+  readonly inputEstimate: number;
+  /** The gateway's id of the call. */
+  readonly id: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+}
+
+export interface Route {
+  readonly kind: "direct" | "converted";
+  /** The body for the upstream. */
+  readonly body: JsonObject;
+  /** What was dropped or rewritten on the way there. */
+  readonly notes: readonly Note[];
+  /** The maximum of output tokens that the upstream is asked for; undefined where it is asked for none. */
+  readonly askedOutputTokens: number | undefined;
+  /** Why a body that came as a success is no answer (T60). */
+  failure(answer: JsonObject): WireError | undefined;
+  /** What a whole answer of the upstream used, and the text it holds. */
+  usage(answer: JsonObject): Usage | undefined;
+  text(answer: JsonObject): string;
+  /** The upstream's whole answer as the caller gets it. `usage` is what was billed, for answers that tell none. */
+  answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject;
+  /** A stream in passing. */
+  tap(): StreamTap;
+  /** A whole answer as the stream its caller asked for (T14), and a stream as the whole answer (T15; undefined: none). */
+  framesOf(answer: JsonObject): SseEvent[];
+  wholeOf(frames: readonly SseEvent[]): JsonObject | undefined;
+}
+
+/** The same protocol on both sides: the caller's body goes on as it is but for what must change. */
+export function directRoute(input: RouteInput): Route {
+  const { caller, body, model, inputEstimate } = input;
+  const { direct } = caller;
+  const sent = direct.request(body, { model: input.upstreamModel, stream: input.stream });
+  return {
+    kind: "direct",
+    ...sent,
+    askedOutputTokens: undefined,
+    failure: (answer) => direct.failure(answer),
+    usage: (answer) => direct.usage(answer),
+    text: (answer) => direct.text(answer),
+    answer: (answer, droppedParams) => direct.answer(answer, model, droppedParams),
+    tap: () => direct.tap({ model, request: body, inputEstimate }),
+    framesOf: (answer) => framesOfWhole(caller, answer, answerContext(input)),
+    wholeOf: (frames) => wholeOfFrames(caller, frames, answerContext(input)),
+  };
+}
+
+/** What an answer needs to know beside its content; the request is read again, because few answers need it. */
+function answerContext({
+  caller,
+  body,
+  stream,
+  requestedModel,
+  ...rest
+}: RouteInput): AnswerContext {
+  return { ...rest, request: caller.decodeRequest(body, { model: requestedModel, stream }) };
+}
