@@ -31,18 +31,44 @@ export function recordingsOf(form: "whole" | "stream"): readonly Recording[] {
     folders[protocol].flatMap((folder) =>
       readdirSync(join(root, folder))
         .filter((file) => file.endsWith(".json") === (form === "whole"))
-        .map((file) => {
+        .flatMap((file) => {
           const text = readFileSync(join(root, folder, file), "utf8");
-          return { name: `${folder}/${file}`, protocol, events: eventsIn(file, text) };
+          return answersIn(protocol, `${folder}/${file}`, text);
         }),
     ),
   );
 }
 
-function eventsIn(file: string, text: string): string[] {
-  if (file.endsWith(".json")) return [text];
+/** Some files hold the answers of several steps, one after the other. */
+function answersIn(protocol: Protocol, name: string, text: string): Recording[] {
+  if (name.endsWith(".json")) return [{ protocol, name, events: [text] }];
   const lines = text.split("\n").map((line) => line.replace(/^data: /, "").trim());
-  return lines.filter((line) => line !== "" && line !== "[DONE]");
+  const events = lines.filter((line) => line !== "" && line !== "[DONE]");
+  // One file's first event lacks a brace: the recorder's mistake, no vendor's answer.
+  if (!events.every(isJson)) return [];
+  const steps: string[][] = [[]];
+  for (const event of events) {
+    if (endsStep(steps.at(-1)!)) steps.push([]);
+    steps.at(-1)!.push(event);
+  }
+  // Between the steps of a program stand calls without an answer: a start and a stop, and no tokens.
+  const answers = steps.filter((step) => step.length > 2);
+  return answers.map((step, at) => ({
+    protocol,
+    name: answers.length === 1 ? name : `${name}, step ${at + 1}`,
+    events: step,
+  }));
+}
+
+const endsStep = (events: readonly string[]): boolean =>
+  /"type": ?"(?:message_stop|response\.completed)"/.test(events.at(-1) ?? "");
+
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === "object";
+  } catch {
+    return false;
+  }
 }
 
 /** A stream as its vendor writes it. */
@@ -74,33 +100,33 @@ type Numbers = Readonly<Record<string, number | null | undefined>> & {
   readonly iterations?: readonly Numbers[];
 };
 
-/** The tokens a vendor's own usage objects, in the order told, come to. */
+const counters: Readonly<Record<Protocol, (last: Numbers) => Counted>> = {
+  chat(last) {
+    const input = last["prompt_tokens"]!;
+    const reasoning = last.completion_tokens_details?.["reasoning_tokens"] ?? 0;
+    const spoken = last["completion_tokens"]!;
+    // xAI counts its reasoning beside the completion, and only its total says so.
+    const beside = last["total_tokens"] === input + spoken + reasoning ? reasoning : 0;
+    const cached = last.prompt_tokens_details?.["cached_tokens"] ?? 0;
+    return counted(input, cached, spoken + beside, reasoning);
+  },
+  responses(last) {
+    const cached = last.input_tokens_details?.["cached_tokens"] ?? 0;
+    const reasoning = last.output_tokens_details?.["reasoning_tokens"] ?? 0;
+    return counted(last["input_tokens"]!, cached, last["output_tokens"]!, reasoning);
+  },
+  messages: countedInMessages,
+  generate_content(last) {
+    const thoughts = last["thoughtsTokenCount"] ?? 0;
+    const input = (last["promptTokenCount"] ?? 0) + (last["toolUsePromptTokenCount"] ?? 0);
+    const spoken = last["candidatesTokenCount"] ?? 0;
+    return counted(input, last["cachedContentTokenCount"] ?? 0, spoken + thoughts, thoughts);
+  },
+};
+
+/** The tokens a vendor's own usage objects, in the order told, come to: of each number the last one counts. */
 export function countedIn(protocol: Protocol, told: readonly object[]): Counted {
-  const last = Object.assign({}, ...told.map(withoutNulls)) as Numbers;
-  switch (protocol) {
-    case "chat": {
-      const input = last["prompt_tokens"]!;
-      const reasoning = last.completion_tokens_details?.["reasoning_tokens"] ?? 0;
-      const spoken = last["completion_tokens"]!;
-      // xAI counts its reasoning beside the completion, and only its total says so.
-      const beside = last["total_tokens"] === input + spoken + reasoning ? reasoning : 0;
-      const cached = last.prompt_tokens_details?.["cached_tokens"] ?? 0;
-      return counted(input, cached, spoken + beside, reasoning);
-    }
-    case "responses": {
-      const cached = last.input_tokens_details?.["cached_tokens"] ?? 0;
-      const reasoning = last.output_tokens_details?.["reasoning_tokens"] ?? 0;
-      return counted(last["input_tokens"]!, cached, last["output_tokens"]!, reasoning);
-    }
-    case "messages":
-      return countedInMessages(last);
-    case "generate_content": {
-      const thoughts = last["thoughtsTokenCount"] ?? 0;
-      const input = (last["promptTokenCount"] ?? 0) + (last["toolUsePromptTokenCount"] ?? 0);
-      const spoken = last["candidatesTokenCount"] ?? 0;
-      return counted(input, last["cachedContentTokenCount"] ?? 0, spoken + thoughts, thoughts);
-    }
-  }
+  return counters[protocol](Object.assign({}, ...told.map(withoutNulls)) as Numbers);
 }
 
 /** Passes of kinds that the totals leave out are billed as well: the compaction of a history, an adviser's answer. */

@@ -49,7 +49,9 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
   for (const key of present) if (response[key] === undefined) response[key] = null;
   const { reasoning, output } = response;
   if (isObject(reasoning)) {
-    response["reasoning"] = { effort: null, summary: null, ...reasoning };
+    // What is there stays in its place; only what is missing goes to the end.
+    const { effort = null, summary = null } = reasoning;
+    response["reasoning"] = { ...reasoning, effort, summary };
   }
   if (Array.isArray(output)) output.forEach(dropNullEncryption);
   return response;
