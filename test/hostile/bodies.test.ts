@@ -98,7 +98,7 @@ eachEntry("%s: bodies", (_name, entry) => {
     expect(await told(entry, response)).toMatchObject({ status: 404, code: "not_found" });
   });
 
-  it("LIM: 100 MB announced: 413 request_too_large before a byte of it is read", async () => {
+  it("100 MB announced: 413 request_too_large before a byte of it is read", async () => {
     const response = await world.unharmed(() => announce(entry, 100_000_000));
     expect(response).toBe(413);
   });

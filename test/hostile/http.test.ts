@@ -74,7 +74,7 @@ describe("what is no HTTP", () => {
   );
 
   it.each(entries)(
-    "TXT-22: $name is refused in its own shape where the path can be read",
+    "$name is refused in its own shape where the path can be read",
     async ({ name, path }) => {
       const text = await world.unharmed(() =>
         world.raw([head([json, length, "X-Evil: a\0b"], path) + body]),

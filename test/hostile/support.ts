@@ -93,7 +93,8 @@ const answers: readonly [suffix: string, body: object][] = [
 
 /** How the recorder answers a good call. */
 export const answer: Answer = (request, response) => {
-  const body = answers.find(([suffix]) => request.path.endsWith(suffix))?.[1];
+  const path = request.path.replace(":streamGenerateContent?alt=sse", ":generateContent");
+  const body = answers.find(([suffix]) => path.endsWith(suffix))?.[1];
   if (!body) return void response.writeHead(500).end();
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
 };

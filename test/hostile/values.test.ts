@@ -112,7 +112,7 @@ eachEntry("%s", (_name, entry) => {
     },
   );
 
-  it("TXT-14: the header of dropped parameters is one line of ASCII, whatever the body's names are", async () => {
+  it("TXT-15: the header of dropped parameters is one line of ASCII, whatever the body's names are", async () => {
     if (entry.name === "generate_content") return;
     const names = ["\\r\\nSet-Cookie: a=b", "\\u0000", "\\ud800", "naïve", ", ", "x".repeat(9_000)];
     const member = names.map((name) => `"${name}":1`).join(",");
@@ -236,7 +236,7 @@ describe("models and paths", () => {
     ["/v1beta/models/acme/talk", 404, "not_found"],
     ["/v1beta/models/acme/talk:deleteEverything", 404, "not_found"],
     [`/v1beta/models/acme/${"x".repeat(5_000)}:generateContent`, 404, "model_not_found"],
-  ])("TXT-04: %s: %s %s", async (path, status, code) => {
+  ])("%s: %s %s", async (path, status, code) => {
     const response = await world.unharmed(() => world.gateway.post(path, google.good));
     expect(await told(google, response)).toMatchObject({ status, code });
   });
@@ -259,7 +259,7 @@ describe("models and paths", () => {
     ]);
   });
 
-  it("TXT-06: a model that does not offer the endpoint: 400 unsupported_protocol", async () => {
+  it("TXT-12 TXT-13: a model that does not offer the endpoint: 400 unsupported_protocol", async () => {
     for (const entry of entries.slice(1)) {
       const path = entry.path.replace("acme/talk", "acme/chat-only");
       const response = await world.unharmed(() =>

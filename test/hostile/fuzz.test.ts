@@ -1,0 +1,57 @@
+/** Random edits of valid bodies: whatever comes of them is a legal answer, never a fault of ours, and never a hold that stays. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mutated } from "./mutations.ts";
+import { seeds } from "./seeds.ts";
+import { entries, readError, useWorld, type Entry } from "./support.ts";
+
+const world = useWorld();
+
+/** How often each status came: a fuzzer that only ever hits one of them shows nothing. */
+const seen = new Map<number, number>();
+
+/** What is wrong with the answer to a body; undefined when it is a legal one. */
+async function faultOf(entry: Entry, path: string, body: unknown): Promise<string | undefined> {
+  const response = await world.gateway.post(path, JSON.stringify(body));
+  seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
+  const text = await response.text();
+  if (response.status === 200) return text.includes("Hello") ? undefined : `200 ${text}`;
+  if (![400, 402, 404].includes(response.status)) return `${response.status} ${text}`;
+  const { code } = readError(entry.name, JSON.parse(text));
+  return code === undefined || code === "internal_error" ? `${response.status} ${text}` : undefined;
+}
+
+describe.each(entries.map((entry) => [entry.name, entry] as const))("%s", (name, entry) => {
+  it("each seed is a valid body", async () => {
+    for (const seed of seeds[name]) {
+      const response = await world.gateway.post(entry.path, seed);
+      const text = await response.text();
+      expect(`${response.status} ${text}`).toMatch(/^200 .*Hello/s);
+    }
+  });
+
+  it(
+    "400 edited bodies are answered 200, 400, 402 or 404, and leave nothing held",
+    { timeout: 60_000 },
+    async () => {
+      const paths = [
+        entry.path,
+        entry.path.replace(":generateContent", ":streamGenerateContent?alt=sse"),
+      ];
+      await fc.assert(
+        fc.asyncProperty(mutated(seeds[name]), fc.constantFrom(...paths), async (body, path) => {
+          expect(await faultOf(entry, path, body)).toBeUndefined();
+        }),
+        { numRuns: 400 },
+      );
+      const { gateway } = world;
+      const held = async () => (await gateway.ledger.balance(gateway.workspaceId)).heldNano;
+      await expect.poll(held).toBe(0n);
+    },
+  );
+});
+
+it("the edits were neither all harmless nor all refused", () => {
+  expect(seen.get(200)).toBeGreaterThan(100);
+  expect(seen.get(400)).toBeGreaterThan(100);
+});

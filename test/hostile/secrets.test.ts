@@ -1,0 +1,146 @@
+/** No secret in any log line: a gateway that says all it can (debug), through every error that can be provoked. */
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { generateKey } from "../../src/tenancy/key-format.ts";
+import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { sleep } from "./support.ts";
+
+const vendorSecret = "sk-vendor-3f9a1c77e0b24d5e";
+const adminToken = "admin-token-8d1f6b2a9c";
+const masterKey = Buffer.alloc(32, 7).toString("base64");
+
+let directory: string;
+let upstream: Recorder;
+let gateway: GatewayProcess;
+let environment: Record<string, string>;
+let key: string;
+let printed = "";
+
+const config = (url: string): string => `
+providers:
+  - { id: rude, dialect: openai, base_url: "${url}/v1", api_key: \${VENDOR_KEY}, tier: official }
+  - { id: gone, dialect: openai, base_url: "http://127.0.0.1:9/v1", api_key: \${VENDOR_KEY}, tier: official }
+  - { id: google, dialect: google, base_url: "${url}/v1beta", api_key: \${VENDOR_KEY}, tier: official }
+models:
+${["rude", "gone", "google"]
+  .map((id) => {
+    const protocol = id === "google" ? "generate_content" : "chat";
+    const endpoint = id === "google" ? "generate_content" : "chat_completions";
+    return `  - id: acme/${id}
+    kind: text
+    endpoints: [${endpoint}]
+    context_length: 100000
+    max_output_tokens: 1000
+    offers: [{ provider: ${id}, protocol: ${protocol}, upstream_model: up, price: { input: "1", output: "1" } }]`;
+  })
+  .join("\n")}
+`;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "tollgate-secrets-"));
+  upstream = await startRecorder((_request, response) => void response.end());
+  const file = join(directory, "tollgate.yaml");
+  writeFileSync(file, config(upstream.url));
+  environment = {
+    TOLLGATE_DATA_DIR: join(directory, "data"),
+    TOLLGATE_CONFIG: file,
+    TOLLGATE_LOG_LEVEL: "debug",
+    TOLLGATE_ADMIN_TOKEN: adminToken,
+    TOLLGATE_MASTER_KEY: masterKey,
+    VENDOR_KEY: vendorSecret,
+  };
+  // The very first start shows a key once, on purpose; what counts is every later one.
+  const first = await spawnGateway(environment);
+  key = /gw_live_\w+/.exec(first.banner)![0];
+  await first.stop();
+  gateway = await spawnGateway(environment);
+  printed = gateway.banner;
+  for (const stream of [gateway.child.stdout!, gateway.child.stderr!])
+    stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  await tollgate(["credits", "add", "5"], environment);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(gateway.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}`, ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+
+const chat = (model: string, more: object = {}) =>
+  post("/v1/chat/completions", { model, messages: [{ role: "user", content: "Hi" }], ...more });
+
+/** What an upstream may do wrong; each answer quotes the credential it was sent. */
+const rudeness: ((request: { headers: object }) => [status: number, body: string])[] = [
+  ({ headers }) => [
+    401,
+    JSON.stringify({
+      error: { message: `bad key ${JSON.stringify(headers)}`, code: "invalid_api_key" },
+    }),
+  ],
+  ({ headers }) => [500, JSON.stringify({ error: { message: JSON.stringify(headers) } })],
+  ({ headers }) => [200, `<html>${JSON.stringify(headers)}</html>`],
+  ({ headers }) => [429, JSON.stringify(headers)],
+  ({ headers }) => [301, JSON.stringify(headers)],
+];
+
+it("neither keys nor upstream credentials are ever printed, and no answer carries a credential", async () => {
+  const answers: string[] = [];
+  const keep = async (response: Response): Promise<void> =>
+    void answers.push(`${response.status} ${await response.text()}`);
+
+  for (const rude of rudeness) {
+    upstream.answer((request, response) => {
+      const [status, body] = rude(request);
+      response.writeHead(status, { "content-type": "application/json", location: "/x" }).end(body);
+    });
+    await keep(await chat("acme/rude"));
+    await keep(await chat("acme/rude", { stream: true }));
+    const google = `/v1beta/models/acme/google:generateContent?key=${key}`;
+    await keep(await post(google, { contents: [{ parts: [{ text: "Hi" }] }] }));
+  }
+  upstream.answer((_request, response) => void response.destroy());
+  await keep(await chat("acme/rude"));
+  await keep(await chat("acme/gone"));
+  upstream.answer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n');
+    setTimeout(() => response.destroy(), 20);
+  });
+  await keep(await chat("acme/rude", { stream: true }));
+  await keep(await chat("acme/unknown"));
+  await keep(await chat("acme/rude", { max_tokens: 1e6, n: 128 }));
+  await keep(await post("/v1/chat/completions", "not json"));
+  await keep(await post("/v1/chat/completions", "{}", { "x-api-key": generateKey() }));
+  await keep(await post(`/v1beta/nowhere?key=${key}`, {}));
+  await keep(await post(`/v1beta/models/%zz:generateContent?key=${key}`, {}));
+  await keep(await fetch(`${gateway.url}/v1/key`, { headers: { authorization: `Bearer ${key}` } }));
+  await keep(await fetch(`${gateway.url}/metrics`));
+  await tollgate(["keys", "disable", (await firstKeyId())!], environment);
+  await keep(await chat("acme/rude"));
+  appendFileSync(environment["TOLLGATE_CONFIG"]!, "\nproviders: broken\n");
+  await sleep(1_500);
+  await gateway.stop();
+
+  expect(answers.length).toBeGreaterThan(20);
+  expect(printed).toContain("the changed configuration is wrong");
+  const secrets = [key, vendorSecret, adminToken, masterKey, "one-time password"];
+  expect(secrets.filter((secret) => printed.includes(secret))).toEqual([]);
+  const told = answers.join("\n");
+  expect([key, vendorSecret, adminToken, masterKey].filter((one) => told.includes(one))).toEqual(
+    [],
+  );
+});
+
+async function firstKeyId(): Promise<string | undefined> {
+  const { stdout } = await tollgate(["keys", "list", "--json"], environment);
+  return (JSON.parse(stdout) as { id: string }[])[0]?.id;
+}
