@@ -53,6 +53,7 @@ const receiveDefault = { headersMs: 30_000, requestMs: 600_000, checkMs: 5_000 }
 const sweepEveryMs = 10_000;
 /** How long calls under way may take to end when the gateway stops. */
 const drainMs = 20_000;
+const idleCheckMs = 50;
 
 /** Starts a gateway. Whatever fails half-way is closed again before the error is thrown. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -139,7 +140,10 @@ async function build(
   closers.push(async () => {
     accepting = false;
     const late = setTimeout(() => app.server.closeAllConnections(), drainMs);
+    // A connection that was busy when we began to close is kept open by its client after its answer.
+    const idle = setInterval(() => app.server.closeIdleConnections(), idleCheckMs);
     await app.close();
+    clearInterval(idle);
     clearTimeout(late);
   });
   await app.listen({ host: environment.host, port: environment.port });

@@ -23,6 +23,8 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
     logger: false,
     requestIdHeader: false,
     forceCloseConnections: "idle",
+    // We refuse by ourselves while stopping, in the caller's error shape.
+    return503OnClosing: false,
     // A slow client may hold a socket, but not for ever.
     requestTimeout: services.receive.requestMs,
     http: {
@@ -46,6 +48,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   app.addHook("onRequest", (request, reply, done) => {
     done(request.is404 ? notFound(methods, { request, reply }) : undefined);
   });
+  refuseWhileStopping(app, services);
   registerHealth(app, services);
   registerTextRoutes(app, services);
   registerModels(app, services);
@@ -54,6 +57,20 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   await app.ready();
   return app;
 }
+
+const askedWhileStopping = new Set(["/healthz", "/readyz", "/metrics"]);
+
+/** Once told to stop, the gateway finishes what it has and takes nothing new, on open connections either. */
+function refuseWhileStopping(app: FastifyInstance, services: HttpServices): void {
+  app.addHook("onRequest", (request, _reply, done) => {
+    const refused = !services.ready() && !askedWhileStopping.has(pathOf(request));
+    done(
+      refused ? new GatewayError("shutting_down", stopping, { retryAfterSeconds: 1 }) : undefined,
+    );
+  });
+}
+
+const stopping = "The gateway is stopping; another one, or this one in a moment, will answer.";
 
 /** Bodies reach the routes as bytes: they are parsed once, with our own bounds (base/json.ts). */
 function readBodiesAsBytes(app: FastifyInstance): void {

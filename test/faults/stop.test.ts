@@ -1,0 +1,125 @@
+/**
+ * SIGTERM under load: what is under way ends and is charged, what is new is refused in its own protocol, and the process
+ * ends by itself with code 0. Design section 8; the brief's "graceful stop".
+ */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/storage/index.ts";
+import {
+  preparedDataDir,
+  silentLog,
+  sharedPostgres,
+  temporaryDirectory,
+} from "../support/postgres.ts";
+import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { booksOf, sleep } from "../money/support.ts";
+import { drive, newLoad } from "./load.ts";
+
+const costNano = 100n * 500n + 50n * 2_000n;
+const script = (fields: object): string =>
+  `#sandbox ${JSON.stringify({ reply: "a short answer", usage: { input: 100, output: 50 }, ...fields })}`;
+
+/** A connection whose request is only half sent: it is not idle, so it stays open when the gateway begins to stop. */
+async function halfARequest(gateway: GatewayProcess, path: string) {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, "connect");
+  let text = "";
+  socket.on("data", (bytes: Buffer) => (text += bytes.toString()));
+  const ended = once(socket, "close");
+  socket.write(`POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\n`);
+  return {
+    async finish(key: string): Promise<string> {
+      socket.write(`authorization: Bearer ${key}\r\ncontent-length: 2\r\n\r\n{}`);
+      await ended;
+      return text;
+    },
+  };
+}
+
+describe.each(["embedded", "PostgreSQL"])("SIGTERM under load, %s", (kind) => {
+  let environment: Record<string, string>;
+  let gateway: GatewayProcess;
+  let key: string;
+
+  beforeAll(async () => {
+    const dataDir = kind === "embedded" ? await preparedDataDir() : temporaryDirectory();
+    const server = kind === "embedded" ? undefined : await sharedPostgres();
+    environment = {
+      TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_SANDBOX: "on",
+      TOLLGATE_LOG_LEVEL: "error",
+      DATABASE_URL: (await server?.createDatabase()) ?? "",
+    };
+    gateway = await spawnGateway(environment);
+    key = /gw_live_\w+/.exec(gateway.banner)![0];
+  });
+  afterAll(() => gateway.kill());
+
+  it(
+    "BILL-01: calls under way end and are charged, new ones are refused, and the exit code is 0",
+    { timeout: 60_000 },
+    async () => {
+      const half = await Promise.all(
+        ["/v1/chat/completions", "/v1/messages", "/v1beta/models/sandbox/chat:generateContent"].map(
+          (path) => halfARequest(gateway, path),
+        ),
+      );
+      const load = newLoad();
+      const slow = newLoad();
+      let over = false;
+      const options = { url: gateway.url, key, model: "sandbox/chat", until: () => over };
+      const driven = [
+        drive({ ...options, perSecond: 100, text: script({ delay_ms: 100 }) }, load),
+        drive({ ...options, perSecond: 10, text: script({ delay_ms: 1_500 }) }, slow),
+      ];
+      await sleep(1_000);
+      const started = performance.now();
+      const code = gateway.stop();
+      // Callers go on for a while, as they would.
+      await sleep(300);
+      over = true;
+      const refusals = await Promise.all(half.map((one) => one.finish(key)));
+      for (const text of refusals) {
+        expect(text).toMatch(/^HTTP\/1\.1 503 /);
+        expect(text).toMatch(/retry-after: \d/i);
+      }
+      expect(refusals[0]).toContain('"code":"shutting_down"');
+      expect(refusals[1]).toContain('"type":"overloaded_error"');
+      expect(refusals[2]).toContain('"status":"UNAVAILABLE"');
+      await Promise.all(driven);
+      expect(await code).toBe(0);
+      // The slowest call takes 1.5 s; connections that clients keep open do not hold the process up.
+      expect(performance.now() - started).toBeLessThan(15_000);
+      await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow("fetch failed");
+
+      const whole = [...load.whole, ...slow.whole].toSorted();
+      expect(whole.length).toBeGreaterThan(50);
+      expect(slow.whole.size).toBeGreaterThan(0);
+      expect(load.cut + load.refused.size).toBeGreaterThan(0);
+      for (const one of [...load.refused.keys(), ...slow.refused.keys()])
+        expect(one).toBe("503 shutting_down");
+      const database = await openDatabase({
+        url: environment["DATABASE_URL"],
+        dataDir: environment["TOLLGATE_DATA_DIR"],
+        log: silentLog,
+      });
+      const books = booksOf(database);
+      await books.expectClean();
+      const charges = await books.charges();
+      const logged = await books.rowIds();
+      const brokenOff = await database.query(
+        "select reference, kind from ledger_entries where kind in ('void', 'expire')",
+      );
+      await database.close();
+      expect(charges.filter((row) => row.amount_nano !== costNano)).toEqual([]);
+      // Whatever had begun has ended: nobody was cut off in the middle.
+      expect(brokenOff).toEqual([]);
+      expect(charges.map((row) => row.reference).toSorted()).toEqual(whole);
+      // The request log is written out before the process ends.
+      expect(whole.filter((id) => !logged.has(id))).toEqual([]);
+      expect(await tollgate(["verify"], environment)).toMatchObject({ code: 0 });
+    },
+  );
+});
