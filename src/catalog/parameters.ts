@@ -38,6 +38,7 @@ export const protocolDomains: Readonly<Record<string, ParameterDomain>> = {
   user: { type: "string" },
   safety_identifier: { type: "string" },
   prompt_cache_key: { type: "string" },
+  prompt_cache_options: { type: "object" },
   prompt_cache_retention: { type: "enum", values: ["in_memory", "24h"] },
 };
 
@@ -78,6 +79,7 @@ const spellings: Readonly<Record<string, Partial<Record<TextProtocol, string>>>>
   reasoning_effort: { responses: "reasoning.effort" },
   verbosity: { responses: "text.verbosity" },
   user: { responses: "user", messages: "metadata.user_id" },
+  prompt_cache_options: { responses: "prompt_cache_options" },
   prompt_cache_retention: { responses: "prompt_cache_retention" },
 };
 

@@ -1,0 +1,229 @@
+/**
+ * The fields of `POST /v1/responses` on a direct route, row by row: what the upstream is sent of each, what is dropped
+ * and reported, what is refused. Spec: "POST /v1/responses".
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+import { shortAnswer, type Body } from "./support.ts";
+
+let upstream: Recorder;
+let gateway: GatewayUnderTest;
+
+const textModel = (id: string, lacks: string) => `
+  - id: acme/${id}
+    kind: text
+    endpoints: [responses]
+    context_length: 100000
+    max_output_tokens: 8000
+    parameters: { ${lacks}: false }
+    offers:
+      - { provider: up, protocol: responses, upstream_model: up-1, price: { input: "1", output: "2" } }`;
+
+beforeAll(async () => {
+  upstream = await startRecorder(shortAnswer);
+  gateway = await startTestGateway({
+    config: `
+providers:
+  - { id: up, dialect: openai, base_url: "${upstream.url}/v1", api_key: secret }
+models:${textModel("newest", "prompt_cache_retention")}${textModel("earlier", "prompt_cache_options")}
+`,
+  });
+  await gateway.credit("100");
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+interface Outcome {
+  readonly status: number;
+  /** What the upstream was sent; undefined when it was not asked. */
+  readonly seen: Body | undefined;
+  readonly dropped: unknown;
+  readonly answer: Body;
+}
+
+async function send(fields: Body, model = "acme/newest"): Promise<Outcome> {
+  const before = upstream.requests.length;
+  const reply = await gateway.post("/v1/responses", { model, input: "Hi", ...fields });
+  const answer = (await reply.json()) as Body;
+  const dropped = (answer["gw"] as Body | undefined)?.["droppedParams"];
+  return { status: reply.status, seen: upstream.requests[before]?.body, dropped, answer };
+}
+
+const tools = [{ type: "function", name: "f", parameters: { type: "object" } }];
+
+/** Each of these is seen by the upstream as it was sent, and nothing else is. */
+const passed: readonly (readonly [title: string, values: readonly Body[]])[] = [
+  [
+    "RESP-19: each effort",
+    ["none", "minimal", "low", "medium", "high", "xhigh", "max"].map((effort) => ({
+      reasoning: { effort },
+    })),
+  ],
+  [
+    "RESP-21: each kind of summary",
+    ["auto", "concise", "detailed"].map((summary) => ({ reasoning: { summary } })),
+  ],
+  ["RESP-22: both modes", ["standard", "pro"].map((mode) => ({ reasoning: { mode } }))],
+  [
+    "RESP-23: each context",
+    ["auto", "current_turn", "all_turns"].map((context) => ({ reasoning: { context } })),
+  ],
+  ["RESP-28: include", [{ include: ["reasoning.encrypted_content", "of.the.future"] }]],
+  [
+    "RESP-30: what needs the upstream's own state",
+    [
+      {
+        background: true,
+        context_management: [{ type: "compaction", compact_threshold: 9 }],
+        conversation: { id: "conv_1" },
+        prompt: { id: "pmpt_1", variables: { a: "b" } },
+      },
+    ],
+  ],
+  ["RESP-32: truncation", [{ truncation: "auto" }, { truncation: "disabled" }]],
+  ["RESP-33: metadata", [{ metadata: { b: "2", a: "1" } }]],
+  ["RESP-34: store", [{ store: true }, { store: false }]],
+  ["RESP-35: user", [{ user: "user-1" }]],
+  [
+    "RESP-39: include_obfuscation",
+    [
+      { stream_options: { include_obfuscation: false } },
+      { stream_options: { include_obfuscation: true } },
+    ],
+  ],
+  ["RESP-42: top_logprobs", [{ top_logprobs: 0 }, { top_logprobs: 20 }]],
+  ["RESP-43: max_tool_calls", [{ max_tool_calls: 3 }]],
+  ["RESP-44: safety_identifier", [{ safety_identifier: "hash" }]],
+  [
+    "RESP-18: each verbosity",
+    ["low", "medium", "high"].map((verbosity) => ({ text: { verbosity } })),
+  ],
+];
+
+describe("what passes", () => {
+  it.each(passed)("%s", async (_title, values) => {
+    for (const fields of values) {
+      const { status, seen, dropped } = await send(fields);
+      expect({ status, seen, dropped }).toEqual({
+        status: 200,
+        seen: { model: "up-1", input: "Hi", ...fields },
+        dropped: undefined,
+      });
+    }
+  });
+
+  it("RESP-20: no effort is put in where none was sent", async () => {
+    for (const fields of [{}, { reasoning: {} }, { reasoning: { summary: "auto" } }]) {
+      const { seen } = await send(fields);
+      expect(JSON.stringify(seen)).not.toContain("effort");
+    }
+  });
+
+  it("RESP-16: parallel_tool_calls is sent only with tools", async () => {
+    for (const parallel_tool_calls of [true, false]) {
+      expect((await send({ parallel_tool_calls, tools })).seen).toMatchObject({
+        parallel_tool_calls,
+      });
+      const without = await send({ parallel_tool_calls });
+      expect(without.seen).toEqual({ model: "up-1", input: "Hi" });
+      expect(without.dropped).toEqual(["parallel_tool_calls"]);
+      expect((await send({ parallel_tool_calls, tools: [] })).seen).not.toHaveProperty(
+        "parallel_tool_calls",
+      );
+    }
+  });
+
+  it("RESP-46 RESP-47 RESP-48: prompt_cache_options passes on the newest family, is dropped and reported on an earlier one", async () => {
+    for (const mode of ["implicit", "explicit"]) {
+      const prompt_cache_options = { ttl: "30m", mode };
+      const newest = await send({ prompt_cache_options });
+      expect(newest.seen).toEqual({ model: "up-1", input: "Hi", prompt_cache_options });
+      const earlier = await send({ prompt_cache_options }, "acme/earlier");
+      expect(earlier).toMatchObject({ status: 200, dropped: ["prompt_cache_options"] });
+      expect(earlier.seen).not.toHaveProperty("prompt_cache_options");
+    }
+    const ttl = await send({ prompt_cache_options: { ttl: "1h" } });
+    const mode = await send({ prompt_cache_options: { mode: "eager" } });
+    expect([ttl.status, ttl.seen, mode.status, mode.seen]).toEqual([
+      400,
+      undefined,
+      400,
+      undefined,
+    ]);
+  });
+
+  it("RESP-49: prompt_cache_retention passes on an earlier model, is dropped and reported on the newest family", async () => {
+    for (const prompt_cache_retention of ["in_memory", "24h"]) {
+      const earlier = await send({ prompt_cache_retention }, "acme/earlier");
+      expect(earlier.seen).toEqual({ model: "up-1", input: "Hi", prompt_cache_retention });
+      const newest = await send({ prompt_cache_retention });
+      expect(newest).toMatchObject({ status: 200, dropped: ["prompt_cache_retention"] });
+      expect(newest.seen).not.toHaveProperty("prompt_cache_retention");
+    }
+  });
+});
+
+describe("what is dropped, and said to be", () => {
+  it("RESP-40 RESP-41 TXT-09 TXT-17: every service_tier", async () => {
+    for (const tier of ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"]) {
+      const { status, seen, dropped } = await send({ service_tier: tier });
+      expect({ status, seen, dropped }).toEqual({
+        status: 200,
+        seen: { model: "up-1", input: "Hi" },
+        dropped: ["service_tier"],
+      });
+    }
+  });
+
+  it("RESP-29: previous_response_id", async () => {
+    const { status, seen, dropped } = await send({ previous_response_id: "resp_0" });
+    expect({ status, seen, dropped }).toEqual({
+      status: 200,
+      seen: { model: "up-1", input: "Hi" },
+      dropped: ["previous_response_id"],
+    });
+  });
+
+  it("RESP-39: any other member of stream_options", async () => {
+    const stream_options = { include_usage: true, include_obfuscation: false };
+    const { seen, dropped } = await send({ stream_options });
+    expect(seen!["stream_options"]).toEqual({ include_obfuscation: false });
+    expect(dropped).toEqual(["stream_options.include_usage"]);
+  });
+});
+
+describe("what is refused", () => {
+  const refused: readonly (readonly [title: string, fields: Body, param: string])[] = [
+    ["RESP-32: another truncation", { truncation: "some" }, "truncation"],
+    ["RESP-42: too many top_logprobs", { top_logprobs: 21 }, "top_logprobs"],
+    ["RESP-18: another verbosity", { text: { verbosity: "much" } }, "text.verbosity"],
+    ["RESP-50: moderation as a text", { moderation: "low" }, "moderation"],
+  ];
+  it.each(refused)("%s", async (_title, fields, param) => {
+    const { status, seen, answer } = await send(fields);
+    expect({ status, seen }).toEqual({ status: 400, seen: undefined });
+    expect(answer["error"]).toMatchObject({ type: "invalid_request_error", param });
+  });
+
+  it("RESP-24 TXT-20: an effort that only the upstream can refuse is refused by the upstream, in its own words", async () => {
+    const error = {
+      message: "Unsupported value: 'ultra' is not supported with this model.",
+      type: "invalid_request_error",
+      param: "reasoning.effort",
+      code: "unsupported_value",
+    };
+    upstream.answer(json({ error }, 400));
+    const { status, seen, answer } = await send({ reasoning: { effort: "ultra" } });
+    upstream.answer(shortAnswer);
+    expect(seen!["reasoning"]).toEqual({ effort: "ultra" });
+    expect({ status, answer }).toEqual({ status: 400, answer: { error } });
+  });
+
+  it("RESP-50: moderation as an object passes", async () => {
+    const moderation = { model: "omni", policy: { input: { mode: "block" } } };
+    expect((await send({ moderation })).seen).toMatchObject({ moderation });
+  });
+});
