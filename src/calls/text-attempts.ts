@@ -3,9 +3,10 @@
  * design.md section 7; the outcome table is upstream/outcome.ts.
  */
 import { GatewayError, toGatewayError } from "../base/errors.ts";
+import { isObject } from "../base/json.ts";
 import { noteHeader } from "../base/notes.ts";
 import type { Provider } from "../catalog/index.ts";
-import { codecs, type JsonObject } from "../protocols/index.ts";
+import { codecs, type Codec, type JsonObject } from "../protocols/index.ts";
 import {
   ExchangeError,
   openExchange,
@@ -175,9 +176,20 @@ async function refusal(
     isErrorBody(body)
   ) {
     // The same protocol on both sides: the vendor's own words reach the caller as they are (TXT-20).
-    context.refusalBody = body;
+    context.refusalBody = completed(body, codecs[context.call.protocol], outcome.error);
   }
   return outcome;
+}
+
+/** The vendor's body, and what every error of its protocol has and this one lacks (ERR-01). */
+function completed(body: RefusalBody, codec: Codec, error: GatewayError): JsonObject {
+  const { error: own, request_id: _ours, ...outer } = codec.encodeError(error, "");
+  const { details: _notTheirs, ...filled } = own as JsonObject;
+  // Numbers as codes: OpenRouter puts its status there, where the OpenAI style has a string.
+  const { code } = body.error;
+  const asText = typeof filled["code"] === "string" && typeof code === "number";
+  const words = asText ? { ...body.error, code: String(code) } : body.error;
+  return { ...outer, ...body, error: { ...filled, ...words } };
 }
 
 function parseLenient(text: string): unknown {
@@ -188,10 +200,10 @@ function parseLenient(text: string): unknown {
   }
 }
 
-function isErrorBody(body: unknown): body is JsonObject {
-  return (
-    typeof body === "object" && body !== null && "error" in body && typeof body.error === "object"
-  );
+type RefusalBody = JsonObject & { readonly error: JsonObject };
+
+function isErrorBody(body: unknown): body is RefusalBody {
+  return isObject(body) && isObject(body["error"]);
 }
 
 /** One of a provider's credentials, by weight. */

@@ -54,7 +54,16 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
     response["reasoning"] = { ...reasoning, effort, summary };
   }
   if (Array.isArray(output)) output.forEach(dropNullEncryption);
+  completeTotal(response["usage"]);
   return response;
+}
+
+/** The total is the sum of both sides (RESP-53); some vendors leave it out, or count otherwise. */
+function completeTotal(usage: Json | undefined): void {
+  const object: WireObject | undefined = isObject(usage) ? usage : undefined;
+  const { input_tokens: input, output_tokens: output } = object ?? {};
+  if (!object || typeof input !== "number" || typeof output !== "number") return;
+  object["total_tokens"] = input + output;
 }
 
 /** `encrypted_content` is a string or absent. */
