@@ -73,6 +73,8 @@ export interface WireError {
   readonly type?: string | undefined;
   readonly code?: string | undefined;
   readonly param?: string | undefined;
+  /** When to come again, where the body tells it (google.rpc.RetryInfo). */
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 /** One text protocol. */

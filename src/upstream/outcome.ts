@@ -87,14 +87,14 @@ export function outcomeOfStatus(
     wire.code !== undefined && credentialCodes.has(wire.code)
       ? ourSetup
       : (rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake));
-  return { ...row, error: errorOf(row, status, wire, retryAfter) };
+  return { ...row, error: errorOf(row, status, wire, secondsOf(retryAfter, wire)) };
 }
 
 function errorOf(
   row: Row,
   status: number,
   wire: WireError,
-  retryAfter: string | undefined,
+  retryAfterSeconds: number,
 ): GatewayError {
   switch (row.code) {
     case "upstream_rejected":
@@ -103,13 +103,11 @@ function errorOf(
       return new GatewayError(
         "rate_limit_exceeded",
         "Every provider of this model limits its rate now.",
-        {
-          retryAfterSeconds: secondsOf(retryAfter),
-        },
+        { retryAfterSeconds },
       );
     case "no_provider_available":
       return new GatewayError(row.code, "Every provider of this model is overloaded now.", {
-        retryAfterSeconds: secondsOf(retryAfter),
+        retryAfterSeconds,
       });
     case "upstream_timeout":
       return new GatewayError(
@@ -122,8 +120,9 @@ function errorOf(
   }
 }
 
-function secondsOf(retryAfter: string | undefined): number {
-  const seconds = Number(retryAfter);
+/** The header's word, else the body's, within reason. */
+function secondsOf(retryAfter: string | undefined, wire: WireError): number {
+  const seconds = Number(retryAfter ?? wire.retryAfterSeconds);
   return Number.isFinite(seconds) && seconds > 0
     ? Math.min(Math.ceil(seconds), 3600)
     : retryAfterSecondsDefault;

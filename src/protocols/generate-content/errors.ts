@@ -63,6 +63,7 @@ export function decodeError(status: number, body: unknown): WireError {
     type: word(error["status"]) ?? base.type,
     code: firstWord(details, "reason") ?? word(error["status"]) ?? base.code,
     param: fieldViolation(details) ?? base.param,
+    retryAfterSeconds: retryDelay(details),
   };
 }
 
@@ -75,6 +76,12 @@ function firstWord(details: readonly WireObject[], key: string): string | undefi
     if (value !== undefined) return value;
   }
   return undefined;
+}
+
+/** google.rpc.RetryInfo: a number of seconds with an "s" after it; the vendor sends no Retry-After header. */
+function retryDelay(details: readonly WireObject[]): number | undefined {
+  const seconds = /^(\d+(?:\.\d+)?)s$/.exec(firstWord(details, "retryDelay") ?? "")?.[1];
+  return seconds === undefined ? undefined : Number(seconds);
 }
 
 /** google.rpc.BadRequest names the offending field. */
