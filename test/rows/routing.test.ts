@@ -1,0 +1,320 @@
+/** Which provider answers: suffixes, strategies, pins, tiers, preferences, sessions. By calls to two upstreams. ROUTE rows. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import {
+  changeKey,
+  changeOrganization,
+  changeWorkspace,
+  createOrganization,
+  createWorkspace,
+  type RoutingSettings,
+} from "../../src/tenancy/index.ts";
+import { json } from "../support/recorder.ts";
+import { errorCode } from "./endpoints.ts";
+import { chat, eachProtocol, messages, protocols, responses, type Protocol } from "./protocols.ts";
+import { answering, modelRow, startWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({
+    models: [
+      modelRow("acme/official-only", chat, { providers: ["first"] }),
+      modelRow("acme/community-only", chat, { providers: ["second"] }),
+    ].join("\n"),
+  });
+});
+afterAll(() => world.close());
+beforeEach(() => world.answer(answering));
+
+const context = () => ({ database: world.gateway.database, clock: systemClock });
+const failing = json({ error: { message: "down" } }, 500);
+
+async function tenant() {
+  const organization = await createOrganization(context(), { name: "org" });
+  const workspace = await createWorkspace(context(), {
+    organizationId: organization.id,
+    name: "ws",
+  });
+  await world.gateway.ledger.credit({
+    workspaceId: workspace.id,
+    amountNano: 10n ** 9n,
+    reference: "start",
+  });
+  const { key, record } = await world.makeKey({ workspaceId: workspace.id });
+  return { organization, workspace, key, id: record.id };
+}
+
+/** Sets what a key has of its own. */
+const route = (id: string, routing: Partial<RoutingSettings>) =>
+  changeKey(context(), { id }, { routing: { mode: "custom", ...routing } });
+
+/** Who was called in how many calls, and the statuses. */
+async function whoAnswers(
+  key: string,
+  options: { calls?: number; model?: string; protocol?: Protocol } = {},
+) {
+  const { calls = 8, protocol = chat, model = protocol.model } = options;
+  world.first.requests.length = 0;
+  world.second.requests.length = 0;
+  const answers = await Promise.all(
+    Array.from({ length: calls }, async () => {
+      const answer = await world.call(protocol, { key, model });
+      await answer.text();
+      return answer.status;
+    }),
+  );
+  return {
+    first: world.first.requests.length,
+    second: world.second.requests.length,
+    statuses: [...new Set(answers)],
+  };
+}
+
+describe("suffixes", () => {
+  it.each(eachProtocol)(
+    "ROUTE-02: only the provider named is called (%s)",
+    async (_name, protocol) => {
+      const { key } = world.gateway;
+      expect(await whoAnswers(key, { protocol, model: `${protocol.model}:second` })).toEqual({
+        first: 0,
+        second: 8,
+        statuses: [200],
+      });
+      expect(await whoAnswers(key, { protocol, model: `${protocol.model}:first` })).toEqual({
+        first: 8,
+        second: 0,
+        statuses: [200],
+      });
+    },
+  );
+
+  it.each(eachProtocol)(
+    "ROUTE-03: @price calls the cheaper one first, and the other when it fails (%s)",
+    async (_name, protocol) => {
+      const { key } = world.gateway;
+      const model = `${protocol.model}:@price`;
+      expect(await whoAnswers(key, { protocol, model })).toEqual({
+        first: 8,
+        second: 0,
+        statuses: [200],
+      });
+      world.first.answer(failing);
+      expect(await whoAnswers(key, { protocol, model, calls: 2 })).toEqual({
+        first: 2,
+        second: 2,
+        statuses: [200],
+      });
+    },
+  );
+
+  it("ROUTE-04: the two forms are not combined, on any endpoint, in the path too", async () => {
+    for (const protocol of protocols) {
+      for (const stream of [false, true]) {
+        for (const suffix of [
+          ":first:@price",
+          ":@price:first",
+          ":first:second",
+          ":@price:@latency",
+        ]) {
+          const answer = await world.call(protocol, { model: protocol.model + suffix, stream });
+          expect([protocol.name, suffix, answer.status]).toEqual([protocol.name, suffix, 400]);
+          expect(errorCode(await answer.text())).toBe("invalid_model_suffix");
+        }
+      }
+    }
+    expect(world.first.requests.length + world.second.requests.length).toBe(0);
+  });
+
+  it("ROUTE-18 ROUTE-19: a suffix never leaves the pool: the pin holds under @price, and another provider is refused", async () => {
+    const { key, id } = await tenant();
+    await route(id, { pinnedProviders: ["second"] });
+    await changeKey(context(), { id }, { allowRequestOverride: true });
+    expect(await whoAnswers(key, { model: "acme/chat:@price" })).toEqual({
+      first: 0,
+      second: 8,
+      statuses: [200],
+    });
+    await changeKey(context(), { id }, { allowRequestOverride: false });
+    expect(await whoAnswers(key, { model: "acme/chat:second" })).toEqual({
+      first: 0,
+      second: 8,
+      statuses: [200],
+    });
+    expect(await whoAnswers(key, { model: "acme/chat:first" })).toEqual({
+      first: 0,
+      second: 0,
+      statuses: [400],
+    });
+  });
+
+  it("ROUTE-15 ROUTE-16 ROUTE-17: a key's own routing locks the strategy suffix, unless it allows the override", async () => {
+    const { key, id } = await tenant();
+    expect(await whoAnswers(key, { model: "acme/chat:@price" })).toEqual({
+      first: 8,
+      second: 0,
+      statuses: [200],
+    });
+    await route(id, { preferredProviders: ["second"] });
+    expect(await whoAnswers(key, { model: "acme/chat:@price" })).toEqual({
+      first: 0,
+      second: 0,
+      statuses: [400],
+    });
+    await changeKey(context(), { id }, { allowRequestOverride: true });
+    expect((await whoAnswers(key, { model: "acme/chat:@price" })).statuses).toEqual([200]);
+  });
+});
+
+describe("settings of a key and of the layers above", () => {
+  it("ROUTE-01 ROUTE-06: strategy, pin and preference each steer, and the strategy leaves the fallback as it is", async () => {
+    const { key, id } = await tenant();
+    await route(id, { sort: "price" });
+    expect(await whoAnswers(key)).toEqual({ first: 8, second: 0, statuses: [200] });
+    world.first.answer(failing);
+    expect(await whoAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
+    world.answer(answering);
+    await route(id, { sort: null, pinnedProviders: ["second"] });
+    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    await route(id, { pinnedProviders: [], preferredProviders: ["second"] });
+    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    // Without any of them both are used: by price, but not only by price.
+    await changeKey(context(), { id }, { routing: null });
+    const balanced = await whoAnswers(key, { calls: 80 });
+    expect(balanced.first).toBeGreaterThan(balanced.second);
+    expect(balanced.second).toBeGreaterThan(0);
+  });
+
+  it("ROUTE-05: a key that follows has its workspace's setting; a custom one its own", async () => {
+    const { key, id, workspace } = await tenant();
+    await changeWorkspace(context(), workspace.id, {
+      routing: { mode: "custom", preferredProviders: ["second"] },
+    });
+    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    await route(id, { preferredProviders: ["first"] });
+    expect(await whoAnswers(key)).toEqual({ first: 8, second: 0, statuses: [200] });
+    await changeKey(context(), { id }, { routing: { mode: "follow" } });
+    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+  });
+
+  it("ROUTE-08: a pinned provider that is down is an error, and the other is not called", async () => {
+    const { key, id } = await tenant();
+    await route(id, { pinnedProviders: ["first"] });
+    world.first.answer(failing);
+    const { second, statuses } = await whoAnswers(key, { calls: 3 });
+    expect({ second, statuses }).toEqual({ second: 0, statuses: [502] });
+  });
+
+  it("ROUTE-09: a model on none of the pinned is not callable, and nobody is called", async () => {
+    const { key, id } = await tenant();
+    await route(id, { pinnedProviders: ["first"] });
+    expect(await whoAnswers(key, { model: "acme/community-only" })).toEqual({
+      first: 0,
+      second: 0,
+      statuses: [403],
+    });
+    const listed = await (
+      await world.gateway.get("/v1/models", { authorization: `Bearer ${key}` })
+    ).text();
+    expect(listed).toContain("acme/official-only");
+    expect(listed).not.toContain("acme/community-only");
+  });
+
+  it("ROUTE-10 ROUTE-11: a preferred provider is tried first; it is no constraint", async () => {
+    const { key, id } = await tenant();
+    await route(id, { preferredProviders: ["second", "nobody"] });
+    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    world.second.answer(failing);
+    expect(await whoAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
+    world.answer(answering);
+    expect(await whoAnswers(key, { model: "acme/official-only" })).toEqual({
+      first: 8,
+      second: 0,
+      statuses: [200],
+    });
+  });
+
+  it("ROUTE-12 ROUTE-14: a key's constraint only narrows: the layers above bind a custom key too", async () => {
+    const { key, id, organization, workspace } = await tenant();
+    await changeWorkspace(context(), workspace.id, {
+      routing: { mode: "custom", supplyTiers: ["official"] },
+    });
+    await route(id, { supplyTiers: ["official", "partner", "community"] });
+    expect(await whoAnswers(key, { calls: 20 })).toEqual({ first: 20, second: 0, statuses: [200] });
+    await route(id, { supplyTiers: ["community"] });
+    expect(await whoAnswers(key)).toEqual({ first: 0, second: 0, statuses: [403] });
+    await changeWorkspace(context(), workspace.id, { routing: null });
+    await changeOrganization(context(), organization.id, {
+      routing: { mode: "custom", pinnedProviders: ["first"] },
+    });
+    await route(id, { supplyTiers: [], pinnedProviders: ["first", "second"] });
+    expect(await whoAnswers(key, { calls: 20 })).toEqual({ first: 20, second: 0, statuses: [200] });
+  });
+
+  it("ROUTE-13: pins and preferences together: the preferred first, then the other pinned", async () => {
+    const { key, id } = await tenant();
+    await route(id, { pinnedProviders: ["first", "second"], preferredProviders: ["second"] });
+    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    world.second.answer(failing);
+    expect(await whoAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
+    // Prefer one that is not pinned: it stays out.
+    await route(id, { pinnedProviders: ["second"], preferredProviders: ["first"] });
+    expect(await whoAnswers(key, { calls: 2 })).toMatchObject({ first: 0, statuses: [502] });
+  });
+});
+
+describe("sessions", () => {
+  /** How many calls each provider got, one call for each of these bodies. */
+  async function spread(bodies: readonly object[]): Promise<number[]> {
+    world.answer(answering);
+    await Promise.all(
+      bodies.map(async (extra) => {
+        const answer = await world.call(responses, { extra });
+        expect(answer.status).toBe(200);
+        await answer.text();
+      }),
+    );
+    return [world.first.requests.length, world.second.requests.length].sort(
+      (one, other) => one - other,
+    );
+  }
+  const times = (count: number, make: (index: number) => object) =>
+    Array.from({ length: count }, (_one, index) => make(index));
+
+  it("RESP-36: the same user goes to one provider; other users spread", async () => {
+    for (const user of ["ada", "bob", "cy"]) {
+      expect(await spread(times(20, () => ({ user })))).toEqual([0, 20]);
+    }
+    expect((await spread(times(40, (index) => ({ user: `user ${index}` }))))[0]).toBeGreaterThan(3);
+  });
+
+  it("RESP-37 RESP-38: prompt_cache_key goes before user: one value, one provider; other values spread", async () => {
+    for (const prompt_cache_key of ["session 1", "session 2", "session 3"]) {
+      expect(
+        await spread(times(20, (index) => ({ prompt_cache_key, user: `user ${index}` }))),
+      ).toEqual([0, 20]);
+    }
+    expect(
+      (await spread(times(40, (index) => ({ prompt_cache_key: `key ${index}`, user: "ada" }))))[0],
+    ).toBeGreaterThan(3);
+  });
+
+  it("RESP-45: safety_identifier holds no session", async () => {
+    expect((await spread(times(60, () => ({ safety_identifier: "same" }))))[0]).toBeGreaterThan(0);
+  });
+
+  it("a session in the chat protocol and one in messages hold too", async () => {
+    for (const [protocol, extra] of [
+      [chat, { user: "ada" }],
+      [chat, { prompt_cache_key: "session" }],
+      [messages, { metadata: { user_id: "ada" } }],
+    ] as const) {
+      world.answer(answering);
+      await Promise.all(
+        times(20, () => extra).map(async (one) =>
+          (await world.call(protocol, { extra: one })).text(),
+        ),
+      );
+      expect([world.first.requests.length, world.second.requests.length]).toContain(20);
+    }
+  });
+});
