@@ -1,11 +1,7 @@
 /** `@google/genai` at generateContent, under the paths it really sends. Spec: "Text endpoints"; decisions "other spellings". */
-import {
-  GoogleGenAI,
-  type Content,
-  type GenerateContentParameters,
-  type GenerateContentResponse,
-} from "@google/genai";
+import { GoogleGenAI } from "@google/genai";
 import { describe, expect, it } from "vitest";
+import { generateContent } from "./generate-content-sdk.ts";
 import {
   failsAs,
   failureNames,
@@ -14,155 +10,22 @@ import {
   scenarios,
   stopsAtSequence,
   waitsOutRateLimit,
-  type Ask,
-  type Connection,
-  type Sdk,
-  type Told,
 } from "./scenarios.ts";
 import { scripted, useWorld } from "./support.ts";
-
-function userOf({ text, picture }: Ask): Content {
-  const image = { inlineData: { mimeType: "image/png", data: picture?.toString("base64") ?? "" } };
-  return { role: "user", parts: picture ? [image, { text }] : [{ text }] };
-}
-
-function paramsOf(ask: Ask): GenerateContentParameters {
-  const declarations = ask.tools?.map(({ parameters, ...tool }) => ({
-    ...tool,
-    parametersJsonSchema: parameters,
-  }));
-  return {
-    model: ask.model ?? "sandbox/generate-content",
-    contents: [userOf(ask)],
-    config: {
-      ...(ask.system !== undefined && { systemInstruction: ask.system }),
-      ...(ask.temperature !== undefined && { temperature: ask.temperature }),
-      ...(ask.reasons && { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } }),
-      ...(ask.stop && { stopSequences: [...ask.stop] }),
-      ...(declarations && { tools: [{ functionDeclarations: declarations }] }),
-    },
-  };
-}
-
-/** What the pieces of an answer add up to; a whole answer is one piece. */
-function tell(chunks: readonly GenerateContentResponse[]): Told {
-  const last = chunks.at(-1)!;
-  const parts = chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
-  const spoken = parts.filter((part) => part.text && !part.thought);
-  const calls = parts.flatMap((part) => part.functionCall ?? []);
-  return {
-    text: spoken.map(({ text }) => text).join(""),
-    calls: calls.map((call) => ({ name: call.name!, arguments: call.args })),
-    finish: last.candidates?.[0]?.finishReason,
-    model: last.modelVersion,
-    usage: last.usageMetadata,
-    pieces: spoken.length,
-    turn: { role: "model", parts: parts.filter((part) => part.text !== "") },
-  };
-}
-
-function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): Connection {
-  const { models } = new GoogleGenAI({
-    apiKey: key,
-    httpOptions: {
-      baseUrl: url,
-      ...(retries && { retryOptions: { initialDelay: 1, jitter: 0 } }),
-      ...(fetch && { fetch }),
-    },
-  });
-  return {
-    ask: async (ask) => tell([await models.generateContent(paramsOf(ask))]),
-    async stream(ask, leaveAfter = Infinity) {
-      const leaving = new AbortController();
-      const params = paramsOf(ask);
-      const config = { ...params.config, abortSignal: leaving.signal };
-      const chunks: GenerateContentResponse[] = [];
-      for await (const chunk of await models.generateContentStream({ ...params, config })) {
-        chunks.push(chunk);
-        if (chunks.length === leaveAfter) leaving.abort();
-      }
-      return tell(chunks);
-    },
-    async answer(ask, told, results) {
-      const turn = told.turn as Content;
-      const calls = turn.parts!.flatMap((part) => part.functionCall ?? []);
-      const parts = calls.map(({ id, name }, at) => ({
-        functionResponse: { ...(id && { id }), name: name!, response: { output: results[at] } },
-      }));
-      const contents = [userOf(ask), turn, { role: "user", parts }];
-      return tell([await models.generateContent({ ...paramsOf(ask), contents })]);
-    },
-  };
-}
-
-const failure = (code: number, status: string, reason: string, more: object = {}): object => ({
-  class: "ApiError",
-  status: code,
-  error: { code, status, details: [{ reason, domain: "tollgate", ...more }] },
-});
-
-const google: Sdk = {
-  model: "sandbox/generate-content",
-  connect,
-  // Function calls end with STOP here too.
-  finish: { stop: "STOP", tools: "STOP" },
-  usage: (input) => ({
-    promptTokenCount: input,
-    cachedContentTokenCount: 30,
-    candidatesTokenCount: 33,
-    thoughtsTokenCount: 12,
-    totalTokenCount: input + 45,
-  }),
-  system: (text) => ({ systemInstruction: { parts: [{ text }] } }),
-  picture: (data) => ({
-    contents: [
-      { parts: [{ inlineData: { mimeType: "image/png", data } }, { text: expect.any(String) }] },
-    ],
-  }),
-  failures: {
-    "wrong key": failure(401, "UNAUTHENTICATED", "INVALID_API_KEY"),
-    "no balance": failure(402, "FAILED_PRECONDITION", "INSUFFICIENT_BALANCE"),
-    "unknown model": failure(404, "NOT_FOUND", "MODEL_NOT_FOUND"),
-    "bad value": failure(400, "INVALID_ARGUMENT", "INTEGER_ABOVE_MAX_VALUE", {
-      metadata: { param: "generationConfig.temperature" },
-    }),
-    "refused upstream": {
-      class: "ApiError",
-      status: 400,
-      error: { code: 400, status: "INVALID_ARGUMENT", message: "Not in this house." },
-    },
-    "rate limited": {
-      class: "ApiError",
-      status: 429,
-      error: { status: "RESOURCE_EXHAUSTED", details: [{}, { retryDelay: "7s" }] },
-    },
-    overloaded: {
-      class: "ApiError",
-      status: 503,
-      error: { status: "UNAVAILABLE", details: [{}, { retryDelay: "9s" }] },
-    },
-    "broken stream": { class: "ApiError", status: 502, error: { status: "UNAVAILABLE" } },
-  },
-  fields(error) {
-    // Its errors have a status, and the body's JSON as their message; in streams with words before it.
-    const body = JSON.parse(error.message.slice(error.message.indexOf("{"))) as object;
-    return { ...Object.fromEntries(Object.entries(error)), ...body };
-  },
-};
 
 describe("@google/genai over generateContent", () => {
   const world = useWorld();
 
-  it.each(scenarios)("$title", (scenario) => scenario.run(world, google));
-  it("stop sequences end the text", () => stopsAtSequence(world, google));
+  it.each(scenarios)("$title", (scenario) => scenario.run(world, generateContent));
+  it("stop sequences end the text", () => stopsAtSequence(world, generateContent));
   it("BILL-21 T62: leaving in mid-stream stops the upstream at once and is charged", () =>
-    leavesInMidStream(world, google));
+    leavesInMidStream(world, generateContent));
   it.each(failureNames)("%s is thrown as the SDK's own error", (name) =>
-    failsAs(world, google, name),
+    failsAs(world, generateContent, name),
   );
   it("BILL-23 ERR-09: a 402 is not sent again, and never reaches the upstream", () =>
-    paysOnce(world, google));
-  it("a rate limit that passes is waited for", () => waitsOutRateLimit(world, google));
+    paysOnce(world, generateContent));
+  it("a rate limit that passes is waited for", () => waitsOutRateLimit(world, generateContent));
 
   it.each([
     ["v1", "/v1/models/sandbox/generate-content"],
@@ -183,7 +46,10 @@ describe("@google/genai over generateContent", () => {
           },
         },
       });
-      const asked = { model: google.model, contents: scripted("Hi", { reply: "Here I am." }) };
+      const asked = {
+        model: generateContent.model,
+        contents: scripted("Hi", { reply: "Here I am." }),
+      };
       expect((await models.generateContent(asked)).text).toBe("Here I am.");
       let streamed = "";
       for await (const chunk of await models.generateContentStream(asked))

@@ -42,11 +42,11 @@ export interface World {
 }
 
 /** A gateway with the sandbox behind it for the tests of one file. */
-export function useWorld(): World {
+export function useWorld(options: { readonly forceConversion?: boolean } = {}): World {
   let gateway: GatewayUnderTest;
   let poorKey = "";
   beforeAll(async () => {
-    gateway = await startTestGateway();
+    gateway = await startTestGateway(options);
     poorKey = await keyWithoutMoney(gateway);
   });
   afterAll(() => gateway.close());

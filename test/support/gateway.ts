@@ -26,6 +26,8 @@ interface Options {
   readonly sandbox?: "on" | "off";
   readonly holdLeaseMs?: number;
   readonly keepAliveMs?: number;
+  /** Direct calls go through the canonical form too. */
+  readonly forceConversion?: boolean;
   readonly receive?: GatewayOptions["receive"];
   readonly log?: Log;
   readonly clock?: Clock;
@@ -47,13 +49,14 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     ...options.environment,
   });
-  const { holdLeaseMs, keepAliveMs, receive, clock } = options;
+  const { holdLeaseMs, keepAliveMs, forceConversion, receive, clock } = options;
   const gateway = await startGateway({
     environment,
     log: options.log ?? silentLog,
     ...(receive === undefined ? {} : { receive }),
     ...(holdLeaseMs === undefined ? {} : { holdLeaseMs }),
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
+    ...(forceConversion === undefined ? {} : { forceConversion }),
     ...(clock === undefined ? {} : { clock }),
   });
   const key = gateway.first?.apiKey ?? "";
