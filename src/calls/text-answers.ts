@@ -26,7 +26,7 @@ export async function answerWhole(
   const bytes = await readWhole(context, exchange, candidate);
   if (!bytes) return;
   const { route } = context;
-  const answer = isEventStream(exchange)
+  const answer = isEventStream(exchange, false)
     ? wholeFromStream(route, bytes)
     : parseAnswer(bytes, route);
   context.record.firstTokenMs = context.clock.now() - context.record.startedMs;
@@ -61,7 +61,7 @@ export async function answerStream(
   exchange: Exchange,
   candidate: Candidate,
 ): Promise<void> {
-  if (!isEventStream(exchange)) return answerStreamFromWhole(context, exchange, candidate);
+  if (!isEventStream(exchange, true)) return answerStreamFromWhole(context, exchange, candidate);
   const tap = context.route.tap();
   const end = await relayStream({
     exchange,
@@ -126,8 +126,10 @@ async function settle(context: CallContext, candidate: Candidate, metered: Meter
   context.record.status = context.reply.gone ? "client_closed" : "succeeded";
 }
 
-function isEventStream(exchange: Exchange): boolean {
-  return (exchange.headers["content-type"] ?? "").startsWith("text/event-stream");
+/** Not every vendor labels its streams: where one was asked for, what is not labelled as JSON is read as one. */
+function isEventStream({ headers }: Exchange, asked: boolean): boolean {
+  const type = (headers["content-type"] ?? "").toLowerCase();
+  return type.startsWith("text/event-stream") || (asked && !type.includes("json"));
 }
 
 /** Some upstreams tell an error with status 200: that is no answer, and not to be billed (T60). */

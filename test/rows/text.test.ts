@@ -303,6 +303,41 @@ describe("one program speaks in the other form than it was asked for", () => {
   );
 
   it.each(eachProtocol)(
+    "T14: a stream without its Content-Type is a stream, and a page of HTML is none (%s)",
+    async (_name, protocol) => {
+      for (const headers of [
+        {},
+        { "content-type": "text/plain" },
+        { "content-type": "Text/Event-Stream" },
+      ]) {
+        world.answer(
+          (_request, upstream) =>
+            void upstream.writeHead(200, headers).end(protocol.frames.join("")),
+        );
+        const events = await readEvents(await world.call(protocol, { stream: true }));
+        expect(protocol.textOfFrames(events)).toBe(answerText);
+        expect(protocol.endsNormally(events)).toBe(true);
+      }
+      world.answer(
+        (_request, upstream) =>
+          void upstream.writeHead(200, { "content-type": "text/html" }).end("<h1>Log in</h1>"),
+      );
+      expect((await world.call(protocol, { stream: true })).status).toBe(502);
+      expect((await world.call(protocol)).status).toBe(502);
+    },
+  );
+
+  it("T14: the array form of generateContent stays an array where the upstream answers whole", async () => {
+    world.answer(json(generateContent.whole()));
+    const path = "/v1beta/models/acme/gemini:streamGenerateContent";
+    const answer = await world.gateway.post(path, generateContent.body("", true));
+    const elements = (await answer.json()) as object[];
+    const events = elements.map((element) => ({ data: JSON.stringify(element) }));
+    expect(generateContent.textOfFrames(events)).toBe(answerText);
+    expect(generateContent.endsNormally(events)).toBe(true);
+  });
+
+  it.each(eachProtocol)(
     "T15: a whole answer was asked and the upstream streams: the caller gets it whole, billed (%s)",
     async (_name, protocol) => {
       world.answer(stream(protocol.frames));
