@@ -63,6 +63,11 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
       open.delete(hold.id);
       if (result.outcome === "posted" || result.outcome === "already_posted")
         return result.chargedNano;
+      const late = await ledger.chargeExpired({ ...hold, amountNano });
+      if (late.outcome === "posted") {
+        log.warn({ hold: hold.id }, "a call outlived its lease; it was charged after it");
+        return late.chargedNano;
+      }
       log.error(
         { hold: hold.id, outcome: result.outcome },
         "a finished call found its hold gone; nothing was charged",

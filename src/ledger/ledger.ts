@@ -33,6 +33,11 @@ export interface Ledger {
   post(input: PostInput): Promise<PostResult>;
   /** Releases the hold and charges nothing. @throws GatewayError database_unavailable, after long tries */
   void(input: HoldName): Promise<VoidResult>;
+  /**
+   * Charges a call whose hold was expired while it still ran (a jump of the clock, a paused process); once, whatever
+   * comes again. `unknown_hold` where the hold was not expired. @throws GatewayError database_unavailable, after long tries
+   */
+  chargeExpired(input: PostInput): Promise<PostResult>;
   /** Keeps a hold from the sweeper for another `leaseMs` from now; false when it is not open any more. */
   extend(input: ExtendInput): Promise<boolean>;
   /** Adds credit, once per reference. @throws GatewayError not_found, conflict */
@@ -150,6 +155,25 @@ async function credit(
   };
 }
 
+async function chargeExpired(
+  database: Database,
+  input: PostInput,
+  nowMs: number,
+): Promise<PostResult> {
+  checkAmount(input.amountNano);
+  const [row] = await persist(settleRetryMs, () =>
+    database.query<{ amount_nano: bigint }>("select * from ledger_charge_expired($1, $2, $3, $4)", [
+      input.id,
+      input.workspaceId,
+      input.amountNano,
+      new Date(nowMs).toISOString(),
+    ]),
+  );
+  return row === undefined
+    ? { outcome: "unknown_hold", chargedNano: 0n }
+    : { outcome: "posted", chargedNano: row.amount_nano };
+}
+
 async function expireHolds(database: Database, nowMs: number): Promise<number> {
   let expired = 0;
   for (;;) {
@@ -176,6 +200,7 @@ export function createLedger(database: Database, clock: Clock): Ledger {
       return batchers.post.add(input);
     },
     void: (input) => batchers.void.add(input),
+    chargeExpired: (input) => chargeExpired(database, input, clock.now()),
     extend: (input) => batchers.extend.add(input),
     credit: (input) => credit(database, input, clock.now()),
     async balance(workspaceId) {
