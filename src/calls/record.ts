@@ -101,6 +101,10 @@ export function requestRow(record: CallRecord): RequestRow {
     dropped: noteParams(record.notes),
     notes: noteSentences(record.notes),
     attempts: record.attempts,
-    explanation: { plan: record.plan, reserved_nano: record.reservedNano, error: record.errorCode },
+    explanation: {
+      plan: record.plan,
+      reserved_nano: record.reservedNano.toString(),
+      error: record.errorCode,
+    },
   };
 }

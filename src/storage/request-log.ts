@@ -10,6 +10,7 @@ const batchMax = 500;
 const queueMax = 20_000;
 const attemptsMax = 3;
 const retryMs = 500;
+const gatherMs = 50;
 
 /** One row of `requests`. What is absent is stored as null. */
 export interface RequestRow {
@@ -41,12 +42,13 @@ export interface RequestLog {
   flush(): Promise<void>;
 }
 
+// The log may lose its last moments in a crash of the server; waiting for the disk each time would slow the ledger beside it.
 const insertSql = `
   insert into requests (workspace_id, id, created_at, key_id, model, provider, protocol, upstream_protocol, status,
     http_status, usage, usage_source, cost_nano, duration_ms, first_token_ms, dropped, notes, attempts, explanation)
   select workspace_id, id, created_at, key_id, model, provider, protocol, upstream_protocol, status,
     http_status, usage, usage_source, cost_nano, duration_ms, first_token_ms, dropped, notes, attempts, explanation
-  from jsonb_to_recordset($1::jsonb) as row (workspace_id text, id text, created_at timestamptz, key_id text, model text,
+  from (select set_config('synchronous_commit', 'off', true)) as quick, jsonb_to_recordset($1::jsonb) as row (workspace_id text, id text, created_at timestamptz, key_id text, model text,
     provider text, protocol text, upstream_protocol text, status text, http_status integer, usage jsonb, usage_source text,
     cost_nano bigint, duration_ms integer, first_token_ms integer, dropped jsonb, notes jsonb, attempts jsonb, explanation jsonb)
   on conflict do nothing`;
@@ -88,12 +90,40 @@ function plain(_key: string, value: unknown): unknown {
     : value.toWellFormed();
 }
 
+/** A row as JSON text. The replacer is slow and rarely needed: only for bigints, U+0000 and halves of pairs. */
+function textOf(row: RequestRow): string {
+  const columns = toColumns(row);
+  try {
+    const text = JSON.stringify(columns);
+    if (!/\\u(?:0000|d[89a-f])/i.test(text)) return text;
+  } catch {
+    // A bigint, which the replacer writes.
+  }
+  return JSON.stringify(columns, plain);
+}
+
 /** A writer over `database`; call `flush` before closing it. */
 export function createRequestLog(database: Database, log: Log): RequestLog {
   // Rows as JSON text already: what is queued cannot be changed by its owner any more, and its size is plain.
   let queue: string[] = [];
   let dropped = 0;
   let underWay: Promise<void> | undefined;
+  /** Ends the waiting for more rows; undefined while nothing waits. */
+  let hurry: (() => void) | undefined;
+  let flushing = false;
+
+  /** Rows of a while go out together: each transaction costs the database a write of its own, and nobody waits for these. */
+  async function gather(): Promise<void> {
+    if (flushing || queue.length >= batchMax) return;
+    await new Promise<void>((resume) => {
+      const timer = setTimeout(resume, gatherMs);
+      hurry = () => {
+        clearTimeout(timer);
+        resume();
+      };
+    });
+    hurry = undefined;
+  }
 
   async function insert(rows: readonly string[]): Promise<void> {
     await database.query(insertSql, [`[${rows.join(",")}]`], { name: "requests_insert" });
@@ -122,9 +152,8 @@ export function createRequestLog(database: Database, log: Log): RequestLog {
   }
 
   async function drain(): Promise<void> {
-    // What arrives in the same turn of the event loop goes out together.
-    await new Promise((resume) => setImmediate(resume));
     while (queue.length > 0) {
+      await gather();
       const rows = queue.slice(0, batchMax);
       queue = queue.slice(batchMax);
       await write(rows);
@@ -142,15 +171,19 @@ export function createRequestLog(database: Database, log: Log): RequestLog {
         return;
       }
       try {
-        queue.push(JSON.stringify(toColumns(row), plain));
+        queue.push(textOf(row));
       } catch (error) {
         log.error({ err: error, id: row.id }, "a request log row is not JSON");
         return;
       }
       underWay ??= drain();
+      if (queue.length >= batchMax) hurry?.();
     },
     async flush() {
+      flushing = true;
+      hurry?.();
       await underWay;
+      flushing = false;
     },
   };
 }

@@ -57,14 +57,41 @@ function refuseExpired(caller: Caller, nowMs: number): void {
 
 const unknownKey = () => new GatewayError("invalid_api_key", "The API key is not valid.");
 
+/** A key's lookup value, and the same as text. */
+interface Slot {
+  readonly lookup: Buffer;
+  readonly slot: string;
+}
+
+const callersMax = 10_000;
+
+/**
+ * Lookup values by key: hashing the same key on every call is the dearest part of knowing it. Bounded; what is not a
+ * key by its checksum is refused before it could take a place.
+ */
+function createSlots(secrets: Secrets, sizeMax: number): (key: string) => Slot {
+  const slots = new Map<string, Slot>();
+  return (key) => {
+    const known = slots.get(key);
+    if (known !== undefined) return known;
+    if (parseKey(key) === undefined) throw unknownKey();
+    const lookup = secrets.lookup(key);
+    const made = { lookup, slot: lookup.toString("base64") };
+    if (slots.size >= sizeMax) slots.clear();
+    slots.set(key, made);
+    return made;
+  };
+}
+
 /** An authenticator on a database. It subscribes to changes at once; `close` ends it. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { database, secrets, clock } = options;
   const { signals } = database;
-  const cache = createCallerCache(options.cacheSizeMax ?? 10_000);
+  const cache = createCallerCache(options.cacheSizeMax ?? callersMax);
   const lastUsed = createLastUsed(database, options.log);
   /** Loads that a second request for the same key may wait for. A change empties it: a load from before is too old. */
   const shared = new Map<string, Promise<Caller>>();
+  const slotOf = createSlots(secrets, options.cacheSizeMax ?? callersMax);
 
   function forget(test: (caller: Caller) => boolean): void {
     shared.clear();
@@ -114,9 +141,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   return {
     async authenticate(key, { fresh = false } = {}) {
-      if (parseKey(key) === undefined) throw unknownKey();
-      const lookup = secrets.lookup(key);
-      const slot = lookup.toString("base64");
+      const { lookup, slot } = slotOf(key);
       const nowMs = clock.now();
       const trusted = !fresh && signals.healthy();
       const cached = trusted ? cache.get(slot, nowMs) : undefined;
