@@ -27,7 +27,15 @@ export const noUsage: Usage = {
   reasoningTokens: 0,
 };
 
-/** A token count off the wire: a whole number from 0 up, or `fallback` for anything else (T51, T61: 0 counts as told). */
+/** More than any call can use: what is told above it is a fault of the upstream, and is not believed. */
+const tokensMax = 1_000_000_000;
+
+/**
+ * A token count off the wire: a whole number from 0 to a thousand million, or `fallback` for anything else
+ * (T51, T61: 0 counts as told).
+ */
 export function tokenCount(value: unknown, fallback = 0): number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : fallback;
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= tokensMax
+    ? (value as number)
+    : fallback;
 }

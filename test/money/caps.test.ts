@@ -181,7 +181,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
   });
 
   it.each(layers)(
-    "T63 T65: fifty calls at once under a hard cap of the %s for ten: ten get in, and ten again after those left",
+    "T63 T65 T66: fifty calls at once under a hard cap of the %s for ten: ten get in, and ten again after those left",
     async (layer) => {
       const reserved = cent + 100_000n; // a cent and one token
       const limit = (await spentNano(bench(), layer, "daily")) + 10n * reserved;
@@ -213,6 +213,18 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
       await bench().expectClean();
     },
   );
+
+  it("T69: what a cap refused leaves no trace in it: raised by one call, it lets one more call in", async () => {
+    bench().up.answer(answering(usageOf(5, 0)));
+    const spent = await spentNano(bench(), "key", "total");
+    await bench().setCaps("key", { totalNano: spent, hard: true });
+    for (let count = 0; count < 20; count += 1) await expectRefused(bench(), "key", "total");
+    await bench().setCaps("key", { totalNano: spent + cent + 100_000n });
+    await expectServed(bench());
+    await expectRefused(bench(), "key", "total");
+    expect(await spentNano(bench(), "key", "total")).toBe(spent + cent);
+    await bench().setCaps("key", null);
+  });
 
   it("the key itself tells its caps, spend, remainder and resets", async () => {
     const daily = await spentNano(bench(), "key", "daily");
