@@ -99,6 +99,7 @@ async function answerStreamFromWhole(
 ): Promise<void> {
   const bytes = await readWhole(context, exchange, candidate);
   if (!bytes) return;
+  context.record.firstTokenMs = context.clock.now() - context.record.startedMs;
   const { route } = context;
   const answer = parseAnswer(bytes, route);
   const frames = route.framesOf(answer);

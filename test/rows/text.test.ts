@@ -298,6 +298,7 @@ describe("one program speaks in the other form than it was asked for", () => {
       expect(protocol.textOfFrames(events)).toBe(answerText);
       expect(protocol.endsNormally(events)).toBe(true);
       expect(JSON.stringify(events)).not.toContain(upstreamModel);
+      expect((await world.row(answer)).first_token_ms).toEqual(expect.any(Number));
       expect((await world.charged()) - before).toBe(costAtFirstNano);
     },
   );

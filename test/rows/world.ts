@@ -61,6 +61,7 @@ export interface LogRow {
   readonly usage: Record<string, number> | null;
   readonly usage_source: string | null;
   readonly cost_nano: bigint;
+  readonly first_token_ms: number | null;
   readonly dropped: string[];
   readonly attempts: { provider: string; status: number | null; outcome: string }[];
 }
