@@ -1,5 +1,5 @@
 /**
- * Any protocol to any other: decode, tidy, fit, encode; and back. The only file that holds two codecs.
+ * Any protocol to any other: decode, fit, tidy, name the tools, encode; and back. The only file that holds two codecs.
  * Spec: "Conversion rules", "Response field mapping", "Usage mapping" (CONV, TXT-05, STREAM-03 to STREAM-05).
  */
 import type { GatewayError } from "../base/errors.ts";
@@ -15,6 +15,7 @@ import { fit } from "./fit.ts";
 import { directRoute, type Route, type RouteInput } from "./route.ts";
 import { createTextLog } from "./text-log.ts";
 import { tidy } from "./tidy.ts";
+import { renameTools } from "./tool-names.ts";
 
 /**
  * The route of one call: direct between the same protocol, unless conversion is forced (tests do, to show that the
@@ -31,9 +32,9 @@ export function createRoute(input: RouteInput, forceConversion: boolean = false)
  * @throws GatewayError the caller's mistake, or `unsupported_content` for what the upstream cannot take.
  */
 function convertedRoute(input: RouteInput): Route {
-  const { caller, upstream, body } = input;
+  const { caller, body } = input;
   const request = caller.decodeRequest(body, { model: input.requestedModel, stream: input.stream });
-  const { fitted, notes } = prepare(request, input);
+  const { fitted, notes, upstream } = prepare(request, input);
   const context: AnswerContext = { ...input, request };
   const { direct } = upstream;
   const encode = (response: CanonicalResponse, usage: Usage): JsonObject =>
@@ -56,24 +57,38 @@ function convertedRoute(input: RouteInput): Route {
       );
       return [...frames, ...encoder.end({ kind: "complete" })];
     },
-    wholeOf: (frames) => wholeOf(upstream, frames),
+    // Still the upstream's own words: `answer` reads them.
+    wholeOf: (frames) => wholeOf(input.upstream, frames),
   };
+}
+
+/** What a request has become for its target, what that took, and the codec that reads the answer. */
+interface Prepared {
+  readonly fitted: CanonicalRequest;
+  readonly notes: readonly Note[];
+  readonly upstream: Codec;
 }
 
 /** On its own protocol a request is neither repaired nor fitted: that is how the canonical form is shown to lose nothing. */
 function prepare(
   request: CanonicalRequest,
   { caller, upstream, body, upstreamModel, stream, maxOutputTokens }: RouteInput,
-): { fitted: CanonicalRequest; notes: readonly Note[] } {
+): Prepared {
   if (caller === upstream) {
     return {
       fitted: request,
+      upstream,
       notes: upstream.direct.request(body, { model: upstreamModel, stream }).notes,
     };
   }
   const fitted = fit(request, { limits: upstream.limits, maxOutputTokens });
   const tidied = tidy(fitted.request);
-  return { fitted: tidied.request, notes: [...fitted.notes, ...tidied.notes] };
+  const renamed = renameTools(tidied.request, upstream);
+  return {
+    fitted: renamed.request,
+    notes: [...fitted.notes, ...tidied.notes, ...renamed.notes],
+    upstream: renamed.upstream,
+  };
 }
 
 function withDropped(answer: JsonObject, droppedParams: readonly string[]): JsonObject {

@@ -4,7 +4,12 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Note } from "../base/notes.ts";
-import type { CanonicalFieldName, CanonicalRequest, Part } from "./canonical/request.ts";
+import type {
+  CanonicalFieldName,
+  CanonicalRequest,
+  JsonObject,
+  Part,
+} from "./canonical/request.ts";
 import { valueOf, without, type FitTarget, type Fitting } from "./fit-fields.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
 import { containerOf } from "./tidy.ts";
@@ -33,6 +38,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   fitContent(fitting, notes);
   fitReasoning(fitting);
   dropLost(fitting);
+  tellSchemaLosses(fitting);
   fitSampling(fitting);
   fitMaximum(fitting);
   return { request: fitting.request, notes };
@@ -49,6 +55,33 @@ function dropLost(fitting: Fitting): void {
     fitting.request = without(fitting.request, field);
   }
 }
+
+/** The codec cleans schemas by itself; what that takes out is told here, before anything is sent (T23). */
+function tellSchemaLosses(fitting: Fitting): void {
+  const { request, target } = fitting;
+  const { schemaLosses } = target.limits;
+  if (!schemaLosses) return;
+  const tell = (field: CanonicalFieldName, schemas: readonly JsonObject[]): void => {
+    const keywords = [...new Set(schemas.flatMap((schema) => schemaLosses(schema)))].sort();
+    if (keywords.length === 0) return;
+    const named = keywords.slice(0, keywordsNamedMax).join(", ");
+    const more = keywords.length > keywordsNamedMax ? ", ..." : "";
+    fitting.note(
+      field,
+      "rewritten",
+      `schema keywords the upstream refuses left out: ${named}${more}`,
+    );
+  };
+  tell(
+    "tools",
+    (request.tools ?? []).flatMap(({ parameters }) => (parameters ? [parameters] : [])),
+  );
+  const format = request.outputFormat;
+  if (format?.type === "json_schema") tell("outputFormat", [format.schema]);
+}
+
+/** Keywords are the caller's own text, as many as it likes. */
+const keywordsNamedMax = 12;
 
 function fitSampling(fitting: Fitting): void {
   const { temperatureMax, stopSequencesMax } = fitting.target.limits;

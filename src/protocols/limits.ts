@@ -2,7 +2,7 @@
  * What a protocol can carry when it is the target of a conversion, as data: the one source for `fit`, for
  * docs/protocols.md and for what the rows CONV-2xx to CONV-5xx ask. Spec: "Parameter mapping", "Conversion rules".
  */
-import type { CanonicalFieldName, Part, ProtocolName } from "./canonical/request.ts";
+import type { CanonicalFieldName, JsonObject, Part, ProtocolName } from "./canonical/request.ts";
 
 export type MediaKind = Extract<Part, { type: "media" }>["media"];
 
@@ -27,8 +27,12 @@ export interface Limits {
   /** True where reasoning of an earlier turn may go back without the protocol's own signature. */
   readonly unsignedReasoning: boolean;
   readonly reasoning: ReasoningLimits;
-  /** Names of tools the vendor takes; others are refused by it. */
+  /** Names of tools the vendor takes; others are refused by it, and go under another name (tool-names.ts). */
   readonly toolName: RegExp;
+  /** The most characters of such a name. */
+  readonly toolNameMax: number;
+  /** The keywords of a JSON Schema that the vendor refuses and the codec therefore takes out (T23). Absent: none. */
+  readonly schemaLosses?: (schema: JsonObject) => readonly string[];
 }
 
 /** How a wish for reasoning is put. */

@@ -29,4 +29,5 @@ export const conversionLimits: Limits = {
   unsignedReasoning: true,
   reasoning: { excludes: [], summaryIsFlag: false },
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
+  toolNameMax: 64,
 };

@@ -1,5 +1,6 @@
 /** What the generateContent protocol can carry, as data. Spec: "Conversion rules", "Limits"; CONV-503 to CONV-519. */
 import type { Limits } from "../limits.ts";
+import { schemaLosses } from "./schema.ts";
 
 export const limits = {
   temperatureMax: 2,
@@ -53,4 +54,6 @@ export const conversionLimits: Limits = {
   unsignedReasoning: false,
   reasoning: { excludes: [], summaryIsFlag: true },
   toolName: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
+  toolNameMax: 128,
+  schemaLosses,
 };

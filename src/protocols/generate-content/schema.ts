@@ -1,6 +1,6 @@
 /**
- * JSON Schema and the vendor's own dialect of it. Towards the vendor, what it refuses is taken out and local references
- * are put in place (T23); from it, type names become lower case and `nullable` a type.
+ * JSON Schema and the vendor's own dialect of it. Towards the vendor, what it refuses is taken out, and told, and local
+ * references are put in place (T23); from it, type names become lower case and `nullable` a type.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -39,47 +39,81 @@ const schemaMembers = new Set(["items", "additionalProperties"]);
 /** How many schemas references may unfold to: a few lines of them, one within the other, could make billions. */
 const schemasMax = 10_000;
 
+/** Where definitions stand: what refers to them is put in place, so nothing goes with them. */
+const definitionPlaces = new Set(["$defs", "definitions"]);
+
 interface Cleaning {
   readonly root: JsonObject;
   /** How many schemas may still be written. */
   left: number;
+  /** Keywords whose meaning the cleaned schema does not have any more. */
+  readonly lost: Set<string>;
 }
+
+const cleaningOf = (schema: JsonObject): Cleaning => ({
+  root: schema,
+  left: schemasMax,
+  lost: new Set(),
+});
 
 /**
  * A JSON Schema as the vendor takes it. Where a reference goes round in a circle, or references unfold without end,
  * stands a schema that allows anything.
  */
 export function toVendorSchema(schema: JsonObject): JsonObject {
-  return clean(schema, { root: schema, left: schemasMax }, []);
+  return clean(schema, cleaningOf(schema), []);
+}
+
+/** The keywords that `toVendorSchema` takes out of a schema, sorted; a reference counts where nothing could take its place. */
+export function schemaLosses(schema: JsonObject): string[] {
+  const cleaning = cleaningOf(schema);
+  clean(schema, cleaning, []);
+  return [...cleaning.lost].sort();
 }
 
 /** `within` are the references that are being put in place. */
 function clean(schema: JsonObject, cleaning: Cleaning, within: readonly string[]): JsonObject {
   cleaning.left -= 1;
-  if (cleaning.left < 0) return {};
+  if (cleaning.left < 0) {
+    cleaning.lost.add("$ref");
+    return {};
+  }
   const { $ref: reference, allOf, const: constant, ...own } = schema;
   if (constant !== undefined) own["enum"] = [constant];
-  if (typeof reference === "string") {
-    const target = within.includes(reference) ? {} : resolve(reference, cleaning.root);
-    return clean(mergeAll([target, own]), cleaning, [...within, reference]);
-  }
-  if (Array.isArray(allOf)) {
-    const references = allOf.map((part) => (isJsonObject(part) ? part["$ref"] : undefined));
-    const parts = allOf.map((part, index) => {
-      const name = references[index];
-      if (typeof name !== "string") return part;
-      return within.includes(name) ? {} : resolve(name, cleaning.root);
-    });
-    const names = references.filter((name) => typeof name === "string");
-    return clean(mergeAll([...parts, own]), cleaning, [...within, ...names]);
+  const parts = [
+    ...(typeof reference === "string" ? [{ $ref: reference }] : []),
+    ...(Array.isArray(allOf) ? allOf : []),
+  ];
+  if (parts.length > 0) {
+    const { schemas, names } = inPlace(parts, cleaning, within);
+    return clean(mergeAll([...schemas, own], cleaning.lost), cleaning, [...within, ...names]);
   }
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(own)) {
     if (keptKeywords.has(key)) {
       result[key] = cleanMember(key, value, (member) => cleanAny(member, cleaning, within));
-    }
+    } else if (!definitionPlaces.has(key)) cleaning.lost.add(key);
   }
   return result;
+}
+
+/** Schemas with each reference replaced by what it points at, one step deep, and the names of these references. */
+function inPlace(
+  parts: readonly Json[],
+  { root, lost }: Cleaning,
+  within: readonly string[],
+): { schemas: Json[]; names: string[] } {
+  const names: string[] = [];
+  const schemas = parts.map((part) => {
+    const name = isJsonObject(part) ? part["$ref"] : undefined;
+    if (typeof name !== "string") return part;
+    names.push(name);
+    const target = within.includes(name) ? undefined : resolve(name, root);
+    if (!target) lost.add("$ref");
+    const { $ref: _name, ...beside } = part as JsonObject;
+    return mergeAll([target ?? {}, beside], lost);
+  });
+  return { schemas, names };
 }
 
 function cleanMember(key: string, value: Json, cleanOne: (member: Json) => Json): Json {
@@ -97,32 +131,50 @@ const cleanAny = (value: Json, cleaning: Cleaning, within: readonly string[]): J
 
 const isJsonObject = (value: Json | undefined): value is JsonObject => isObject(value);
 
-/** Parts of an `allOf` as one schema: properties and required names together, of other keywords the last. */
-function mergeAll(parts: readonly Json[]): JsonObject {
+/**
+ * Parts of an `allOf` as one schema: properties, required names and parts within them together, of other keywords the
+ * last. Where two parts speak of one property, or say different things with one keyword, that is a loss of `allOf`.
+ */
+function mergeAll(parts: readonly Json[], lost: Set<string>): JsonObject {
   const merged: JsonObject = {};
   for (const part of parts) {
     if (!isJsonObject(part)) continue;
-    const { properties, required } = merged;
-    Object.assign(merged, part);
-    if (isJsonObject(properties) && isJsonObject(part["properties"])) {
-      merged["properties"] = { ...properties, ...part["properties"] };
-    }
-    if (Array.isArray(required) && Array.isArray(part["required"])) {
-      merged["required"] = [...new Set([...required, ...part["required"]])];
+    for (const [key, value] of Object.entries(part)) {
+      if (key !== "__proto__") merged[key] = mergeMember(key, merged[key], value, lost);
     }
   }
   return merged;
 }
 
-/** What a local reference such as `#/$defs/Name` points at; an empty schema for any other. */
-function resolve(reference: string, root: JsonObject): JsonObject {
-  if (!reference.startsWith("#/")) return {};
+function mergeMember(key: string, first: Json | undefined, second: Json, lost: Set<string>): Json {
+  if (first === undefined || annotations.has(key)) return second;
+  if (key === "properties" && isJsonObject(first) && isJsonObject(second)) {
+    if (Object.keys(second).some((name) => Object.hasOwn(first, name))) lost.add("allOf");
+    return { ...first, ...second };
+  }
+  if (Array.isArray(first) && Array.isArray(second)) {
+    if (key === "allOf") return [...first, ...second];
+    if (key === "required") return [...new Set([...first, ...second])];
+  }
+  if (!definitionPlaces.has(key) && JSON.stringify(first) !== JSON.stringify(second)) {
+    lost.add("allOf");
+  }
+  return second;
+}
+
+/** What says nothing about values. */
+const annotations = new Set(["title", "description", "default", "example", "$comment"]);
+
+/** What a local reference such as `#/$defs/Name` points at; undefined for any other. */
+function resolve(reference: string, root: JsonObject): JsonObject | undefined {
+  if (reference === "#") return root;
+  if (!reference.startsWith("#/")) return undefined;
   let place: Json | undefined = root;
   for (const step of reference.slice(2).split("/")) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
     place = isJsonObject(place) && Object.hasOwn(place, key) ? place[key] : undefined;
   }
-  return isJsonObject(place) ? place : {};
+  return isJsonObject(place) ? place : undefined;
 }
 
 /** The vendor's `Schema` object (OpenAPI subset, type names in upper case) as JSON Schema. */

@@ -46,4 +46,5 @@ export const conversionLimits: Limits = {
     summaryIsFlag: false,
   },
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
+  toolNameMax: 128,
 };

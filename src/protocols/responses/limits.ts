@@ -26,4 +26,5 @@ export const conversionLimits: Limits = {
   unsignedReasoning: false,
   reasoning: { excludes: [], summaryIsFlag: false },
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
+  toolNameMax: 64,
 };

@@ -1,0 +1,135 @@
+/**
+ * Names of tools that the target refuses, such as long or dotted ones of MCP servers: they go under a legal short name,
+ * and the answer's calls come back under the caller's own. Pure; the same names give the same short ones in every turn.
+ */
+import { createHash } from "node:crypto";
+import type { Note } from "../base/notes.ts";
+import type { CanonicalEvent } from "./canonical/events.ts";
+import type { CanonicalRequest, Message, Part, ToolChoice } from "./canonical/request.ts";
+import type { CanonicalResponse } from "./canonical/response.ts";
+import type { Codec, Transducer } from "./codec.ts";
+import type { Limits } from "./limits.ts";
+import { containerOf } from "./tidy.ts";
+
+/** A request whose tools have names that its target takes. */
+interface Renamed {
+  readonly request: CanonicalRequest;
+  readonly notes: readonly Note[];
+  /** The target's codec, reading answers with the caller's own names. */
+  readonly upstream: Codec;
+}
+
+/** Gives the tools of a request names its target takes, wherever they stand: definitions, choice, calls and results. */
+export function renameTools(request: CanonicalRequest, upstream: Codec): Renamed {
+  const shorts = shortNames(namesIn(request), upstream.limits);
+  if (shorts.size === 0) return { request, notes: [], upstream };
+  const originals = new Map([...shorts].map(([original, short]) => [short, original]));
+  const short = (name: string): string => shorts.get(name) ?? name;
+  const { tools, toolChoice } = request;
+  return {
+    request: {
+      ...request,
+      messages: request.messages.map((message) => renameMessage(message, short)),
+      ...(tools ? { tools: tools.map((tool) => ({ ...tool, name: short(tool.name) })) } : {}),
+      ...(toolChoice ? { toolChoice: renameChoice(toolChoice, short) } : {}),
+    },
+    notes: [noteOf(request, shorts)],
+    upstream: restoring(upstream, (name) => originals.get(name) ?? name),
+  };
+}
+
+function noteOf({ tools, names, protocol }: CanonicalRequest, shorts: Names): Note {
+  const defined = (tools ?? []).some(({ name }) => shorts.has(name));
+  return {
+    param: defined ? (names.tools ?? "tools") : containerOf[protocol],
+    kind: "rewritten",
+    detail: "names of tools that the upstream refuses went under short ones; answers have your own",
+  };
+}
+
+function namesIn({ tools = [], messages, toolChoice }: CanonicalRequest): Set<string> {
+  const names = new Set(tools.map(({ name }) => name));
+  for (const part of messages.flatMap(({ content }) => content)) {
+    if ((part.type === "tool_call" || part.type === "tool_result") && part.name !== undefined) {
+      names.add(part.name);
+    }
+  }
+  if (toolChoice?.type === "tool") names.add(toolChoice.name);
+  if (toolChoice?.type === "allowed") for (const name of toolChoice.names) names.add(name);
+  return names;
+}
+
+type Names = ReadonlyMap<string, string>;
+
+/** A short name for each that the target refuses, unlike every other in the request. */
+function shortNames(names: ReadonlySet<string>, { toolName, toolNameMax }: Limits): Names {
+  const taken = new Set([...names].filter((name) => toolName.test(name)));
+  const shorts = new Map<string, string>();
+  for (const name of names) {
+    if (toolName.test(name)) continue;
+    const short = shortOf(name, taken, toolNameMax);
+    taken.add(short);
+    shorts.set(name, short);
+  }
+  return shorts;
+}
+
+const hashCharacters = 8;
+
+/** The name with `_` for what not every vendor takes; cut, and with a hash of the whole, where that is too long or taken. */
+function shortOf(name: string, taken: ReadonlySet<string>, lengthMax: number): string {
+  const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^[^a-zA-Z_]|^$/, "_$&");
+  let short = plain;
+  for (let salt = 0; short.length > lengthMax || taken.has(short); salt += 1) {
+    const hash = createHash("sha256").update(`${salt} ${name}`).digest("hex");
+    short = `${plain.slice(0, lengthMax - hashCharacters - 1)}_${hash.slice(0, hashCharacters)}`;
+  }
+  return short;
+}
+
+type Rename = (name: string) => string;
+
+const renameMessage = (message: Message, rename: Rename): Message => ({
+  ...message,
+  content: message.content.map((part) => renamePart(part, rename)),
+});
+
+function renamePart(part: Part, rename: Rename): Part {
+  if (part.type === "tool_call") return { ...part, name: rename(part.name) };
+  if (part.type !== "tool_result" || part.name === undefined) return part;
+  return { ...part, name: rename(part.name) };
+}
+
+function renameChoice(choice: ToolChoice, rename: Rename): ToolChoice {
+  if (choice.type === "tool") return { ...choice, name: rename(choice.name) };
+  return choice.type === "allowed" ? { ...choice, names: choice.names.map(rename) } : choice;
+}
+
+/** A codec whose answers, whole and streamed, name tools as the caller does. */
+function restoring(upstream: Codec, rename: Rename): Codec {
+  return {
+    ...upstream,
+    decodeResponse: (body) => renameCalls(upstream.decodeResponse(body), rename),
+    decodeStream() {
+      const decoder = upstream.decodeStream();
+      return renaming(decoder, rename);
+    },
+  };
+}
+
+const renameCalls = (response: CanonicalResponse, rename: Rename): CanonicalResponse => ({
+  ...response,
+  content: response.content.map((part) => renamePart(part, rename)),
+});
+
+function renaming<In>(
+  decoder: Transducer<In, CanonicalEvent>,
+  rename: Rename,
+): Transducer<In, CanonicalEvent> {
+  const renameEvent = (event: CanonicalEvent): CanonicalEvent =>
+    event.type === "tool_call_start" ? { ...event, name: rename(event.name) } : event;
+  return {
+    push: (input) => decoder.push(input).map(renameEvent),
+    end: (why) => decoder.end(why).map(renameEvent),
+  };
+}

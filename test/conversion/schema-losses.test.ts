@@ -1,0 +1,137 @@
+// JSON Schemas towards generateContent: what its vendor refuses is taken out, and the caller is told.
+import { describe, expect, it } from "vitest";
+import {
+  codecs,
+  createRoute,
+  type JsonObject,
+  type ProtocolName,
+} from "../../src/protocols/index.ts";
+import { schemaLosses } from "../../src/protocols/generate-content/schema.ts";
+import { requestWith } from "./tool-wire.ts";
+
+const routeOf = (caller: ProtocolName, upstream: ProtocolName, body: JsonObject) =>
+  createRoute({
+    caller: codecs[caller],
+    upstream: codecs[upstream],
+    body,
+    stream: false,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel: "gemini-3.1-pro",
+    maxOutputTokens: 1000,
+    inputEstimate: 1,
+    id: "01abc",
+    createdAt: 1,
+  });
+
+const refused: JsonObject = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  $comment: "the vendor reads none of these",
+  type: "object",
+  properties: {
+    tags: { type: "array", uniqueItems: true, items: { type: "string", enumDescriptions: ["x"] } },
+    place: { $ref: "#/$defs/place" },
+  },
+  propertyNames: { pattern: "^[a-z]+$" },
+  $defs: { place: { type: "string" } },
+};
+const keywords = "$comment, $schema, enumDescriptions, propertyNames, uniqueItems";
+const detail = `schema keywords the upstream refuses left out: ${keywords}`;
+const clean: JsonObject = { type: "object", properties: { place: { type: "string" } } };
+
+describe("notes of a converted call", () => {
+  it.each(["chat", "responses", "messages"] as const)(
+    "T23: the keywords that go with a tool's schema are named under tools: %s",
+    (caller) => {
+      const route = routeOf(caller, "generate_content", requestWith[caller]("look", refused));
+      expect(route.notes).toEqual([{ param: "tools", kind: "rewritten", detail }]);
+      const sent = JSON.stringify(route.body);
+      expect(sent).not.toMatch(/\$|enumDescriptions|propertyNames|uniqueItems/);
+      expect(sent).toContain('"place":{"type":"string"}');
+    },
+  );
+
+  it("T23: those of an answer's schema under the caller's own name of the format", () => {
+    const messages = [{ role: "user", content: "Hi" }];
+    const format = { name: "n", schema: refused };
+    const chat = routeOf("chat", "generate_content", {
+      model: "m",
+      messages,
+      response_format: { type: "json_schema", json_schema: format },
+    });
+    expect(chat.notes).toEqual([{ param: "response_format", kind: "rewritten", detail }]);
+    const responses = routeOf("responses", "generate_content", {
+      model: "m",
+      input: messages,
+      text: { format: { type: "json_schema", ...format } },
+    });
+    expect(responses.notes).toEqual([{ param: "text.format", kind: "rewritten", detail }]);
+  });
+
+  it("a schema that goes whole is not noted, and neither is one towards a vendor that takes all of it", () => {
+    const whole = routeOf("chat", "generate_content", requestWith.chat("look", clean));
+    expect(whole.notes).toEqual([]);
+    for (const upstream of ["responses", "messages"] as const) {
+      const route = routeOf("chat", upstream, requestWith.chat("look", refused));
+      expect(route.notes).toEqual([]);
+      expect(JSON.stringify(route.body)).toContain("uniqueItems");
+    }
+  });
+
+  it("keywords are the caller's text: of very many a dozen are named", () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x-${index}`, 1]));
+    const body = requestWith.chat("look", { type: "object", ...many });
+    const [note] = routeOf("chat", "generate_content", body).notes;
+    expect(note!.detail).toMatch(/: (x-\d+, ){12}\.\.\.$/);
+  });
+});
+
+describe("what counts as a loss", () => {
+  const cases: [what: string, schema: JsonObject, losses: string[]][] = [
+    [
+      "nothing, where definitions are put in place",
+      { $ref: "#/$defs/a", $defs: { a: { type: "string" } } },
+      [],
+    ],
+    ["nothing, where a constant becomes the one value allowed", { const: 1 }, []],
+    [
+      "nothing, where parts say different things about values",
+      { allOf: [{ minimum: 1 }, { maximum: 2 }], title: "t" },
+      [],
+    ],
+    ["parts that contradict each other", { allOf: [{ minimum: 1 }, { minimum: 2 }] }, ["allOf"]],
+    [
+      "parts that speak of one property",
+      {
+        allOf: [{ properties: { a: { type: "string" } } }, { properties: { a: { minLength: 1 } } }],
+      },
+      ["allOf"],
+    ],
+    ["a reference that leads nowhere", { $ref: "#/$defs/none" }, ["$ref"]],
+    ["a reference to another document", { $ref: "https://example.com/schema" }, ["$ref"]],
+    [
+      "a reference that goes round in a circle",
+      { $ref: "#/$defs/a", $defs: { a: { items: { $ref: "#/$defs/a" } } } },
+      ["$ref"],
+    ],
+    ["conditions", { if: {}, then: {}, else: {}, not: {} }, ["else", "if", "not", "then"]],
+    [
+      "a keyword, but not a property of its name",
+      { properties: { uniqueItems: { type: "string" } } },
+      [],
+    ],
+  ];
+  it.each(cases)("T23: %s", (_what, schema, losses) => {
+    expect(schemaLosses(schema)).toEqual(losses);
+  });
+
+  it("T23: a reference beside allOf keeps both", () => {
+    const parameters: JsonObject = {
+      type: "object",
+      properties: { a: { $ref: "#/$defs/a", allOf: [{ maxLength: 3 }] } },
+      $defs: { a: { type: "string" } },
+    };
+    const { body } = routeOf("chat", "generate_content", requestWith.chat("look", parameters));
+    expect(JSON.stringify(body)).toContain('"a":{"type":"string","maxLength":3}');
+  });
+});

@@ -1,0 +1,149 @@
+// Tools whose names the target refuses, in every direction: renamed on the way there, and named by the caller's own on the way back.
+import { describe, expect, it } from "vitest";
+import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import {
+  codecs,
+  createRoute,
+  protocolNames,
+  type JsonObject,
+  type ProtocolName,
+  type Route,
+} from "../../src/protocols/index.ts";
+import { answerCalling, requestWith, streamCalling } from "./tool-wire.ts";
+
+const long = `mcp__a_server_of_many_words__${"look_at_the_shelf_".repeat(8)}`;
+const dotted = "mcp.server/look at";
+
+const routeOf = (caller: ProtocolName, upstream: ProtocolName, body: JsonObject): Route =>
+  createRoute({
+    caller: codecs[caller],
+    upstream: codecs[upstream],
+    body,
+    stream: true,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel: "talk-large",
+    maxOutputTokens: 1000,
+    inputEstimate: 1,
+    id: "01abc",
+    createdAt: 1,
+  });
+
+/** Every value that names a tool in a body. */
+function namesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(namesIn);
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === "name") return [String(inner)];
+    return key === "allowedFunctionNames" ? (inner as string[]) : namesIn(inner);
+  });
+}
+
+const framesOf = (text: string): SseEvent[] => {
+  const parser = createSseParser();
+  return [...parser.push(Buffer.from(text)), ...parser.end()];
+};
+const calledIn = (frames: readonly SseEvent[]): string[] =>
+  frames
+    .flatMap(({ data }) => (data === "[DONE]" ? [] : namesIn(JSON.parse(data))))
+    .filter(Boolean);
+
+const directions = protocolNames.flatMap((caller) =>
+  protocolNames
+    .filter((upstream) => upstream !== caller)
+    .map((upstream) => [caller, upstream] as const),
+);
+
+describe.each(directions)("from %s to %s", (caller, upstream) => {
+  const { toolName } = codecs[upstream].limits;
+
+  it.each([long, dotted])(
+    "a name that is refused there goes under one that is taken: %s",
+    (name) => {
+      expect(name).not.toMatch(toolName);
+      const route = routeOf(caller, upstream, requestWith[caller](name));
+      const [sent, ...others] = [...new Set(namesIn(route.body))];
+      expect(others).toEqual([]);
+      expect(sent).toMatch(toolName);
+      // Definition, choice and call; a result has a name in generateContent only.
+      expect(namesIn(route.body).length).toBeGreaterThanOrEqual(3);
+      expect(route.notes).toMatchObject([{ param: "tools", kind: "rewritten" }]);
+
+      const whole = route.answer(answerCalling[upstream](sent!), ["tools"], noUsage);
+      expect(namesIn(whole).filter(Boolean)).toContain(name);
+      expect(JSON.stringify(whole)).not.toContain(sent);
+
+      const stream = streamCalling[upstream](sent!);
+      const tap = route.tap();
+      const passed = framesOf(stream).flatMap((frame) => tap.push(frame));
+      const frames = [...passed, ...(tap.end?.() ?? []), ...tap.release()];
+      expect(tap.seen).toMatchObject({ ended: true, error: undefined });
+      expect(new Set(calledIn(frames))).toEqual(new Set([name]));
+
+      expect(new Set(calledIn(route.framesOf(answerCalling[upstream](sent!))))).toEqual(
+        new Set([name]),
+      );
+      const read = route.answer(route.wholeOf(framesOf(stream))!, [], noUsage);
+      expect(new Set(namesIn(read))).toEqual(new Set([name]));
+    },
+  );
+
+  it("a name that is taken there stays, and nothing is noted", () => {
+    const route = routeOf(caller, upstream, requestWith[caller]("look_at-2"));
+    expect(new Set(namesIn(route.body))).toEqual(new Set(["look_at-2"]));
+    expect(route.notes).toEqual([]);
+  });
+});
+
+describe("short names", () => {
+  const chatTools = (...names: string[]) => {
+    const route = routeOf("messages", "chat", {
+      model: "acme/talk",
+      max_tokens: 9,
+      messages: [{ role: "user", content: "Hi" }],
+      tools: names.map((name) => ({ name, input_schema: { type: "object" } })),
+    });
+    return { route, names: namesIn(route.body["tools"]) };
+  };
+
+  it("say as much of the name as the target takes", () => {
+    expect(chatTools("server.look").names).toEqual(["server_look"]);
+    const [name] = chatTools(long).names;
+    expect(name).toHaveLength(64);
+    expect(name!.slice(0, 50)).toBe(long.slice(0, 50));
+  });
+
+  it("are unlike each other and unlike every other tool's", () => {
+    const wanted = ["a.b", "a:b", "a_b", `${long}1`, `${long}2`, "天気", "気天", ""];
+    const { names, route } = chatTools(...wanted.slice(0, 7));
+    expect(new Set(names).size).toBe(7);
+    expect(names[2]).toBe("a_b");
+    for (const [index, name] of names.entries()) {
+      expect(name).toMatch(codecs.chat.limits.toolName);
+      const answer = route.answer(answerCalling.chat(name), [], noUsage);
+      expect(namesIn(answer)).toEqual([wanted[index]]);
+    }
+  });
+
+  it("are the same in the next turn, so that a prompt cache still holds", () => {
+    expect(chatTools(long, "x").names).toEqual(chatTools(long, "x").names);
+  });
+
+  it("a name the model made up comes back as it is", () => {
+    const { route } = chatTools(long);
+    expect(namesIn(route.answer(answerCalling.chat("made_up"), [], noUsage))).toEqual(["made_up"]);
+  });
+
+  it("a history whose tools are not offered any more is renamed too, and noted as messages", () => {
+    const { tools: _tools, tool_choice: _choice, ...body } = requestWith.messages(long);
+    const route = routeOf("messages", "chat", body);
+    expect(namesIn(route.body)[0]).toMatch(codecs.chat.limits.toolName);
+    expect(route.notes).toMatchObject([{ param: "messages", kind: "rewritten" }]);
+  });
+
+  it("generateContent takes dots and colons, so these names stay", () => {
+    const route = routeOf("chat", "generate_content", requestWith.chat("mcp.server:look"));
+    expect(new Set(namesIn(route.body))).toEqual(new Set(["mcp.server:look"]));
+  });
+});
