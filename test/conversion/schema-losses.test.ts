@@ -114,7 +114,7 @@ describe("what counts as a loss", () => {
       { $ref: "#/$defs/a", $defs: { a: { items: { $ref: "#/$defs/a" } } } },
       ["$ref"],
     ],
-    ["conditions", { if: {}, then: {}, else: {}, not: {} }, ["else", "if", "not", "then"]],
+    ["conditions", { if: {}, dependentRequired: {}, not: {} }, ["dependentRequired", "if", "not"]],
     [
       "a keyword, but not a property of its name",
       { properties: { uniqueItems: { type: "string" } } },
