@@ -3,8 +3,8 @@
  * A row is acknowledged after its WAL is written to the operating system, so it survives the death of this process.
  */
 import { PGlite } from "@electric-sql/pglite";
-import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { parentPort, workerData } from "node:worker_threads";
+import { serveEngine } from "./embedded-server.ts";
 import { wireChannel } from "./signals.ts";
 import { createWireTap } from "./wire-tap.ts";
 
@@ -19,8 +19,6 @@ export type FromWorker =
   | { readonly kind: "up"; readonly port: number }
   | { readonly kind: "notification"; readonly text: string }
   | { readonly kind: "failed"; readonly reason: string };
-
-const connectionsMax = 64;
 
 /** Lets `tap` see all that the database sends, and `fail` what it throws: not SQL errors, which are data, but its own. */
 function watchOutput(
@@ -63,17 +61,12 @@ async function serve(input: WorkerInput, send: (message: FromWorker) => void): P
   });
   watchOutput(database, tap, fail);
 
-  const server = new PGLiteSocketServer({
-    db: database,
-    maxConnections: connectionsMax,
-    ...(input.path === undefined ? { host: "127.0.0.1", port: input.port } : { path: input.path }),
-  });
-  await server.start();
-  send({ kind: "up", port: Number(/:(\d+)$/.exec(server.getServerConn())?.[1] ?? 0) });
+  const server = await serveEngine(database, input);
+  send({ kind: "up", port: server.port });
 
   parentPort!.once("message", () => {
     void (async () => {
-      await server.stop();
+      await server.close();
       await database.close();
       process.exit(0);
     })();

@@ -102,6 +102,28 @@ function textOf(row: RequestRow): string {
   return JSON.stringify(columns, plain);
 }
 
+/** Tries a few times, then in halves, so that one bad row costs only itself. */
+async function write(database: Database, log: Log, rows: readonly string[]): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await database.query(insertSql, [`[${rows.join(",")}]`], { name: "requests_insert" });
+      return;
+    } catch (error) {
+      if (attempt < attemptsMax && isTransient(error)) {
+        await new Promise((resume) => setTimeout(resume, retryMs * attempt));
+      } else if (rows.length > 1 && !isTransient(error)) {
+        const half = rows.length >> 1;
+        await write(database, log, rows.slice(0, half));
+        await write(database, log, rows.slice(half));
+        return;
+      } else {
+        log.error({ err: error, rows: rows.length }, "request log rows could not be written");
+        return;
+      }
+    }
+  }
+}
+
 /** A writer over `database`; call `flush` before closing it. */
 export function createRequestLog(database: Database, log: Log): RequestLog {
   // Rows as JSON text already: what is queued cannot be changed by its owner any more, and its size is plain.
@@ -125,38 +147,12 @@ export function createRequestLog(database: Database, log: Log): RequestLog {
     hurry = undefined;
   }
 
-  async function insert(rows: readonly string[]): Promise<void> {
-    await database.query(insertSql, [`[${rows.join(",")}]`], { name: "requests_insert" });
-  }
-
-  /** Tries a few times, then in halves, so that one bad row costs only itself. */
-  async function write(rows: readonly string[]): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await insert(rows);
-        return;
-      } catch (error) {
-        if (attempt < attemptsMax && isTransient(error)) {
-          await new Promise((resume) => setTimeout(resume, retryMs * attempt));
-        } else if (rows.length > 1 && !isTransient(error)) {
-          const half = rows.length >> 1;
-          await write(rows.slice(0, half));
-          await write(rows.slice(half));
-          return;
-        } else {
-          log.error({ err: error, rows: rows.length }, "request log rows could not be written");
-          return;
-        }
-      }
-    }
-  }
-
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       await gather();
       const rows = queue.slice(0, batchMax);
       queue = queue.slice(batchMax);
-      await write(rows);
+      await write(database, log, rows);
     }
     if (dropped > 0)
       log.warn({ rows: dropped }, "request log rows were dropped: the queue was full");
