@@ -86,7 +86,7 @@ export interface Sdk {
   readonly fields: (error: Error) => object;
 }
 
-const weather: Tool = {
+export const weather: Tool = {
   name: "weather",
   description: "The weather in a city",
   parameters: {
@@ -113,6 +113,8 @@ type Run = (world: World, sdk: Sdk) => Promise<void>;
 
 interface Scenario {
   readonly title: string;
+  /** What it looks at beside the answer: the body at the upstream, or what a wish for reasoning costs. */
+  readonly looksAt?: "upstream" | "usage";
   readonly run: Run;
 }
 
@@ -157,6 +159,7 @@ export const scenarios: readonly Scenario[] = [
   { title: "two parallel tool calls, streamed, both answered", run: callsInParallel("streamed") },
   {
     title: "a picture reaches the model byte for byte",
+    looksAt: "upstream",
     async run(world, sdk) {
       const picture = png();
       const answer = await connect(world, sdk).ask({ text: "What is this picture of?", picture });
@@ -167,6 +170,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: "a system prompt stands where the protocol wants it",
+    looksAt: "upstream",
     async run(world, sdk) {
       const system = "You are a lighthouse keeper.";
       await connect(world, sdk).ask({ text: "Who are you?", system });
@@ -176,10 +180,12 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: "usage of a whole answer is what the upstream told, and is what is charged",
+    looksAt: "usage",
     run: countsUsage("whole"),
   },
   {
     title: "usage of a stream is what the upstream told, and is what is charged",
+    looksAt: "usage",
     run: countsUsage("streamed"),
   },
 ];

@@ -20,6 +20,7 @@ export interface Arrival {
 /** A row of the request log, as far as these tests look. */
 export interface LoggedCall {
   readonly id: string;
+  readonly model: string;
   readonly status: string;
   readonly http_status: number;
   readonly usage: Usage | null;

@@ -21,7 +21,7 @@ export function decodeMessages(wire: unknown, native: NativeField[]): Message[] 
     const param = `messages[${index}]`;
     const decoded = decodeMessage(message, param, { native, legacy });
     if (decoded) messages.push(decoded);
-    keepUnknown(message, knownKeys, param, native);
+    keepUnknown(withoutEcho(message), knownKeys, param, native);
   }
   return messages;
 }
@@ -43,6 +43,12 @@ const knownKeys = new Set([
   "reasoning",
   "reasoning_details",
 ]);
+
+/** Answers have a list of annotations, mostly empty; an SDK that sends its answer back has lost nothing without it. */
+function withoutEcho(message: WireObject): WireObject {
+  const { annotations, ...rest } = message;
+  return Array.isArray(annotations) && annotations.length === 0 ? rest : message;
+}
 
 function decodeMessage(wire: WireObject, param: string, gathering: Gathering): Message | undefined {
   const content = decodeContent(wire["content"], `${param}.content`, gathering.native);

@@ -90,6 +90,14 @@ describe("chat requests, read", () => {
     ]);
   });
 
+  it("of an answer that its SDK sends back as it was, the empty list of annotations is no loss", () => {
+    const turn = { role: "assistant", content: "Hi", refusal: null };
+    const paramsOf = (annotations: { type: string }[]) =>
+      decode({ messages: [{ ...turn, annotations }] }).native.map(({ param }) => param);
+    expect(paramsOf([])).toEqual([]);
+    expect(paramsOf([{ type: "url_citation" }])).toEqual(["messages[0].annotations"]);
+  });
+
   it("bad bodies are refused with the caller's field name", () => {
     expect(faultOf(() => decode({ temperature: 3 }))).toBe("integer_above_max_value temperature");
   });

@@ -1,0 +1,7 @@
+/** @google/genai over generateContent, answered by upstreams of the three other protocols. Spec: "Text endpoints", "Conversion rules". */
+import { describe } from "vitest";
+import { describeCrossings } from "./pairs.ts";
+
+describe("@google/genai over generateContent", () => {
+  describeCrossings("generate_content");
+});

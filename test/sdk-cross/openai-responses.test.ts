@@ -1,0 +1,7 @@
+/** openai over responses, answered by upstreams of the three other protocols. Spec: "Text endpoints", "Conversion rules". */
+import { describe } from "vitest";
+import { describeCrossings } from "./pairs.ts";
+
+describe("openai over responses", () => {
+  describeCrossings("responses");
+});
