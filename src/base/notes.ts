@@ -3,6 +3,8 @@
  * Every step that may lose something returns notes beside its result; nothing is lost silently.
  */
 
+import { isObject } from "./json.ts";
+
 /** One loss or change. `param` is the caller's own dotted name, such as `reasoning.summary`. */
 export interface Note {
   readonly param: string;
@@ -12,14 +14,44 @@ export interface Note {
 }
 
 /**
- * Notes in the order in which the caller wrote the fields they name. Steps note what they do in an order of their own;
- * the caller's is the one it is told in (decisions.md "dropped parameters").
+ * Notes in the order in which the caller wrote the fields they name, members of objects too. Steps note what they do in
+ * an order of their own; the caller's is the one it is told in (decisions.md "dropped parameters").
  */
 export function inRequestOrder(notes: readonly Note[], body: object): readonly Note[] {
   if (notes.length < 2) return notes;
-  const fields = Object.keys(body);
-  const place = (note: Note): number => fields.indexOf(note.param.split(/[.[]/, 1)[0]!);
-  return [...notes].sort((left, right) => place(left) - place(right));
+  const orders = new Map<object, ReadonlyMap<string, number>>();
+  const orderOf = (object: object): ReadonlyMap<string, number> => {
+    let order = orders.get(object);
+    if (!order) {
+      order = new Map(Object.keys(object).map((key, index) => [key, index]));
+      orders.set(object, order);
+    }
+    return order;
+  };
+  /** Where a name stands: at the top, then within the object found there, and so on. Lists count as one place. */
+  const placeOf = ({ param }: Note): number[] => {
+    const place: number[] = [];
+    let value: unknown = body;
+    for (const step of param.split(/[.[\]]+/)) {
+      if (!isObject(value)) break;
+      place.push(orderOf(value).get(step) ?? -1);
+      value = value[step];
+    }
+    return place;
+  };
+  const placed = notes.map((note) => ({ note, place: placeOf(note) }));
+  return placed
+    .sort((left, right) => comparePlaces(left.place, right.place))
+    .map(({ note }) => note);
+}
+
+function comparePlaces(left: readonly number[], right: readonly number[]): number {
+  const steps = Math.min(left.length, right.length);
+  for (let step = 0; step < steps; step += 1) {
+    const difference = left[step]! - right[step]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 /** The names for `gw.droppedParams`: as the caller wrote them, unique, in the order they were noted. */

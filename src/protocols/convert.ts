@@ -82,7 +82,7 @@ function prepare(
     };
   }
   const fitted = fit(request, { limits: upstream.limits, maxOutputTokens });
-  const tidied = tidy(fitted.request);
+  const tidied = tidy(fitted.request, upstream.limits);
   const renamed = renameTools(tidied.request, upstream);
   return {
     fitted: renamed.request,

@@ -10,6 +10,7 @@ import type { ReasoningLimits } from "./limits.ts";
 export function fitReasoning(fitting: Fitting): void {
   const { reasoning: limits } = fitting.target.limits;
   fitSummary(fitting, limits);
+  fitEffort(fitting, limits);
   if (limits.budgetByEffort) {
     effortToBudget(fitting, limits.budgetByEffort);
     keepOutOfForcedCalls(fitting);
@@ -45,6 +46,28 @@ function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void 
   };
 }
 
+/** Of an effort and a budget the number is the more exact wish, and "as much as it needs" no wish beside an effort. */
+function fitEffort(fitting: Fitting, { budgetOrEffort, effortBecomes }: ReasoningLimits): void {
+  const { reasoning } = fitting.request;
+  if (reasoning?.effort === undefined) return;
+  const { effort, budget, ...rest } = reasoning;
+  if (budgetOrEffort && typeof budget === "number") {
+    fitting.note("reasoning.effort", "dropped", "beside a token budget it has no effect, dropped");
+    fitting.request = { ...fitting.request, reasoning: { ...rest, budget } };
+    return;
+  }
+  const highest = Object.hasOwn(effortBecomes, effort) ? effortBecomes[effort] : undefined;
+  if (highest !== undefined) {
+    const why = `"${highest}" is the most the upstream knows`;
+    fitting.note("reasoning.effort", "rewritten", why);
+  }
+  const kept = budgetOrEffort ? rest : { ...rest, budget };
+  fitting.request = {
+    ...fitting.request,
+    reasoning: { ...kept, effort: highest ?? effort },
+  };
+}
+
 /** An effort becomes a budget; a budget the caller named itself wins. */
 function effortToBudget(
   fitting: Fitting,
@@ -53,7 +76,8 @@ function effortToBudget(
   const { reasoning } = fitting.request;
   if (reasoning?.effort === undefined) return;
   const { effort, ...rest } = reasoning;
-  const wanted = effort === "none" ? 0 : budgets[effort];
+  const known = Object.hasOwn(budgets, effort) ? budgets[effort] : undefined;
+  const wanted = effort === "none" ? 0 : known;
   if (wanted === undefined) {
     fitting.note(
       "reasoning.effort",
@@ -73,22 +97,25 @@ const answerShare = 0.2;
 
 /** A budget between the vendor's least and the maximum of output, which is raised where the two leave no room (CONV-422). */
 function fitBudget(fitting: Fitting, budgetMin: number): void {
-  const { reasoning, maxOutputTokens } = fitting.request;
+  const { reasoning, maxOutputTokens, names } = fitting.request;
   const budget = reasoning?.budget;
   if (typeof budget !== "number" || budget === 0) return;
-  const maximum = maxOutputTokens ?? fitting.target.maxOutputTokens;
-  const room = Math.floor(maximum * (1 - answerShare));
-  const fitted = Math.max(budgetMin, Math.min(budget, room));
+  const field = names["reasoning.budget"] === undefined ? "reasoning.effort" : "reasoning.budget";
+  const limit = fitting.target.maxOutputTokens;
+  if (limit <= budgetMin) {
+    fitting.note(field, "dropped", "the model's answers are too short to reason, dropped");
+    fitting.request = without(fitting.request, "reasoning.budget");
+    return;
+  }
+  const maximum = maxOutputTokens ?? limit;
+  const bounded = budget < maximum ? budget : Math.floor(maximum * (1 - answerShare));
+  const fitted = Math.max(budgetMin, bounded);
   if (fitted !== budget) {
-    const field =
-      fitting.request.names["reasoning.budget"] === undefined
-        ? "reasoning.effort"
-        : "reasoning.budget";
     fitting.note(field, "rewritten", `a budget of ${fitted} tokens, to leave room for the answer`);
   }
   fitting.request = { ...fitting.request, reasoning: { ...reasoning, budget: fitted } };
   if (fitted < maximum) return;
-  const raised = fitted + maximum;
+  const raised = Math.min(fitted + maximum, limit);
   fitting.note(
     "maxOutputTokens",
     "rewritten",

@@ -12,6 +12,12 @@ export type MediaKind = Extract<Part, { type: "media" }>["media"];
  */
 export type MediaRule = "carried" | "dropped" | "refused";
 
+/**
+ * name: who of several participants speaks. developer: a system turn of that role. detail: of a picture.
+ * strict: arguments held to their schema. isError: of a tool's result. assistantMedia: what a model itself made.
+ */
+export type Extra = "name" | "developer" | "detail" | "strict" | "isError" | "assistantMedia";
+
 export interface Limits {
   readonly protocol: ProtocolName;
   /** Fields without an equivalent, each with the reason its caller is told. */
@@ -23,7 +29,13 @@ export interface Limits {
   readonly needsMaximum: boolean;
   readonly media: Readonly<Record<MediaKind, MediaRule>>;
   /** Which addresses of media the upstream reads by itself. */
-  readonly takesUrl: (url: string) => boolean;
+  readonly takesUrl: (url: string, media: MediaKind) => boolean;
+  /** Which of the small members that not every protocol has this one has. */
+  readonly carries: readonly Extra[];
+  /** How many cache markers a request may hold; 0 where caching is automatic (CONV-217, CONV-605). */
+  readonly cacheMarkersMax: number;
+  /** True where system turns stand apart from the conversation, at its top, and the conversation begins with the user. */
+  readonly systemOnTop: boolean;
   /** True where reasoning of an earlier turn may go back without the protocol's own signature. */
   readonly unsignedReasoning: boolean;
   readonly reasoning: ReasoningLimits;
@@ -45,7 +57,12 @@ export interface ReasoningLimits {
   readonly excludes: readonly CanonicalFieldName[];
   /** True where a summary is only on or off (CONV-514). */
   readonly summaryIsFlag: boolean;
+  /** True where a budget and an effort exclude each other. */
+  readonly budgetOrEffort: boolean;
+  /** Efforts above the highest that the vendor knows, each with what it becomes (T34). */
+  readonly effortBecomes: Readonly<Record<string, string>>;
 }
 
-/** Any address will do. */
-export const anyUrl = (): boolean => true;
+/** Addresses on the web, of pictures only: no protocol takes sound by address. */
+export const webPictures = (url: string, media: MediaKind): boolean =>
+  media === "image" && /^https?:\/\//i.test(url);

@@ -1,6 +1,6 @@
 /**
  * Message repair: what every vendor asks of a conversation, whatever protocol it came in.
- * Spec: "Message structure" (CONV-601 to CONV-604); traps T20, T25.
+ * Spec: "Message structure" (CONV-601 to CONV-604); traps T20, T21, T25.
  */
 import type { Note } from "../base/notes.ts";
 import type {
@@ -8,8 +8,11 @@ import type {
   Message,
   Part,
   ProtocolName,
+  ToolCallPart,
   ToolResultPart,
 } from "./canonical/request.ts";
+import { innerNames } from "./caller-names.ts";
+import type { Limits } from "./limits.ts";
 
 /** Where the caller's messages stand, for notes. */
 export const containerOf: Readonly<Record<ProtocolName, string>> = {
@@ -32,93 +35,128 @@ interface Tidied {
  * Results are put directly after their calls, wherever the caller had them; results without a call and calls without a
  * result are removed and noted. Merging and filling lose nothing, and are not.
  */
-export function tidy(request: CanonicalRequest): Tidied {
-  const notes: Note[] = [];
-  const param = containerOf[request.protocol];
-  const paired = pairResults(request.messages, (detail) =>
-    notes.push({ param, kind: "dropped", detail }),
-  );
-  const messages = mergeNeighbours(paired).map(fillEmpty);
-  return { request: { ...request, messages: messages.length > 0 ? messages : [emptyTurn] }, notes };
+export function tidy(request: CanonicalRequest, limits: Limits): Tidied {
+  const { pairs, notes } = pairResults(request);
+  const ordered = limits.systemOnTop ? systemFirst(request.messages) : request.messages;
+  const placed = ordered.flatMap((message) => placeResults(message, pairs));
+  const filled = mergeNeighbours(placed, limits).flatMap(fillEmpty);
+  return { request: { ...request, messages: withUserTurn(filled, limits) }, notes };
 }
 
-const emptyTurn: Message = { role: "user", content: [placeholder] };
+const systemFirst = (messages: readonly Message[]): Message[] => [
+  ...messages.filter(({ role }) => role === "system"),
+  ...messages.filter(({ role }) => role !== "system"),
+];
 
-/** One result for each call of a turn, in the order of the calls, right after the turn. */
-function pairResults(messages: readonly Message[], drop: (detail: string) => void): Message[] {
-  const results = indexResults(messages);
-  const answered = new Set<ToolResultPart>();
-  const paired: Message[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== "assistant") {
-      const others = message.content.filter((part) => part.type !== "tool_result");
-      // A turn of results only has become part of the turn after its calls.
-      if (others.length > 0 || message.content.length === 0)
-        paired.push({ ...message, content: others });
-      continue;
-    }
-    const own: ToolResultPart[] = [];
-    const content = message.content.filter((part) => {
-      if (part.type !== "tool_call") return true;
-      const result = takeResult(results, part.id, index, answered);
-      if (result) own.push(result);
-      else drop(`the call of the tool ${part.name} has no result, so it was removed`);
-      return result !== undefined;
-    });
-    if (content.length > 0 || message.content.length === 0) paired.push({ ...message, content });
-    if (own.length > 0) paired.push({ role: "user", content: own });
-  }
-  for (const { result } of results) {
-    if (!answered.has(result))
-      drop(`the tool result ${result.callId} has no matching call, so it was removed`);
-  }
-  return paired;
-}
+/** By the caller's call: the call and its result as they go on. Calls without a result are not among them. */
+type Pairs = ReadonlyMap<ToolCallPart, Pair>;
 
-interface PlacedResult {
-  readonly index: number;
+interface Pair {
+  readonly call: ToolCallPart;
   readonly result: ToolResultPart;
 }
 
-const indexResults = (messages: readonly Message[]): PlacedResult[] =>
-  messages.flatMap(({ content }, index) =>
-    content.flatMap((part) => (part.type === "tool_result" ? [{ index, result: part }] : [])),
-  );
-
-/** The first result of a call that stands after it and belongs to no earlier call: ids may come again (T21). */
-function takeResult(
-  results: readonly PlacedResult[],
-  callId: string,
-  after: number,
-  answered: Set<ToolResultPart>,
-): ToolResultPart | undefined {
-  const found = results.find(
-    ({ index, result }) => index > after && result.callId === callId && !answered.has(result),
-  );
-  if (found) answered.add(found.result);
-  return found?.result;
-}
-
-/** Neighbouring turns of one role as one (CONV-601). System turns stay apart: they may be of different kinds. */
-function mergeNeighbours(messages: readonly Message[]): Message[] {
-  const merged: Message[] = [];
-  for (const message of messages) {
-    const last = merged.at(-1);
-    if (
-      last &&
-      last.role === message.role &&
-      message.role !== "system" &&
-      last.name === message.name
-    ) {
-      merged[merged.length - 1] = { ...last, content: [...last.content, ...message.content] };
-    } else merged.push(message);
+/**
+ * A result belongs to the nearest call before it with its id: ids may come again, where a caller counts them anew in
+ * every turn (T21). Of calls with one id in one turn the first result is the first call's.
+ */
+function pairResults({ messages, protocol }: CanonicalRequest): { pairs: Pairs; notes: Note[] } {
+  const results = new Map<ToolCallPart, ToolResultPart>();
+  const open = new Map<string, { turn: number; calls: ToolCallPart[]; next: number }>();
+  const names = innerNames[protocol];
+  const notes: Note[] = [];
+  const calls: ToolCallPart[] = [];
+  for (const [turn, { content }] of messages.entries()) {
+    for (const part of content) {
+      if (part.type === "tool_call") {
+        calls.push(part);
+        const known = open.get(part.id);
+        if (known?.turn === turn) known.calls.push(part);
+        else open.set(part.id, { turn, calls: [part], next: 0 });
+      } else if (part.type === "tool_result") {
+        const known = open.get(part.callId);
+        const call = known?.calls[known.next];
+        if (known && call) {
+          known.next += 1;
+          results.set(call, part);
+        } else {
+          const detail = `the tool result ${part.callId} has no matching call, so it was removed`;
+          notes.push({ param: names.result, kind: "dropped", detail });
+        }
+      }
+    }
   }
-  return merged;
+  for (const call of calls) {
+    if (results.has(call)) continue;
+    const detail = `the call of the tool ${call.name} has no result, so it was removed`;
+    notes.push({ param: names.call, kind: "dropped", detail });
+  }
+  return { pairs: withOwnIds(results), notes };
 }
 
-/** Empty texts go where something else is there; a message of nothing gets the placeholder (CONV-604, T25). */
-function fillEmpty(message: Message): Message {
-  const content = message.content.filter((part) => part.type !== "text" || part.text !== "");
+/** Each pair under an id of its own: vendors refuse one that came before (T21). */
+function withOwnIds(results: ReadonlyMap<ToolCallPart, ToolResultPart>): Pairs {
+  const uses = new Map<string, number>();
+  const pairs = new Map<ToolCallPart, Pair>();
+  for (const [call, result] of results) {
+    const use = (uses.get(call.id) ?? 0) + 1;
+    uses.set(call.id, use);
+    const id = `${call.id}_${use}`;
+    const own =
+      use === 1 ? { call, result } : { call: { ...call, id }, result: { ...result, callId: id } };
+    pairs.set(call, own);
+  }
+  return pairs;
+}
+
+/** A turn with the calls that have a result, and right after it those results, in the order of the calls (T20). */
+function placeResults(message: Message, pairs: Pairs): Message[] {
+  const results: ToolResultPart[] = [];
+  const content = message.content.flatMap((part): Part[] => {
+    if (part.type === "tool_result") return [];
+    if (part.type !== "tool_call") return [part];
+    const pair = pairs.get(part);
+    if (!pair) return [];
+    results.push(pair.result);
+    return [pair.call];
+  });
+  // A turn of nothing else has become part of the turn after its calls.
+  const stays = content.length > 0 || message.content.length === 0;
+  const turn = stays ? [{ ...message, content }] : [];
+  return results.length > 0 ? [...turn, { role: "user", content: results }] : turn;
+}
+
+/** Neighbouring turns of one role as one (CONV-601). */
+function mergeNeighbours(messages: readonly Message[], { carries }: Limits): Message[] {
+  const alike = (left: Message, right: Message): boolean =>
+    left.role === right.role &&
+    left.name === right.name &&
+    (left.developer === right.developer || !carries.includes("developer"));
+  const groups: Message[][] = [];
+  for (const message of messages) {
+    const group = groups.at(-1);
+    if (group && alike(group[0]!, message)) group.push(message);
+    else groups.push([message]);
+  }
+  return groups.map((group) => ({
+    ...group[0]!,
+    content: group.length === 1 ? group[0]!.content : group.flatMap(({ content }) => content),
+  }));
+}
+
+/** Texts of nothing go; a message of nothing gets the placeholder (CONV-604, T25), but a system turn of nothing goes. */
+function fillEmpty(message: Message): Message[] {
+  const content = message.content.filter((part) => part.type !== "text" || part.text.trim() !== "");
   const says = content.some((part) => part.type !== "reasoning");
-  return { ...message, content: says ? content : [...content, placeholder] };
+  if (says) return [{ ...message, content }];
+  return message.role === "system" ? [] : [{ ...message, content: [...content, placeholder] }];
+}
+
+/** A conversation needs a turn, and at some vendors the user has the first one. */
+function withUserTurn(messages: readonly Message[], { systemOnTop }: Limits): Message[] {
+  const at = messages.findIndex(({ role }) => role !== "system");
+  const user: Message = { role: "user", content: [placeholder] };
+  if (at === -1) return [...messages, user];
+  const begins = !systemOnTop || messages[at]!.role === "user";
+  return begins ? [...messages] : [...messages.slice(0, at), user, ...messages.slice(at)];
 }

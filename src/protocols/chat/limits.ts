@@ -1,5 +1,5 @@
 /** Numbers of the chat-completions protocol. Spec: "Limits"; CONV-206, LIM-12. */
-import { anyUrl, type Limits } from "../limits.ts";
+import { webPictures, type Limits } from "../limits.ts";
 
 export const limits = {
   /** `stop` holds up to four sequences. */
@@ -25,9 +25,12 @@ export const conversionLimits: Limits = {
   stopSequencesMax: limits.stopSequencesMax,
   needsMaximum: false,
   media: { image: "carried", audio: "carried", video: "dropped", file: "dropped" },
-  takesUrl: anyUrl,
+  takesUrl: webPictures,
+  carries: ["name", "detail", "strict", "assistantMedia"],
+  cacheMarkersMax: 0,
+  systemOnTop: false,
   unsignedReasoning: true,
-  reasoning: { excludes: [], summaryIsFlag: false },
+  reasoning: { excludes: [], summaryIsFlag: false, budgetOrEffort: false, effortBecomes: {} },
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   toolNameMax: 64,
 };

@@ -1,6 +1,7 @@
 /**
- * The direct route of the messages protocol: the caller's body goes on as it is but for `model` and the filtered fields.
- * Spec: "Text endpoints"; TXT-07 to TXT-11, TXT-17, TXT-19.
+ * The direct route of the messages protocol: the caller's body goes on as it is but for `model`, the filtered fields and
+ * cache markers above the limit.
+ * Spec: "Text endpoints"; TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
@@ -8,6 +9,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { limitCacheMarkers } from "./cache-markers.ts";
 import { decodeError } from "./errors.ts";
 import { validate } from "./request.ts";
 import { tapStream } from "./tap.ts";
@@ -56,7 +58,7 @@ function request(
   upstream: RequestAddress,
 ): { body: JsonObject; notes: readonly Note[] } {
   const copy = { ...body };
-  const notes = removeFilteredFields(copy);
+  const notes = [...removeFilteredFields(copy), ...limitCacheMarkers(copy)];
   copy["model"] = upstream.model;
   return { body: copy, notes };
 }

@@ -13,6 +13,7 @@ import type {
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
 import { encodeCache, encodeContent } from "./blocks.ts";
+import { limitCacheMarkers } from "./cache-markers.ts";
 import { limits } from "./limits.ts";
 
 /** The upstream's body. `model` is the upstream's own name. */
@@ -39,6 +40,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   if (request.protocol === "messages") {
     restoreNative(body, request.native);
     removeFilteredFields(body);
+    limitCacheMarkers(body);
   }
   return body;
 }
@@ -68,12 +70,11 @@ function encodeMessage({ role, content }: Message): JsonObject {
 
 function encodeTools(request: CanonicalRequest, body: JsonObject): void {
   const { toolChoice, tools = [] } = request;
-  if (tools.length > 0) {
-    // The protocol has no list of allowed tools; offering only those says the same (T29).
-    const names = toolChoice?.type === "allowed" ? toolChoice.names : undefined;
-    const offered = names ? tools.filter((tool) => names.includes(tool.name)) : tools;
-    body["tools"] = offered.map(encodeTool);
-  }
+  // The protocol has no list of allowed tools; offering only those says the same (T29).
+  const names = toolChoice?.type === "allowed" ? toolChoice.names : undefined;
+  const offered = names ? tools.filter((tool) => names.includes(tool.name)) : tools;
+  if (offered.length > 0) body["tools"] = offered.map(encodeTool);
+  else if (names) return;
   const choice = encodeToolChoice(toolChoice);
   const parallel = request.parallelToolCalls;
   if (parallel !== undefined && tools.length > 0 && toolChoice?.type !== "none") {

@@ -1,5 +1,5 @@
 /** What the messages protocol can carry, as data. Spec: "Conversion rules", "Limits"; CONV-403 to CONV-426, CONV-605. */
-import { anyUrl, type Limits } from "../limits.ts";
+import { webPictures, type Limits } from "../limits.ts";
 
 export const limits = {
   temperatureMax: 1,
@@ -37,13 +37,18 @@ export const conversionLimits: Limits = {
   stopSequencesMax: Infinity,
   needsMaximum: true,
   media: { image: "carried", audio: "refused", video: "refused", file: "refused" },
-  takesUrl: anyUrl,
+  takesUrl: webPictures,
+  carries: ["strict", "isError"],
+  cacheMarkersMax: limits.cacheBreakpointsMax,
+  systemOnTop: true,
   unsignedReasoning: false,
   reasoning: {
     budgetByEffort: { ...limits.budgetByEffort, xhigh: "limit", max: "limit" },
     budgetMin: limits.budgetMin,
     excludes: ["temperature", "topP", "topK"],
     summaryIsFlag: false,
+    budgetOrEffort: false,
+    effortBecomes: {},
   },
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   toolNameMax: 128,

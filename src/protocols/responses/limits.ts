@@ -1,5 +1,5 @@
 /** Numbers of the responses protocol. Spec: "POST /v1/responses", "Limits". */
-import { anyUrl, type Limits } from "../limits.ts";
+import { webPictures, type Limits } from "../limits.ts";
 
 export const limits = {
   /** Above every model, and an exact number whatever it is added to. */
@@ -22,9 +22,12 @@ export const conversionLimits: Limits = {
   stopSequencesMax: Infinity,
   needsMaximum: false,
   media: { image: "carried", audio: "dropped", video: "dropped", file: "dropped" },
-  takesUrl: anyUrl,
+  takesUrl: webPictures,
+  carries: ["developer", "detail", "strict"],
+  cacheMarkersMax: 0,
+  systemOnTop: false,
   unsignedReasoning: false,
-  reasoning: { excludes: [], summaryIsFlag: false },
+  reasoning: { excludes: [], summaryIsFlag: false, budgetOrEffort: false, effortBecomes: {} },
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   toolNameMax: 64,
 };

@@ -1,0 +1,95 @@
+/**
+ * What each protocol calls the things inside its messages, for notes: dotted names as callers write them, without the
+ * indexes. Spec: "What the service does" 7; decisions.md "dropped parameters".
+ */
+import type { Part, ProtocolName } from "./canonical/request.ts";
+
+type MediaPart = Extract<Part, { type: "media" }>;
+
+interface InnerNames {
+  readonly media: (part: MediaPart) => string;
+  readonly detail: string;
+  readonly reasoning: string;
+  readonly signature: string;
+  readonly call: string;
+  readonly result: string;
+  /** That a tool's result is an error. */
+  readonly isError: string;
+  /** Who of several users speaks. */
+  readonly author: string;
+  readonly strict: string;
+  /** A cache marker in a message, and in the system prompt. */
+  readonly cache: string;
+  readonly systemCache: string;
+}
+
+const chatMedia = {
+  image: "image_url",
+  audio: "input_audio",
+  video: "video_url",
+  file: "file",
+} as const;
+
+const chat: InnerNames = {
+  media: ({ media }) => `messages.content.${chatMedia[media]}`,
+  detail: "messages.content.image_url.detail",
+  reasoning: "messages.reasoning_content",
+  signature: "messages.reasoning_details",
+  call: "messages.tool_calls",
+  result: "messages.tool_call_id",
+  isError: "messages.content",
+  author: "messages.name",
+  strict: "tools.function.strict",
+  cache: "messages.content.cache_control",
+  systemCache: "messages.content.cache_control",
+};
+
+const responses: InnerNames = {
+  media: ({ media }) => `input.content.input_${media}`,
+  detail: "input.content.detail",
+  reasoning: "input.reasoning",
+  signature: "input.encrypted_content",
+  call: "input.function_call",
+  result: "input.function_call_output",
+  isError: "input.output",
+  author: "input.name",
+  strict: "tools.strict",
+  cache: "input.content",
+  systemCache: "input.content",
+};
+
+const messages: InnerNames = {
+  media: ({ media }) => `messages.content.${media === "file" ? "document" : media}`,
+  detail: "messages.content.image",
+  reasoning: "messages.content.thinking",
+  signature: "messages.content.signature",
+  call: "messages.content.tool_use",
+  result: "messages.content.tool_result",
+  isError: "messages.content.is_error",
+  author: "messages.role",
+  strict: "tools.strict",
+  cache: "messages.content.cache_control",
+  systemCache: "system.cache_control",
+};
+
+const generateContent: InnerNames = {
+  media: ({ source }) => `contents.parts.${source.kind === "base64" ? "inlineData" : "fileData"}`,
+  detail: "contents.parts.mediaResolution",
+  reasoning: "contents.parts.thought",
+  signature: "contents.parts.thoughtSignature",
+  call: "contents.parts.functionCall",
+  result: "contents.parts.functionResponse",
+  isError: "contents.parts.functionResponse.response.error",
+  author: "contents.role",
+  strict: "tools.functionDeclarations",
+  cache: "contents.parts",
+  systemCache: "systemInstruction.parts",
+};
+
+/** The names of each protocol. Of what it has no word for, the name of what holds it. */
+export const innerNames: Readonly<Record<ProtocolName, InnerNames>> = {
+  chat,
+  responses,
+  messages,
+  generate_content: generateContent,
+};

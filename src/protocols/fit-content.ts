@@ -1,0 +1,212 @@
+/**
+ * Messages and tools brought within what their target can carry: media, signatures, cache markers and the small members
+ * only some protocols have. Each loss is noted once, under the caller's own name. Spec: "Conversion rules"; CONV-217 to
+ * CONV-219, CONV-424 to CONV-426, CONV-517, CONV-518, CONV-605, CONV-606; traps T24, T36.
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { Note } from "../base/notes.ts";
+import type { CanonicalRequest, Message, Part, Tool } from "./canonical/request.ts";
+import { innerNames } from "./caller-names.ts";
+import type { FitTarget, Fitting } from "./fit-fields.ts";
+import type { Extra } from "./limits.ts";
+
+type MediaPart = Extract<Part, { type: "media" }>;
+type SignedPart = Extract<Part, { type: "reasoning" | "tool_call" }>;
+
+/** What the rules of one request share. */
+interface Context {
+  readonly request: CanonicalRequest;
+  readonly target: FitTarget;
+  readonly names: (typeof innerNames)["chat"];
+  note(param: string, kind: Note["kind"], detail: string): void;
+  /** Whether the next cache marker stays; asked once for each, in the order of the prompt. */
+  keepsMarker(): boolean;
+}
+
+/** Fits the messages and the tools. @throws GatewayError `unsupported_content` */
+export function fitContent(fitting: Fitting, notes: Note[]): void {
+  const { request, target } = fitting;
+  const told = new Set<string>();
+  const context: Context = {
+    request,
+    target,
+    names: innerNames[request.protocol],
+    note(param, kind, detail) {
+      if (told.has(param)) return;
+      told.add(param);
+      notes.push({ param, kind, detail });
+    },
+    keepsMarker: markerKeeper(countMarkers(request), target.limits.cacheMarkersMax),
+  };
+  // Tools come first: that is where they stand in the prompt, and so the order of cache markers.
+  const tools = request.tools?.map((tool) => fitTool(tool, context));
+  const messages = request.messages.map((message) => fitMessage(message, context));
+  fitting.request = { ...request, messages, ...(tools ? { tools } : {}) };
+}
+
+const lacks = ({ target }: Context, extra: Extra): boolean =>
+  !target.limits.carries.includes(extra);
+
+function fitTool(tool: Tool, context: Context): Tool {
+  const fitted = fitMarker(tool, "tools.cache_control", context);
+  const strict = tool.strict === true && lacks(context, "strict");
+  if (strict) {
+    context.note(
+      context.names.strict,
+      "dropped",
+      "the upstream cannot hold arguments to their schema, dropped",
+    );
+  }
+  const { parameters } = tool;
+  // Vendors want an object schema, and some callers leave its type out (T24).
+  const typed = parameters && !("type" in parameters) && !("$ref" in parameters);
+  return {
+    ...fitted,
+    ...(strict ? { strict: undefined } : {}),
+    ...(typed ? { parameters: { type: "object", ...parameters } } : {}),
+  };
+}
+
+function fitMessage(message: Message, context: Context): Message {
+  const { names } = context;
+  const system = message.role === "system";
+  const cacheName = system ? names.systemCache : names.cache;
+  const fitParts = (parts: readonly Part[]): Part[] =>
+    parts
+      .flatMap((part) => fitPart(part, message, context))
+      .map((part) =>
+        fitMarker(
+          part.type === "tool_result" ? { ...part, content: fitParts(part.content) } : part,
+          cacheName,
+          context,
+        ),
+      );
+  const content = fitParts(system ? withoutBilling(message.content, context) : message.content);
+  if (message.name === undefined || !lacks(context, "name")) return { ...message, content };
+  context.note(names.author, "dropped", "the upstream knows no names of participants, dropped");
+  return { ...message, name: undefined, content };
+}
+
+function fitPart(part: Part, message: Message, context: Context): Part[] {
+  switch (part.type) {
+    case "media":
+      return fitMedia(part, message, context);
+    case "reasoning":
+      return fitReasoningPart(part, context);
+    case "tool_call":
+      return [part.signature ? { ...part, signature: ownSignature(part, context) } : part];
+    case "tool_result":
+      if (part.isError === true && lacks(context, "isError")) {
+        const why = "the upstream cannot be told that a result is an error, only its text, dropped";
+        context.note(context.names.isError, "dropped", why);
+      }
+      return [part];
+    default:
+      return [part];
+  }
+}
+
+function fitMedia(part: MediaPart, { role }: Message, context: Context): Part[] {
+  const { media, takesUrl } = context.target.limits;
+  const { source } = part;
+  const drop = (why: string): Part[] => {
+    context.note(context.names.media(part), "dropped", why);
+    return [];
+  };
+  const rule = media[part.media];
+  if (rule === "refused") {
+    const message = `The model's upstream takes no ${part.media} content. Leave it out, or choose another model.`;
+    throw new GatewayError("unsupported_content", message);
+  }
+  if (rule === "dropped") {
+    return drop(`${part.media} content cannot be converted for this upstream, dropped`);
+  }
+  if (role === "assistant" && lacks(context, "assistantMedia")) {
+    return drop(`the upstream takes no ${part.media} content that a model made, dropped`);
+  }
+  const readable =
+    source.kind === "base64" || (source.kind === "url" && takesUrl(source.url, part.media));
+  if (!readable) {
+    return drop(
+      `the upstream cannot read ${part.media} content by this address, dropped; send it as base64`,
+    );
+  }
+  return [fitDetail(part, context)];
+}
+
+/** `auto` is what every vendor does unasked. */
+function fitDetail(part: MediaPart, context: Context): MediaPart {
+  if (part.detail === undefined || !lacks(context, "detail")) return part;
+  if (part.detail !== "auto") {
+    context.note(context.names.detail, "dropped", "the upstream knows no image detail, dropped");
+  }
+  return { ...part, detail: undefined };
+}
+
+/** Reasoning keeps a signature of the target's own kind only; without one it goes only where none is asked for (CONV-219). */
+function fitReasoningPart(part: Extract<Part, { type: "reasoning" }>, context: Context): Part[] {
+  const signature = ownSignature(part, context);
+  if (signature) return [part];
+  if (part.text === "") return [];
+  if (context.target.limits.unsignedReasoning) return [{ ...part, signature: undefined }];
+  const why = "the upstream takes earlier reasoning with its own signature only, dropped";
+  context.note(context.names.reasoning, "dropped", why);
+  return [];
+}
+
+function ownSignature({ signature }: SignedPart, context: Context): SignedPart["signature"] {
+  if (!signature || signature.protocol === context.target.limits.protocol) return signature;
+  const why = "a signature is valid at the upstream that gave it only, dropped";
+  context.note(context.names.signature, "dropped", why);
+  return undefined;
+}
+
+/** Claude Code's line about whom Anthropic bills; no other vendor's model is to read it, or cache by it (T36). */
+const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/;
+
+function withoutBilling(parts: readonly Part[], context: Context): readonly Part[] {
+  if (context.request.protocol !== "messages") return parts;
+  return parts.flatMap((part) => {
+    if (part.type !== "text" || !billingLine.test(part.text)) return [part];
+    context.note(
+      "system",
+      "rewritten",
+      "its x-anthropic-billing-header is for that vendor only, left out",
+    );
+    const text = part.text.replace(billingLine, "");
+    return text === "" ? [] : [{ ...part, text }];
+  });
+}
+
+/** Cache markers have a place in the messages protocol only; elsewhere caching is automatic (CONV-217). */
+function fitMarker<Item extends object>(item: Item, name: string, context: Context): Item {
+  if (!("cache" in item) || item.cache === undefined || context.keepsMarker()) return item;
+  const { cacheMarkersMax } = context.target.limits;
+  const why =
+    cacheMarkersMax === 0
+      ? "the upstream caches prompts by itself, dropped"
+      : `the upstream takes ${cacheMarkersMax} cache markers, the first and the last were kept`;
+  context.note(name, cacheMarkersMax === 0 ? "dropped" : "rewritten", why);
+  return { ...item, cache: undefined };
+}
+
+function countMarkers({ tools = [], messages }: CanonicalRequest): number {
+  const count = (items: readonly (Part | Tool)[]): number =>
+    items.reduce(
+      (sum, item) =>
+        sum +
+        ("cache" in item && item.cache !== undefined ? 1 : 0) +
+        ("type" in item && item.type === "tool_result" ? count(item.content) : 0),
+      0,
+    );
+  return count(tools) + messages.reduce((sum, { content }) => sum + count(content), 0);
+}
+
+/** The first marker holds what every call shares, the last ones what this conversation has so far (CONV-605). */
+function markerKeeper(count: number, max: number): () => boolean {
+  let index = -1;
+  return () => {
+    index += 1;
+    return count <= max || (max > 0 && (index === 0 || index > count - max));
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * Cache markers of a messages request: the vendor takes four, and refuses the whole request for a fifth (CONV-605,
+ * LIM-14). The first is kept, which holds what every call shares, and the last ones, which hold what this conversation
+ * has so far. Spec: "Message structure", "Limits".
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { Note } from "../../base/notes.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import { limits } from "./limits.ts";
+
+/** The members that hold markers, in the order of the prompt, and what a marker in each is called in notes. */
+const holders = [
+  ["tools", "tools.cache_control"],
+  ["system", "system.cache_control"],
+  ["messages", "messages.content.cache_control"],
+] as const;
+
+/**
+ * Takes the markers above the limit out of `body`, a copy of the caller's; what they stood in is copied too, and the rest
+ * shared. A marker at the top of the body marks the last block by itself, counts as one, and stays.
+ */
+export function limitCacheMarkers(body: JsonObject): Note[] {
+  const max = limits.cacheBreakpointsMax - (isMarked(body) ? 1 : 0);
+  let count = 0;
+  for (const [member] of holders) count += countMarkers(body[member]);
+  if (count <= max) return [];
+  let index = -1;
+  const keeps = (): boolean => {
+    index += 1;
+    return index === 0 || index > count - max;
+  };
+  const notes: Note[] = [];
+  for (const [member, param] of holders) {
+    const value = body[member];
+    if (countMarkers(value) === 0) continue;
+    const thinned = thin(value!, keeps);
+    body[member] = thinned.value;
+    if (!thinned.lost) continue;
+    const detail = `the upstream takes ${limits.cacheBreakpointsMax} cache markers, the first and the last were kept`;
+    notes.push({ param, kind: "rewritten", detail });
+  }
+  return notes;
+}
+
+const isMarked = (value: WireObject): boolean => isObject(value["cache_control"]);
+
+/** Markers on the blocks of a list, and in their `content`. */
+function countMarkers(value: unknown): number {
+  if (!Array.isArray(value)) return 0;
+  let count = 0;
+  for (const item of value) {
+    if (!isObject(item)) continue;
+    if (isMarked(item)) count += 1;
+    if (Array.isArray(item["content"])) count += countMarkers(item["content"]);
+  }
+  return count;
+}
+
+function thin(value: Json, keeps: () => boolean): { value: Json; lost: boolean } {
+  if (!Array.isArray(value)) return { value, lost: false };
+  let lost = false;
+  const items = value.map((item) => {
+    if (!isObject(item) || countMarkers([item]) === 0) return item;
+    const copy: JsonObject = { ...item };
+    if (Array.isArray(copy["content"])) {
+      const inner = thin(copy["content"], keeps);
+      copy["content"] = inner.value;
+      lost ||= inner.lost;
+    }
+    if (isMarked(copy) && !keeps()) {
+      delete copy["cache_control"];
+      lost = true;
+    }
+    return copy;
+  });
+  return { value: items, lost };
+}
