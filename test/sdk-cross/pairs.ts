@@ -225,9 +225,9 @@ async function losesStop({ sdk, told, world }: Pair, name: string): Promise<void
 function describeStopping(caller: Protocol, target: Protocol, pair: () => Pair): void {
   const name = stopName[caller];
   if (name === undefined) return;
-  const [title, run] =
+  const asked =
     target === "responses"
       ? (["TXT-14 TXT-15: stop sequences are lost, and told", losesStop] as const)
       : (["stop sequences end the text", endsAtStop] as const);
-  it(title, () => run(pair(), name));
+  it.each([asked])("%s", (_title, run) => run(pair(), name));
 }
