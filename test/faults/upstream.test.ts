@@ -12,6 +12,7 @@ import {
   describeGateways,
   errorOf,
   idOf,
+  sleep,
   talk,
   usageOf,
 } from "../money/support.ts";
@@ -62,11 +63,10 @@ const flood =
   async (socket) => {
     socket.write(first);
     const block = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)));
+    let resume = (): void => undefined;
+    socket.on("drain", () => resume()).on("close", () => resume());
     while (!socket.destroyed) {
-      if (socket.write(block)) continue;
-      await new Promise<void>((resume) => {
-        socket.once("drain", resume).once("close", () => resume());
-      });
+      if (!socket.write(block)) await new Promise<void>((done) => void (resume = done));
     }
   };
 
@@ -76,6 +76,8 @@ interface Case {
   /** The status of a whole answer and of a stream: 200 where the stream had begun. */
   readonly whole?: number;
   readonly stream?: number;
+  /** The model whose provider has a short deadline for a whole call. */
+  readonly model?: "acme/short";
   readonly code: "upstream_error" | "upstream_timeout";
   /** How often it is asked: what fails in passing is asked once more. */
   readonly asked: number;
@@ -181,6 +183,36 @@ const cases: readonly Case[] = [
     asked: 2,
   },
   {
+    name: "never stops answering",
+    does: async (socket) => {
+      socket.write(streamHead);
+      while (!socket.destroyed) {
+        socket.write(delta("more "));
+        await sleep(50);
+      }
+    },
+    model: "acme/short",
+    stream: 200,
+    code: "upstream_error",
+    asked: 1,
+  },
+  {
+    name: "trickles a whole answer",
+    does: async (socket) => {
+      socket.write(jsonHead(whole.length));
+      for (const letter of whole) {
+        if (socket.destroyed) return;
+        socket.write(letter);
+        await sleep(50);
+      }
+    },
+    model: "acme/short",
+    whole: 504,
+    stream: 504,
+    code: "upstream_timeout",
+    asked: 1,
+  },
+  {
     name: "floods a stream with one endless event",
     does: flood(streamHead, `data: ${"x".repeat(1000)}`),
     stream: 502,
@@ -218,7 +250,15 @@ const timeouts = "timeouts: { first_byte_s: 0.4, idle_s: 0.4, total_s: 20 }";
 const config = () => {
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  return chatConfig(url, 'price: { input: "3", output: "15" }', { provider: timeouts });
+  const price = 'price: { input: "3", output: "15" }';
+  const short = `{ id: short, dialect: openai-compatible, base_url: ${url}/v1, api_key: none, timeouts: { total_s: 0.5 } }`;
+  return `${chatConfig(url, price, { provider: timeouts }).replace("models:", `  - ${short}\nmodels:`)}
+  - id: acme/short
+    kind: text
+    context_length: 100000
+    max_output_tokens: 32000
+    offers: [{ provider: short, protocol: chat, upstream_model: s, ${price} }]
+`;
 };
 
 describeGateways("an upstream that", { config }, (bench) => {
@@ -226,7 +266,10 @@ describeGateways("an upstream that", { config }, (bench) => {
     behaviour = row.does;
     requests = 0;
     const spend = await bench().keySpend();
-    const response = await bench().post("/v1/chat/completions", talk({ stream: row.stream }));
+    const response = await bench().post(
+      "/v1/chat/completions",
+      talk({ stream: row.stream, model: row.model ?? "acme/talk" }),
+    );
     expect(response.status).toBe(row.status);
     const id = idOf(response);
     const text = await response.clone().text();
