@@ -1,5 +1,6 @@
 /** `tollgate config`: check a file, print its JSON Schema for editors, print what is in force. contract.md "Command line". */
 import type { Command } from "commander";
+import { parse } from "yaml";
 import {
   configSchema,
   defaultSettings,
@@ -38,6 +39,7 @@ export function addConfigCommands(config: Command): void {
     .command("print")
     .description("print the configuration in force, with defaults filled in and secrets masked")
     .option(...file)
+    .option("--json", "print it as JSON instead of YAML")
     .action(print);
 }
 
@@ -80,5 +82,7 @@ const summary = ({ catalog }: Config): string =>
 async function print(options: FileOption): Promise<void> {
   const { result } = await load(options);
   if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
-  console.log(printConfig(result.config).trimEnd());
+  const text = printConfig(result.config);
+  if (options.json) printJson(parse(text));
+  else console.log(text.trimEnd());
 }

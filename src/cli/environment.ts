@@ -26,22 +26,49 @@ export class UsageError extends Error {
 /** Reads the environment. @throws UsageError naming the variable and what it takes. */
 export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   const value = (name: string): string | undefined => variables[name] || undefined;
-  const sandbox = value("TOLLGATE_SANDBOX");
-  if (sandbox !== undefined && sandbox !== "on" && sandbox !== "off") {
-    throw new UsageError(`TOLLGATE_SANDBOX is "${sandbox}"; it takes on or off`);
-  }
+  const sandbox = oneOf(value("TOLLGATE_SANDBOX"), "TOLLGATE_SANDBOX", ["on", "off"]);
+  oneOf(value("TOLLGATE_LOG_LEVEL"), "TOLLGATE_LOG_LEVEL", logLevels);
   return {
     host: value("HOST") ?? "127.0.0.1",
     port: parsePort(value("PORT") ?? "8080", "PORT"),
     configPath: value("TOLLGATE_CONFIG"),
     dataDir: resolve(value("TOLLGATE_DATA_DIR") ?? ".tollgate"),
-    databaseUrl: value("DATABASE_URL"),
+    databaseUrl: url(value("DATABASE_URL"), "DATABASE_URL", {
+      protocols: ["postgres:", "postgresql:"],
+      example: "postgres://user:password@host:5432/database",
+    }),
     masterKey: value("TOLLGATE_MASTER_KEY"),
     adminToken: value("TOLLGATE_ADMIN_TOKEN"),
-    publicUrl: value("TOLLGATE_PUBLIC_URL"),
+    publicUrl: url(value("TOLLGATE_PUBLIC_URL"), "TOLLGATE_PUBLIC_URL", {
+      protocols: ["https:", "http:"],
+      example: "https://gateway.example.com",
+    }),
     sandbox,
     variables,
   };
+}
+
+const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+
+function oneOf<Word extends string>(
+  text: string | undefined,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const word = words.find((one) => one === text);
+  if (text === undefined || word !== undefined) return word;
+  throw new UsageError(`${name} is "${text}"; it takes ${words.join(", ")}`);
+}
+
+/** The value is not repeated in the message: a database's URL holds a password. */
+function url(
+  text: string | undefined,
+  name: string,
+  { protocols, example }: { readonly protocols: readonly string[]; readonly example: string },
+): string | undefined {
+  if (text === undefined) return undefined;
+  if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text;
+  throw new UsageError(`${name} is not a URL such as ${example}`);
 }
 
 /** A TCP port; 0 lets the system choose. @throws UsageError */

@@ -75,6 +75,11 @@ async function build(
   closeAll: () => Promise<void>,
 ): Promise<Gateway> {
   const { environment, log, clock = systemClock } = options;
+  const sandbox = await startSandboxIfWanted(environment);
+  if (sandbox) closers.push(() => sandbox.close());
+  // Before the database: a mistake in the file is told at once, and leaves nothing behind.
+  const catalog = await openCatalog({ environment, sandboxUrl: sandbox?.url, log });
+  closers.push(() => catalog.close());
   const database = await openDatabase({
     url: environment.databaseUrl,
     dataDir: environment.dataDir,
@@ -89,19 +94,6 @@ async function build(
   });
   const ledger = createLedger(database, clock);
   closers.push(() => ledger.close());
-
-  const sandbox = await startSandboxIfWanted(environment);
-  if (sandbox) closers.push(() => sandbox.close());
-  const catalog = await openCatalog({ environment, sandboxUrl: sandbox?.url, log });
-  closers.push(() => catalog.close());
-  const first = await firstStart({
-    database,
-    secrets,
-    ledger,
-    clock,
-    withCredit: sandbox !== undefined,
-  });
-
   const pools = createPools();
   closers.push(() => pools.close());
   const requestLog = createRequestLog(database, log);
@@ -147,6 +139,14 @@ async function build(
     clearTimeout(late);
   });
   await app.listen({ host: environment.host, port: environment.port });
+  // Last of all: what it makes is shown once, and a start that fails after it would never show it.
+  const first = await firstStart({
+    database,
+    secrets,
+    ledger,
+    clock,
+    withCredit: sandbox !== undefined,
+  });
   const { port } = app.server.address() as AddressInfo;
   const host = environment.host.includes(":") ? `[${environment.host}]` : environment.host;
   return {

@@ -122,7 +122,7 @@ async function create(options: CreateOptions): Promise<void> {
         hard: options.hard ?? false,
       },
       modelAllowlist: options.models?.split(",").map((id) => id.trim()) ?? [],
-      expiresAt: options.expires === undefined ? null : new Date(options.expires),
+      expiresAt: time(options.expires, "--expires"),
     });
     if (options.json) printJson({ ...(await render(opened, record)), key });
     else console.log(`${key}\n\n${record.id} "${record.name}" in ${record.workspaceId}`);
@@ -147,6 +147,13 @@ const oldValue = (graceSeconds: number): string =>
   graceSeconds === 0
     ? "the old value has stopped working"
     : `the old value works for ${graceSeconds} seconds more`;
+
+function time(text: string | undefined, option: string): Date | null {
+  if (text === undefined) return null;
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime())) return date;
+  throw new UsageError(`${option} is "${text}"; it takes a time such as 2027-01-31T00:00:00Z`);
+}
 
 function amount(text: string | undefined, option: string): bigint | null {
   if (text === undefined) return null;

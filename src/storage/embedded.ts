@@ -9,7 +9,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type pg from "pg";
 import { createDatabase, type Database, type Log } from "./database.ts";
-import { DataDirectoryInUseError, readHolder, tryLock, type DataLock } from "./data-lock.ts";
+import {
+  DataDirectoryInUseError,
+  DataDirectoryUnusableError,
+  readHolder,
+  tryLock,
+  type DataLock,
+} from "./data-lock.ts";
 import type { FromWorker, WorkerInput } from "./embedded-worker.ts";
 import { startMaintenance } from "./maintenance.ts";
 import { createPool } from "./pool.ts";
@@ -180,9 +186,20 @@ async function joinHolder(dataDir: string, log: Log): Promise<Database | DataLoc
   }
 }
 
+/** Makes the directory and takes the hold on it; undefined when another process has it. */
+function enter(dataDir: string): DataLock | undefined {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    chmodSync(dataDir, 0o700);
+    return tryLock(dataDir);
+  } catch (error) {
+    throw new DataDirectoryUnusableError(dataDir, error);
+  }
+}
+
 /**
  * Opens the embedded database in `dataDir`, creating both where absent.
- * @throws DataDirectoryInUseError when another process holds it and `join` is not set
+ * @throws DataDirectoryInUseError when another process holds it and `join` is not set, DataDirectoryUnusableError
  */
 export async function openEmbedded(options: {
   dataDir: string;
@@ -190,9 +207,7 @@ export async function openEmbedded(options: {
   log: Log;
 }): Promise<Database> {
   const dataDir = resolve(options.dataDir);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  chmodSync(dataDir, 0o700);
-  let lock = tryLock(dataDir);
+  let lock = enter(dataDir);
   if (lock === undefined) {
     if (!options.join) throw new DataDirectoryInUseError(dataDir, readHolder(dataDir)?.pid);
     const joined = await joinHolder(dataDir, options.log);

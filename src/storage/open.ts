@@ -20,6 +20,22 @@ export interface OpenOptions {
   readonly log: Log;
 }
 
+/** The server that `DATABASE_URL` names does not answer, or does not let us in. Never tells the password. */
+export class DatabaseUnreachableError extends Error {
+  constructor(url: string, cause: unknown) {
+    const place = URL.canParse(url) ? new URL(url) : undefined;
+    const name = place === undefined ? "" : ` ${place.host}${place.pathname}`;
+    super(`the database${name} of DATABASE_URL cannot be used: ${reason(cause)}`, { cause });
+    this.name = "DatabaseUnreachableError";
+  }
+}
+
+/** A name with several addresses fails with one error for each, and no message of its own. */
+function reason(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reason(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+}
+
 async function openServer(url: string, options: OpenOptions): Promise<Database> {
   const { log } = options;
   const pool = createPool(
@@ -35,7 +51,7 @@ async function openServer(url: string, options: OpenOptions): Promise<Database> 
     await pool.query("select 1");
   } catch (error) {
     await pool.end();
-    throw error;
+    throw new DatabaseUnreachableError(url, error);
   }
   return createDatabase({
     kind: "server",
@@ -47,7 +63,7 @@ async function openServer(url: string, options: OpenOptions): Promise<Database> 
 
 /**
  * Opens the database: a PostgreSQL server when there is a `url`, else the embedded one in `dataDir`.
- * @throws DataDirectoryInUseError when another process holds `dataDir`; the driver's error when the server is not reachable
+ * @throws DataDirectoryInUseError when another process holds `dataDir`; DataDirectoryUnusableError, DatabaseUnreachableError
  */
 export function openDatabase(options: OpenOptions): Promise<Database> {
   if (options.url !== undefined && options.url !== "") return openServer(options.url, options);

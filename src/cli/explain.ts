@@ -1,0 +1,61 @@
+/**
+ * What a failed command says: one line for what an operator can mend, the whole error for what only we can.
+ * Exit codes: 1 failed, 2 wrong usage or configuration. contract.md "Command line".
+ */
+import { GatewayError } from "../base/errors.ts";
+import { UsageError } from "./environment.ts";
+
+export interface Explanation {
+  /** The line to print; undefined where the error itself, with its stack, says more. */
+  readonly text: string | undefined;
+  readonly exitCode: 1 | 2;
+}
+
+/** Errors whose message says all there is to say. */
+const expectedNames = new Map<string, 1 | 2>([
+  ["MasterKeyError", 2],
+  ["DataDirectoryInUseError", 1],
+  ["DataDirectoryUnusableError", 1],
+  ["DatabaseUnreachableError", 1],
+  ["SchemaError", 1],
+]);
+
+interface SystemError extends Error {
+  readonly code: string;
+  readonly syscall?: string;
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
+}
+
+/** Reads an error that ended a command. */
+export function explain(error: unknown): Explanation {
+  if (error instanceof UsageError) return { text: error.message, exitCode: 2 };
+  if (error instanceof GatewayError) {
+    return { text: error.message, exitCode: error.status === 400 ? 2 : 1 };
+  }
+  if (!(error instanceof Error)) return { text: undefined, exitCode: 1 };
+  const exitCode = expectedNames.get(error.name);
+  if (exitCode !== undefined) return { text: error.message, exitCode };
+  return { text: "code" in error ? listening(error as SystemError) : undefined, exitCode: 1 };
+}
+
+/** Why a port could not be listened on. */
+function listening({ code, syscall, address, hostname, port }: SystemError): string | undefined {
+  if (syscall === "getaddrinfo")
+    return `the address "${hostname}" cannot be listened on: no such host name; set HOST or --host`;
+  if (syscall !== "listen") return undefined;
+  switch (code) {
+    case "EADDRINUSE":
+      return (
+        `port ${port} on ${address} is in use by another program; ` +
+        "stop it, or choose another with PORT or --port (0 takes any that is free)"
+      );
+    case "EADDRNOTAVAIL":
+      return `${address} is no address of this machine; set HOST or --host`;
+    case "EACCES":
+      return `no permission to listen on port ${port}; choose one above 1023 with PORT or --port`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,196 @@
+/** The commands at work: beside a running gateway, on the data of a stopped one, and on a server by DATABASE_URL. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/storage/index.ts";
+import { silentLog, startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+
+interface KeyJson {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly key: string;
+  readonly key_last4: string;
+  readonly spend_caps: Record<string, unknown>;
+  readonly model_allowlist: string[];
+  readonly expires_at: string | null;
+}
+
+/** Runs a command that must succeed; its standard output, parsed when it was asked for as JSON. */
+async function run(words: string, environment: Record<string, string>): Promise<unknown> {
+  const args = words.match(/"[^"]*"|\S+/g)!.map((word) => word.replaceAll('"', ""));
+  const { code, stdout, stderr } = await tollgate(args, environment);
+  expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: "" });
+  return args.includes("--json") ? JSON.parse(stdout) : stdout;
+}
+
+const call = async (url: string, key: string): Promise<string> => {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: "sandbox/chat", messages: [{ role: "user", content: "Hi" }] }),
+  });
+  const { error } = (await response.json()) as { error?: { code: string } };
+  return `${response.status} ${error?.code ?? "ok"}`;
+};
+
+let directory: string;
+let postgres: TestPostgres;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "tollgate-commands-"));
+  postgres = await startPostgres();
+});
+afterAll(async () => {
+  await postgres.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kind) => {
+  let environment: Record<string, string>;
+  let gateway: GatewayProcess;
+  beforeAll(async () => {
+    environment = {
+      TOLLGATE_DATA_DIR: join(directory, kind),
+      TOLLGATE_SANDBOX: "on",
+      TOLLGATE_LOG_LEVEL: "warn",
+      DATABASE_URL: kind === "embedded" ? "" : await postgres.createDatabase(),
+    };
+    gateway = await spawnGateway(environment);
+  });
+  afterAll(() => gateway.stop());
+
+  it(
+    "KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key's whole life, each step of which counts for the very next call",
+    { timeout: 120_000 },
+    async () => {
+      const made = (await run("keys create --name ci --json", environment)) as KeyJson;
+      expect(await call(gateway.url, made.key)).toBe("200 ok");
+      await run(`keys disable ${made.id}`, environment);
+      expect(await call(gateway.url, made.key)).toBe("401 api_key_disabled");
+      await run(`keys enable ${made.id}`, environment);
+      expect(await call(gateway.url, made.key)).toBe("200 ok");
+      expect(await run(`keys reveal ${made.id}`, environment)).toBe(`${made.key}\n`);
+      const rotated = (await run(
+        `keys rotate ${made.id} --grace-seconds 600 --json`,
+        environment,
+      )) as KeyJson;
+      expect(rotated).toMatchObject({ id: made.id, name: "ci", status: "active" });
+      expect(await call(gateway.url, made.key)).toBe("200 ok");
+      expect(await call(gateway.url, rotated.key)).toBe("200 ok");
+      const again = (await run(`keys rotate ${made.id} --json`, environment)) as KeyJson;
+      expect(await call(gateway.url, made.key)).toBe("401 invalid_api_key");
+      expect(await call(gateway.url, rotated.key)).toBe("401 api_key_expired");
+      expect(await call(gateway.url, again.key)).toBe("200 ok");
+      await run(`keys revoke ${made.id}`, environment);
+      expect(await call(gateway.url, again.key)).toBe("401 api_key_revoked");
+      const refused = await tollgate(["keys", "enable", made.id], environment);
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr).toBe("tollgate: The API key is revoked and cannot become active.\n");
+      expect(await run("verify", environment)).toBe("no difference\n");
+    },
+  );
+
+  it("credit shows at once; the same reference credits once", async () => {
+    const before = (await run("credits show --json", environment)) as { credits: string };
+    await run("credits add 2.50 --reference invoice-1 --json", environment);
+    const after = (await run("credits add 2.50 --reference invoice-1 --json", environment)) as {
+      credits: string;
+    };
+    expect(Number(after.credits) - Number(before.credits)).toBe(2.5);
+  });
+
+  it("migrate has nothing to do", async () => {
+    expect(await run("migrate --json", environment)).toEqual({ applied: [] });
+  });
+});
+
+describe("on the data of a stopped gateway", () => {
+  let environment: Record<string, string>;
+  beforeAll(async () => {
+    environment = { TOLLGATE_DATA_DIR: join(directory, "stopped"), TOLLGATE_SANDBOX: "on" };
+    await (await spawnGateway(environment)).stop();
+  });
+
+  it("a key with all its settings, listed newest first, for people and for programs", async () => {
+    const made = (await run(
+      'keys create --name "night job" --total-cap 25 --daily-cap 1.50 --hard --models "sandbox/chat, acme/talk" --expires 2031-01-31T00:00:00Z --json',
+      environment,
+    )) as KeyJson;
+    expect(made).toMatchObject({
+      spend_caps: { total: "25", daily: "1.5", weekly: null, monthly: null, hard: true },
+      model_allowlist: ["sandbox/chat", "acme/talk"],
+      expires_at: "2031-01-31T00:00:00.000Z",
+    });
+    const list = (await run("keys list --json", environment)) as KeyJson[];
+    expect(list.map(({ name }) => name)).toEqual(["night job", expect.any(String)]);
+    expect(JSON.stringify(list)).not.toContain(made.key);
+    const table = (await run("keys list", environment)) as string;
+    expect(table).toMatch(/^ID +NAME +STATUS +KEY +WORKSPACE +CREATED\n/);
+    expect(table).toContain(`...${made.key_last4}`);
+    expect(table).not.toContain(made.key);
+  });
+
+  it.each([
+    ["keys rotate key_unknown", 1, "No such API key."],
+    ["keys create --name x --workspace nowhere", 2, 'there is no workspace "nowhere"'],
+    ["keys create --name x --daily-cap much", 2, '--daily-cap is "much"; it takes an amount'],
+    ["keys create --name x --expires soon", 2, '--expires is "soon"; it takes a time'],
+    ["keys rotate key_unknown --grace-seconds 99999999", 2, "`grace_seconds` must be an integer"],
+  ])("%s: exit %i", async (words, code, message) => {
+    const failed = await tollgate(words.split(" "), environment);
+    expect(failed).toMatchObject({ code, stdout: "" });
+    expect(failed.stderr).toContain(`tollgate: ${message}`);
+    expect(failed.stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  it("verify: exit 1 and each difference, when the books were tampered with", async () => {
+    expect(await run("verify --json", environment)).toEqual({ differences: [] });
+    const database = await openDatabase({
+      dataDir: environment["TOLLGATE_DATA_DIR"]!,
+      log: silentLog,
+    });
+    await database.query("update ledger_accounts set credits_nano = credits_nano + 7");
+    await database.close();
+    const told = await tollgate(["verify", "--json"], environment);
+    expect(told.code).toBe(1);
+    const { differences } = JSON.parse(told.stdout) as { differences: { what: string }[] };
+    expect(differences.map(({ what }) => what)).toContain("account credits");
+    const text = await tollgate(["verify"], environment);
+    expect(text.code).toBe(1);
+    expect(text.stdout).toContain("account credits");
+  });
+});
+
+describe("on an empty database", () => {
+  it("migrate makes the schema, and says what it applied", async () => {
+    const environment = {
+      DATABASE_URL: await postgres.createDatabase(),
+      TOLLGATE_DATA_DIR: join(directory, "none"),
+    };
+    const { applied } = (await run("migrate --json", environment)) as { applied: string[] };
+    expect(applied[0]).toMatch(/^0001_/);
+    expect(await run("migrate", environment)).toBe("the schema is up to date\n");
+    expect(await run("keys list --json", environment)).toEqual([]);
+  });
+});
+
+describe("config", () => {
+  it("schema is a JSON Schema; print masks secrets, as YAML and as JSON; check is content", async () => {
+    const environment = {
+      OPENAI_API_KEY: "sk-openai-0123456789abcdef",
+      TOLLGATE_CONFIG: "",
+      TOLLGATE_DATA_DIR: join(directory, "none"),
+    };
+    expect(JSON.parse((await run("config schema", environment)) as string)).toMatchObject({
+      type: "object",
+    });
+    const yaml = (await run("config print", environment)) as string;
+    expect(yaml).toContain("id: openai");
+    expect(yaml).not.toContain("0123456789");
+    const json = (await run("config print --json", environment)) as { providers: { id: string }[] };
+    expect(json.providers.map(({ id }) => id)).toContain("openai");
+    expect(await run("config check --json", environment)).toEqual({ mistakes: [] });
+  });
+});

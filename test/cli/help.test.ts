@@ -1,0 +1,90 @@
+/** Every command says what it does, and wrong usage is exit code 2 with one line that helps. */
+import { describe, expect, it } from "vitest";
+import { createProgram } from "../../src/cli/program.ts";
+import type { Command } from "commander";
+import { tollgate } from "../support/process.ts";
+
+interface Named {
+  /** Such as `keys create`. */
+  readonly words: string;
+  readonly command: Command;
+}
+
+function commands(command: Command, above = ""): Named[] {
+  return command.commands.flatMap((child) => {
+    const words = `${above} ${child.name()}`.trim();
+    return [{ words, command: child }, ...commands(child, words)];
+  });
+}
+
+const all = commands(createProgram());
+
+it("the commands are those of the contract", () => {
+  expect(all.map(({ words }) => words)).toEqual([
+    "serve",
+    "sandbox",
+    "keys",
+    "keys create",
+    "keys list",
+    "keys disable",
+    "keys enable",
+    "keys revoke",
+    "keys reveal",
+    "keys rotate",
+    "credits",
+    "credits add",
+    "credits show",
+    "config",
+    "config check",
+    "config schema",
+    "config print",
+    "verify",
+    "migrate",
+  ]);
+});
+
+describe("help", () => {
+  it.each(all)("$words: usage, what it does, and what each option is", ({ words, command }) => {
+    expect(command.helpInformation()).toContain(`Usage: tollgate ${words}`);
+    expect(command.description()).not.toBe("");
+    expect(command.options.filter((option) => option.description === "")).toEqual([]);
+  });
+
+  it.each(["", "keys rotate"])("%s --help: exit 0, on standard output", async (words) => {
+    const { code, stdout, stderr } = await tollgate(
+      [...words.split(" ").filter(Boolean), "--help"],
+      {},
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`Usage: tollgate ${words}`);
+  });
+
+  it("--version is the package's", async () => {
+    const { code, stdout } = await tollgate(["--version"], {});
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+    });
+  });
+});
+
+describe("wrong usage: exit 2, and nothing on standard output", () => {
+  it.each([
+    [["serve", "--prot", "1"], "unknown option '--prot'"],
+    [["dance"], "dance"],
+    [["keys"], "Usage: tollgate keys"],
+    [["keys", "create"], "required option '--name <name>'"],
+    [["keys", "revoke"], "missing required argument 'id'"],
+    [["serve", "--port", "abc"], '--port is "abc"; it takes a port from 0 to 65535'],
+    [["sandbox", "--port", "-1"], "it takes a port from 0 to 65535"],
+    [["credits", "add", "lots"], '"lots" is not an amount in USD such as 25.00'],
+    [["keys", "rotate", "key_1", "--grace-seconds", "soon"], "it takes a number of seconds"],
+  ])("%j", async (words, line) => {
+    const { code, stdout, stderr } = await tollgate(words, {
+      TOLLGATE_DATA_DIR: "/nowhere-at-all",
+    });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(line);
+    expect(stderr).not.toContain("    at ");
+  });
+});

@@ -1,0 +1,218 @@
+/** What stands in the way of a start is told in one line that says what to do, never as a stack trace. */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readEnvironment, UsageError } from "../../src/cli/environment.ts";
+import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+
+let directory: string;
+let running: GatewayProcess;
+let taken: Server;
+let takenPort: string;
+let used: string;
+/** A data directory that is set up already: making one takes seconds. */
+let ready: string;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "tollgate-mistakes-"));
+  used = join(directory, "data");
+  ready = join(directory, "ready");
+  await (await spawnGateway({ TOLLGATE_DATA_DIR: ready })).stop();
+  cpSync(ready, used, { recursive: true });
+  running = await spawnGateway({ TOLLGATE_DATA_DIR: used });
+  taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const address = taken.address();
+  takenPort = String(typeof address === "object" ? address?.port : 0);
+});
+afterAll(async () => {
+  await running.stop();
+  taken.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Runs a command that must fail with one line and without a stack. */
+async function failure(
+  words: readonly string[],
+  environment: Record<string, string>,
+): Promise<{ code: number; line: string }> {
+  const { code, stdout, stderr } = await tollgate(words, { PORT: "0", ...environment });
+  expect(stdout).toBe("");
+  expect(stderr).not.toMatch(/\n {4}at |node:internal/);
+  return { code, line: stderr.trimEnd() };
+}
+
+const fresh = (): string => mkdtempSync(join(directory, "fresh-"));
+
+describe("the data directory", () => {
+  it("in use by another gateway: exit 1, and the process that has it", async () => {
+    const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: used });
+    expect(code).toBe(1);
+    expect(line).toMatch(
+      new RegExp(`^tollgate: The data directory .* is in use by process ${running.child.pid}`),
+    );
+    expect(line).toContain("DATABASE_URL");
+  });
+
+  it("is a file: exit 1", async () => {
+    const file = join(directory, "file");
+    writeFileSync(file, "");
+    const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: file });
+    expect(code).toBe(1);
+    expect(line).toMatch(
+      /^tollgate: The data directory .*file cannot be used: .*TOLLGATE_DATA_DIR/,
+    );
+  });
+
+  it.skipIf(process.getuid?.() === 0)("cannot be written to: exit 1", async () => {
+    const parent = join(directory, "locked");
+    mkdirSync(parent, { mode: 0o500 });
+    const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: join(parent, "data") });
+    expect(code).toBe(1);
+    expect(line).toMatch(/^tollgate: The data directory .* cannot be used: EACCES/);
+  });
+});
+
+describe("where it listens", () => {
+  it("a port in use: exit 1, and the first start's secrets are not lost", async () => {
+    const data = fresh();
+    const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: data, PORT: takenPort });
+    expect(code).toBe(1);
+    expect(line).toContain(`tollgate: port ${takenPort} on 127.0.0.1 is in use by another program`);
+    const started = await spawnGateway({ TOLLGATE_DATA_DIR: data });
+    expect(started.banner).toContain("one-time password");
+    await started.stop();
+  });
+
+  it("the sandbox's port in use: exit 1", async () => {
+    const { code, line } = await failure(["sandbox", "--port", takenPort], {});
+    expect(code).toBe(1);
+    expect(line).toContain(`port ${takenPort} on 127.0.0.1 is in use`);
+  });
+
+  it.each([
+    ["198.51.100.7", "198.51.100.7 is no address of this machine; set HOST or --host"],
+    ["no.such.host.invalid", 'the address "no.such.host.invalid" cannot be listened on'],
+  ])("HOST=%s: exit 1", async (host, message) => {
+    const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: ready, HOST: host });
+    expect(code).toBe(1);
+    expect(line).toContain(message);
+  });
+});
+
+describe("environment variables: exit 2, naming the variable and what it takes", () => {
+  it.each([
+    ["PORT", "http", "a port from 0 to 65535"],
+    ["PORT", "-1", "a port from 0 to 65535"],
+    ["TOLLGATE_SANDBOX", "yes", "on, off"],
+    ["TOLLGATE_LOG_LEVEL", "loud", "debug, info, warn, error, silent"],
+    ["TOLLGATE_PUBLIC_URL", "gateway.example.com", "https://gateway.example.com"],
+    ["DATABASE_URL", "localhost/tollgate", "postgres://user:password@host:5432/database"],
+    [
+      "DATABASE_URL",
+      "mysql://root:hunter2@localhost/x",
+      "postgres://user:password@host:5432/database",
+    ],
+  ])("%s=%s", (name, value, takes) => {
+    const read = (): unknown => readEnvironment({ [name]: value });
+    expect(read).toThrow(UsageError);
+    expect(read).toThrow(new RegExp(`^${name} is .*${takes}`));
+    expect(read).not.toThrow(/hunter2/);
+  });
+
+  it("as a command says it", async () => {
+    expect(await failure(["serve"], { PORT: "http" })).toEqual({
+      code: 2,
+      line: 'tollgate: PORT is "http"; it takes a port from 0 to 65535',
+    });
+    const { code, line } = await failure(["serve"], {
+      TOLLGATE_DATA_DIR: ready,
+      TOLLGATE_MASTER_KEY: "hunter2",
+    });
+    expect(code).toBe(2);
+    expect(line).toMatch(
+      /^tollgate: TOLLGATE_MASTER_KEY is not a master key: it must be 32 bytes in base64/,
+    );
+    expect(line).not.toContain("hunter2");
+  });
+});
+
+describe("the database", () => {
+  it.each([["serve"], ["keys list"]])(
+    "%s against a DATABASE_URL that nobody answers: exit 1, without the password",
+    async (words) => {
+      const { code, line } = await failure(words.split(" "), {
+        TOLLGATE_DATA_DIR: fresh(),
+        DATABASE_URL: "postgres://tollgate:hunter2@127.0.0.1:9/books",
+      });
+      expect(code).toBe(1);
+      expect(line).toBe(
+        "tollgate: the database 127.0.0.1:9/books of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:9",
+      );
+    },
+  );
+
+  it("another master key than the database was set up with: exit 2", async () => {
+    const { code, line } = await failure(["serve"], {
+      TOLLGATE_DATA_DIR: ready,
+      TOLLGATE_MASTER_KEY: Buffer.alloc(32, 1).toString("base64"),
+    });
+    expect(code).toBe(2);
+    expect(line).toContain("The master key is not the one this database was set up with");
+  });
+});
+
+describe("the configuration file", () => {
+  const wrong = `
+providers:
+  - { id: one, dialect: smoke-signals, base_url: "https://api.example.com", api_key: x, tier: official }
+  - { id: one, dialect: openai, base_url: "not a url", api_key: "\${NO_SUCH_VARIABLE}", tier: official }
+models:
+  - id: acme/talk
+    kind: text
+    endpoints: [chat_completions]
+    offers: [{ provider: nobody, protocol: chat, upstream_model: m, price: { input: "free", output: "1" } }]
+colour: blue
+`;
+  const places = [/smoke-signals/, /not a url/, /NO_SUCH_VARIABLE/, /nobody/, /free/, /colour/];
+
+  it.each([["serve"], ["config check"]])(
+    "%s with mistakes: exit 2, all of them at once with their lines",
+    async (words) => {
+      const file = join(fresh(), "tollgate.yaml");
+      writeFileSync(file, wrong);
+      const { code, line } = await failure([...words.split(" "), "--config", file], {
+        TOLLGATE_DATA_DIR: fresh(),
+      });
+      expect(code).toBe(2);
+      for (const place of places) expect(line).toMatch(place);
+      const told = line.split("\n").filter((one) => /:\d+/.test(one));
+      expect(told.length).toBeGreaterThanOrEqual(places.length);
+    },
+  );
+
+  it.each([
+    ["missing", (file: string) => file],
+    [
+      "a directory",
+      (file: string) => {
+        mkdirSync(file);
+        return file;
+      },
+    ],
+    [
+      "no YAML",
+      (file: string) => {
+        writeFileSync(file, "providers: [}");
+        return file;
+      },
+    ],
+  ])("%s: exit 2", async (_what, make) => {
+    const file = make(join(fresh(), "tollgate.yaml"));
+    const { code, line } = await failure(["config", "check"], { TOLLGATE_CONFIG: file });
+    expect(code).toBe(2);
+    expect(line).toContain("tollgate.yaml");
+  });
+});
