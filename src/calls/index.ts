@@ -1,4 +1,5 @@
 /** What happens between an authenticated request and its answer. */
+export { countInputTokens, type CountCall } from "./count-tokens.ts";
 export type { TextCall, TextServices } from "./context.ts";
 export { findModel, listModels } from "./models.ts";
 export { requestRow, type CallRecord } from "./record.ts";

@@ -16,7 +16,8 @@ export interface Metered {
 /** Above this many characters the tokens of a text are taken as a quarter of its characters: counting would block the process. */
 const exactCharactersMax = 200_000;
 
-function tokensIn(text: string): number {
+/** The tokens of a text, as one widely used tokenizer counts them. */
+export function tokensIn(text: string): number {
   if (text.length > exactCharactersMax) return Math.ceil(text.length / 4);
   return countTokens(text, { disallowedSpecial: new Set() });
 }

@@ -43,7 +43,7 @@ export interface Prepared {
 }
 
 /** How the endpoints of a model are named in the configuration. */
-const entryPoints = {
+export const entryPoints = {
   chat: "chat_completions",
   responses: "responses",
   messages: "messages",

@@ -5,7 +5,6 @@
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { noteHeader } from "../base/notes.ts";
-import type { Provider } from "../catalog/index.ts";
 import { codecs, type Codec, type JsonObject } from "../protocols/index.ts";
 import {
   ExchangeError,
@@ -17,6 +16,7 @@ import {
   type Outcome,
 } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
+import { pickCredential } from "./credential.ts";
 import type { Candidate } from "./prepare.ts";
 import type { Attempt } from "./record.ts";
 
@@ -204,15 +204,4 @@ type RefusalBody = JsonObject & { readonly error: JsonObject };
 
 function isErrorBody(body: unknown): body is RefusalBody {
   return isObject(body) && isObject(body["error"]);
-}
-
-/** One of a provider's credentials, by weight. */
-function pickCredential(provider: Provider): Provider["credentials"][number] {
-  const total = provider.credentials.reduce((sum, credential) => sum + credential.weight, 0);
-  let point = Math.random() * total;
-  for (const credential of provider.credentials) {
-    point -= credential.weight;
-    if (point < 0) return credential;
-  }
-  return provider.credentials[0]!;
 }

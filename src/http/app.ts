@@ -5,6 +5,7 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { registerCountRoutes } from "./count-routes.ts";
 import { registerHealth } from "./health.ts";
 import { registerKeyRoute } from "./key-route.ts";
 import { answerClientError } from "./malformed.ts";
@@ -50,7 +51,9 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   });
   refuseWhileStopping(app, services);
   registerHealth(app, services);
+  app.decorateRequest("caller", undefined);
   registerTextRoutes(app, services);
+  registerCountRoutes(app, services);
   registerModels(app, services);
   registerKeyRoute(app, services);
   registerDocs(app);

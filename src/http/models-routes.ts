@@ -56,7 +56,7 @@ function geminiModel(model: ListedModel) {
     inputTokenLimit: model.context_length,
     outputTokenLimit: model.max_output_tokens,
     supportedGenerationMethods: model.endpoints.some((endpoint) => endpoint === "generate_content")
-      ? ["generateContent"]
+      ? ["generateContent", "countTokens"]
       : [],
   };
 }

@@ -9,6 +9,7 @@ import { registerDocsPage } from "./docs-page.ts";
 import { chat } from "./openapi/chat.ts";
 import { anyCredential, headers, securitySchemes, sharedSchemas } from "./openapi/components.ts";
 import type { Node } from "./openapi/document.ts";
+import { counts } from "./openapi/counting.ts";
 import { errorSchemas } from "./openapi/errors.ts";
 import { generateContent } from "./openapi/generate-content.ts";
 import { health } from "./openapi/health.ts";
@@ -17,7 +18,7 @@ import { messages } from "./openapi/messages.ts";
 import { models } from "./openapi/models.ts";
 import { responses } from "./openapi/responses.ts";
 
-const parts = [chat, responses, messages, generateContent, models, keyPart, health];
+const parts = [chat, responses, messages, generateContent, counts, models, keyPart, health];
 
 const about = `One API key for generative models of several vendors, in the protocol you already speak.
 

@@ -3,10 +3,13 @@ import type { ProtocolName } from "./canonical/request.ts";
 import { chatCodec } from "./chat/index.ts";
 import { chatRequest } from "./chat/wire.ts";
 import type { Codec } from "./codec.ts";
+import type { TokenCounting } from "./counting.ts";
+import { counting as generateContentCounting } from "./generate-content/count.ts";
 import { generateContentCodec } from "./generate-content/index.ts";
 import { generateContentRequest } from "./generate-content/wire.ts";
+import { counting as messagesCounting } from "./messages/count.ts";
 import { messagesCodec } from "./messages/index.ts";
-import { messagesRequest } from "./messages/wire.ts";
+import { countTokensRequest, messagesRequest } from "./messages/wire.ts";
 import { responsesCodec } from "./responses/index.ts";
 import { responsesRequest } from "./responses/wire.ts";
 
@@ -18,6 +21,12 @@ export const codecs: Readonly<Record<ProtocolName, Codec>> = {
   generate_content: generateContentCodec,
 };
 
+/** The protocols whose callers can have the tokens of a request counted. */
+export const tokenCounting = {
+  messages: messagesCounting,
+  generate_content: generateContentCounting,
+} as const satisfies Partial<Record<ProtocolName, TokenCounting>>;
+
 /** The schema each protocol checks its requests with, for the API document. */
 export const requestSchemas = {
   chat: chatRequest,
@@ -26,6 +35,8 @@ export const requestSchemas = {
   generate_content: generateContentRequest,
 } as const satisfies Readonly<Record<ProtocolName, object>>;
 
+export { countTokensRequest };
+export { promptOf } from "./counting.ts";
 export { protocolNames, type JsonObject, type ProtocolName } from "./canonical/request.ts";
 export type { AnswerContext, CallFacts, Codec, StreamTap, WireError } from "./codec.ts";
 export { createRoute } from "./convert.ts";

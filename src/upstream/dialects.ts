@@ -2,7 +2,7 @@
  * How each protocol is addressed at a vendor: path and headers, as a table. A vendor with a quirk is a delta over it.
  * wire notes: messages.md section 1, generate-content.md section 1.
  */
-import type { Provider } from "../catalog/index.ts";
+import type { Dialect, Provider } from "../catalog/index.ts";
 import type { ProtocolName } from "../protocols/index.ts";
 
 /** What a direct route carries on from the caller's own headers, by lower-case name. */
@@ -48,6 +48,14 @@ function encodeModel(model: string): string {
   return model.split("/").map(encodeURIComponent).join("/");
 }
 
+/** The vendors that count tokens, each at its own protocol's path. */
+const countPaths: Partial<
+  Record<Dialect, Partial<Record<ProtocolName, (model: string) => string>>>
+> = {
+  anthropic: { messages: () => "/messages/count_tokens" },
+  google: { generate_content: (model) => `/models/${encodeModel(model)}:countTokens` },
+};
+
 /** Where one request goes, and with which headers. */
 export interface Target {
   readonly origin: string;
@@ -68,16 +76,25 @@ export interface TargetRequest {
 
 /** The origin, path and headers of a text call at a provider. */
 export function textTarget(request: TargetRequest): Target {
-  const address = addresses[request.protocol];
+  return targetAt(request, addresses[request.protocol].path(request.model, request.stream));
+}
+
+/** The same for a count of a request's tokens; undefined where the provider's vendor has no endpoint for it. */
+export function countTarget(request: TargetRequest): Target | undefined {
+  const path = countPaths[request.provider.dialect]?.[request.protocol];
+  return path && targetAt(request, path(request.model));
+}
+
+function targetAt(request: TargetRequest, path: string): Target {
   const base = new URL(request.provider.baseUrl);
   return {
     origin: base.origin,
-    path: base.pathname.replace(/\/$/, "") + address.path(request.model, request.stream),
+    path: base.pathname.replace(/\/$/, "") + path,
     headers: {
       "content-type": "application/json",
       accept: request.stream ? "text/event-stream" : "application/json",
       "user-agent": "tollgate",
-      ...address.headers(request.apiKey, request.caller),
+      ...addresses[request.protocol].headers(request.apiKey, request.caller),
     },
   };
 }

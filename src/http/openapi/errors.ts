@@ -152,3 +152,12 @@ export const textCodes: readonly ErrorCode[] = [
   "no_provider_available",
   "upstream_timeout",
 ];
+
+/** Of a count of tokens, which costs nothing and needs no provider. */
+export const countingCodes: readonly ErrorCode[] = textCodes.filter(
+  (code) =>
+    errorCatalogue[code].type !== "insufficient_quota" &&
+    !code.startsWith("upstream_") &&
+    code !== "no_provider_available" &&
+    code !== "rate_limit_exceeded",
+);

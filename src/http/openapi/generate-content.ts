@@ -61,7 +61,7 @@ const response = Type.Object({
   gw: Type.Optional(ref("Gw")),
 });
 
-const model: Node = {
+export const modelInPath: Node = {
   name: "model",
   in: "path",
   required: true,
@@ -80,7 +80,7 @@ const alt: Node = {
   example: "sse",
 };
 
-const spellings =
+export const spellings =
   "The same call is answered at `/v1/models/{model}:...` and `/v1beta/{vendor}/{model}:...`, which current SDKs send. Under `/v1beta` the key is also read from `?key=`.";
 
 const hello = { contents: [{ role: "user", parts: [{ text: "Hello!" }] }] };
@@ -117,7 +117,7 @@ export const generateContent: Part = {
         summary: "Answer a conversation (generateContent protocol)",
         about: `For the \`google-genai\` SDKs and Gemini CLI: base URL \`{this host}\`. ${spellings}`,
         style: "generate_content",
-        parameters: [model],
+        parameters: [modelInPath],
         extraCodes: ["not_found"],
         request: { schema: "GenerateContentRequest", examples },
         answer: jsonContent("GenerateContentResponse"),
@@ -129,7 +129,7 @@ export const generateContent: Part = {
         summary: "Answer a conversation as a stream (generateContent protocol)",
         about: spellings,
         style: "generate_content",
-        parameters: [model, alt],
+        parameters: [modelInPath, alt],
         extraCodes: ["not_found"],
         request: { schema: "GenerateContentRequest", examples: { hello: examples.hello } },
         answer: {

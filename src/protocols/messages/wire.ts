@@ -158,3 +158,6 @@ export const messagesRequest = Type.Object({
   top_k: nullable(Type.Integer({ minimum: 0 })),
   metadata: nullable(Type.Object({ user_id: nullable(Type.String()) })),
 });
+
+/** The body of `POST /v1/messages/count_tokens`: what of a request is input. */
+export const countTokensRequest = Type.Object(shared);

@@ -1,0 +1,105 @@
+/**
+ * The tokens of a request that is not sent. The vendor counts where it can, else we estimate; nothing is reserved and
+ * nothing billed. decisions.md "also served"; T52.
+ */
+import { isObject } from "../base/json.ts";
+import { promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
+import { parseModelId, plan } from "../routing/index.ts";
+import { routingScope } from "../tenancy/index.ts";
+import { countTarget, openExchange, type Exchange } from "../upstream/index.ts";
+import type { TextCall, TextServices } from "./context.ts";
+import { pickCredential } from "./credential.ts";
+import { tokensIn } from "./meter.ts";
+import { entryPoints } from "./prepare.ts";
+
+/** A count that was asked for: authenticated, its body one JSON object. */
+export interface CountCall extends Pick<
+  TextCall,
+  "id" | "model" | "body" | "caller" | "callerHeaders"
+> {
+  readonly protocol: keyof typeof tokenCounting;
+}
+
+type CountServices = Pick<TextServices, "catalog" | "pools" | "log">;
+
+/**
+ * Counts the input of a request, in the shape of its protocol's answer. The model is resolved and allowed as for a call.
+ * @throws GatewayError the caller's mistake, or a model it may not call.
+ */
+export async function countInputTokens(
+  services: CountServices,
+  call: CountCall,
+): Promise<JsonObject> {
+  const counting = tokenCounting[call.protocol];
+  const request = counting.decode(call.body, call.model);
+  const { offers } = plan({
+    catalog: services.catalog(),
+    parsed: parseModelId(call.model),
+    entryPoint: entryPoints[call.protocol],
+    scope: routingScope(call.caller),
+    affinity: request.promptCacheKey ?? request.endUserId,
+    random: Math.random,
+  });
+  const told = await askVendor(services, call, offers[0]!);
+  return counting.answer(told ?? estimate(promptOf(request)));
+}
+
+type Offer = ReturnType<typeof plan>["offers"][number];
+
+/** A caller waits for a count before it does anything else: an estimate now is better than a number later. */
+const answerMsMax = 10_000;
+const answerBytesMax = 64 * 1024;
+
+/** The vendor's own count; undefined where it cannot be asked in this protocol, or gives no answer. */
+async function askVendor(
+  services: CountServices,
+  call: CountCall,
+  offer: Offer,
+): Promise<number | undefined> {
+  if (offer.protocol !== call.protocol) return undefined;
+  const provider = services.catalog().providers.get(offer.provider)!;
+  const counting = tokenCounting[call.protocol];
+  const target = countTarget({
+    provider,
+    protocol: call.protocol,
+    model: offer.upstreamModel,
+    stream: false,
+    apiKey: pickCredential(provider).apiKey,
+    caller: call.callerHeaders,
+  });
+  if (!target) return undefined;
+  const { connectMs, firstByteMs, idleMs, totalMs } = provider.timeouts;
+  try {
+    const { answer } = openExchange(services.pools.get(target.origin, connectMs), {
+      path: target.path,
+      headers: target.headers,
+      body: JSON.stringify(counting.ask(call.body, offer.upstreamModel)),
+      firstByteMs: Math.min(firstByteMs, answerMsMax),
+      idleMs: Math.min(idleMs, answerMsMax),
+      totalMs: Math.min(totalMs, answerMsMax),
+    });
+    return counting.told(await readAnswer(await answer));
+  } catch (error) {
+    services.log.warn(
+      { err: error, call: call.id, provider: provider.id },
+      "a provider gave no token count; it was estimated",
+    );
+    return undefined;
+  }
+}
+
+async function readAnswer(exchange: Exchange): Promise<JsonObject> {
+  const text = (await exchange.readAll(answerBytesMax)).toString("utf8");
+  if (exchange.status !== 200) throw new Error(`the provider answered ${exchange.status}`);
+  const answer: unknown = JSON.parse(text);
+  if (!isObject(answer)) throw new Error("the provider's count is not a JSON object");
+  return answer as JsonObject;
+}
+
+/** Tokens beside the texts: what frames a message and a tool, and a picture of common size. */
+const tokensPer = { message: 4, tool: 8, medium: 1_600 } as const;
+
+function estimate({ text, messages, tools, media }: ReturnType<typeof promptOf>): number {
+  const framing = messages * tokensPer.message + tools * tokensPer.tool;
+  return tokensIn(text) + framing + media * tokensPer.medium;
+}

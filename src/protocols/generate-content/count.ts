@@ -1,0 +1,27 @@
+/**
+ * `POST ...:countTokens`: `contents` alone, or a whole request under `generateContentRequest`, with its system
+ * instruction and tools. wire notes, generate-content.md section 1.
+ */
+import { isObject } from "../../base/json.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import { isCount, type TokenCounting } from "../counting.ts";
+import { removeFilteredFields } from "../filter.ts";
+import { read } from "./names.ts";
+import { decodeRequest } from "./request.ts";
+
+/** The request inside, or the body itself. */
+function requestOf(body: JsonObject): JsonObject {
+  const inner = read(body, "generateContentRequest");
+  return isObject(inner) ? (inner as JsonObject) : body;
+}
+
+export const counting: TokenCounting = {
+  decode: (body, model) => decodeRequest(requestOf(body), { model, stream: false }),
+  ask(body, model) {
+    const request: JsonObject = { ...requestOf(body), model: `models/${model}` };
+    removeFilteredFields(request);
+    return { generateContentRequest: request };
+  },
+  told: ({ totalTokens }) => (isCount(totalTokens) ? totalTokens : undefined),
+  answer: (inputTokens) => ({ totalTokens: inputTokens }),
+};
