@@ -157,13 +157,9 @@ function closeBlock(state: StreamState): CanonicalEvent[] {
   return [{ type: "reasoning_end", block: block.id, ...(signature ? { signature } : {}) }];
 }
 
-const endBlocks = (state: StreamState): CanonicalEvent[] => [
-  ...closeBlock(state),
-  ...endCalls(state.tools, state.id),
-];
-
+/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
 function breakOff(state: StreamState, message: string, code?: string): CanonicalEvent[] {
-  const events = endBlocks(state);
+  const events = closeBlock(state);
   state.phase = "ended";
   return [...events, { type: "error", message, ...(code === undefined ? {} : { code }) }];
 }
@@ -176,7 +172,7 @@ function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
     const broken = "The upstream's stream ended without a finish reason.";
     return breakOff(state, why.kind === "cut" ? why.message : broken);
   }
-  const events = endBlocks(state);
+  const events = [...closeBlock(state), ...endCalls(state.tools, state.id)];
   state.phase = "ended";
   const hasCalls = state.tools.calls.length > 0;
   const finish = decodeFinish(state.finish?.reason, hasCalls, state.finish?.stopReason);

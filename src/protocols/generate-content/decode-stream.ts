@@ -215,8 +215,9 @@ function closeAll(state: State): Step {
   return closeText(...closeCall(state, []));
 }
 
+/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
 function breakOff(state: State, message: string, code?: string): Step {
-  const [closed, events] = closeAll(state);
+  const [closed, events] = closeText(state, []);
   const event: CanonicalEvent =
     code === undefined ? { type: "error", message } : { type: "error", message, code };
   return [{ ...closed, phase: "over" }, [...events, event]];

@@ -20,6 +20,9 @@ interface OpenCall {
   readonly name: string;
   /** The arguments so far. */
   readonly json: string;
+  /** Complete, but waiting for a call that began before it: calls go in the order in which they began. */
+  readonly isComplete: boolean;
+  readonly signature: Signature | undefined;
 }
 
 interface State {
@@ -72,7 +75,8 @@ function takeBlock(state: State, event: BlockEvent): Step {
     case "reasoning_end":
       return [state, signatureFrames(state, event.signature)];
     case "tool_call_start": {
-      const call: OpenCall = { id: event.id, name: event.name, json: "" };
+      const { id, name } = event;
+      const call: OpenCall = { id, name, json: "", isComplete: false, signature: undefined };
       return [{ ...state, calls: new Map(state.calls).set(event.block, call) }, []];
     }
     case "tool_call_delta":
@@ -92,14 +96,25 @@ function addPiece(state: State, block: BlockId, piece: string): State {
 }
 
 function endCall(state: State, block: BlockId, signature: Signature | undefined): Step {
-  const call = state.calls.get(block);
-  if (!call) return [state, []];
-  const calls = new Map(state.calls);
-  calls.delete(block);
-  const { id, name, json } = call;
-  const part: Part = { type: "tool_call", id, name, arguments: json, signature };
-  return [{ ...state, calls }, partFrames(state, part)];
+  const ended = state.calls.get(block);
+  if (!ended) return [state, []];
+  const calls = new Map(state.calls).set(block, { ...ended, isComplete: true, signature });
+  const frames: SseEvent[] = [];
+  for (const [id, call] of calls) {
+    if (!call.isComplete) break;
+    calls.delete(id);
+    frames.push(...partFrames(state, callPart(call)));
+  }
+  return [{ ...state, calls }, frames];
 }
+
+const callPart = ({ id, name, json, signature }: OpenCall): Part => ({
+  type: "tool_call",
+  id,
+  name,
+  arguments: json,
+  signature,
+});
 
 /** The vendor's own way in streams: a signature on a part without text (T38). */
 const signatureFrames = (state: State, signature: Signature | undefined): SseEvent[] =>

@@ -260,10 +260,12 @@ function finish(state: State): Step {
   return [over(state), [...closeAll(state), { type: "finish", finish: told }]];
 }
 
+/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
 function breakOff(state: State, message: string, code?: string): Step {
+  const told = [...state.open.values()].filter(({ kind }) => kind !== "tool_call");
   const event: CanonicalEvent =
     code === undefined ? { type: "error", message } : { type: "error", message, code };
-  return [over(state), [...closeAll(state), event]];
+  return [over(state), [...told.flatMap(endEvents), event]];
 }
 
 /** A stream without its end marker is complete if it told why it stopped, else broken (T16). */

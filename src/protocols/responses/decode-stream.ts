@@ -272,15 +272,15 @@ function takeResponse(state: StreamState, type: string, response: WireObject): C
       events.push(...itemEnded(state, String(index), item));
     }
   }
-  events.push(...closeAll(state));
-  const usage = readUsage(response["usage"]);
-  if (usage) events.push({ type: "usage", usage });
   state.ended = true;
-  if (state.error) return [...events, errorEvent(state.error)];
   if (type === "response.failed" || type === "response.cancelled") {
     const { message, code } = decodeError(200, { error: objectOf(response["error"]) });
-    return [...events, errorEvent({ message, code })];
+    state.error ??= { message, code };
   }
+  events.push(...(state.error ? closeTexts(state) : closeAll(state)));
+  const usage = readUsage(response["usage"]);
+  if (usage) events.push({ type: "usage", usage });
+  if (state.error) return [...events, errorEvent(state.error)];
   return [...events, { type: "finish", finish: decodeFinish(response, state.calls > 0) }];
 }
 
@@ -293,11 +293,17 @@ const errorEvent = (error: { message: string; code: string | undefined }): Canon
 const closeAll = (state: StreamState): CanonicalEvent[] =>
   [...state.blocks.keys()].flatMap((id) => closeBlock(state, id));
 
+/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
+const closeTexts = (state: StreamState): CanonicalEvent[] =>
+  [...state.blocks].flatMap(([id, { kind }]) =>
+    kind === "tool_call" ? [] : closeBlock(state, id),
+  );
+
 /** Without a terminal event the answer broke off, however it looked (T16). */
 function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
   if (state.ended) return [];
   state.ended = true;
   const broken = "The upstream's stream ended without its terminal event.";
   const message = why.kind === "cut" ? why.message : broken;
-  return [...closeAll(state), errorEvent(state.error ?? { message, code: undefined })];
+  return [...closeTexts(state), errorEvent(state.error ?? { message, code: undefined })];
 }

@@ -174,7 +174,7 @@ describe("encodeStream", () => {
     ]);
   });
 
-  it("T2 T3 T6: a call goes whole once it is complete, also where calls interleave", () => {
+  it("T2 T3 T6: a call goes whole once it is complete, in the order in which calls began, also where they interleave", () => {
     const frames = dataOf([
       start,
       { type: "tool_call_start", block: "a", id: "1", name: "f" },
@@ -187,8 +187,8 @@ describe("encodeStream", () => {
       { type: "finish", finish: { reason: "tool_calls" } },
     ]);
     expect(frames.map((frame) => frame.candidates[0].content.parts[0])).toEqual([
-      { functionCall: { name: "g", args: { y: 2 }, id: "2" } },
       { functionCall: { name: "f", args: { x: 1 }, id: "1" } },
+      { functionCall: { name: "g", args: { y: 2 }, id: "2" } },
       { text: "" },
     ]);
     expect(frames.at(-1).candidates[0].finishReason).toBe("STOP");

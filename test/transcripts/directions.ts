@@ -1,0 +1,148 @@
+// One transcript in one direction: the caller's request to the upstream, and the upstream's answer back.
+import { expect } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
+import { createSseParser, formatSse, type SseEvent } from "../../src/base/sse.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import {
+  codecs,
+  createRoute,
+  type JsonObject,
+  type Route,
+  type StreamTap,
+} from "../../src/protocols/index.ts";
+import { framesOf, isWire, type Frame } from "./readers/index.ts";
+import { estimate, type Direction, type Transcript } from "./transcript.ts";
+
+/** What every call is told, or not told, about itself. */
+export const upstreamModel = "vendor-model-2026";
+export const model = "acme/talk";
+export const modelLimit = 8000;
+
+interface RouteOptions {
+  readonly stream?: boolean;
+  /** Convert even where caller and upstream speak the same protocol. */
+  readonly force?: boolean;
+}
+
+/** The route of the transcript's request. */
+export function routeOf(
+  transcript: Transcript,
+  { caller, upstream }: Direction,
+  { stream = false, force = false }: RouteOptions = {},
+): Route {
+  return createRoute(
+    {
+      caller: codecs[caller],
+      upstream: codecs[upstream],
+      body: requestBody(transcript, caller, stream),
+      stream,
+      requestedModel: model,
+      model,
+      upstreamModel,
+      maxOutputTokens: modelLimit,
+      inputEstimate: estimate.input,
+      id: "01abc",
+      createdAt: 1_790_000_000,
+    },
+    force,
+  );
+}
+
+/** The caller's body; streaming is asked for in the body, but for generateContent. */
+function requestBody(
+  { exchanges }: Transcript,
+  caller: Direction["caller"],
+  stream: boolean,
+): JsonObject {
+  const body = structuredClone(exchanges[caller].request);
+  if (!stream || caller === "generate_content") return body;
+  if (caller === "chat") body["stream_options"] = { include_usage: true };
+  return { ...body, stream: true };
+}
+
+/** The usage that a call without any is billed for. */
+export const billed = { ...noUsage, inputTokens: estimate.input, outputTokens: estimate.output };
+
+/** The frames of a raw stream, which arrives in pieces of at most `size` bytes. */
+export function eventsOf(bytes: Uint8Array, size: number = bytes.length): SseEvent[] {
+  const parser = createSseParser();
+  const events: SseEvent[] = [];
+  for (let at = 0; at < bytes.length; at += size) {
+    events.push(...parser.push(bytes.subarray(at, at + size)));
+  }
+  return [...events, ...parser.end()];
+}
+
+/** What the caller gets of a stream whose upstream closed after these frames; written and read again as bytes. */
+export function relayed(tap: StreamTap, events: readonly SseEvent[]): Frame[] {
+  const sent: SseEvent[] = [];
+  for (const event of events) {
+    sent.push(...tap.push(event));
+    // What comes after an upstream's error is not waited for.
+    if (tap.seen.error) break;
+  }
+  sent.push(...(tap.end?.() ?? []));
+  const isWhole = tap.seen.ended && !tap.seen.error;
+  const broken = new GatewayError("upstream_error", tap.seen.error?.message ?? "It broke off.");
+  sent.push(...(isWhole ? tap.release(tap.seen.usage ?? billed) : tap.fail(broken)));
+  return framesOf(sent.map(formatSse).join(""));
+}
+
+/** The value without signatures of reasoning. */
+export function unsigned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unsigned).filter((one) => !isLoneThought(one));
+  if (!isWire(value)) return value;
+  const members = Object.entries(value).filter(([key]) => key !== "signature");
+  return Object.fromEntries(members.map(([key, member]) => [key, unsigned(member)]));
+}
+
+/** A thought without text is nothing but its signature. */
+const isLoneThought = (said: unknown): boolean =>
+  isWire(said) && said["thinks"] === "" && Object.keys(said).length === 1;
+
+/** Expects a meaning; "any" in the expectation stands for any text there is. */
+export function expectMeaning(actual: unknown, expected: unknown, message: string): void {
+  expect(withAny(actual, expected), message).toEqual(expected);
+}
+
+function withAny(actual: unknown, expected: unknown): unknown {
+  if (expected === "any") return typeof actual === "string" && actual !== "" ? "any" : actual;
+  if (Array.isArray(actual) && Array.isArray(expected)) {
+    return actual.map((item, index) => withAny(item, expected[index]));
+  }
+  if (!isWire(actual) || !isWire(expected)) return actual;
+  return Object.fromEntries(
+    Object.entries(actual).map(([key, value]) => [key, withAny(value, expected[key])]),
+  );
+}
+
+/** The events of a stream that arrives in two pieces, for each byte between them. */
+export function* cutsOf(bytes: Uint8Array): Generator<SseEvent[]> {
+  for (let at = 1; at < bytes.length; at += 1) {
+    const parser = createSseParser();
+    yield [
+      ...parser.push(bytes.subarray(0, at)),
+      ...parser.push(bytes.subarray(at)),
+      ...parser.end(),
+    ];
+  }
+}
+
+/** What a stream's parser gives when the stream ends after each frame, and in the middle of each. */
+export function beginningsOf(bytes: Uint8Array): SseEvent[][] {
+  const whole = eventsOf(bytes);
+  const beginnings = whole.map((_, count) => whole.slice(0, count));
+  const last = whole.at(-1)!;
+  const torn = whole.map((event, count) => {
+    const half = event.data.slice(0, Math.floor(event.data.length / 2));
+    return [...whole.slice(0, count), { ...event, data: half }];
+  });
+  return last.data === "" ? beginnings : [...beginnings, ...torn];
+}
+
+/** On a direct route: a stream that broke has an error at its end, and one that did not has none. */
+export function isToldBroken(tap: StreamTap, frames: readonly Frame[]): boolean {
+  const isWhole = tap.seen.ended && !tap.seen.error;
+  const last = frames.at(-1)?.data === "[DONE]" ? frames.at(-2) : frames.at(-1);
+  return /"error":\s*\{/.test(last?.data ?? "") !== isWhole;
+}
