@@ -11,11 +11,13 @@ import {
   type TestPostgres,
 } from "../support/postgres.ts";
 import { spawnGateway, tollgate } from "../support/process.ts";
-import { booksOf, sleep } from "../money/support.ts";
+import { booksOf, eventually, sleep } from "../money/support.ts";
 import { drive, newLoad } from "./load.ts";
 
 const kills = 10;
 const callsPerSecond = 200;
+/** What each life answers at least before its end. */
+const answersALife = 60;
 /** How long a reservation outlives its process. */
 const leaseMs = 60_000;
 /** 100 tokens in and 50 out at the sandbox's prices. */
@@ -54,12 +56,15 @@ describe.each(["embedded", "PostgreSQL"])("kill -9 under load, %s", (kind) => {
           { url, key, perSecond: callsPerSecond, model: "sandbox/chat", text, until },
           load,
         );
-        await sleep(700 + Math.random() * 600);
+        // On a machine with other work, until enough has happened for the death to be in the middle of something.
+        const enough = load.whole.size + answersALife;
+        await sleep(400);
+        await eventually(() => (load.whole.size > enough ? true : undefined), "answers", 20_000);
+        await sleep(Math.random() * 400);
         await gateway.kill();
         await driven;
       }
       expect([...load.refused]).toEqual([]);
-      expect(load.whole.size).toBeGreaterThan(kills * callsPerSecond * 0.25);
       expect(load.cut).toBeGreaterThan(kills);
 
       // One more life, a lease later by its clock: it sweeps what the dead left behind.
