@@ -1,0 +1,123 @@
+/** The process as its supervisor sees it: variables, addresses, a clean stop, a kill, and starting again. */
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { spawnGateway } from "../support/process.ts";
+import { chat, keyOf, start, useDirectory } from "./support.ts";
+
+const directory = useDirectory();
+const dataDir = join(directory, "data");
+let key = "";
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return String(typeof address === "object" ? address?.port : 0);
+}
+
+it(
+  "HOST, PORT and the data directory are those of the environment",
+  { timeout: 60_000 },
+  async () => {
+    const port = await freePort();
+    const gateway = await start({ HOST: "0.0.0.0", PORT: port, TOLLGATE_DATA_DIR: dataDir });
+    key = keyOf(gateway);
+    expect(gateway.url).toBe(`http://0.0.0.0:${port}`);
+    expect(await chat(`http://127.0.0.1:${port}`, key, "sandbox/chat")).toBe("200 ok");
+    expect(existsSync(join(dataDir, "gateway.json"))).toBe(true);
+    expect(await gateway.stop()).toBe(0);
+  },
+);
+
+it("an IPv6 address is printed as it is typed", async () => {
+  const gateway = await start({ HOST: "::1", TOLLGATE_DATA_DIR: dataDir });
+  expect(gateway.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  await gateway.stop();
+});
+
+it("an empty variable counts as absent", async () => {
+  const empty = Object.fromEntries(
+    [
+      "HOST",
+      "DATABASE_URL",
+      "TOLLGATE_CONFIG",
+      "TOLLGATE_MASTER_KEY",
+      "TOLLGATE_ADMIN_TOKEN",
+      "TOLLGATE_PUBLIC_URL",
+      "TOLLGATE_SANDBOX",
+      "TOLLGATE_LOG_LEVEL",
+      "OPENAI_API_KEY",
+      "ANTHROPIC_API_KEY",
+      "GEMINI_API_KEY",
+    ].map((name) => [name, ""]),
+  );
+  const gateway = await start({ ...empty, TOLLGATE_DATA_DIR: dataDir });
+  expect(gateway.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(gateway.sandboxUrl).toBeDefined();
+  expect(await chat(gateway.url, key, "sandbox/chat")).toBe("200 ok");
+  await gateway.stop();
+});
+
+it("TOLLGATE_SANDBOX=off: no simulated vendor, and its models are unknown", async () => {
+  const gateway = await start({ TOLLGATE_SANDBOX: "off", TOLLGATE_DATA_DIR: dataDir });
+  expect(gateway.sandboxUrl).toBeUndefined();
+  expect(await chat(gateway.url, key, "sandbox/chat")).toBe("404 model_not_found");
+  await gateway.stop();
+});
+
+it("a vendor's key in the environment is all its models need, and the sandbox stays away", async () => {
+  const gateway = await start({
+    ANTHROPIC_API_KEY: "sk-ant-test",
+    OPENAI_API_KEY: "sk-test",
+    TOLLGATE_DATA_DIR: dataDir,
+  });
+  expect(gateway.sandboxUrl).toBeUndefined();
+  const { data } = (await (await fetch(`${gateway.url}/v1/models`)).json()) as {
+    data: { id: string; providers: { id: string }[] }[];
+  };
+  const providers = new Set(data.flatMap((model) => model.providers.map(({ id }) => id)));
+  expect([...providers].sort()).toEqual(["anthropic", "openai"]);
+  await gateway.stop();
+});
+
+it(
+  "a clean stop gives up the data directory, and a kill does too",
+  { timeout: 60_000 },
+  async () => {
+    const first = await start({ TOLLGATE_DATA_DIR: dataDir });
+    await expect(spawnGateway({ TOLLGATE_DATA_DIR: dataDir })).rejects.toThrow(
+      /is in use by process/,
+    );
+    expect(await first.stop()).toBe(0);
+    expect(existsSync(join(dataDir, "gateway.json"))).toBe(false);
+    const second = await start({ TOLLGATE_DATA_DIR: dataDir });
+    expect(await chat(second.url, key, "sandbox/chat")).toBe("200 ok");
+    await second.kill();
+    const third = await start({ TOLLGATE_DATA_DIR: dataDir });
+    expect(await chat(third.url, key, "sandbox/chat")).toBe("200 ok");
+    expect(await third.stop()).toBe(0);
+  },
+);
+
+it("a second signal stops it at once", async () => {
+  const gateway = await start({ TOLLGATE_DATA_DIR: dataDir });
+  const slow = chat(gateway.url, key, "sandbox/chat", '#sandbox {"delay_ms": 15000}').catch(
+    () => "cut",
+  );
+  await expect.poll(async () => (await journal(gateway.sandboxUrl!)).length).toBe(1);
+  gateway.child.kill("SIGTERM");
+  const started = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(await gateway.stop()).toBe(1);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(await slow).toBe("cut");
+});
+
+async function journal(url: string): Promise<unknown[]> {
+  const { data } = (await (await fetch(`${url}/__journal`)).json()) as { data: unknown[] };
+  return data;
+}
