@@ -6,6 +6,7 @@ import type { Note } from "../base/notes.ts";
 import type { CanonicalFieldName, CanonicalRequest, JsonObject } from "./canonical/request.ts";
 import { fitContent } from "./fit-content.ts";
 import { valueOf, without, type FitTarget, type Fitting } from "./fit-fields.ts";
+import { fitIds } from "./fit-ids.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
 
 export interface Fitted {
@@ -30,6 +31,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
       notes.push({ param: request.names[field] ?? field, kind, detail }),
   };
   fitContent(fitting, notes);
+  fitIds(fitting);
   fitChoice(fitting);
   fitReasoning(fitting);
   dropLost(fitting);

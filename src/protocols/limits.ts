@@ -32,6 +32,9 @@ export interface Limits {
   readonly takesUrl: (url: string, media: MediaKind) => boolean;
   /** Which of the small members that not every protocol has this one has. */
   readonly carries: readonly Extra[];
+  /** The most characters of an end-user id and of a call's id; Infinity where the vendor names no bound. */
+  readonly endUserIdMax: number;
+  readonly callIdMax: number;
   /** How many cache markers a request may hold; 0 where caching is automatic (CONV-217, CONV-605). */
   readonly cacheMarkersMax: number;
   /** True where system turns stand apart from the conversation, at its top, and the conversation begins with the user. */

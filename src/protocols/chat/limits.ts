@@ -27,6 +27,8 @@ export const conversionLimits: Limits = {
   media: { image: "carried", audio: "carried", video: "dropped", file: "dropped" },
   takesUrl: webPictures,
   carries: ["name", "detail", "strict", "assistantMedia"],
+  endUserIdMax: 64,
+  callIdMax: 64,
   cacheMarkersMax: 0,
   systemOnTop: false,
   unsignedReasoning: true,

@@ -52,6 +52,8 @@ export const conversionLimits: Limits = {
   media: { image: "carried", audio: "carried", video: "carried", file: "dropped" },
   takesUrl: isFileStoreUri,
   carries: ["isError", "assistantMedia"],
+  endUserIdMax: Infinity,
+  callIdMax: Infinity,
   cacheMarkersMax: 0,
   systemOnTop: true,
   unsignedReasoning: false,

@@ -39,6 +39,8 @@ export const conversionLimits: Limits = {
   media: { image: "carried", audio: "refused", video: "refused", file: "refused" },
   takesUrl: webPictures,
   carries: ["strict", "isError"],
+  endUserIdMax: 256,
+  callIdMax: Infinity,
   cacheMarkersMax: limits.cacheBreakpointsMax,
   systemOnTop: true,
   unsignedReasoning: false,

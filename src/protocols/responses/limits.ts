@@ -24,6 +24,8 @@ export const conversionLimits: Limits = {
   media: { image: "carried", audio: "dropped", video: "dropped", file: "dropped" },
   takesUrl: webPictures,
   carries: ["developer", "detail", "strict"],
+  endUserIdMax: 64,
+  callIdMax: 64,
   cacheMarkersMax: 0,
   systemOnTop: false,
   unsignedReasoning: false,

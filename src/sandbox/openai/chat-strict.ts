@@ -3,7 +3,14 @@ import { entriesOf, firstFailure, refuseWhen, unknownField } from "../checks.ts"
 import type { Json } from "../json.ts";
 import { asList, asObject, asText } from "../json.ts";
 import type { Check, Failure } from "../vendor.ts";
-import { missingParameter, numberLimits, outOfRange, unknownParameter } from "./errors.ts";
+import {
+  callIdTooLong,
+  missingParameter,
+  numberLimits,
+  outOfRange,
+  unknownParameter,
+  userTooLong,
+} from "./errors.ts";
 
 const fields = new Set([
   "messages",
@@ -84,6 +91,12 @@ function wrongMessage([at, message]: [number, Json]): Failure | undefined {
           param: `messages[${at}].content[${index}].type`,
           code: "invalid_value",
         },
+  );
+}
+
+function longCallId([at, message]: [number, Json]): Failure | undefined {
+  return firstFailure(entriesOf(message["tool_calls"]), ([index, { id }]) =>
+    callIdTooLong(id, `messages[${at}].tool_calls[${index}].id`),
   );
 }
 
@@ -199,10 +212,12 @@ export const chatStrict: readonly Check[] = [
   refuseWhen(noMessages),
   refuseWhen((body) => unknownParameter(unknownField(body, fields))),
   refuseWhen((body) => outOfRange(body, limits)),
+  refuseWhen(userTooLong),
   refuseWhen(tooManyStops),
   refuseWhen(alone),
   refuseWhen(notForReasoners),
   refuseWhen((body) => firstFailure(entriesOf(body["tools"]), wrongTool)),
   refuseWhen((body) => firstFailure(entriesOf(body["messages"]), wrongMessage)),
+  refuseWhen((body) => firstFailure(entriesOf(body["messages"]), longCallId)),
   refuseWhen(unpairedTools),
 ];

@@ -32,6 +32,27 @@ export function unknownParameter(param: string | undefined): Failure | undefined
   return { message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" };
 }
 
+/** An end-user id longer than this is refused. */
+const userMax = 64;
+
+export function userTooLong(body: Json): Failure | undefined {
+  const user = body["user"];
+  return typeof user === "string" ? textTooLong(user, "user", userMax) : undefined;
+}
+
+/** The ids of calls have the same bound, wherever they stand. */
+export const callIdTooLong = (id: unknown, param: string): Failure | undefined =>
+  typeof id === "string" ? textTooLong(id, param, userMax) : undefined;
+
+function textTooLong(text: string, param: string, max: number): Failure | undefined {
+  if (text.length <= max) return undefined;
+  return {
+    message: `Invalid '${param}': string too long. Expected a string with maximum length ${max}, but got a string with length ${text.length} instead.`,
+    param,
+    code: "string_above_max_length",
+  };
+}
+
 type NumberLimits = ReadonlyMap<string, readonly [low: number, high: number]>;
 
 export const numberLimits = (

@@ -5,7 +5,14 @@ import { asList, asObject, asText } from "../json.ts";
 import { isSeal } from "../seal.ts";
 import type { Check, Failure } from "../vendor.ts";
 import { Refusal } from "../vendor.ts";
-import { missingParameter, numberLimits, outOfRange, unknownParameter } from "./errors.ts";
+import {
+  callIdTooLong,
+  missingParameter,
+  numberLimits,
+  outOfRange,
+  unknownParameter,
+  userTooLong,
+} from "./errors.ts";
 
 const fields = new Set([
   "model",
@@ -98,6 +105,8 @@ function wrongItem([at, item]: [number, Json]): Failure | undefined {
   if (type === "message") return wrongMessage(item, place);
   const missing = neededBy[type]?.find((name) => item[name] === undefined);
   if (missing) return missingParameter(`${place}.${missing}`);
+  const long = callIdTooLong(item["call_id"], `${place}.call_id`);
+  if (long) return long;
   const encrypted = item["encrypted_content"];
   if (type === "reasoning" && typeof encrypted === "string" && !isSeal(encrypted)) {
     return {
@@ -177,6 +186,7 @@ export const responsesStrict: readonly Check[] = [
   refuseWhen(nothingAsked),
   refuseWhen((body) => unknownParameter(unknownField(body, fields))),
   refuseWhen((body) => outOfRange(body, limits)),
+  refuseWhen(userTooLong),
   checkPrevious,
   refuseWhen(toolChoiceAlone),
   refuseWhen((body) => firstFailure(entriesOf(body["tools"]), wrongTool)),

@@ -1,0 +1,66 @@
+/** Ids that are longer than an upstream takes. Spec: "Parameter mapping"; wire/clients: Claude Code's end-user id. */
+import { describe, expect, it } from "vitest";
+import { conversions, type Body } from "./world.ts";
+
+const world = conversions();
+
+/** What Claude Code sends: an object as text, 150 characters. */
+const agentId = JSON.stringify({
+  device_id: "0".repeat(64),
+  account_uuid: "",
+  session_id: "00000000-0000-0000-0000-000000000000",
+});
+const short = /^[0-9a-f]{32}$/;
+
+describe("an end-user id", () => {
+  it.each(["chat", "responses"] as const)(
+    "of 150 characters becomes a hash towards %s, always the same, and that is told",
+    async (to) => {
+      const sent = { metadata: { user_id: agentId } };
+      const first = await world.send("messages", to, sent);
+      const second = await world.send("messages", to, sent);
+      expect(first.up!["user"]).toMatch(short);
+      expect(second.up!["user"]).toBe(first.up!["user"]);
+      expect(first.reported).toEqual(["metadata.user_id"]);
+    },
+  );
+
+  it.each(["chat", "responses"] as const)("of 64 characters goes on as it is to %s", async (to) => {
+    const id = "u".repeat(64);
+    const { up, reported } = await world.send("messages", to, { metadata: { user_id: id } });
+    expect(up!["user"]).toBe(id);
+    expect(reported).toEqual([]);
+  });
+
+  it("of 150 characters goes on as it is where it came from", async () => {
+    const sent = { metadata: { user_id: agentId } };
+    const { up } = await world.send("messages", "messages", sent);
+    expect(up!["metadata"]).toEqual(sent.metadata);
+  });
+});
+
+describe("ids of calls", () => {
+  it("of more than 64 characters stay pairs, each its own", async () => {
+    const ids = ["first", "second"].map((name) => `${name}_${"x".repeat(80)}`);
+    const { up, reported } = await world.send("messages", "chat", {
+      messages: [
+        { role: "user", content: "Go" },
+        {
+          role: "assistant",
+          content: ids.map((id) => ({ type: "tool_use", id, name: "go", input: {} })),
+        },
+        {
+          role: "user",
+          content: ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: id })),
+        },
+      ],
+    });
+    const [, turn, ...results] = up!["messages"] as Body[];
+    const called = (turn!["tool_calls"] as Body[]).map(({ id }) => id as string);
+    expect(results.map((result) => result["tool_call_id"])).toEqual(called);
+    expect(results.map((result) => result["content"])).toEqual(ids);
+    expect(new Set(called).size).toBe(2);
+    for (const id of called) expect(id.length).toBeLessThanOrEqual(64);
+    expect(reported).toEqual([]);
+  });
+});
