@@ -31,8 +31,8 @@ take effect at the next start.
 
 \`npx tollgate config schema\` prints the JSON Schema for editors, \`npx tollgate config print\` what is in force.
 
-Image, video and embedding models, \`storage\`, \`console\`, \`telemetry\`, \`webhooks\` and \`limits.queue\` are
-checked, but nothing serves or uses them yet.
+Image and video models, \`storage\`, \`console\`, \`telemetry\`, \`webhooks\` and \`limits.queue\` are checked, but
+nothing serves or uses them yet. The provider of an embedding model speaks \`POST /embeddings\` in the OpenAI shape.
 `;
 
 const code = (value: unknown) => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;

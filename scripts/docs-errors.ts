@@ -31,9 +31,9 @@ The body follows the protocol of the path that was called, so that each vendor's
 
 | path | body |
 |---|---|
-| \`/v1/chat/completions\`, \`/v1/responses\`, \`/v1/models\` | \`{"error": {"message", "type", "param", "code"}}\` |
-| \`/v1/messages\` | \`{"type": "error", "error": {"type", "message"}, "request_id"}\` |
-| \`...:generateContent\`, \`...:streamGenerateContent\` | \`{"error": {"code": <HTTP status>, "message", "status", "details"}}\` |
+| \`/v1/chat/completions\`, \`/v1/responses\`, \`/v1/embeddings\`, \`/v1/models\` | \`{"error": {"message", "type", "param", "code"}}\` |
+| \`/v1/messages\`, \`/v1/messages/count_tokens\` | \`{"type": "error", "error": {"type", "message"}, "request_id"}\` |
+| \`...:generateContent\`, \`...:streamGenerateContent\`, \`...:countTokens\` | \`{"error": {"code": <HTTP status>, "message", "status", "details"}}\` |
 
 \`param\` is the offending field as the caller spelled it, or null. A call that is refused, or whose upstream
 fails before it produced anything, is not charged. A response that must not be sent again by itself carries

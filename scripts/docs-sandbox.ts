@@ -14,7 +14,8 @@ when \`TOLLGATE_SANDBOX=on\`. \`npx tollgate sandbox --port 8081\` runs it alone
 
 ## Models
 
-Each has an upstream that speaks one protocol. A call in that protocol goes through without conversion.
+Each has an upstream that speaks one protocol. A call in that protocol goes through without conversion, a call
+in another one is converted.
 
 | model | its upstream speaks |
 |---|---|
@@ -23,9 +24,10 @@ Each has an upstream that speaks one protocol. A call in that protocol goes thro
 | \`sandbox/messages\` | messages |
 | \`sandbox/generate-content\` | generateContent |
 | \`sandbox/multi\` | all four, one offer each |
+| \`sandbox/embedding\` | embeddings: the same vector for the same text, always |
 
 Prices are those of a middling text model: USD 0.50 in, 2.00 out, 0.05 for cache reads and 0.625 for cache
-writes, per million tokens. The first start gives the first workspace 100 USD of credit to spend on them.
+writes, per million tokens; embeddings cost 0.02. The first start gives the first workspace 100 USD of credit to spend on them.
 
 ## What it answers
 

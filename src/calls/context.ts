@@ -2,17 +2,17 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
-import type { JsonObject, ProtocolName, Route } from "../protocols/index.ts";
+import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import type { CallerHeaders, Pools } from "../upstream/index.ts";
 import type { CallRecord } from "./record.ts";
 import type { TextReply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
 
-/** A text call as it came in: authenticated, its body one JSON object. */
-export interface TextCall {
+/** A call as it came in: authenticated, its body one JSON object. */
+interface Call<Protocol extends CallProtocol> {
   readonly id: string;
-  readonly protocol: ProtocolName;
+  readonly protocol: Protocol;
   /** The model id with its suffix, as the caller wrote it. */
   readonly model: string;
   readonly stream: boolean;
@@ -20,6 +20,11 @@ export interface TextCall {
   readonly caller: Caller;
   readonly callerHeaders: CallerHeaders;
 }
+
+export type TextCall = Call<ProtocolName>;
+export type EmbeddingCall = Call<"embeddings">;
+/** Any call that is answered at once. */
+export type AnyCall = TextCall | EmbeddingCall;
 
 /** What a text call needs from the running gateway. */
 export interface TextServices {
@@ -38,7 +43,7 @@ export interface TextServices {
 
 /** One call under way. */
 export interface CallContext extends TextServices {
-  readonly call: TextCall;
+  readonly call: AnyCall;
   readonly reply: TextReply;
   readonly record: CallRecord;
   readonly hold: Hold;

@@ -3,6 +3,7 @@
  * nothing billed. decisions.md "also served"; T52.
  */
 import { isObject } from "../base/json.ts";
+import type { TextOffer } from "../catalog/index.ts";
 import { promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
 import { parseModelId, plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
@@ -44,8 +45,6 @@ export async function countInputTokens(
   return counting.answer(told ?? estimate(promptOf(request)));
 }
 
-type Offer = ReturnType<typeof plan>["offers"][number];
-
 /** A caller waits for a count before it does anything else: an estimate now is better than a number later. */
 const answerMsMax = 10_000;
 const answerBytesMax = 64 * 1024;
@@ -54,7 +53,7 @@ const answerBytesMax = 64 * 1024;
 async function askVendor(
   services: CountServices,
   call: CountCall,
-  offer: Offer,
+  offer: TextOffer,
 ): Promise<number | undefined> {
   if (offer.protocol !== call.protocol) return undefined;
   const provider = services.catalog().providers.get(offer.provider)!;

@@ -1,6 +1,6 @@
 /** What happens between an authenticated request and its answer. */
 export { countInputTokens, type CountCall } from "./count-tokens.ts";
-export type { TextCall, TextServices } from "./context.ts";
+export type { AnyCall, TextCall, TextServices } from "./context.ts";
 export { findModel, listModels } from "./models.ts";
 export { requestRow, type CallRecord } from "./record.ts";
 export type { TextReply } from "./reply.ts";

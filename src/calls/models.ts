@@ -25,30 +25,43 @@ function renderModel(catalog: Catalog, { model, offers }: CallableModel) {
     name: model.name ?? model.id,
     description: model.description ?? "",
     context_length: model.contextLength,
-    max_output_tokens: model.maxOutputTokens,
-    architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
+    ...modalities(model),
     endpoints: model.endpoints,
     supported_parameters: supportedParameters(model),
-    pricing: pricingRows(offers[0]!.price),
+    pricing: model.kind === "text" ? pricingRows(offers[0]!.price) : [inputRow(offers[0]!.price)],
     providers: [...new Set(offers.map((offer) => offer.provider))].map((id) => ({
       id,
       supply_tier: catalog.providers.get(id)!.tier,
-      supports_streaming: true,
+      supports_streaming: model.kind === "text",
     })),
   };
 }
 
-/** The rates of the first offer, in USD per million tokens. */
-function pricingRows(rates: TextRates) {
-  const row = (billable: string, nano: bigint) => ({
-    billable,
-    unit: "million_tokens",
-    price_usd: formatUsd(nano),
-  });
-  return [
-    row("input_tokens", rates.input),
-    row("cache_read_tokens", rates.cacheRead ?? rates.input),
-    row("cache_write_tokens", rates.cacheWrite ?? rates.input),
-    row("output_tokens", rates.output),
-  ];
+/** What goes in and what comes out. Vectors are no tokens: an embedding model has none to put out. */
+function modalities(model: CallableModel["model"]) {
+  return model.kind === "text"
+    ? {
+        max_output_tokens: model.maxOutputTokens,
+        architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
+      }
+    : {
+        max_output_tokens: 0,
+        architecture: { input_modalities: ["text"], output_modalities: ["embeddings"] },
+      };
 }
+
+const perMillion = (billable: string, nano: bigint) => ({
+  billable,
+  unit: "million_tokens",
+  price_usd: formatUsd(nano),
+});
+
+const inputRow = (rates: TextRates) => perMillion("input_tokens", rates.input);
+
+/** The rates of the first offer, in USD per million tokens. */
+const pricingRows = (rates: TextRates) => [
+  inputRow(rates),
+  perMillion("cache_read_tokens", rates.cacheRead ?? rates.input),
+  perMillion("cache_write_tokens", rates.cacheWrite ?? rates.input),
+  perMillion("output_tokens", rates.output),
+];

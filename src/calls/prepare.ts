@@ -10,6 +10,7 @@ import {
   removeUnsupported,
   upperBound,
   type Catalog,
+  type Offer,
   type Provider,
   type TextModel,
   type TextOffer,
@@ -27,14 +28,16 @@ import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
 
 /** One provider's offer, in the order the plan wants it tried. */
-export interface Candidate {
+export interface Candidate<Kind extends Offer = Offer> {
   readonly provider: Provider;
-  readonly offer: TextOffer;
+  readonly offer: Kind;
   /** The way to this upstream and back. Made when it is first asked for. @throws GatewayError `unsupported_content` */
   route(): Route;
   /** What was dropped or rewritten on the way, in the order the caller wrote it. */
   notes(): readonly Note[];
 }
+
+type TextCandidate = Candidate<TextOffer>;
 
 /** A call that nothing but money can refuse any more. */
 export interface Prepared {
@@ -93,7 +96,7 @@ interface MakerInput {
 
 function candidateMaker({ services, call, record, catalog, model, inputEstimate }: MakerInput) {
   const own = removeUnsupported(model, call.protocol, call.body);
-  return (offer: TextOffer): Candidate => {
+  return (offer: TextOffer): Candidate<TextOffer> => {
     let route: Route | undefined;
     const routeOf = (): Route =>
       (route ??= createRoute(
@@ -122,7 +125,7 @@ function candidateMaker({ services, call, record, catalog, model, inputEstimate 
 }
 
 /** The candidates from the first on that can take the request; what only some upstreams cannot take is no error. */
-function usable(candidates: readonly Candidate[]): readonly Candidate[] {
+function usable(candidates: readonly TextCandidate[]): readonly TextCandidate[] {
   let refusal: GatewayError | undefined;
   for (const [index, candidate] of candidates.entries()) {
     try {
@@ -141,7 +144,7 @@ function usable(candidates: readonly Candidate[]): readonly Candidate[] {
 
 function boundOf(
   model: TextModel,
-  candidates: readonly Candidate[],
+  candidates: readonly TextCandidate[],
   facts: CallFacts,
   inputTokens: number,
 ): bigint {

@@ -3,7 +3,7 @@ import type { GatewayError } from "../base/errors.ts";
 import { noteParams, noteSentences, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { RequestRow } from "../storage/index.ts";
-import type { ProtocolName } from "../protocols/index.ts";
+import type { CallProtocol } from "../protocols/index.ts";
 import type { Metered } from "./meter.ts";
 
 /** One attempt at a provider. */
@@ -26,13 +26,13 @@ export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
 export interface CallRecord {
   readonly id: string;
   readonly startedMs: number;
-  readonly protocol: ProtocolName;
+  readonly protocol: CallProtocol;
   readonly stream: boolean;
   readonly workspaceId: string;
   readonly keyId: string;
   model: string;
   provider: string | null;
-  upstreamProtocol: ProtocolName | null;
+  upstreamProtocol: CallProtocol | null;
   status: CallStatus;
   httpStatus: number;
   errorCode: string | null;

@@ -5,7 +5,7 @@
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { noteHeader } from "../base/notes.ts";
-import { codecs, type Codec, type JsonObject } from "../protocols/index.ts";
+import { errorCodec, type Codec, type JsonObject } from "../protocols/index.ts";
 import {
   ExchangeError,
   openExchange,
@@ -161,7 +161,7 @@ async function refusal(
 ): Promise<Outcome> {
   const text = (await exchange.readAll(errorBytesMax)).toString("utf8");
   const body = parseLenient(text);
-  const wire = codecs[candidate.offer.protocol].decodeError(exchange.status, body);
+  const wire = errorCodec(candidate.offer.protocol).decodeError(exchange.status, body);
   const retryAfter = exchange.headers["retry-after"];
   const outcome = outcomeOfStatus(
     exchange.status,
@@ -176,7 +176,7 @@ async function refusal(
     isErrorBody(body)
   ) {
     // The same protocol on both sides: the vendor's own words reach the caller as they are (TXT-20).
-    context.refusalBody = completed(body, codecs[context.call.protocol], outcome.error);
+    context.refusalBody = completed(body, errorCodec(context.call.protocol), outcome.error);
   }
   return outcome;
 }

@@ -1,9 +1,10 @@
 /**
- * One text call, from an authenticated request to its settled answer: resolve, reserve, attempt, meter, post, answer.
+ * One call that is answered at once (text, embeddings), from an authenticated request to its settled answer: resolve, reserve, attempt, meter, post, answer.
  * Spec: "Text endpoints"; design.md sections 4, 5, 7.
  */
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
-import type { CallContext, TextCall, TextServices } from "./context.ts";
+import type { AnyCall, CallContext, TextServices } from "./context.ts";
+import { prepareEmbedding } from "./embeddings.ts";
 import { prepare } from "./prepare.ts";
 import { recordFailure, startRecord, type CallRecord } from "./record.ts";
 import type { TextReply } from "./reply.ts";
@@ -29,7 +30,7 @@ export class TextCallError extends Error {
  */
 export async function runTextCall(
   services: TextServices,
-  call: TextCall,
+  call: AnyCall,
   reply: TextReply,
 ): Promise<void> {
   const record = startRecord({
@@ -43,7 +44,10 @@ export async function runTextCall(
   });
   let context: CallContext | undefined;
   try {
-    const prepared = prepare(services, call, record);
+    const prepared =
+      call.protocol === "embeddings"
+        ? prepareEmbedding(services, call, record)
+        : prepare(services, call, record);
     const hold = { id: call.id, workspaceId: call.caller.workspaceId };
     await services.spend.reserve(hold, call.caller, record.reservedNano);
     context = makeContext({

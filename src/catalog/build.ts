@@ -10,6 +10,7 @@ import type {
 } from "./schema.ts";
 import {
   defaultTimeouts,
+  embeddingEndpoint,
   textEndpoints,
   type Catalog,
   type EmbeddingModel,
@@ -112,12 +113,17 @@ function buildEmbedding(row: EmbeddingModelRow): EmbeddingModel {
   return {
     ...namedFields(row),
     kind: "embedding",
-    endpoints: [],
+    endpoints: [embeddingEndpoint],
     contextLength: row.context_length,
     offers: row.offers.map((offer) => ({
       provider: offer.provider,
+      protocol: "embeddings",
       upstreamModel: offer.upstream_model,
-      price: { input: parseUsd(offer.price.input), request: usdOrNone(offer.price.request) },
+      price: {
+        input: parseUsd(offer.price.input),
+        output: 0n,
+        request: usdOrNone(offer.price.request),
+      },
     })),
   };
 }

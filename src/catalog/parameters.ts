@@ -5,7 +5,13 @@
 import { GatewayError } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
-import type { Narrowing, ParameterDomain, TextModel, TextProtocol } from "./types.ts";
+import type {
+  EmbeddingModel,
+  Narrowing,
+  ParameterDomain,
+  TextModel,
+  TextProtocol,
+} from "./types.ts";
 
 const penalty: ParameterDomain = { type: "number", min: -2, max: 2 };
 const flag: ParameterDomain = { type: "boolean" };
@@ -42,6 +48,13 @@ export const protocolDomains: Readonly<Record<string, ParameterDomain>> = {
   prompt_cache_retention: { type: "enum", values: ["in_memory", "24h"] },
 };
 
+/** What `POST /v1/embeddings` takes beside `model` and `input`. */
+const embeddingDomains: Readonly<Record<string, ParameterDomain>> = {
+  dimensions: { type: "integer", min: 1 },
+  encoding_format: { type: "enum", values: ["float", "base64"], default: "float" },
+  user: { type: "string" },
+};
+
 function narrow(domain: ParameterDomain, narrowing: Narrowing | undefined): ParameterDomain {
   if (narrowing === undefined) return domain;
   const merged = { ...domain, ...narrowing };
@@ -49,7 +62,10 @@ function narrow(domain: ParameterDomain, narrowing: Narrowing | undefined): Para
 }
 
 /** The domains of the parameters a model takes, in a fixed order. Parameters it lacks are left out. */
-export function supportedParameters(model: TextModel): Record<string, ParameterDomain> {
+export function supportedParameters(
+  model: TextModel | EmbeddingModel,
+): Record<string, ParameterDomain> {
+  if (model.kind === "embedding") return { ...embeddingDomains };
   const entries = Object.entries(protocolDomains).flatMap(([name, domain]) => {
     const narrowing = model.parameters[name];
     return narrowing === false ? [] : [[name, narrow(domain, narrowing)] as const];

@@ -5,9 +5,11 @@
 import { parseUsd } from "../base/money.ts";
 import {
   defaultTimeouts,
+  embeddingEndpoint,
   textEndpoints,
   type Catalog,
   type Dialect,
+  type EmbeddingModel,
   type ImageFamily,
   type MediaPrice,
   type Model,
@@ -27,6 +29,8 @@ const textPrice: TextPrice = {
   cacheWrite: parseUsd("0.625"),
   output: parseUsd("2.00"),
 };
+
+const embeddingPrice: TextPrice = { input: parseUsd("0.02"), output: 0n };
 
 const imageTokens: MediaPrice = {
   basis: "image_tokens",
@@ -91,6 +95,22 @@ function textModel(name: string, served: readonly (keyof typeof offers)[]): Text
   };
 }
 
+const embeddingModel: EmbeddingModel = {
+  id: "sandbox/embedding",
+  kind: "embedding",
+  created: createdAt,
+  endpoints: [embeddingEndpoint],
+  contextLength: 8192,
+  offers: [
+    {
+      provider: "sandbox-openai",
+      protocol: "embeddings",
+      upstreamModel: "sandbox-embedding",
+      price: embeddingPrice,
+    },
+  ],
+};
+
 type MediaRow = readonly [name: string, provider: string, price: MediaPrice];
 
 const imageRows: readonly (readonly [...MediaRow, family: ImageFamily])[] = [
@@ -146,6 +166,7 @@ export function sandboxCatalog(sandboxUrl: string): Catalog {
     textModel("messages", ["messages"]),
     textModel("generate-content", ["generate-content"]),
     textModel("multi", ["chat", "responses", "messages", "generate-content"]),
+    embeddingModel,
     ...imageRows.map((row): Model => ({ ...mediaFields(row), kind: "image", family: row[3] })),
     ...videoRows.map((row): Model => ({ ...mediaFields(row), kind: "video", family: row[3] })),
   ];

@@ -17,12 +17,19 @@ export const textEndpoints = [
 ] as const;
 export type EndpointName = (typeof textEndpoints)[number];
 
+/** The entry point of embedding models. It has one wire shape everywhere, and is never converted. */
+export const embeddingEndpoint = "embeddings";
+
+/** Any entry point that answers at once. */
+export type EntryPoint = EndpointName | typeof embeddingEndpoint;
+
 /** The protocol a caller speaks at each entry point. */
-export const endpointProtocol: Readonly<Record<EndpointName, TextProtocol>> = {
+export const endpointProtocol: Readonly<Record<EntryPoint, Offer["protocol"]>> = {
   chat_completions: "chat",
   responses: "responses",
   messages: "messages",
   generate_content: "generate_content",
+  embeddings: "embeddings",
 };
 
 /** How a vendor is spoken to: authentication header, paths, quirks. */
@@ -228,14 +235,18 @@ export interface VideoModel extends MediaModelBase {
 
 export interface EmbeddingOffer {
   readonly provider: string;
+  readonly protocol: "embeddings";
   readonly upstreamModel: string;
-  /** Nano-USD per million tokens, and per call. */
-  readonly price: { readonly input: NanoUsd; readonly request?: NanoUsd | undefined };
+  /** Of input tokens and calls; the output is no tokens, and its rate 0. */
+  readonly price: TextPrice;
 }
+
+/** One way to serve a call that is answered at once. */
+export type Offer = TextOffer | EmbeddingOffer;
 
 export interface EmbeddingModel extends ModelBase {
   readonly kind: "embedding";
-  readonly endpoints: readonly never[];
+  readonly endpoints: readonly (typeof embeddingEndpoint)[];
   readonly contextLength: number;
   readonly offers: readonly EmbeddingOffer[];
 }

@@ -10,6 +10,7 @@ import { chat } from "./openapi/chat.ts";
 import { anyCredential, headers, securitySchemes, sharedSchemas } from "./openapi/components.ts";
 import type { Node } from "./openapi/document.ts";
 import { counts } from "./openapi/counting.ts";
+import { embeddings } from "./openapi/embeddings.ts";
 import { errorSchemas } from "./openapi/errors.ts";
 import { generateContent } from "./openapi/generate-content.ts";
 import { health } from "./openapi/health.ts";
@@ -18,7 +19,17 @@ import { messages } from "./openapi/messages.ts";
 import { models } from "./openapi/models.ts";
 import { responses } from "./openapi/responses.ts";
 
-const parts = [chat, responses, messages, generateContent, counts, models, keyPart, health];
+const parts = [
+  chat,
+  responses,
+  messages,
+  generateContent,
+  counts,
+  embeddings,
+  models,
+  keyPart,
+  health,
+];
 
 const about = `One API key for generative models of several vendors, in the protocol you already speak.
 
@@ -50,6 +61,7 @@ export function openapiDocument(): Document {
     security: anyCredential,
     tags: [
       { name: "Text", description: "Four protocols; each answers in its own shape." },
+      { name: "Embeddings", description: "Vectors of texts." },
       { name: "Models", description: "What can be called, with what, and at which price." },
       { name: "Account", description: "What the calling key may spend." },
       { name: "Operation", description: "For probes and dashboards." },

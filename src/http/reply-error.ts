@@ -1,7 +1,7 @@
 /** Errors on the wire: the body in the caller's own protocol, and the headers that tell a client what to do next. */
 import type { ServerResponse } from "node:http";
 import type { GatewayError } from "../base/errors.ts";
-import { codecs, type ProtocolName } from "../protocols/index.ts";
+import { errorCodec, type CallProtocol, type ProtocolName } from "../protocols/index.ts";
 
 /** The protocol whose error shape a path answers in; paths of no text protocol use the OpenAI style (ERR-01). */
 export function protocolOfPath(method: string, path: string): ProtocolName {
@@ -23,7 +23,7 @@ function errorHeaders(error: GatewayError): Record<string, string> {
 }
 
 interface ErrorAnswer {
-  readonly protocol: ProtocolName;
+  readonly protocol: CallProtocol;
   readonly error: GatewayError;
   readonly requestId: string;
   /** An upstream's own body, passed on as it is. */
@@ -36,7 +36,7 @@ export function errorAnswer(answer: ErrorAnswer): {
   text: string;
 } {
   const { protocol, error, requestId } = answer;
-  const text = JSON.stringify(answer.body ?? codecs[protocol].encodeError(error, requestId));
+  const text = JSON.stringify(answer.body ?? errorCodec(protocol).encodeError(error, requestId));
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "content-length": String(Buffer.byteLength(text)),
@@ -56,7 +56,7 @@ export function writeError(raw: ServerResponse, answer: ErrorAnswer): void {
 
 /** The request's id under the names that the protocols' SDKs read. */
 export function requestIdHeaders(
-  protocol: ProtocolName,
+  protocol: CallProtocol,
   requestId: string,
 ): Record<string, string> {
   return protocol === "messages"

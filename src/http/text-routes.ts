@@ -1,10 +1,10 @@
 /**
- * The four text endpoints with their streaming forms. Spec: "Text endpoints" (TXT-01 to TXT-04, STREAM-01, STREAM-02).
+ * The endpoints that answer at once: the four text protocols with their streaming forms, and embeddings. Spec: "Text endpoints" (TXT-01 to TXT-04, STREAM-01, STREAM-02).
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
 import { runTextCall, TextCallError } from "../calls/index.ts";
-import type { JsonObject, ProtocolName } from "../protocols/index.ts";
+import type { CallProtocol, JsonObject } from "../protocols/index.ts";
 import { addressInBody, readBody } from "./body.ts";
 import { authenticating, callerHeaders } from "./caller.ts";
 import { answerCount } from "./count-routes.ts";
@@ -14,6 +14,7 @@ import { createTextReply } from "./reply-stream.ts";
 import type { HttpServices } from "./services.ts";
 
 const bodyProtocols = [
+  ["/v1/embeddings", "embeddings"],
   ["/v1/chat/completions", "chat"],
   ["/v1/responses", "responses"],
   ["/v1/messages", "messages"],
@@ -31,6 +32,7 @@ export function registerTextRoutes(app: FastifyInstance, services: HttpServices)
         protocol,
         body,
         ...addressInBody(body),
+        ...(protocol === "embeddings" ? { stream: false } : {}),
         jsonArray: false,
       });
     });
@@ -70,7 +72,7 @@ export function registerTextRoutes(app: FastifyInstance, services: HttpServices)
 interface Served {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly protocol: ProtocolName;
+  readonly protocol: CallProtocol;
   readonly body: JsonObject;
   readonly model: string;
   readonly stream: boolean;

@@ -21,6 +21,13 @@ export const codecs: Readonly<Record<ProtocolName, Codec>> = {
   generate_content: generateContentCodec,
 };
 
+/** How a call is spoken: one of the four text protocols, or the one shape of embeddings. */
+export type CallProtocol = ProtocolName | "embeddings";
+
+/** The codec in whose shape a call's errors are; embeddings use the OpenAI style. */
+export const errorCodec = (protocol: CallProtocol): Codec =>
+  codecs[protocol === "embeddings" ? "chat" : protocol];
+
 /** The protocols whose callers can have the tokens of a request counted. */
 export const tokenCounting = {
   messages: messagesCounting,
@@ -36,6 +43,12 @@ export const requestSchemas = {
 } as const satisfies Readonly<Record<ProtocolName, object>>;
 
 export { countTokensRequest };
+export {
+  embeddingInput,
+  embeddingRoute,
+  embeddingsRequest,
+  validateEmbeddings,
+} from "./embeddings.ts";
 export { promptOf } from "./counting.ts";
 export { protocolNames, type JsonObject, type ProtocolName } from "./canonical/request.ts";
 export type { AnswerContext, CallFacts, Codec, StreamTap, WireError } from "./codec.ts";

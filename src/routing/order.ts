@@ -5,13 +5,13 @@
 import { createHash } from "node:crypto";
 import type { NanoUsd } from "../base/money.ts";
 import { noUsage } from "../base/usage.ts";
-import { priceUsage, type TextOffer, type TextPrice, type TextProtocol } from "../catalog/index.ts";
+import { priceUsage, type Offer, type TextPrice } from "../catalog/index.ts";
 import type { Strategy } from "./model-id.ts";
 
-export interface OrderInput {
-  readonly offers: readonly TextOffer[];
+export interface OrderInput<Kind extends Offer = Offer> {
+  readonly offers: readonly Kind[];
   /** The caller's protocol: an offer that speaks it needs no conversion, so nothing can be lost. */
-  readonly protocol: TextProtocol;
+  readonly protocol: Offer["protocol"];
   readonly strategy: Strategy;
   readonly preferredProviders: readonly string[];
   /** `prompt_cache_key`, else the end-user id (RESP-36, RESP-37). */
@@ -20,8 +20,8 @@ export interface OrderInput {
   readonly random: () => number;
 }
 
-export interface Ordered {
-  readonly offers: readonly TextOffer[];
+export interface Ordered<Kind extends Offer = Offer> {
+  readonly offers: readonly Kind[];
   /** The provider the session is held to, where an affinity value was given. */
   readonly affinityProvider?: string | undefined;
 }
@@ -40,7 +40,7 @@ const compare = (left: bigint, right: bigint): number => {
  * Shuffles by weight, without replacement: the smallest of `-ln(u) / weight` goes first, which picks each offer
  * first with a probability proportional to its weight. Half the price is four times the weight.
  */
-function weighted(offers: readonly TextOffer[], random: () => number): TextOffer[] {
+function weighted<Kind extends Offer>(offers: readonly Kind[], random: () => number): Kind[] {
   return offers
     .map((offer) => {
       const price = Math.max(Number(standardPrice(offer.price)), 1);
@@ -51,7 +51,10 @@ function weighted(offers: readonly TextOffer[], random: () => number): TextOffer
 }
 
 /** Those that need no conversion, then the others; each part in the order it had. */
-function directFirst(offers: readonly TextOffer[], protocol: TextProtocol): TextOffer[] {
+function directFirst<Kind extends Offer>(
+  offers: readonly Kind[],
+  protocol: Offer["protocol"],
+): Kind[] {
   return [
     ...offers.filter((offer) => offer.protocol === protocol),
     ...offers.filter((offer) => offer.protocol !== protocol),
@@ -61,7 +64,12 @@ function directFirst(offers: readonly TextOffer[], protocol: TextProtocol): Text
 /**
  * By strategy. Latency and throughput rest on measurements; while a gateway has none, they order as `balanced` does.
  */
-function byStrategy({ offers, protocol, strategy, random }: OrderInput): TextOffer[] {
+function byStrategy<Kind extends Offer>({
+  offers,
+  protocol,
+  strategy,
+  random,
+}: OrderInput<Kind>): Kind[] {
   if (strategy !== "price") return directFirst(weighted(offers, random), protocol);
   return directFirst(offers, protocol).sort((left, right) =>
     compare(standardPrice(left.price), standardPrice(right.price)),
@@ -98,16 +106,16 @@ function affinityCandidates(input: OrderInput): string[] {
   return (direct.length > 0 ? direct : leading).map((offer) => offer.provider);
 }
 
-const first = (
-  offers: readonly TextOffer[],
+const first = <Kind extends Offer>(
+  offers: readonly Kind[],
   wanted: (provider: string) => boolean,
-): TextOffer[] => [
+): Kind[] => [
   ...offers.filter((offer) => wanted(offer.provider)),
   ...offers.filter((offer) => !wanted(offer.provider)),
 ];
 
 /** Puts candidates into the order they are tried in. Nothing is added and nothing left out. */
-export function orderOffers(input: OrderInput): Ordered {
+export function orderOffers<Kind extends Offer>(input: OrderInput<Kind>): Ordered<Kind> {
   const sorted = first(byStrategy(input), (provider) =>
     input.preferredProviders.includes(provider),
   );

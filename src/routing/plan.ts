@@ -6,17 +6,19 @@ import { GatewayError } from "../base/errors.ts";
 import {
   endpointProtocol,
   type Catalog,
+  type EmbeddingModel,
   type EndpointName,
+  type EntryPoint,
+  type Offer,
   type TextModel,
-  type TextOffer,
 } from "../catalog/index.ts";
 import type { ParsedModelId, Strategy } from "./model-id.ts";
 import { orderOffers, standardPrice } from "./order.ts";
 import { modelAllowed, providerExclusion, type RoutingScope } from "./scope.ts";
 
-export interface PlanInput {
+export interface PlanInput<Entry extends EntryPoint = EntryPoint> {
   readonly catalog: Catalog;
-  readonly entryPoint: EndpointName;
+  readonly entryPoint: Entry;
   readonly parsed: ParsedModelId;
   readonly scope: RoutingScope;
   /** `prompt_cache_key`, else the end-user id. */
@@ -39,7 +41,7 @@ export interface ExplainedOffer {
 /** Why the plan is as it is, for the request log. JSON as it is. */
 export interface Explanation {
   readonly model: string;
-  readonly entry_point: EndpointName;
+  readonly entry_point: EntryPoint;
   readonly strategy: Strategy;
   readonly strategy_source: "request" | "scope" | "default";
   readonly pinned_by_request?: string;
@@ -49,14 +51,16 @@ export interface Explanation {
   readonly order: readonly string[];
 }
 
-export interface Plan {
-  readonly model: TextModel;
+type CallableKind = TextModel | EmbeddingModel;
+
+export interface Plan<Kind extends CallableKind = TextModel> {
+  readonly model: Kind;
   /** Never empty; the first is tried first. */
-  readonly offers: readonly TextOffer[];
+  readonly offers: readonly Kind["offers"][number][];
   readonly explanation: Explanation;
 }
 
-function findModel({ catalog, entryPoint, parsed, scope }: PlanInput): TextModel {
+function findModel({ catalog, entryPoint, parsed, scope }: PlanInput): CallableKind {
   const param = "model";
   const model = catalog.models.get(parsed.model);
   if (model === undefined) {
@@ -67,8 +71,10 @@ function findModel({ catalog, entryPoint, parsed, scope }: PlanInput): TextModel
     const message = `The model "${model.id}" is outside the model allowlist of this key.`;
     throw new GatewayError("model_not_allowed", message, { param });
   }
-  if (model.kind !== "text" || !model.endpoints.includes(entryPoint)) {
-    const offered = model.endpoints.join(", ") || "none of the text endpoints";
+  const endpoints: readonly string[] = model.endpoints;
+  const callable = model.kind === "text" || model.kind === "embedding";
+  if (!callable || !endpoints.includes(entryPoint)) {
+    const offered = endpoints.join(", ") || "none of these endpoints";
     const message = `The model "${model.id}" does not offer ${entryPoint}; it offers ${offered}.`;
     throw new GatewayError("unsupported_protocol", message, { param });
   }
@@ -90,7 +96,7 @@ function chooseStrategy({ parsed, scope }: PlanInput): {
   return { strategy: "balanced", source: "default" };
 }
 
-function explainOffer(offer: TextOffer, input: PlanInput): ExplainedOffer {
+function explainOffer(offer: Offer, input: PlanInput): ExplainedOffer {
   const provider = input.catalog.providers.get(offer.provider);
   const excluded =
     provider === undefined ? "not configured" : providerExclusion(input.scope, provider);
@@ -104,8 +110,9 @@ function explainOffer(offer: TextOffer, input: PlanInput): ExplainedOffer {
 }
 
 /** The offers left, and every offer explained. The request's own pin narrows last, so that it cannot widen the scope. */
-function narrow(model: TextModel, input: PlanInput) {
-  const rows = model.offers.map((offer) => ({ offer, explained: explainOffer(offer, input) }));
+function narrow(model: CallableKind, input: PlanInput) {
+  const offers: readonly Offer[] = model.offers;
+  const rows = offers.map((offer) => ({ offer, explained: explainOffer(offer, input) }));
   const allowed = rows.filter(({ explained }) => explained.excluded === undefined);
   if (allowed.length === 0) {
     const message = `No provider of the model "${model.id}" is inside the routing scope of this key.`;
@@ -131,7 +138,9 @@ function narrow(model: TextModel, input: PlanInput) {
  * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol`, `routing_locked`
  * or `provider_not_found` (400).
  */
-export function plan(input: PlanInput): Plan {
+export function plan(input: PlanInput<EndpointName>): Plan;
+export function plan(input: PlanInput<"embeddings">): Plan<EmbeddingModel>;
+export function plan(input: PlanInput): Plan | Plan<EmbeddingModel> {
   const model = findModel(input);
   const { strategy, source } = chooseStrategy(input);
   const { allowed, explained } = narrow(model, input);
@@ -159,5 +168,6 @@ export function plan(input: PlanInput): Plan {
       offers: explained,
       order: ordered.offers.map((offer) => `${offer.provider}/${offer.protocol}`),
     },
-  };
+    // The entry point says which kind of model it is, and its offers are its own.
+  } as Plan | Plan<EmbeddingModel>;
 }

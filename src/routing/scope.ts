@@ -2,7 +2,14 @@
  * What a caller may reach: constraints of all layers above it, and its preferences.
  * Spec: "Authentication" 5 to 7 (ROUTE-05 to ROUTE-19, MODELS-01 to MODELS-06).
  */
-import type { Catalog, Model, Provider, TextModel, TextOffer } from "../catalog/index.ts";
+import type {
+  Catalog,
+  EmbeddingModel,
+  Model,
+  Offer,
+  Provider,
+  TextModel,
+} from "../catalog/index.ts";
 import type { Strategy } from "./model-id.ts";
 
 /**
@@ -48,14 +55,17 @@ export function providerExclusion(scope: RoutingScope, provider: Provider): stri
 
 /** A model a caller can call, with the offers its scope leaves. */
 export interface CallableModel {
-  readonly model: TextModel;
-  readonly offers: readonly TextOffer[];
+  readonly model: TextModel | EmbeddingModel;
+  readonly offers: readonly Offer[];
 }
 
 function callable(catalog: Catalog, scope: RoutingScope, model: Model): CallableModel | undefined {
-  if (model.kind !== "text" || model.endpoints.length === 0) return undefined;
+  if ((model.kind !== "text" && model.kind !== "embedding") || model.endpoints.length === 0) {
+    return undefined;
+  }
   if (!modelAllowed(scope, model.id)) return undefined;
-  const offers = model.offers.filter((offer) => {
+  const all: readonly Offer[] = model.offers;
+  const offers = all.filter((offer) => {
     const provider = catalog.providers.get(offer.provider);
     return provider !== undefined && providerExclusion(scope, provider) === undefined;
   });

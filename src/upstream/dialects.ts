@@ -3,7 +3,7 @@
  * wire notes: messages.md section 1, generate-content.md section 1.
  */
 import type { Dialect, Provider } from "../catalog/index.ts";
-import type { ProtocolName } from "../protocols/index.ts";
+import type { CallProtocol } from "../protocols/index.ts";
 
 /** What a direct route carries on from the caller's own headers, by lower-case name. */
 export type CallerHeaders = Readonly<Record<string, string | undefined>>;
@@ -20,9 +20,10 @@ const bearer = (apiKey: string): Record<string, string> =>
 /** The newest version refuses temperature, top_p and top_k; this one takes them. */
 const messagesVersionDefault = "2023-06-01";
 
-const addresses: Record<ProtocolName, Address> = {
+const addresses: Record<CallProtocol, Address> = {
   chat: { path: () => "/chat/completions", headers: bearer },
   responses: { path: () => "/responses", headers: bearer },
+  embeddings: { path: () => "/embeddings", headers: bearer },
   messages: {
     path: () => "/messages",
     headers(apiKey, caller) {
@@ -50,7 +51,7 @@ function encodeModel(model: string): string {
 
 /** The vendors that count tokens, each at its own protocol's path. */
 const countPaths: Partial<
-  Record<Dialect, Partial<Record<ProtocolName, (model: string) => string>>>
+  Record<Dialect, Partial<Record<CallProtocol, (model: string) => string>>>
 > = {
   anthropic: { messages: () => "/messages/count_tokens" },
   google: { generate_content: (model) => `/models/${encodeModel(model)}:countTokens` },
@@ -66,7 +67,7 @@ export interface Target {
 /** What is asked of whom. */
 export interface TargetRequest {
   readonly provider: Provider;
-  readonly protocol: ProtocolName;
+  readonly protocol: CallProtocol;
   readonly model: string;
   readonly stream: boolean;
   readonly apiKey: string;
@@ -74,7 +75,7 @@ export interface TargetRequest {
   readonly caller: CallerHeaders;
 }
 
-/** The origin, path and headers of a text call at a provider. */
+/** The origin, path and headers of a call at a provider. */
 export function textTarget(request: TargetRequest): Target {
   return targetAt(request, addresses[request.protocol].path(request.model, request.stream));
 }

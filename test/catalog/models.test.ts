@@ -27,6 +27,7 @@ describe("the sandbox's catalogue", () => {
       "sandbox/messages",
       "sandbox/generate-content",
       "sandbox/multi",
+      "sandbox/embedding",
       "sandbox/image-model-a",
       "sandbox/image-model-b",
       "sandbox/task-image-model-1",

@@ -8,6 +8,7 @@ import {
   supplyTiers,
   textProtocols,
   type Catalog,
+  type EndpointName,
   type Provider,
   type TextModel,
   type TextOffer,
@@ -66,7 +67,7 @@ function catalogOf(offers: readonly TextOffer[], tiers: Record<string, Provider[
 
 const three = catalogOf([offer("a", "3"), offer("b", "1"), offer("c", "2")], { c: "community" });
 
-function planOf(catalog: Catalog, text: string, extra: Partial<PlanInput> = {}) {
+function planOf(catalog: Catalog, text: string, extra: Partial<PlanInput<EndpointName>> = {}) {
   return plan({
     catalog,
     entryPoint: "chat_completions",
@@ -76,7 +77,7 @@ function planOf(catalog: Catalog, text: string, extra: Partial<PlanInput> = {}) 
     ...extra,
   });
 }
-const namesOf = (catalog: Catalog, text: string, extra: Partial<PlanInput> = {}) =>
+const namesOf = (catalog: Catalog, text: string, extra: Partial<PlanInput<EndpointName>> = {}) =>
   planOf(catalog, text, extra).offers.map((each) => each.provider);
 const scoped = (scope: Partial<RoutingScope>) => ({ scope: { ...openScope, ...scope } });
 
@@ -273,6 +274,32 @@ describe("explanation", () => {
   });
 });
 
+describe("embedding models", () => {
+  const sandbox = sandboxCatalog("http://s");
+  const input = {
+    catalog: sandbox,
+    parsed: parseModelId("sandbox/embedding"),
+    scope: openScope,
+    random: () => 0.5,
+  };
+
+  it("are planned at their own entry point, with the same constraints", () => {
+    const planned = plan({ ...input, entryPoint: "embeddings" });
+    expect(planned.offers).toMatchObject([{ provider: "sandbox-openai", protocol: "embeddings" }]);
+    expect(planned.explanation.order).toEqual(["sandbox-openai/embeddings"]);
+    const scope = { ...openScope, modelAllowlists: [["sandbox/chat"]] };
+    expect(() => plan({ ...input, scope, entryPoint: "embeddings" })).toThrow("allowlist");
+  });
+
+  it("answer at no text endpoint, and text models not at theirs", () => {
+    expect(() => plan({ ...input, entryPoint: "messages" })).toThrow("it offers embeddings");
+    const parsed = parseModelId("sandbox/chat");
+    expect(() => plan({ ...input, parsed, entryPoint: "embeddings" })).toThrow(
+      "does not offer embeddings",
+    );
+  });
+});
+
 describe("modelsFor", () => {
   const ids = (scope: Partial<RoutingScope>) =>
     modelsFor(sandboxCatalog("http://s"), { ...openScope, ...scope }).map(({ model }) => model.id);
@@ -284,6 +311,7 @@ describe("modelsFor", () => {
       "sandbox/messages",
       "sandbox/generate-content",
       "sandbox/multi",
+      "sandbox/embedding",
     ]);
   });
 

@@ -197,6 +197,6 @@ describe("chat completions", () => {
 
   it("lists its model", async () => {
     const { data } = await client().models.list();
-    expect(data.map(({ id }) => id)).toEqual(["sandbox-large"]);
+    expect(data.map(({ id }) => id)).toEqual(["sandbox-large", "sandbox-embedding"]);
   });
 });

@@ -25,16 +25,18 @@ const model = Type.Object({
   name: Type.String(),
   description: Type.String(),
   context_length: Type.Integer({ description: "Tokens, input and output together." }),
-  max_output_tokens: Type.Integer(),
+  max_output_tokens: Type.Integer({ description: "0 for a model that puts out no text." }),
   architecture: Type.Object({
     input_modalities: Type.Array(Type.String()),
     output_modalities: Type.Array(Type.String()),
   }),
-  endpoints: Type.Array(oneOf("chat_completions", "responses", "messages", "generate_content"), {
-    description: "The text endpoints that answer for this model.",
-  }),
+  endpoints: Type.Array(
+    oneOf("chat_completions", "responses", "messages", "generate_content", "embeddings"),
+    { description: "The endpoints that answer for this model." },
+  ),
   supported_parameters: Type.Record(Type.String(), domain, {
-    description: "The parameters the model takes, by their chat-completions names.",
+    description:
+      "The parameters the model takes, by their chat-completions names; of an embedding model by those of its own endpoint.",
   }),
   pricing: Type.Array(
     Type.Object({

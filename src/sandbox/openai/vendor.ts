@@ -4,6 +4,7 @@ import { newId } from "../../base/ids.ts";
 import type { Route, Vendor } from "../vendor.ts";
 import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
 import { chat } from "./chat.ts";
+import { embeddings } from "./embeddings.ts";
 import { openaiError } from "./errors.ts";
 import { responses } from "./responses.ts";
 
@@ -26,7 +27,7 @@ const model = (id: string) => ({
 });
 const models: Route = {
   kind: "json",
-  answer: () => ({ object: "list", data: [model("sandbox-large")] }),
+  answer: () => ({ object: "list", data: [model("sandbox-large"), model("sandbox-embedding")] }),
 };
 
 export const openai: Vendor = {
@@ -40,6 +41,8 @@ export const openai: Vendor = {
         return { kind: "text", endpoint: chat };
       case "POST /v1/responses":
         return { kind: "text", endpoint: responses };
+      case "POST /v1/embeddings":
+        return embeddings;
       case "GET /v1/models":
         return models;
       default:

@@ -1,0 +1,48 @@
+/**
+ * What an embedding call needs before it runs; the rest of its way is that of a text call. decisions.md "also served".
+ */
+import { estimateInputTokens, priceUsage, type EmbeddingOffer } from "../catalog/index.ts";
+import { noUsage } from "../base/usage.ts";
+import { embeddingInput, embeddingRoute, validateEmbeddings } from "../protocols/index.ts";
+import { parseModelId, plan } from "../routing/index.ts";
+import { routingScope } from "../tenancy/index.ts";
+import type { EmbeddingCall, TextServices } from "./context.ts";
+import type { Candidate, Prepared } from "./prepare.ts";
+import type { CallRecord } from "./record.ts";
+
+/** Prepares a call, and notes in its record what was decided. @throws GatewayError what refuses it. */
+export function prepareEmbedding(
+  services: TextServices,
+  call: EmbeddingCall,
+  record: CallRecord,
+): Prepared {
+  const parsed = parseModelId(call.model);
+  record.model = parsed.model;
+  validateEmbeddings(call.body);
+  const catalog = services.catalog();
+  const { characters, tokens, affinity } = embeddingInput(call.body);
+  const planned = plan({
+    catalog,
+    parsed,
+    entryPoint: "embeddings",
+    scope: routingScope(call.caller),
+    affinity,
+    random: Math.random,
+  });
+  record.plan = planned.explanation;
+  const inputEstimate = estimateInputTokens(characters, 0) + tokens;
+  record.reservedNano = planned.offers
+    .map(({ price }) => priceUsage(price, { ...noUsage, inputTokens: inputEstimate }))
+    .reduce((left, right) => (left > right ? left : right));
+  const candidateOf = (offer: EmbeddingOffer): Candidate => {
+    const { upstreamModel } = offer;
+    const route = embeddingRoute({ body: call.body, model: parsed.model, upstreamModel });
+    return {
+      offer,
+      provider: catalog.providers.get(offer.provider)!,
+      route: () => route,
+      notes: () => route.notes,
+    };
+  };
+  return { candidates: planned.offers.map(candidateOf), inputEstimate };
+}

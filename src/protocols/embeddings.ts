@@ -1,0 +1,99 @@
+/**
+ * Embeddings: one wire shape at every vendor that has them, passed on and billed. There is nothing to convert: a text
+ * or tokens go in, vectors come out. decisions.md "also served"; contract.md "kind: embedding".
+ */
+import { Type } from "typebox";
+import { isObject } from "../base/json.ts";
+import { noUsage, tokenCount, type Usage } from "../base/usage.ts";
+import type { JsonObject } from "./canonical/request.ts";
+import { chatCodec } from "./chat/index.ts";
+import type { WireError } from "./codec.ts";
+import { jsonCharacters } from "./count-text.ts";
+import { removeFilteredFields } from "./filter.ts";
+import type { Route } from "./route.ts";
+import { compileCheck, nullable, oneOf } from "./wire-check.ts";
+
+const token = Type.Integer({ minimum: 0 });
+
+/** The body of `POST /v1/embeddings`. Fields we do not know pass to the upstream. */
+export const embeddingsRequest = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  input: Type.Union([
+    Type.String({ minLength: 1 }),
+    Type.Array(
+      Type.Union([Type.String({ minLength: 1 }), token, Type.Array(token, { minItems: 1 })]),
+      { minItems: 1 },
+    ),
+  ]),
+  dimensions: nullable(Type.Integer({ minimum: 1 })),
+  encoding_format: nullable(oneOf("float", "base64")),
+  user: nullable(Type.String()),
+});
+
+/** @throws GatewayError naming the first field at fault. */
+export const validateEmbeddings = compileCheck(embeddingsRequest);
+
+/** What an embedding call's input comes to, before anybody counts it. */
+export interface EmbeddingInput {
+  readonly characters: number;
+  /** Tokens that the caller counted by sending tokens. */
+  readonly tokens: number;
+  /** The end-user id, by which a session keeps its provider. */
+  readonly affinity: string | undefined;
+}
+
+/** The size of a checked request's input. */
+export function embeddingInput({ input, user }: JsonObject): EmbeddingInput {
+  const entries = [input].flat(2);
+  const texts = entries.filter((entry) => typeof entry === "string");
+  return {
+    characters: jsonCharacters(texts),
+    tokens: entries.length - texts.length,
+    affinity: typeof user === "string" && user !== "" ? user : undefined,
+  };
+}
+
+interface EmbeddingRouteInput {
+  /** The caller's body, checked. */
+  readonly body: JsonObject;
+  readonly model: string;
+  readonly upstreamModel: string;
+}
+
+/** The way of an embedding call to its upstream and back: whole answers only. */
+export function embeddingRoute({ body, model, upstreamModel }: EmbeddingRouteInput): Route {
+  const sent = { ...body };
+  const notes = removeFilteredFields(sent);
+  sent["model"] = upstreamModel;
+  return {
+    kind: "direct",
+    body: sent,
+    notes,
+    askedOutputTokens: undefined,
+    failure,
+    usage: (answer) => usageOf(answer["usage"]),
+    // What comes back is no text: an answer without usage is billed by its input.
+    text: () => "",
+    answer(answer, droppedParams) {
+      answer["model"] = model;
+      if (droppedParams.length > 0) answer["gw"] = { droppedParams: [...droppedParams] };
+      return answer;
+    },
+    tap: noStream,
+    framesOf: noStream,
+    wholeOf: () => undefined,
+  };
+}
+
+const failure = (answer: JsonObject): WireError | undefined =>
+  Array.isArray(answer["data"]) ? undefined : chatCodec.decodeError(502, answer);
+
+function usageOf(wire: unknown): Usage | undefined {
+  if (!isObject(wire)) return undefined;
+  const told = wire["prompt_tokens"] ?? wire["total_tokens"];
+  return typeof told === "number" ? { ...noUsage, inputTokens: tokenCount(told) } : undefined;
+}
+
+function noStream(): never {
+  throw new Error("an embedding call has no stream");
+}

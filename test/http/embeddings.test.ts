@@ -1,0 +1,253 @@
+// `POST /v1/embeddings`: passed on, reserved and charged like any call, in the OpenAI shape.
+import OpenAI from "openai";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+
+/** The newest row of the request log, once it is written. */
+async function loggedRow(gateway: GatewayUnderTest, id: string) {
+  return vi.waitFor(async () => {
+    const [row] = await gateway.database.query<Record<string, unknown>>(
+      "select * from requests where id = $1",
+      [id],
+    );
+    expect(row).toBeDefined();
+    return row!;
+  });
+}
+
+describe("a call", () => {
+  let gateway: GatewayUnderTest;
+  let first: Recorder;
+  let second: Recorder;
+  beforeAll(async () => {
+    [first, second] = await Promise.all([startRecorder(json({})), startRecorder(json({}))]);
+    const provider = (id: string, { url }: Recorder) =>
+      `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}/v1", api_key: ${id}-secret, tier: official }`;
+    const offer = (id: string, usd: string) =>
+      `      - { provider: ${id}, upstream_model: vector-large, price: { input: "${usd}", request: "0.001" } }`;
+    gateway = await startTestGateway({
+      config: [
+        "providers:",
+        provider("first", first),
+        provider("second", second),
+        "models:",
+        "  - id: acme/vector",
+        "    kind: embedding",
+        "    context_length: 8192",
+        "    offers:",
+        offer("first", "0.5"),
+        offer("second", "1"),
+        "  - id: acme/talk",
+        "    kind: text",
+        "    context_length: 8192",
+        "    max_output_tokens: 100",
+        "    offers:",
+        '      - { provider: first, protocol: chat, upstream_model: t, price: { input: "1", output: "1" } }',
+      ].join("\n"),
+    });
+    await gateway.credit("1");
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    await Promise.all([first?.close(), second?.close()]);
+  });
+
+  const answer = {
+    object: "list",
+    data: [{ object: "embedding", index: 0, embedding: [0.5, -0.25] }],
+    model: "vector-large-2026",
+    usage: { prompt_tokens: 1000, total_tokens: 1000 },
+  };
+  beforeEach(() => {
+    for (const upstream of [first, second]) {
+      upstream.requests.length = 0;
+      upstream.answer(json(answer));
+    }
+  });
+  const embed = (extra: object = {}, model = "acme/vector:@price") =>
+    gateway.post("/v1/embeddings", { model, input: "Hello", ...extra });
+  const charged = async () => (await gateway.ledger.balance(gateway.workspaceId)).chargedNano;
+  const held = async () => (await gateway.ledger.balance(gateway.workspaceId)).heldNano;
+
+  it("passes the body on under the upstream's name, and answers with the canonical id", async () => {
+    const response = await embed({ dimensions: 2, encoding_format: "float", user: "u", rare: [1] });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+    expect(await response.json()).toEqual({ ...answer, model: "acme/vector" });
+    expect(first.requests).toMatchObject([
+      { path: "/v1/embeddings", headers: { authorization: "Bearer first-secret" } },
+    ]);
+    expect(first.requests[0]!.body).toEqual({
+      model: "vector-large",
+      input: "Hello",
+      dimensions: 2,
+      encoding_format: "float",
+      user: "u",
+      rare: [1],
+    });
+    expect(second.requests).toEqual([]);
+  });
+
+  it("charges the tokens the vendor tells, once, and logs them", async () => {
+    const before = await charged();
+    const response = await embed();
+    // 1,000 tokens at 500 nano-USD each, and a call.
+    expect((await charged()) - before).toBe(1_500_000n);
+    expect(await held()).toBe(0n);
+    const row = await loggedRow(gateway, response.headers.get("x-request-id")!);
+    expect(row).toMatchObject({
+      model: "acme/vector",
+      provider: "first",
+      protocol: "embeddings",
+      upstream_protocol: "embeddings",
+      status: "succeeded",
+      usage: { inputTokens: 1000, outputTokens: 0 },
+      usage_source: "upstream",
+      cost_nano: 1_500_000n,
+    });
+  });
+
+  it("charges an estimate where the vendor tells nothing, and says so", async () => {
+    const { usage: _usage, ...silent } = answer;
+    first.answer(json(silent));
+    const before = await charged();
+    const response = await embed({ input: ["x".repeat(30), [1, 2, 3, 4, 5]] });
+    // A third of the characters, the tokens the caller counted, and what frames them.
+    expect((await charged()) - before).toBe(1_000_000n + (10n + 5n + 16n) * 500n);
+    const row = await loggedRow(gateway, response.headers.get("x-request-id")!);
+    expect(row).toMatchObject({ usage_source: "estimated", usage: { outputTokens: 0 } });
+  });
+
+  it("a service tier is never forwarded, and reported", async () => {
+    const response = await embed({ service_tier: "flex" });
+    expect(await response.json()).toMatchObject({ gw: { droppedParams: ["service_tier"] } });
+    expect(first.requests[0]!.body).not.toHaveProperty("service_tier");
+  });
+
+  it.each([
+    ["fails", json({ error: { message: "down" } }, 500)],
+    ["answers something else", json({ object: "list" })],
+    ["tells an error with status 200", json({ error: { message: "no" } })],
+  ])("where a provider %s the next one answers, and one charge is made", async (_how, broken) => {
+    first.answer(broken);
+    const before = await charged();
+    const response = await embed();
+    expect(response.status).toBe(200);
+    expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
+    expect((await charged()) - before).toBe(2_000_000n);
+  });
+
+  it("a refusal of the vendor reaches the caller in its own words, and costs nothing", async () => {
+    const error = {
+      message: "too long",
+      type: "invalid_request_error",
+      param: "input",
+      code: null,
+    };
+    first.answer(json({ error }, 400));
+    const before = await charged();
+    const response = await embed();
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({ error });
+    expect(second.requests).toEqual([]);
+    expect([await charged(), await held()]).toEqual([before, 0n]);
+  });
+
+  it("what it may cost at most is reserved: without that much, nothing is asked", async () => {
+    const response = await embed({ input: "x".repeat(6_000_000) });
+    expect(response.status).toBe(402);
+    expect(await response.json()).toMatchObject({ error: { code: "insufficient_balance" } });
+    expect(first.requests).toEqual([]);
+  });
+
+  it.each([
+    [{ input: undefined }, 400, "missing_required_parameter"],
+    [{ input: "" }, 400, "invalid"],
+    [{ input: [] }, 400, "invalid"],
+    [{ input: [{}] }, 400, "invalid"],
+    [{ input: [[]] }, 400, "invalid"],
+    [{ dimensions: 0 }, 400, "invalid"],
+    [{ encoding_format: "hex" }, 400, "invalid_value"],
+    [{ model: "acme/none" }, 404, "model_not_found"],
+    [{ model: "acme/talk" }, 400, "unsupported_protocol"],
+    [{ model: undefined }, 400, "missing_required_parameter"],
+  ])("refuses %j in the OpenAI shape, before anybody is asked", async (extra, status, code) => {
+    const response = await embed(extra);
+    expect(response.status).toBe(status);
+    const { error } = (await response.json()) as { error: Record<string, unknown> };
+    expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "type"]);
+    expect(error["code"]).toMatch(code);
+    expect(first.requests).toEqual([]);
+  });
+
+  it("an embedding model answers nothing but embeddings", async () => {
+    const body = { model: "acme/vector", messages: [{ role: "user", content: "Hi" }] };
+    const response = await gateway.post("/v1/chat/completions", body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { code: "unsupported_protocol", message: expect.stringContaining("embeddings") },
+    });
+  });
+
+  it("is listed with its endpoint, its parameters and its price", async () => {
+    const list = (await (await gateway.get("/v1/models")).json()) as { data: { id: string }[] };
+    expect(list.data.find(({ id }) => id === "acme/vector")).toMatchObject({
+      endpoints: ["embeddings"],
+      architecture: { input_modalities: ["text"], output_modalities: ["embeddings"] },
+      context_length: 8192,
+      supported_parameters: { dimensions: { type: "integer", min: 1 } },
+      pricing: [{ billable: "input_tokens", unit: "million_tokens", price_usd: "0.5" }],
+      providers: [{ id: "first" }, { id: "second" }],
+    });
+  });
+
+  it("the same end user keeps one provider", async () => {
+    for (let call = 0; call < 12; call += 1) await embed({ user: "someone" }, "acme/vector");
+    expect([first.requests.length, second.requests.length].toSorted((a, b) => a - b)).toEqual([
+      0, 12,
+    ]);
+  });
+});
+
+describe("the official SDK on the sandbox", () => {
+  let gateway: GatewayUnderTest;
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+  });
+  afterAll(() => gateway?.close());
+  const client = () =>
+    new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  const model = "sandbox/embedding";
+
+  it("embeddings.create: the same text has the same vector, whichever way it travels", async () => {
+    const { embeddings } = client();
+    // Without a format the SDK asks for base64 and decodes it.
+    const packed = await embeddings.create({ model, input: ["one", "two", "one"] });
+    const plain = await embeddings.create({ model, input: "one", encoding_format: "float" });
+    expect(packed.model).toBe(model);
+    const [one, two, again] = packed.data.map(({ embedding }) => embedding);
+    expect(one).toHaveLength(256);
+    expect(again).toEqual(one);
+    expect(two).not.toEqual(one);
+    for (const [index, value] of plain.data[0]!.embedding.entries()) {
+      expect(value).toBeCloseTo(one![index]!, 6);
+    }
+    expect(Math.hypot(...one!)).toBeCloseTo(1, 5);
+    expect(packed.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
+  });
+
+  it("dimensions decide the length, tokens are as good as text", async () => {
+    const { embeddings } = client();
+    const { data } = await embeddings.create({ model, input: [[1, 2], [3]], dimensions: 8 });
+    expect(data.map(({ embedding }) => embedding.length)).toEqual([8, 8]);
+  });
+
+  it("a refusal is thrown as the SDK's own error", async () => {
+    const { embeddings } = client();
+    await expect(embeddings.create({ model, input: "x", dimensions: 5000 })).rejects.toMatchObject({
+      status: 400,
+      param: "dimensions",
+    });
+  });
+});
