@@ -13,7 +13,7 @@ import {
   temporaryDirectory,
 } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
-import { booksOf, sleep } from "../money/support.ts";
+import { booksOf, eventually, sleep } from "../money/support.ts";
 import { drive, newLoad } from "./load.ts";
 
 const costNano = 100n * 500n + 50n * 2_000n;
@@ -74,7 +74,9 @@ describe.each(["embedded", "PostgreSQL"])("SIGTERM under load, %s", (kind) => {
         drive({ ...options, perSecond: 100, text: script({ delay_ms: 100 }) }, load),
         drive({ ...options, perSecond: 10, text: script({ delay_ms: 1_500 }) }, slow),
       ];
-      await sleep(1_000);
+      await sleep(500);
+      const busy = () => (load.whole.size > 60 && slow.whole.size > 0 ? true : undefined);
+      await eventually(busy, "a gateway at work", 20_000);
       const started = performance.now();
       const code = gateway.stop();
       // Callers go on for a while, as they would.
