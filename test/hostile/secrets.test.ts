@@ -61,9 +61,9 @@ beforeAll(async () => {
   for (const stream of [gateway.child.stdout!, gateway.child.stderr!])
     stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
   await tollgate(["credits", "add", "5"], environment);
-});
+}, 120_000);
 afterAll(async () => {
-  await gateway.stop();
+  await gateway?.stop();
   await upstream.close();
   rmSync(directory, { recursive: true, force: true });
 });
