@@ -167,7 +167,7 @@ describe("a call", () => {
     [{ input: [] }, 400, "invalid"],
     [{ input: [{}] }, 400, "invalid"],
     [{ input: [[]] }, 400, "invalid"],
-    [{ dimensions: 0 }, 400, "invalid"],
+    [{ dimensions: 0 }, 400, "integer_below_min_value"],
     [{ encoding_format: "hex" }, 400, "invalid_value"],
     [{ model: "acme/none" }, 404, "model_not_found"],
     [{ model: "acme/talk" }, 400, "unsupported_protocol"],
