@@ -167,8 +167,11 @@ export function convertedAnswer(
   const answer: AnswerMeaning = {
     ...told,
     ...(caller === "messages" && stoppedBy !== undefined ? { stopped_by: stoppedBy } : {}),
-    usage: Object.fromEntries(counted.filter(([name]) => !untold[caller].includes(name))),
   };
+  if (told.error === undefined) {
+    const names = counted.filter(([name]) => !untold[caller].includes(name));
+    answer.usage = Object.fromEntries(names);
+  }
   return withPatches(answer, [
     ...forDirection(given, direction),
     ...(form === "streamed" ? forDirection(streamed, direction) : []),

@@ -21,7 +21,9 @@ interface StreamState {
   usage: Usage | undefined;
   /** Position of each call in the answer, and whether it got arguments. */
   readonly calls: Map<BlockId, { readonly index: number; hasArguments: boolean }>;
-  reasoningBlocks: number;
+  /** Whether reasoning was told, and whether the block that is open told some. */
+  hasReasoning: boolean;
+  isReasoning: boolean;
   ended: boolean;
 }
 
@@ -37,7 +39,8 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     wantsUsage: context.request.includeUsage === true,
     usage: undefined,
     calls: new Map(),
-    reasoningBlocks: 0,
+    hasReasoning: false,
+    isReasoning: false,
     ended: false,
   };
   return transducer(initial, (state, event) => [state, takeEvent(state, event)], endStream);
@@ -79,13 +82,16 @@ type ReasoningEvent = Extract<CanonicalEvent, { type: `reasoning_${string}` }>;
 type CallEvent = Extract<CanonicalEvent, { type: `tool_call_${string}` }>;
 
 function takeReasoning(state: StreamState, event: ReasoningEvent): SseEvent[] {
-  if (event.type === "reasoning_start") {
-    state.reasoningBlocks += 1;
+  if (event.type === "reasoning_delta") {
     // Several blocks are paragraphs of one text, as in a whole answer.
-    return state.reasoningBlocks > 1 ? [delta(state, { reasoning_content: "\n\n" })] : [];
+    const isNextBlock = state.hasReasoning && !state.isReasoning;
+    state.hasReasoning = true;
+    state.isReasoning = true;
+    const text = delta(state, { reasoning_content: event.text });
+    return isNextBlock ? [delta(state, { reasoning_content: "\n\n" }), text] : [text];
   }
-  if (event.type === "reasoning_delta") return [delta(state, { reasoning_content: event.text })];
-  const details = detailsOf(event.signature);
+  state.isReasoning = false;
+  const details = event.type === "reasoning_end" ? detailsOf(event.signature) : undefined;
   return details ? [delta(state, { reasoning_details: details })] : [];
 }
 

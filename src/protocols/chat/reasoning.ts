@@ -42,7 +42,9 @@ export function detailsOf(signature: Signature | undefined): Json[] | undefined 
 
 /** The members of a message that hold reasoning: OpenRouter's pair where there are details, else the common spelling. */
 export function encodeReasoning(parts: readonly ReasoningPart[]): JsonObject {
-  const text = parts.map((part) => part.text).join("\n\n");
+  // A part without text is nothing but its signature.
+  const texts = parts.flatMap((part) => (part.text === "" ? [] : [part.text]));
+  const text = texts.join("\n\n");
   const details = parts.flatMap((part) => detailsOf(part.signature) ?? []);
   if (details.length > 0) return { reasoning: text, reasoning_details: details };
   return text === "" ? {} : { reasoning_content: text };

@@ -5,7 +5,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { JsonObject, Part, ToolCallPart } from "../canonical/request.ts";
 import type { CanonicalResponse } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
-import { list, nonEmpty, objectOf, objects } from "../read.ts";
+import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish, encodeFinish } from "./finish.ts";
 import { decodeContent, encodeMedia } from "./parts.ts";
@@ -86,6 +86,9 @@ export const callId = (answerId: string, index: number): string =>
 
 /** Writes the answer for a chat caller (CONV-701, CONV-705, CONV-709, CONV-713, CONV-801). */
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
+  const { finish, protocol } = response;
+  // vLLM's word, for callers of its own protocol.
+  const stopReason = protocol === "chat" ? finish.stopSequence : undefined;
   const answer: JsonObject = {
     id: `chatcmpl-${context.id}`,
     object: "chat.completion",
@@ -96,7 +99,8 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
         index: 0,
         message: encodeMessage(response.content),
         logprobs: null,
-        finish_reason: encodeFinish(response.finish),
+        finish_reason: encodeFinish(finish),
+        ...member("stop_reason", stopReason),
       },
     ],
   };

@@ -7,7 +7,7 @@ import { GatewayError } from "../../base/errors.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { Signature } from "../canonical/request.ts";
+import type { ProtocolName, Signature } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import { encodeError } from "./errors.ts";
@@ -31,6 +31,8 @@ interface Waiting {
 
 interface State {
   readonly context: AnswerContext;
+  /** The protocol of the upstream that answers. */
+  readonly upstream: ProtocolName;
   readonly isOver: boolean;
   /** The index of the next block to be opened. */
   readonly next: number;
@@ -43,7 +45,14 @@ type Step = [State, SseEvent[]];
 
 /** An encoder of one stream. */
 export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
-  const initial: State = { context, isOver: false, next: 0, queue: [], usage: undefined };
+  const initial: State = {
+    context,
+    upstream: context.request.protocol,
+    isOver: false,
+    next: 0,
+    queue: [],
+    usage: undefined,
+  };
   return transducer(initial, step, end);
 }
 
@@ -56,7 +65,10 @@ function step(state: State, event: CanonicalEvent): Step {
   if (state.isOver) return [state, []];
   switch (event.type) {
     case "start":
-      return [state, [messageStart(state.context, event.protocol === "messages" ? event.id : "")]];
+      return [
+        { ...state, upstream: event.protocol },
+        [messageStart(state.context, event.protocol === "messages" ? event.id : "")],
+      ];
     case "usage":
       return [{ ...state, usage: event.usage }, []];
     case "finish":
@@ -204,7 +216,7 @@ function finish(from: State, told: Finish): Step {
     state = closed;
   }
   const usage = state.usage
-    ? encodeUsage(state.usage)
+    ? encodeUsage(state.usage, state.upstream)
     : { input_tokens: state.context.inputEstimate, output_tokens: 0 };
   frames.push(frame("message_delta", { delta: encodeFinish(told), usage }));
   frames.push(frame("message_stop", {}));

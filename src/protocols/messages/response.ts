@@ -98,9 +98,8 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
     model: context.model,
     content,
     ...encodeFinish(response.finish),
-    usage: response.usage
-      ? encodeUsage(response.usage)
-      : { input_tokens: context.inputEstimate, output_tokens: 0 },
+    // Told none, an answer has none: zeros would be billed as told (T48, T61).
+    ...(response.usage ? { usage: encodeUsage(response.usage, response.protocol) } : {}),
   };
 }
 

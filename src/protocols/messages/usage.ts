@@ -4,7 +4,7 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
-import type { JsonObject } from "../canonical/request.ts";
+import type { JsonObject, ProtocolName } from "../canonical/request.ts";
 
 const inputFields = [
   "input_tokens",
@@ -79,9 +79,14 @@ function addHiddenIterations(total: Usage, iterations: unknown): Usage {
   return sum;
 }
 
-/** The wire `usage` object of a normalised usage: cache reads and writes taken out of the input again. */
-export function encodeUsage(usage: Usage): JsonObject {
-  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
+/**
+ * The wire `usage` object of a normalised usage: cache reads and writes taken out of the input again.
+ * Reasoning is told only where an upstream of this protocol told it: to others' callers it is a part of the output
+ * without a name (CONV-815).
+ */
+export function encodeUsage(usage: Usage, upstream: ProtocolName): JsonObject {
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = usage;
+  const isOwn = upstream === "messages" && reasoningTokens > 0;
   return {
     input_tokens: Math.max(0, usage.inputTokens - cacheReadTokens - cacheWriteTokens),
     cache_creation_input_tokens: cacheWriteTokens,
@@ -91,5 +96,6 @@ export function encodeUsage(usage: Usage): JsonObject {
       ephemeral_1h_input_tokens: cacheWrite1hTokens,
     },
     output_tokens: usage.outputTokens,
+    ...(isOwn ? { output_tokens_details: { thinking_tokens: reasoningTokens } } : {}),
   };
 }

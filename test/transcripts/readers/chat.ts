@@ -19,29 +19,31 @@ import {
   type Wire,
 } from "./meaning.ts";
 
-function saidOf(content: unknown): Said[] {
-  if (typeof content === "string") return content === "" ? [] : [content];
-  return items(content).map((part) => {
-    const image = wire(part["image_url"]);
-    switch (part["type"]) {
-      case "image_url":
-        return { image: text(image["url"]), ...set({ detail: image["detail"] as string }) };
-      case "input_audio": {
-        const { data, format } = wire(part["input_audio"]);
-        return { audio: `${text(format)}:${text(data)}` };
-      }
-      case "video_url":
-        return { video: text(wire(part["video_url"])["url"]) };
-      case "file": {
-        const { file_data: data, file_id: id, filename } = wire(part["file"]);
-        return { file: text(data ?? id), ...set({ title: filename as string }) };
-      }
-      case "refusal":
-        return { refuses: text(part["refusal"]) };
-      default:
-        return text(part["text"]);
+const saidOf = (content: unknown): Said[] =>
+  (typeof content === "string" ? [content] : items(content).map(partSays)).filter(
+    (said) => said !== "",
+  );
+
+function partSays(part: Wire): Said {
+  const image = wire(part["image_url"]);
+  switch (part["type"]) {
+    case "image_url":
+      return { image: text(image["url"]), ...set({ detail: image["detail"] as string }) };
+    case "input_audio": {
+      const { data, format } = wire(part["input_audio"]);
+      return { audio: `${text(format)}:${text(data)}` };
     }
-  });
+    case "video_url":
+      return { video: text(wire(part["video_url"])["url"]) };
+    case "file": {
+      const { file_data: data, file_id: id, filename } = wire(part["file"]);
+      return { file: text(data ?? id), ...set({ title: filename as string }) };
+    }
+    case "refusal":
+      return { refuses: text(part["refusal"]) };
+    default:
+      return text(part["text"]);
+  }
 }
 
 /** What an assistant says: reasoning, text, refusal, pictures, calls. */

@@ -67,7 +67,10 @@ function mediaOf(part: Wire): Said | undefined {
   }
 }
 
-const saidOf = (content: unknown): Said[] => items(wire(content)["parts"]).flatMap(partSays);
+const saidOf = (content: unknown): Said[] =>
+  items(wire(content)["parts"])
+    .flatMap(partSays)
+    .filter((said) => said !== "");
 
 function choiceOf(config: Wire): unknown {
   const names = config["allowedFunctionNames"] as string[] | undefined;

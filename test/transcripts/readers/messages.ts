@@ -58,7 +58,9 @@ function blockSays(block: Wire): Said[] {
 }
 
 const saidOf = (content: unknown): Said[] =>
-  typeof content === "string" ? [content] : items(content).flatMap(blockSays);
+  (typeof content === "string" ? [content] : items(content).flatMap(blockSays)).filter(
+    (said) => said !== "",
+  );
 
 function choiceOf(choice: Wire): unknown {
   if (choice["type"] === "any") return "required";
@@ -133,7 +135,7 @@ function request(body: Wire): RequestMeaning {
 
 /** Input here leaves out what the cache gave and took. */
 function usageOf(usage: unknown): UsageMeaning | undefined {
-  if (!isWire(usage)) return undefined;
+  if (!isWire(usage) || !("input_tokens" in usage)) return undefined;
   const count = (name: string): number => (typeof usage[name] === "number" ? usage[name] : 0);
   const [cached, written] = [
     count("cache_read_input_tokens"),
@@ -175,6 +177,8 @@ interface Gathered {
   readonly blocks: Wire[];
   /** The JSON pieces of the open call. */
   json: string;
+  /** Inputs that are no JSON object: legal only where the limit cut them. */
+  readonly cutInputs: string[];
   isOpen: boolean;
   isSigned: boolean;
   message: Wire | undefined;
@@ -188,6 +192,7 @@ function stream(frames: readonly Frame[]): StreamMeaning {
     faults: [],
     blocks: [],
     json: "",
+    cutInputs: [],
     isOpen: false,
     isSigned: false,
     message: undefined,
@@ -199,8 +204,10 @@ function stream(frames: readonly Frame[]): StreamMeaning {
   const { faults, blocks, message = {}, ending, error } = state;
   if (error !== undefined) return { says: joined(blocks.flatMap(blockSays)), error, faults };
   if (!state.isOver) faults.push("no message_stop at the end");
+  const ended = wire(ending?.["delta"]);
+  if (ended["stop_reason"] !== "max_tokens") faults.push(...state.cutInputs);
   const told = { ...wire(message["usage"]), ...set(wire(ending?.["usage"])) };
-  const whole = { ...message, ...wire(ending?.["delta"]), content: blocks, usage: told };
+  const whole = { ...message, ...ended, content: blocks, usage: told };
   return { ...answer(whole), faults };
 }
 
@@ -264,8 +271,8 @@ function takeBlockEvent(state: Gathered, data: Wire, at: string): void {
     state.isOpen = false;
     if (state.json === "") return;
     const input = parsed(state.json);
-    if (!isWire(input)) faults.push(`${at}: the pieces of the input are no JSON object`);
-    block["input"] = input;
+    if (!isWire(input)) state.cutInputs.push(`${at}: the pieces of the input are no JSON object`);
+    block["input"] = isWire(input) ? input : { arguments: state.json };
   } else faults.push(`${at} is unknown`);
 }
 

@@ -19,30 +19,32 @@ import {
 } from "./meaning.ts";
 import { readResponsesStream } from "./responses-stream.ts";
 
-function saidOf(content: unknown): Said[] {
-  if (typeof content === "string") return content === "" ? [] : [content];
-  return items(content).map((part) => {
-    switch (part["type"]) {
-      case "input_image":
-        return {
-          image: text(part["image_url"] ?? part["file_id"]),
-          ...set({ detail: part["detail"] as string }),
-        };
-      case "input_file":
-        return {
-          file: text(part["file_data"] ?? part["file_url"] ?? part["file_id"]),
-          ...set({ title: part["filename"] as string }),
-        };
-      case "input_audio": {
-        const { data, format } = wire(part["input_audio"]);
-        return { audio: `${text(format)}:${text(data)}` };
-      }
-      case "refusal":
-        return { refuses: text(part["refusal"]) };
-      default:
-        return text(part["text"]);
+const saidOf = (content: unknown): Said[] =>
+  (typeof content === "string" ? [content] : items(content).map(partSays)).filter(
+    (said) => said !== "",
+  );
+
+function partSays(part: Wire): Said {
+  switch (part["type"]) {
+    case "input_image":
+      return {
+        image: text(part["image_url"] ?? part["file_id"]),
+        ...set({ detail: part["detail"] as string }),
+      };
+    case "input_file":
+      return {
+        file: text(part["file_data"] ?? part["file_url"] ?? part["file_id"]),
+        ...set({ title: part["filename"] as string }),
+      };
+    case "input_audio": {
+      const { data, format } = wire(part["input_audio"]);
+      return { audio: `${text(format)}:${text(data)}` };
     }
-  });
+    case "refusal":
+      return { refuses: text(part["refusal"]) };
+    default:
+      return text(part["text"]);
+  }
 }
 
 /** What one item says, and who says it. */
@@ -82,7 +84,7 @@ function thoughtOf(item: Wire): Said[] {
 }
 
 function turnsOf(input: unknown): Turn[] {
-  if (typeof input === "string") return [{ user: [input] }];
+  if (typeof input === "string") return [{ user: saidOf(input) }];
   const turns: Turn[] = [];
   let lastType: unknown;
   for (const item of items(input)) {

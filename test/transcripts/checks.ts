@@ -1,0 +1,234 @@
+// What every transcript must hold, in every direction. A check yields findings: where, what is, and what should be.
+import { noteParams } from "../../src/base/notes.ts";
+import { protocolNames } from "../../src/protocols/index.ts";
+import {
+  beginningsOf,
+  billed,
+  cutsOf,
+  eventsOf,
+  isToldBroken,
+  relayed,
+  routeOf,
+  thrownBy,
+  unsigned,
+  upstreamModel,
+} from "./directions.ts";
+import { framesOf, readers, wire, type AnswerMeaning } from "./readers/index.ts";
+import {
+  convertedAnswer,
+  convertedRequest,
+  directions,
+  estimate,
+  forDirection,
+  ownAnswer,
+  ownRequest,
+  type Direction,
+  type Transcript,
+} from "./transcript.ts";
+
+type Finding = readonly [at: string, is: unknown, shouldBe: unknown];
+export type Check = (transcript: Transcript) => Iterable<Finding>;
+
+const failed = ({ meaning }: Transcript): boolean => meaning.answer.error !== undefined;
+
+/** The directions in which a request is not refused. */
+const openDirections = ({ meaning }: Transcript): Direction[] =>
+  directions.filter((direction) => forDirection(meaning.refused, direction).length === 0);
+const conversions = (transcript: Transcript): Direction[] =>
+  openDirections(transcript).filter(({ caller, upstream }) => caller !== upstream);
+
+/** The bytes of the four protocols are the same exchange, by readers that know nothing of the codecs. */
+export function* sameExchange(transcript: Transcript): Generator<Finding> {
+  for (const protocol of protocolNames) {
+    const { request, answer, stream } = transcript.exchanges[protocol];
+    const reader = readers[protocol];
+    yield [
+      `${protocol} request`,
+      unsigned(reader.request(request)),
+      ownRequest(transcript, protocol),
+    ];
+    const told = ownAnswer(transcript, protocol);
+    if (!failed(transcript)) {
+      yield [`${protocol} answer`, unsigned(reader.answer(answer)), told];
+    }
+    if (transcript.meaning.odd?.includes(protocol)) continue;
+    const streamed = reader.stream(framesOf(stream.toString()));
+    yield [`${protocol} stream`, unsigned(streamed), { ...told, faults: [] }];
+  }
+}
+
+/** A request that its upstream cannot take is refused, by the code of its error. */
+export function* refusals(transcript: Transcript): Generator<Finding> {
+  for (const direction of directions) {
+    const [code] = forDirection(transcript.meaning.refused, direction);
+    const thrown = thrownBy(() => routeOf(transcript, direction));
+    yield [`${direction.caller} to ${direction.upstream}`, thrown, code];
+  }
+}
+
+/** An upstream of another protocol is asked the same, and what is lost on the way is told. */
+export function* requests(transcript: Transcript): Generator<Finding> {
+  for (const direction of conversions(transcript)) {
+    const { caller, upstream } = direction;
+    const { body, notes } = routeOf(transcript, direction);
+    const asked = convertedRequest(transcript, direction);
+    const at = `${caller} to ${upstream}`;
+    yield [at, readers[upstream].request(body), asked];
+    const dropped = forDirection(transcript.meaning.dropped, direction)[0] ?? [];
+    yield [`${at}, dropped`, noteParams(notes), dropped];
+    const model = upstream === "generate_content" ? undefined : upstreamModel;
+    yield [`${at}, model`, body["model"], model];
+  }
+}
+
+/** Its own protocol's upstream is asked all there was, also through the canonical form. */
+export function* directRequests(transcript: Transcript): Generator<Finding> {
+  for (const protocol of protocolNames) {
+    const direction = { caller: protocol, upstream: protocol };
+    const reader = readers[protocol];
+    const asked = reader.request(transcript.exchanges[protocol].request);
+    const { body, notes } = routeOf(transcript, direction);
+    yield [protocol, reader.request(body), asked];
+    yield [`${protocol}, dropped`, noteParams(notes), []];
+    const forced = routeOf(transcript, direction, { force: true });
+    yield [`${protocol}, forced`, reader.request(forced.body), asked];
+  }
+}
+
+/** A stream is asked for as such, and for its usage where that has to be asked for (T47); all else is the same. */
+export function* streamingRequests(transcript: Transcript): Generator<Finding> {
+  for (const direction of openDirections(transcript)) {
+    const { caller, upstream } = direction;
+    const asked = routeOf(transcript, direction, { stream: true }).body;
+    const { stream: _, ...whole } = routeOf(transcript, direction).body;
+    const streaming = {
+      ...whole,
+      ...(upstream === "generate_content" ? {} : { stream: true }),
+      ...(upstream === "chat" ? { stream_options: { include_usage: true } } : {}),
+    };
+    yield [`${caller} to ${upstream}`, asked, streaming];
+  }
+}
+
+/** What no answer of another protocol may hold: the upstream's name of its model, and its signatures (T37, T42). */
+const secrets = [upstreamModel, "sig-", "c2ln"];
+const secretsIn = (text: string): string[] => secrets.filter((secret) => text.includes(secret));
+
+/** Whole answers reach callers of other protocols; an error that came as a success is one. */
+export function* wholeAnswers(transcript: Transcript): Generator<Finding> {
+  for (const direction of conversions(transcript)) {
+    const { caller, upstream } = direction;
+    const at = `${upstream} to ${caller}`;
+    const route = routeOf(transcript, direction);
+    const { answer } = transcript.exchanges[upstream];
+    yield [`${at}, failure`, route.failure(answer)?.message, transcript.meaning.answer.error];
+    if (failed(transcript)) continue;
+    const given = route.answer(structuredClone(answer), [], billed);
+    const told = convertedAnswer(transcript, direction, "whole");
+    yield [at, readers[caller].answer(given), told];
+    yield [`${at}, secrets`, secretsIn(JSON.stringify(given)), []];
+  }
+}
+
+/** Whole answers reach callers of their own protocol as they are, also through the canonical form. */
+export function* directAnswers(transcript: Transcript): Generator<Finding> {
+  for (const protocol of protocolNames) {
+    if (failed(transcript)) return;
+    const direction = { caller: protocol, upstream: protocol };
+    const { answer } = transcript.exchanges[protocol];
+    const reader = readers[protocol];
+    const told = reader.answer(answer);
+    const give = (force: boolean): AnswerMeaning =>
+      reader.answer(
+        routeOf(transcript, direction, { force }).answer(structuredClone(answer), [], billed),
+      );
+    yield [protocol, give(false), told];
+    if (transcript.meaning.native?.includes(protocol)) continue;
+    yield [`${protocol}, forced`, give(true), { usage: estimate, ...told }];
+  }
+}
+
+/** Streams reach callers of other protocols in legal order, and add up to the whole answer. */
+export function* streams(transcript: Transcript): Generator<Finding> {
+  for (const direction of conversions(transcript)) {
+    const { caller, upstream } = direction;
+    const at = `${upstream} to ${caller}`;
+    const tap = routeOf(transcript, direction, { stream: true }).tap();
+    const frames = relayed(tap, eventsOf(transcript.exchanges[upstream].stream));
+    const told = convertedAnswer(transcript, direction, "streamed");
+    yield [at, readers[caller].stream(frames), { ...told, faults: [] }];
+    const sent = frames.map(({ data }) => data).join("\n");
+    yield [`${at}, secrets`, secretsIn(sent), []];
+    const hasMarker = caller === "responses" || (caller === "chat" && !failed(transcript));
+    yield [`${at}, marker`, frames.at(-1)?.data === "[DONE]", hasMarker];
+    if (caller !== "messages" || frames[0]?.event !== "message_start") continue;
+    // T44: the start tells an estimate of the input, never nothing.
+    const { message } = wire(JSON.parse(frames[0].data));
+    const { input_tokens: input } = wire(wire(message)["usage"]);
+    yield [`${at}, usage at the start`, input, estimate.input];
+  }
+}
+
+/** Streams reach callers of their own protocol as they are. */
+export function* directStreams(transcript: Transcript): Generator<Finding> {
+  for (const protocol of protocolNames) {
+    if (transcript.meaning.odd?.includes(protocol) || failed(transcript)) continue;
+    const { stream } = transcript.exchanges[protocol];
+    const reader = readers[protocol];
+    const direction = { caller: protocol, upstream: protocol };
+    const tap = routeOf(transcript, direction, { stream: true }).tap();
+    const told = reader.stream(framesOf(stream.toString()));
+    const given = reader.stream(relayed(tap, eventsOf(stream)));
+    // A start that told nothing of its usage tells an estimate (T44).
+    yield [protocol, given, { ...told, ...(told.usage ? {} : { usage: given.usage }) }];
+  }
+}
+
+/** A stream asked for and answered whole (T14), and a whole answer asked for and streamed (T15). */
+export function* otherForms(transcript: Transcript): Generator<Finding> {
+  for (const direction of failed(transcript) ? [] : conversions(transcript)) {
+    const { caller, upstream } = direction;
+    const { answer, stream } = transcript.exchanges[upstream];
+    const told = convertedAnswer(transcript, direction, "whole");
+    const streaming = routeOf(transcript, direction, { stream: true });
+    const { usage: _, ...streamed } = readers[caller].stream(
+      streaming.framesOf(structuredClone(answer)),
+    );
+    const { usage: __, ...said } = told;
+    yield [`${upstream} to ${caller}, streamed`, streamed, { ...said, faults: [] }];
+    const route = routeOf(transcript, direction);
+    const whole = route.wholeOf(eventsOf(stream));
+    const given = whole && readers[caller].answer(route.answer(whole, [], billed));
+    yield [`${upstream} to ${caller}, whole`, given, told];
+  }
+}
+
+/** Wherever the network cuts a stream into two, or into single bytes, its events are the same (T17). */
+export function* byteCuts({ exchanges }: Transcript): Generator<Finding> {
+  for (const protocol of protocolNames) {
+    const { stream } = exchanges[protocol];
+    const whole = JSON.stringify(eventsOf(stream));
+    yield [`${protocol}, byte by byte`, JSON.stringify(eventsOf(stream, 1)), whole];
+    let differing = 0;
+    for (const events of cutsOf(stream)) if (JSON.stringify(events) !== whole) differing += 1;
+    yield [`${protocol}, cuts that differ`, differing, 0];
+  }
+}
+
+/** A stream that ends after any of its frames, or within one, is legal, and an error unless it was complete (T16). */
+export function* earlyEnds(transcript: Transcript): Generator<Finding> {
+  for (const direction of openDirections(transcript)) {
+    const { caller, upstream } = direction;
+    for (const events of beginningsOf(transcript.exchanges[upstream].stream)) {
+      const at = `${upstream} to ${caller}, after ${events.length} frames`;
+      const tap = routeOf(transcript, direction, { stream: true, force: true }).tap();
+      const { faults, error, finish = "" } = readers[caller].stream(relayed(tap, events));
+      const isWhole = tap.seen.ended && tap.seen.error === undefined;
+      const is = { faults, failed: error !== undefined, finished: finish !== "" };
+      yield [at, is, { faults: [], failed: !isWhole, finished: isWhole }];
+      if (caller !== upstream) continue;
+      const direct = routeOf(transcript, direction, { stream: true }).tap();
+      yield [`${at}, direct`, isToldBroken(direct, relayed(direct, events)), true];
+    }
+  }
+}
