@@ -1,11 +1,12 @@
 /** Tools and content as a chat-completions upstream is sent them. CONV-208 to CONV-210, CONV-216, CONV-217, CONV-219. */
-import { describe } from "vitest";
+import { describe, it } from "vitest";
 import {
   conversions,
   pictureData,
   pictureDataUrl,
   pictureUrl,
-  showCases,
+  showCase,
+  titled,
   toolsOf,
   user,
   type Body,
@@ -48,70 +49,72 @@ const choices: readonly (readonly [Name, Body, unknown])[] = [
 ];
 
 describe("tools", () => {
-  showCases(world, [
-    ...(["responses", "messages", "generate_content"] as const).map((from): Case => ({
-      title: "CONV-208 RESP-14: tools get the nested form",
-      from,
-      to,
-      body: toolsOf[from],
-      up: {
-        tools: [
-          {
-            type: "function",
-            function: {
-              name: "look",
-              description: "Looks up a place",
-              parameters: { type: "object", required: ["where"] },
+  it.each(
+    titled([
+      ...(["responses", "messages", "generate_content"] as const).map((from): Case => ({
+        title: "CONV-208 RESP-14: tools get the nested form",
+        from,
+        to,
+        body: toolsOf[from],
+        up: {
+          tools: [
+            {
+              type: "function",
+              function: {
+                name: "look",
+                description: "Looks up a place",
+                parameters: { type: "object", required: ["where"] },
+              },
             },
+          ],
+        },
+      })),
+      ...choices.map(([from, choice, wanted]): Case => ({
+        title: `CONV-209: ${JSON.stringify(choice)}`,
+        from,
+        to,
+        body: { ...toolsOf[from], ...choice },
+        up: { tools: chatTool, tool_choice: wanted },
+        absent: ["toolConfig"],
+      })),
+      ...[true, false].map((disabled): Case => ({
+        title: `CONV-210: disable_parallel_tool_use ${disabled} is inverted`,
+        from: "messages",
+        to,
+        body: {
+          ...toolsOf.messages,
+          tool_choice: { type: "auto", disable_parallel_tool_use: disabled },
+        },
+        up: { parallel_tool_calls: !disabled, tool_choice: "auto" },
+      })),
+      {
+        title: "CONV-210: parallel_tool_calls stays as it is",
+        from: "responses",
+        to,
+        body: { ...toolsOf.responses, parallel_tool_calls: false },
+        up: { parallel_tool_calls: false },
+      },
+      {
+        title: "CONV-209 T29: a list of allowed tools stays one",
+        from: "responses",
+        to,
+        body: {
+          ...toolsOf.responses,
+          tool_choice: {
+            type: "allowed_tools",
+            mode: "required",
+            tools: [{ type: "function", name: "look" }],
           },
-        ],
-      },
-    })),
-    ...choices.map(([from, choice, wanted]): Case => ({
-      title: `CONV-209: ${JSON.stringify(choice)}`,
-      from,
-      to,
-      body: { ...toolsOf[from], ...choice },
-      up: { tools: chatTool, tool_choice: wanted },
-      absent: ["toolConfig"],
-    })),
-    ...[true, false].map((disabled): Case => ({
-      title: `CONV-210: disable_parallel_tool_use ${disabled} is inverted`,
-      from: "messages",
-      to,
-      body: {
-        ...toolsOf.messages,
-        tool_choice: { type: "auto", disable_parallel_tool_use: disabled },
-      },
-      up: { parallel_tool_calls: !disabled, tool_choice: "auto" },
-    })),
-    {
-      title: "CONV-210: parallel_tool_calls stays as it is",
-      from: "responses",
-      to,
-      body: { ...toolsOf.responses, parallel_tool_calls: false },
-      up: { parallel_tool_calls: false },
-    },
-    {
-      title: "CONV-209 T29: a list of allowed tools stays one",
-      from: "responses",
-      to,
-      body: {
-        ...toolsOf.responses,
-        tool_choice: {
-          type: "allowed_tools",
-          mode: "required",
-          tools: [{ type: "function", name: "look" }],
+        },
+        up: {
+          tool_choice: {
+            type: "allowed_tools",
+            allowed_tools: { mode: "required", tools: chatTool },
+          },
         },
       },
-      up: {
-        tool_choice: {
-          type: "allowed_tools",
-          allowed_tools: { mode: "required", tools: chatTool },
-        },
-      },
-    },
-  ]);
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
 });
 
 const base64Source = { type: "base64", media_type: "image/png", data: pictureData };
@@ -124,93 +127,95 @@ const history = (...parts: Body[]): Body => ({
 });
 
 describe("content", () => {
-  showCases(world, [
-    {
-      title: "CONV-216: pictures as base64 and by URL",
-      from: "responses",
-      to,
-      body: {
-        input: [
-          {
-            role: "user",
-            content: [
-              { type: "input_text", text: "What is it?" },
-              { type: "input_image", image_url: pictureDataUrl, detail: "high" },
-              { type: "input_image", image_url: pictureUrl },
-            ],
-          },
+  it.each(
+    titled([
+      {
+        title: "CONV-216: pictures as base64 and by URL",
+        from: "responses",
+        to,
+        body: {
+          input: [
+            {
+              role: "user",
+              content: [
+                { type: "input_text", text: "What is it?" },
+                { type: "input_image", image_url: pictureDataUrl, detail: "high" },
+                { type: "input_image", image_url: pictureUrl },
+              ],
+            },
+          ],
+        },
+        up: user([
+          { type: "text", text: "What is it?" },
+          { type: "image_url", image_url: { url: pictureDataUrl, detail: "high" } },
+          { type: "image_url", image_url: { url: pictureUrl } },
+        ]),
+      },
+      {
+        title: "CONV-216: pictures as base64 and by URL",
+        from: "messages",
+        to,
+        body: user([
+          { type: "image", source: base64Source },
+          { type: "image", source: { type: "url", url: pictureUrl } },
+        ]),
+        up: user([
+          { type: "image_url", image_url: { url: pictureDataUrl } },
+          { type: "image_url", image_url: { url: pictureUrl } },
+        ]),
+      },
+      {
+        title: "CONV-217: no cache marker is sent, wherever it stood",
+        from: "messages",
+        to,
+        body: {
+          system: [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } }],
+          tools: [
+            { ...(toolsOf.messages["tools"] as Body[])[0], cache_control: { type: "ephemeral" } },
+          ],
+          ...user([{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }]),
+          cache_control: { type: "ephemeral" },
+        },
+        nowhere: ["cache_control", "ephemeral"],
+        reported: [
+          "messages.content.cache_control",
+          "system.cache_control",
+          "tools.cache_control",
+          "cache_control",
         ],
       },
-      up: user([
-        { type: "text", text: "What is it?" },
-        { type: "image_url", image_url: { url: pictureDataUrl, detail: "high" } },
-        { type: "image_url", image_url: { url: pictureUrl } },
-      ]),
-    },
-    {
-      title: "CONV-216: pictures as base64 and by URL",
-      from: "messages",
-      to,
-      body: user([
-        { type: "image", source: base64Source },
-        { type: "image", source: { type: "url", url: pictureUrl } },
-      ]),
-      up: user([
-        { type: "image_url", image_url: { url: pictureDataUrl } },
-        { type: "image_url", image_url: { url: pictureUrl } },
-      ]),
-    },
-    {
-      title: "CONV-217: no cache marker is sent, wherever it stood",
-      from: "messages",
-      to,
-      body: {
-        system: [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } }],
-        tools: [
-          { ...(toolsOf.messages["tools"] as Body[])[0], cache_control: { type: "ephemeral" } },
-        ],
-        ...user([{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }]),
-        cache_control: { type: "ephemeral" },
+      {
+        title: "CONV-219: a signature is not sent, what was thought is",
+        from: "messages",
+        to,
+        body: history({ type: "thinking", thinking: "Let me see.", signature: "c2lnbmVk" }),
+        up: { messages: [{}, { role: "assistant", reasoning_content: "Let me see." }, {}] },
+        nowhere: ["c2lnbmVk", "signature"],
+        reported: ["messages.content.signature"],
       },
-      nowhere: ["cache_control", "ephemeral"],
-      reported: [
-        "messages.content.cache_control",
-        "system.cache_control",
-        "tools.cache_control",
-        "cache_control",
-      ],
-    },
-    {
-      title: "CONV-219: a signature is not sent, what was thought is",
-      from: "messages",
-      to,
-      body: history({ type: "thinking", thinking: "Let me see.", signature: "c2lnbmVk" }),
-      up: { messages: [{}, { role: "assistant", reasoning_content: "Let me see." }, {}] },
-      nowhere: ["c2lnbmVk", "signature"],
-      reported: ["messages.content.signature"],
-    },
-    {
-      title: "CONV-219: neither is redacted thinking",
-      from: "messages",
-      to,
-      body: history({ type: "redacted_thinking", data: "c2VjcmV0" }),
-      nowhere: ["c2VjcmV0"],
-      reported: ["messages.content.signature"],
-    },
-    {
-      title: "RESP-27: encrypted reasoning is not carried to another protocol",
-      from: "responses",
-      to,
-      body: {
-        input: [
-          { role: "user", content: "Hi" },
-          { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "c2VjcmV0" },
-          { role: "assistant", content: "Hello" },
-          { role: "user", content: "Go on" },
-        ],
+      {
+        title: "CONV-219: neither is redacted thinking",
+        from: "messages",
+        to,
+        body: history({ type: "redacted_thinking", data: "c2VjcmV0" }),
+        nowhere: ["c2VjcmV0"],
+        reported: ["messages.content.signature"],
       },
-      nowhere: ["c2VjcmV0"],
-      reported: ["input.encrypted_content"],
-    },
-  ]);
+      {
+        title: "RESP-27: encrypted reasoning is not carried to another protocol",
+        from: "responses",
+        to,
+        body: {
+          input: [
+            { role: "user", content: "Hi" },
+            { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "c2VjcmV0" },
+            { role: "assistant", content: "Hello" },
+            { role: "user", content: "Go on" },
+          ],
+        },
+        nowhere: ["c2VjcmV0"],
+        reported: ["input.encrypted_content"],
+      },
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
 });

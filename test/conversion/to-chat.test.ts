@@ -1,6 +1,6 @@
 /** What a chat-completions upstream is sent of calls in the other protocols. CONV-2xx. */
-import { describe } from "vitest";
-import { conversions, showCases, type Body, type Case } from "./world.ts";
+import { describe, it } from "vitest";
+import { conversions, showCase, titled, type Body, type Case } from "./world.ts";
 
 const world = conversions();
 
@@ -218,5 +218,5 @@ const fields: readonly Case[] = [
 ];
 
 describe("fields", () => {
-  showCases(world, fields);
+  it.each(titled(fields))("%s", (_title, one) => showCase(world, one));
 });

@@ -2,7 +2,7 @@
  * The gateway that conversions are shown on: one stand-in upstream, one model for each protocol the upstream speaks,
  * each callable through all four entry points; and tables of what a call must look like on the other side.
  */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
 import {
   chat,
@@ -168,20 +168,20 @@ export interface Case {
   readonly reported?: readonly string[];
 }
 
-/** Runs a table of cases, each a test of its own. The caller always gets its answer. */
-export function showCases(world: Conversions, cases: readonly Case[]): void {
-  it.each(cases.map((one) => [one.title, one.from, one.to, one] as const))(
-    "%s (%s to %s)",
-    async (_title, from, to, one) => {
-      const { status, up, upText, answer, reported } = await world.send(from, to, one.body);
-      expect([status, status === 200 ? "" : answer]).toEqual([200, ""]);
-      expect(up).toMatchObject(one.up ?? {});
-      for (const path of one.absent ?? []) expect(up).not.toHaveProperty(path);
-      for (const text of one.nowhere ?? []) expect(upText).not.toContain(text);
-      expect(reported).toEqual(one.reported ?? []);
-      expect(byName[from].textOf(answer)).toBe(byName[to].textOf(byName[to].whole()));
-    },
-  );
+/** A table for `it.each`: titles first, with the pair they are shown on. */
+export const titled = (cases: readonly Case[]): (readonly [string, Case])[] =>
+  cases.map((one) => [`${one.title} (${one.from} to ${one.to})`, one]);
+
+/** Makes one call and looks at both sides of it. The caller always gets its answer. */
+export async function showCase(world: Conversions, one: Case): Promise<void> {
+  const { from, to } = one;
+  const { status, up, upText, answer, reported } = await world.send(from, to, one.body);
+  expect([status, status === 200 ? "" : answer]).toEqual([200, ""]);
+  expect(up).toMatchObject(one.up ?? {});
+  for (const path of one.absent ?? []) expect(up).not.toHaveProperty(path);
+  for (const text of one.nowhere ?? []) expect(upText).not.toContain(text);
+  expect(reported).toEqual(one.reported ?? []);
+  expect(byName[from].textOf(answer)).toBe(byName[to].textOf(byName[to].whole()));
 }
 
 export const oneTool = {

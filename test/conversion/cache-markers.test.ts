@@ -1,0 +1,60 @@
+/** Cache markers towards messages upstreams, on direct and converted routes. CONV-605, LIM-14. */
+import { describe, expect, it } from "vitest";
+import { conversions, type Body } from "./world.ts";
+
+const world = conversions();
+
+const text = (value: string): Body => ({ type: "text", text: value });
+const marked = (index: number): Body => ({
+  ...text(`part ${index}`),
+  cache_control: { type: "ephemeral" },
+});
+const parts = (count: number): Body[] => Array.from({ length: count }, (_, index) => marked(index));
+const markersIn = (sent: string): number => sent.split('"cache_control"').length - 1;
+
+describe("cache markers", () => {
+  it("CONV-605 LIM-14: four go on, of five or more the first and the last three, also on the direct route", async () => {
+    for (const [count, kept] of [
+      [4, ["part 0", "part 1", "part 2", "part 3"]],
+      [5, ["part 0", "part 2", "part 3", "part 4"]],
+      [6, ["part 0", "part 3", "part 4", "part 5"]],
+    ] as const) {
+      const caller = { messages: [{ role: "user", content: parts(count) }] };
+      for (const from of ["messages", "chat"] as const) {
+        const { status, up = {}, upText, reported } = await world.send(from, "messages", caller);
+        const sent = (up["messages"] as { content: Body[] }[])[0]!.content;
+        expect([status, markersIn(upText), sent.length]).toEqual([200, 4, count]);
+        const withMarker = sent.filter((part) => "cache_control" in part);
+        expect(withMarker.map((part) => part["text"])).toEqual(kept);
+        expect(reported).toEqual(count > 4 ? ["messages.content.cache_control"] : []);
+      }
+    }
+  });
+
+  it("CONV-605: they are counted over tools, system, messages and results, and one at the top is one of them", async () => {
+    const cache = { cache_control: { type: "ephemeral" } };
+    const inner = { ...text("A map:"), ...cache };
+    const body = {
+      tools: [{ name: "look", input_schema: { type: "object" }, ...cache }],
+      system: [{ ...text("Be brief."), ...cache }],
+      messages: [
+        { role: "user", content: "Where?" },
+        { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "look", input: {} }] },
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: "c1", content: [inner], ...cache }],
+        },
+      ],
+      ...cache,
+    };
+    const { up, upText, reported } = await world.send("messages", "messages", body);
+    expect(markersIn(upText)).toBe(4);
+    expect(up).toMatchObject({
+      tools: [cache],
+      messages: [{}, {}, { content: [{ content: [cache], ...cache }] }],
+      ...cache,
+    });
+    expect(up).not.toHaveProperty("system.0.cache_control");
+    expect(reported).toEqual(["system.cache_control"]);
+  });
+});

@@ -1,0 +1,377 @@
+/** Conversations as they are repaired on the way to another protocol. CONV-601 to CONV-604, CONV-606; traps T20 to T22, T25, T27. */
+import { describe, it } from "vitest";
+import {
+  conversions,
+  pictureData,
+  pictureDataUrl,
+  showCase,
+  titled,
+  type Body,
+  type Case,
+  type Name,
+} from "./world.ts";
+
+const world = conversions();
+
+const call = (id: string, name = "look"): Body => ({
+  id,
+  type: "function",
+  function: { name, arguments: '{"where":"here"}' },
+});
+const calls = (...tool_calls: Body[]): Body => ({ role: "assistant", content: null, tool_calls });
+const result = (id: string, content: unknown): Body => ({
+  role: "tool",
+  tool_call_id: id,
+  content,
+});
+const said = (content: unknown): Body => ({ role: "user", content });
+const chat = (...messages: Body[]): Body => ({ messages });
+const text = (value: string): Body => ({ type: "text", text: value });
+const use = (id: string): Body => ({ type: "tool_use", id });
+const used = (id: string, value: string): Body => ({
+  type: "tool_result",
+  tool_use_id: id,
+  content: [text(value)],
+});
+
+const place = '{"place":{"x":1}}';
+/** A call and its result, whose name only the call tells. */
+const conversations: Readonly<Record<Exclude<Name, "generate_content">, Body>> = {
+  chat: chat(said("Where?"), calls(call("c1")), result("c1", place)),
+  responses: {
+    input: [
+      { role: "user", content: "Where?" },
+      { type: "function_call", call_id: "c1", name: "look", arguments: '{"where":"here"}' },
+      { type: "function_call_output", call_id: "c1", output: place },
+    ],
+  },
+  messages: toolTurns({ content: place }),
+};
+
+/** What a messages upstream is sent of a chat caller's messages. */
+const turns = (title: string, messages: Body[], wanted: Body[], reported: string[] = []): Case => ({
+  title,
+  from: "chat",
+  to: "messages",
+  body: chat(...messages),
+  up: { messages: wanted },
+  absent: [`messages.${wanted.length}`],
+  reported,
+});
+
+const user = (...content: Body[]): Body => ({ role: "user", content });
+const assistant = (...content: Body[]): Body => ({ role: "assistant", content });
+
+describe("neighbours", () => {
+  it.each(
+    titled([
+      turns(
+        "CONV-601: two user messages become one, in order",
+        [said("One."), said("Two."), said("Three.")],
+        [user(text("One."), text("Two."), text("Three."))],
+      ),
+      turns(
+        "CONV-601: a system message between them does not part them",
+        [said("One."), { role: "system", content: "Be brief." }, said("Two.")],
+        [user(text("One."), text("Two."))],
+      ),
+      {
+        title: "CONV-601: neighbours of the model become one too",
+        from: "messages",
+        to: "chat",
+        body: {
+          messages: [
+            { role: "user", content: "Hi" },
+            { role: "assistant", content: "One." },
+            { role: "assistant", content: "Two." },
+            { role: "user", content: "Go on" },
+          ],
+        },
+        up: chat(said("Hi"), { role: "assistant", content: "One.\n\nTwo." }, said("Go on")),
+        absent: ["messages.3"],
+      },
+      {
+        title: "CONV-601: system messages become one",
+        from: "responses",
+        to: "chat",
+        body: {
+          instructions: "One.",
+          input: [
+            { role: "developer", content: "Two." },
+            { role: "user", content: "Hi" },
+          ],
+        },
+        up: chat({ role: "system", content: "One.\n\nTwo." }, said("Hi")),
+      },
+      turns(
+        "CONV-601: a conversation that the model begins gets a user before it",
+        [{ role: "assistant", content: "Welcome." }, said("Hi")],
+        [user(text("(no content)")), assistant(text("Welcome.")), user(text("Hi"))],
+      ),
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
+
+describe("calls and results", () => {
+  it.each(
+    titled([
+      turns(
+        "CONV-602 T20: a result without its call is removed, and told",
+        [said("Hi"), result("call_unknown", "lost"), said("Go on")],
+        [user(text("Hi"), text("Go on"))],
+        ["messages.tool_call_id"],
+      ),
+      turns(
+        "CONV-603 T20: a call without its result is removed, and told",
+        [said("Hi"), calls(call("c1")), said("Go on")],
+        [user(text("Hi"), text("Go on"))],
+        ["messages.tool_calls"],
+      ),
+      turns(
+        "CONV-603 T20: of two calls only the one without a result goes",
+        [said("Hi"), calls(call("c1"), call("c2")), result("c2", "two")],
+        [user(text("Hi")), assistant(use("c2")), user(used("c2", "two"))],
+        ["messages.tool_calls"],
+      ),
+      turns(
+        "T20: results that come late go right after their calls, in the calls' order",
+        [
+          said("Hi"),
+          calls(call("c1"), call("c2")),
+          said("Wait."),
+          result("c2", "two"),
+          result("c1", "one"),
+        ],
+        [
+          user(text("Hi")),
+          assistant(use("c1"), use("c2")),
+          user(used("c1", "one"), used("c2", "two"), text("Wait.")),
+        ],
+      ),
+      turns(
+        "T21: an id that comes again belongs to the call before it, and gets one of its own",
+        [
+          said("Hi"),
+          calls(call("call_0")),
+          result("call_0", "one"),
+          calls(call("call_0")),
+          result("call_0", "two"),
+          said("Go on"),
+        ],
+        [
+          user(text("Hi")),
+          assistant(use("call_0")),
+          user(used("call_0", "one")),
+          assistant(use("call_0_2")),
+          user(used("call_0_2", "two"), text("Go on")),
+        ],
+      ),
+      turns(
+        "T21: a call without a result does not take that of a later one",
+        [
+          said("Hi"),
+          calls(call("call_0")),
+          said("Again"),
+          calls(call("call_0", "leap")),
+          result("call_0", "two"),
+        ],
+        [
+          user(text("Hi"), text("Again")),
+          assistant({ ...use("call_0"), name: "leap" }),
+          user(used("call_0", "two")),
+        ],
+        ["messages.tool_calls"],
+      ),
+      {
+        title: "RESP-08: messages, calls and results of one input",
+        from: "responses",
+        to: "chat",
+        body: {
+          input: [
+            { role: "user", content: "Where?" },
+            { type: "function_call", call_id: "c1", name: "look", arguments: '{"a":1}' },
+            { type: "function_call_output", call_id: "c1", output: "Here." },
+          ],
+        },
+        up: chat(
+          said("Where?"),
+          {
+            role: "assistant",
+            tool_calls: [{ ...call("c1"), function: { name: "look", arguments: '{"a":1}' } }],
+          },
+          result("c1", "Here."),
+        ),
+      },
+      ...(["chat", "responses", "messages"] as const).map((from): Case => ({
+        title: "T22: a result towards generateContent has the name of its call",
+        from,
+        to: "generate_content",
+        body: conversations[from],
+        up: {
+          contents: [
+            { role: "user" },
+            { role: "model", parts: [{ functionCall: { name: "look", args: { where: "here" } } }] },
+            {
+              role: "user",
+              parts: [{ functionResponse: { name: "look", response: { place: { x: 1 } } } }],
+            },
+          ],
+        },
+      })),
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
+
+describe("nothing said", () => {
+  it.each(
+    titled([
+      ...(["", "  \n"] as const).map((empty) =>
+        turns(
+          "CONV-604 T25: empty content gets a placeholder",
+          [said(empty)],
+          [user(text("(no content)"))],
+        ),
+      ),
+      turns(
+        "CONV-604 T25: an empty text beside another goes",
+        [said([text(""), text("Hi")])],
+        [user(text("Hi"))],
+      ),
+      {
+        title: "CONV-604: empty parts",
+        from: "generate_content",
+        to: "chat",
+        body: { contents: [{ role: "user", parts: [] }] },
+        up: chat(said("(no content)")),
+      },
+      {
+        title: "CONV-604: a system prompt of nothing is none",
+        from: "messages",
+        to: "chat",
+        body: { system: "" },
+        up: chat(said("How big?")),
+        nowhere: ["no content"],
+      },
+      turns(
+        "CONV-604: with nothing but a system prompt the user still has a turn",
+        [{ role: "system", content: "Be brief." }],
+        [user(text("(no content)"))],
+      ),
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
+
+describe("what messages hold", () => {
+  it.each(
+    titled([
+      {
+        title: "T27: pictures a tool returned reach a chat upstream in the user's turn after it",
+        from: "messages",
+        to: "chat",
+        body: pictureResult(),
+        up: chat(
+          said("Where?"),
+          { role: "assistant" },
+          result("c1", "A map:"),
+          said([
+            text("Returned by tool call c1:"),
+            { type: "image_url", image_url: { url: pictureDataUrl } },
+          ]),
+        ),
+      },
+      {
+        title: "T27: a responses upstream within the result",
+        from: "messages",
+        to: "responses",
+        body: pictureResult(),
+        up: {
+          input: [
+            {},
+            { type: "function_call" },
+            {
+              type: "function_call_output",
+              call_id: "c1",
+              output: [
+                { type: "input_text", text: "A map:" },
+                { type: "input_image", image_url: pictureDataUrl },
+              ],
+            },
+          ],
+        },
+      },
+      {
+        title: "T27: and a generateContent upstream too",
+        from: "messages",
+        to: "generate_content",
+        body: pictureResult(),
+        up: {
+          contents: [
+            {},
+            {},
+            {
+              parts: [
+                {
+                  functionResponse: {
+                    response: { output: "A map:" },
+                    parts: [{ inlineData: { mimeType: "image/png", data: pictureData } }],
+                  },
+                },
+              ],
+            },
+          ],
+        },
+      },
+      {
+        title: "CONV-606: a document beside nothing else leaves a placeholder",
+        from: "messages",
+        to: "chat",
+        body: {
+          messages: [
+            user({
+              type: "document",
+              source: { type: "base64", media_type: "application/pdf", data: "JVBERg==" },
+            }),
+          ],
+        },
+        up: chat(said("(no content)")),
+        reported: ["messages.content.document"],
+      },
+      {
+        title: "CONV-113: names of participants are lost, and told",
+        from: "chat",
+        to: "messages",
+        body: chat({ ...said("Hi"), name: "ann" }, { ...said("Ho"), name: "bob" }),
+        up: { messages: [user(text("Hi"), text("Ho"))] },
+        nowhere: ["ann", "bob"],
+        reported: ["messages.name"],
+      },
+      {
+        title: "CONV-113: that a result is an error is lost, its text is not",
+        from: "messages",
+        to: "chat",
+        body: toolTurns({ content: "No such place.", is_error: true }),
+        up: chat({}, {}, result("c1", "No such place.")),
+        reported: ["messages.content.is_error"],
+      },
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
+
+/** A question, a call and its result, as a messages caller writes them. */
+function toolTurns(last: Body): Body {
+  return {
+    messages: [
+      { role: "user", content: "Where?" },
+      {
+        role: "assistant",
+        content: [{ type: "tool_use", id: "c1", name: "look", input: { where: "here" } }],
+      },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", ...last }] },
+    ],
+  };
+}
+
+function pictureResult(): Body {
+  const source = { type: "base64", media_type: "image/png", data: pictureData };
+  return toolTurns({ content: [text("A map:"), { type: "image", source }] });
+}

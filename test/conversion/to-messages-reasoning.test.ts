@@ -1,0 +1,280 @@
+/** Reasoning as a messages upstream is asked for it. CONV-413, CONV-419 to CONV-423; traps T28, T34, T39. */
+import { describe, expect, it } from "vitest";
+import {
+  conversions,
+  maxOutputTokens,
+  showCase,
+  titled,
+  toolsOf,
+  type Body,
+  type Case,
+} from "./world.ts";
+
+const world = conversions();
+
+const to = "messages";
+const config = (generationConfig: Body): Body => ({ generationConfig });
+const budgetOf = (tokens: number): Body => ({
+  thinking: { type: "enabled", budget_tokens: tokens },
+});
+
+describe("an effort becomes a budget", () => {
+  it.each(
+    titled([
+      ...(
+        [
+          ["low", 1024],
+          ["medium", 8192],
+          ["high", 24_576],
+        ] as const
+      ).map(([effort, tokens]): Case => ({
+        title: `CONV-413: ${effort}`,
+        from: "chat",
+        to,
+        body: { reasoning_effort: effort },
+        up: { ...budgetOf(tokens), max_tokens: maxOutputTokens },
+        absent: ["reasoning_effort"],
+      })),
+      {
+        title: "CONV-413: thinkingLevel",
+        from: "generate_content",
+        to,
+        body: config({ thinkingConfig: { thinkingLevel: "HIGH" } }),
+        up: budgetOf(24_576),
+      },
+      {
+        title: "CONV-413: a thinkingBudget is one already",
+        from: "generate_content",
+        to,
+        body: config({ thinkingConfig: { thinkingBudget: 3000 } }),
+        up: budgetOf(3000),
+      },
+      {
+        title: "CONV-413: effort none switches thinking off",
+        from: "responses",
+        to,
+        body: { reasoning: { effort: "none" }, temperature: 0.5 },
+        up: { thinking: { type: "disabled" }, temperature: 0.5 },
+      },
+      ...(["xhigh", "max"] as const).map((effort): Case => ({
+        title: `CONV-413 T34: ${effort} is the model's limit, less what the answer needs, and told`,
+        from: "responses",
+        to,
+        body: { reasoning: { effort } },
+        up: { ...budgetOf(maxOutputTokens * 0.8), max_tokens: maxOutputTokens },
+        reported: ["reasoning.effort"],
+      })),
+      {
+        title: "CONV-423 CONV-414: an effort is kept where summary, mode and context are lost",
+        from: "responses",
+        to,
+        body: { reasoning: { mode: "pro", effort: "low", context: "all_turns", summary: "auto" } },
+        up: budgetOf(1024),
+        nowhere: ["summary", "all_turns"],
+        reported: ["reasoning.mode", "reasoning.context", "reasoning.summary"],
+      },
+      {
+        title: "CONV-113: an effort no budget is known for is lost, not guessed",
+        from: "chat",
+        to,
+        body: { reasoning_effort: "ultra" },
+        absent: ["thinking", "output_config"],
+        reported: ["reasoning_effort"],
+      },
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
+
+describe("while the model reasons", () => {
+  it.each(
+    titled([
+      {
+        title: "CONV-419: temperature is removed",
+        from: "chat",
+        to,
+        body: { reasoning_effort: "low", temperature: 0.5 },
+        up: budgetOf(1024),
+        absent: ["temperature"],
+        reported: ["temperature"],
+      },
+      {
+        title: "CONV-419: also one that would be capped, told once",
+        from: "responses",
+        to,
+        body: { reasoning: { effort: "low" }, temperature: 1.6 },
+        absent: ["temperature"],
+        reported: ["temperature"],
+      },
+      {
+        title: "CONV-420 T28: top_p is removed",
+        from: "chat",
+        to,
+        body: { reasoning_effort: "low", top_p: 0.9 },
+        absent: ["top_p"],
+        reported: ["top_p"],
+      },
+      {
+        title: "CONV-421 T28: top_k is removed, and so are the others",
+        from: "generate_content",
+        to,
+        body: config({
+          topK: 5,
+          temperature: 0.5,
+          topP: 0.9,
+          thinkingConfig: { thinkingBudget: 2000 },
+        }),
+        up: budgetOf(2000),
+        absent: ["top_k", "top_p", "temperature"],
+        reported: [
+          "generationConfig.topK",
+          "generationConfig.temperature",
+          "generationConfig.topP",
+        ],
+      },
+      {
+        title: "CONV-419: a budget of 0 is no reasoning",
+        from: "generate_content",
+        to,
+        body: config({ temperature: 0.5, topK: 5, thinkingConfig: { thinkingBudget: 0 } }),
+        up: { thinking: { type: "disabled" }, temperature: 0.5, top_k: 5 },
+      },
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
+
+describe("budgets in range", () => {
+  it.each(
+    titled([
+      {
+        title: "CONV-422 TXT-16: with a short maximum both are brought together",
+        from: "chat",
+        to,
+        body: { max_tokens: 500, reasoning_effort: "high" },
+        up: { ...budgetOf(1024), max_tokens: 1524 },
+        reported: ["max_tokens", "reasoning_effort"],
+      },
+      {
+        title: "CONV-422: a budget as large as the maximum leaves room for the answer",
+        from: "chat",
+        to,
+        body: { max_completion_tokens: 8192, reasoning_effort: "medium" },
+        up: { ...budgetOf(6553), max_tokens: 8192 },
+        reported: ["reasoning_effort"],
+      },
+      {
+        title: "CONV-422: a budget below the vendor's least is raised to it",
+        from: "generate_content",
+        to,
+        body: config({ thinkingConfig: { thinkingBudget: 10 } }),
+        up: budgetOf(1024),
+        reported: ["generationConfig.thinkingConfig.thinkingBudget"],
+      },
+      {
+        title: "CONV-422: a budget that fits stays as it is",
+        from: "chat",
+        to,
+        body: { max_tokens: 9000, reasoning_effort: "medium" },
+        up: { ...budgetOf(8192), max_tokens: 9000 },
+      },
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+
+  it("CONV-422: what was raised is reserved too, and the charge is what was used", async () => {
+    const { ledger, workspaceId } = world.gateway();
+    const before = await ledger.balance(workspaceId);
+    const { status } = await world.send("chat", to, { max_tokens: 1, reasoning_effort: "low" });
+    expect(status).toBe(200);
+    const after = await ledger.balance(workspaceId);
+    expect(after.chargedNano - before.chargedNano).toBe(264_000n);
+    expect(after.heldNano).toBe(before.heldNano);
+  });
+});
+
+const called = {
+  role: "assistant",
+  tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: "{}" } }],
+};
+const loop = {
+  ...toolsOf.chat,
+  messages: [
+    { role: "user", content: "Where?" },
+    { ...called, reasoning_content: "I should look." },
+    { role: "tool", tool_call_id: "c1", content: "Here." },
+  ],
+};
+
+describe("what the vendor refuses beside reasoning", () => {
+  it.each(
+    titled([
+      ...(["required", { type: "function", function: { name: "look" } }] as const).map(
+        (choice): Case => ({
+          title: "CONV-410: a forced call is kept, and the wish to reason gives way",
+          from: "chat",
+          to,
+          body: {
+            ...toolsOf.chat,
+            tool_choice: choice,
+            reasoning_effort: "high",
+            temperature: 0.5,
+          },
+          up: { temperature: 0.5, tool_choice: {} },
+          absent: ["thinking"],
+          reported: ["reasoning_effort"],
+        }),
+      ),
+      {
+        title: "T39: a tool loop without signed reasoning goes on without reasoning",
+        from: "chat",
+        to,
+        body: { ...loop, reasoning_effort: "high" },
+        up: {
+          messages: [
+            { role: "user" },
+            { role: "assistant", content: [{ type: "tool_use", id: "c1" }] },
+            { role: "user", content: [{ type: "tool_result", tool_use_id: "c1" }] },
+          ],
+        },
+        absent: ["thinking"],
+        reported: ["messages.reasoning_content", "reasoning_effort"],
+      },
+      {
+        title: "T39: once the user spoke again, reasoning is asked for again",
+        from: "chat",
+        to,
+        body: {
+          ...loop,
+          messages: [
+            ...loop.messages,
+            { role: "assistant", content: "Here." },
+            { role: "user", content: "Why?" },
+          ],
+          reasoning_effort: "low",
+        },
+        up: budgetOf(1024),
+        reported: ["messages.reasoning_content"],
+      },
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+
+  it("T39: on its own protocol signed thinking goes back before its call, untouched", async () => {
+    const content = [
+      { type: "thinking", thinking: "I should look.", signature: "c2lnbmVk" },
+      { type: "tool_use", id: "toolu_1", name: "look", input: {} },
+    ];
+    const messages = [
+      { role: "user", content: "Where?" },
+      { role: "assistant", content },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "Here." }],
+      },
+    ];
+    const body = { ...toolsOf.messages, ...budgetOf(1024), max_tokens: 4000, messages };
+    const { up, reported } = await world.send("messages", to, body);
+    expect([up?.["messages"], up?.["thinking"], reported]).toEqual([
+      messages,
+      budgetOf(1024)["thinking"],
+      [],
+    ]);
+  });
+});

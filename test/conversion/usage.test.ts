@@ -1,0 +1,150 @@
+/** Usage of each upstream as each caller is told it. CONV-801 to CONV-820. */
+import { describe, expect, it } from "vitest";
+import { json } from "../support/recorder.ts";
+import { byName, conversions, dataOf, names, type Body, type Name } from "./world.ts";
+
+const world = conversions();
+
+/** As every upstream counts: 100 in, 90 of them from a cache; 70 out, 20 of them reasoning where the protocol tells. */
+const told: Readonly<Record<Name, Body>> = {
+  chat: {
+    usage: {
+      prompt_tokens: 100,
+      completion_tokens: 70,
+      total_tokens: 170,
+      prompt_tokens_details: { cached_tokens: 90 },
+      completion_tokens_details: { reasoning_tokens: 20 },
+    },
+  },
+  responses: {
+    usage: {
+      input_tokens: 100,
+      output_tokens: 70,
+      total_tokens: 170,
+      input_tokens_details: { cached_tokens: 90 },
+      output_tokens_details: { reasoning_tokens: 20 },
+    },
+  },
+  messages: {
+    usage: { input_tokens: 10, cache_read_input_tokens: 90, output_tokens: 70 },
+  },
+  generate_content: {
+    usageMetadata: {
+      promptTokenCount: 100,
+      cachedContentTokenCount: 90,
+      candidatesTokenCount: 50,
+      thoughtsTokenCount: 20,
+      totalTokenCount: 170,
+    },
+  },
+};
+
+async function usageFor(from: Name, to: Name): Promise<Body> {
+  const answer = json({ ...byName[to].whole(), ...told[to] });
+  const reply = (await world.send(from, to, {}, answer)).answer;
+  return reply[from === "generate_content" ? "usageMetadata" : "usage"] as Body;
+}
+
+/** A messages upstream does not tell its reasoning apart from its output. */
+const reasoningOf = (to: Name): number => (to === "messages" ? 0 : 20);
+const upstreamsOf = (caller: Name): Name[] => names.filter((name) => name !== caller);
+
+describe("what callers are told", () => {
+  it.each(upstreamsOf("chat"))(
+    "CONV-801 CONV-805 CONV-809 CONV-813 CONV-817 CONV-820: chat callers of %s",
+    async (to) => {
+      expect(await usageFor("chat", to)).toMatchObject({
+        prompt_tokens: 100,
+        completion_tokens: 70,
+        total_tokens: 170,
+        prompt_tokens_details: { cached_tokens: 90 },
+        completion_tokens_details: { reasoning_tokens: reasoningOf(to) },
+      });
+    },
+  );
+
+  it.each(upstreamsOf("responses"))(
+    "CONV-802 CONV-806 CONV-810 CONV-814 CONV-817 CONV-820 RESP-53: responses callers of %s",
+    async (to) => {
+      expect(await usageFor("responses", to)).toEqual({
+        input_tokens: 100,
+        output_tokens: 70,
+        total_tokens: 170,
+        input_tokens_details: expect.objectContaining({ cached_tokens: 90 }) as object,
+        output_tokens_details: { reasoning_tokens: reasoningOf(to) },
+      });
+    },
+  );
+
+  it.each(upstreamsOf("messages"))(
+    "CONV-803 CONV-807 CONV-811 CONV-815 CONV-818 CONV-820: messages callers of %s",
+    async (to) => {
+      const usage = await usageFor("messages", to);
+      expect(usage).toMatchObject({
+        input_tokens: 10,
+        cache_read_input_tokens: 90,
+        output_tokens: 70,
+      });
+      expect(JSON.stringify(usage)).not.toContain("reasoning");
+    },
+  );
+
+  it.each(upstreamsOf("generate_content"))(
+    "CONV-804 CONV-808 CONV-812 CONV-816 CONV-817 CONV-819: generateContent callers of %s",
+    async (to) => {
+      const reasoning = reasoningOf(to);
+      const usage = await usageFor("generate_content", to);
+      expect(usage).toMatchObject({
+        promptTokenCount: 100,
+        cachedContentTokenCount: 90,
+        candidatesTokenCount: 70 - reasoning,
+        totalTokenCount: 170,
+      });
+      expect(usage["thoughtsTokenCount"] ?? 0).toBe(reasoning);
+    },
+  );
+});
+
+/** The last usage in a stream's events, wherever each protocol has it. */
+function lastUsage(caller: Name, events: readonly Body[]): Body {
+  const of = (event: Body): unknown =>
+    caller === "generate_content"
+      ? event["usageMetadata"]
+      : caller === "responses"
+        ? (event["response"] as Body | undefined)?.["usage"]
+        : event["usage"];
+  return events.map(of).findLast((usage) => usage !== undefined && usage !== null) as Body;
+}
+
+describe("streams", () => {
+  const pairs = names.flatMap((from) => upstreamsOf(from).map((to) => [from, to] as const));
+
+  // What the frames of rows/protocols.ts tell: 100 in, 40 from a cache, 20 out, 5 reasoning.
+  it.each(pairs)(
+    "CONV-817 CONV-818 T46: %s callers of %s are told at the end",
+    async (from, to) => {
+      const extra =
+        from === "chat" ? { stream: true, stream_options: { include_usage: true } } : {};
+      const { events } = await world.stream(from, to, extra);
+      const wanted: Readonly<Record<Name, Body>> = {
+        chat: {
+          prompt_tokens: 100,
+          completion_tokens: 20,
+          prompt_tokens_details: { cached_tokens: 40 },
+        },
+        responses: {
+          input_tokens: 100,
+          output_tokens: 20,
+          input_tokens_details: { cached_tokens: 40 },
+        },
+        messages: { input_tokens: 60, cache_read_input_tokens: 40, output_tokens: 20 },
+        generate_content: {
+          promptTokenCount: 100,
+          cachedContentTokenCount: 40,
+          totalTokenCount: 120,
+        },
+      };
+      expect(lastUsage(from, dataOf(events))).toMatchObject(wanted[from]);
+    },
+  );
+});
