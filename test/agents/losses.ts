@@ -1,0 +1,95 @@
+/**
+ * What of each agent's requests an upstream cannot be told, in the order of the request: for the first request of a
+ * run, and for those that carry a history. Names: decisions.md "dropped parameters".
+ */
+import type { ProtocolName } from "../../src/protocols/canonical/request.ts";
+
+type Losses = Readonly<Partial<Record<ProtocolName, readonly (readonly string[])[]>>>;
+
+/** A run of three requests: the history adds its own losses to those of the rest. */
+const run = (history: readonly string[], rest: readonly string[]): readonly string[][] => [
+  [...rest],
+  [...history, ...rest],
+  [...history, ...rest],
+];
+const nothing = run([], []);
+
+/** The billing header in its system prompt is for its own vendor (T36); `system` names that block. */
+const claudeStart = ["system", "system.cache_control", "tools[10].defer_loading"];
+const claudeChat = [
+  ...claudeStart,
+  // Longer than the vendor takes: a hash stands for it.
+  "metadata.user_id",
+  // Adaptive thinking: its effort goes on.
+  "thinking",
+  "thinking.display",
+  "context_management",
+];
+const claudeResponses = claudeChat.filter((name) => name !== "thinking.display");
+// `tools`: keywords of the schemas that the vendor refuses.
+const claudeGoogle = [...claudeStart, "tools", "metadata.user_id", "context_management"];
+const cached = "messages.content.cache_control";
+
+/** Tools that only the responses protocol has: a namespace of functions, and the vendor's own web search. */
+const codexTools = ["tools[4]", "tools[8]"];
+const codexChat = [...codexTools, "reasoning.summary", "include", "client_metadata"];
+const codexMessages = [
+  ...codexTools,
+  "reasoning.summary",
+  "store",
+  "include",
+  "prompt_cache_key",
+  "client_metadata",
+];
+const codexGoogle = [
+  ...codexTools,
+  "parallel_tool_calls",
+  "reasoning.summary",
+  "include",
+  "prompt_cache_key",
+  "client_metadata",
+];
+
+const topK = "generationConfig.topK";
+const includeThoughts = "generationConfig.thinkingConfig.includeThoughts";
+const gemini: Losses = {
+  chat: run(["contents.parts.thoughtSignature"], [topK, includeThoughts]),
+  responses: run(["contents.parts.thoughtSignature"], [topK]),
+  messages: run(["contents.parts.thoughtSignature"], [includeThoughts]),
+  generate_content: nothing,
+};
+
+export const losses: Readonly<Record<string, Losses>> = {
+  "claude-code-on-messages": {
+    chat: run(["messages.content.signature", cached], claudeChat),
+    responses: run(
+      ["messages.content.signature", "messages.content.thinking", cached],
+      claudeResponses,
+    ),
+    messages: nothing,
+    generate_content: run(
+      ["messages.content.signature", "messages.content.thinking", cached],
+      claudeGoogle,
+    ),
+  },
+  // Not towards messages: that vendor refuses reasoning it has not signed, whoever gave it (docs/clients.md).
+  "claude-code-on-chat": {
+    chat: run([cached], claudeChat),
+    responses: run(["messages.content.thinking", cached], claudeResponses),
+    generate_content: run(["messages.content.thinking", cached], claudeGoogle),
+  },
+  "codex-on-responses": {
+    chat: run(["input.encrypted_content"], codexChat),
+    responses: nothing,
+    messages: run(["input.encrypted_content", "input.reasoning"], codexMessages),
+    generate_content: run(["input.encrypted_content", "input.reasoning"], codexGoogle),
+  },
+  "codex-on-messages": {
+    chat: run([], codexChat),
+    responses: nothing,
+    messages: run(["input.reasoning"], codexMessages),
+    generate_content: run(["input.reasoning"], codexGoogle),
+  },
+  "gemini-cli-on-generate-content": gemini,
+  "gemini-cli-on-chat": gemini,
+};
