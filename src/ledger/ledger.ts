@@ -9,7 +9,8 @@ import { isTransient, type Database } from "../storage/index.ts";
 import { createBatcher } from "./batch.ts";
 import type { Layer } from "./periods.ts";
 import { entryId, readBalance, readEntries, readSpend } from "./read.ts";
-import { extendBatch, postBatch, reserveBatch, voidBatch } from "./statements.ts";
+import { extendBatch, voidBatch } from "./statements.ts";
+import { createTurns } from "./turns.ts";
 import type {
   Balance,
   CreditInput,
@@ -83,7 +84,8 @@ async function persist<T>(retryMs: number, work: (attempt: number) => Promise<T>
   }
 }
 
-const identity = (item: HoldName) => `${item.workspaceId}\n${item.id}`;
+// Ids are unique almost by themselves; two of one id in different workspaces only wait for each other.
+const identity = (item: HoldName) => item.id;
 const isShared = (error: unknown) => error instanceof GatewayError || isTransient(error);
 const shared = { sizeMax: batchMax, identity, isShared };
 
@@ -92,12 +94,13 @@ function checkAmount(amountNano: bigint): void {
 }
 
 function createBatchers(database: Database, clock: Clock) {
+  const turns = createTurns(database, clock);
   return {
     reserve: createBatcher<ReserveInput, ReserveResult>({
       ...shared,
       run: (items) =>
         persist(reserveRetryMs, async (attempt) => {
-          const results = await reserveBatch(database, items, clock.now());
+          const results = await turns.reserve(items);
           if (attempt === 1) return results;
           // An earlier attempt may have been committed before its answer was lost.
           return results.map((result) =>
@@ -107,7 +110,7 @@ function createBatchers(database: Database, clock: Clock) {
     }),
     post: createBatcher<PostInput, PostResult>({
       ...shared,
-      run: (items) => persist(settleRetryMs, () => postBatch(database, items, clock.now())),
+      run: (items) => persist(settleRetryMs, () => turns.post(items)),
     }),
     void: createBatcher<HoldName, VoidResult>({
       ...shared,

@@ -37,6 +37,30 @@ function toReserveResult(row: ReserveRow, nowMs: number): ReserveResult {
   };
 }
 
+const reserveCall = "ledger_reserve($1, $2, ledger_keys_in_force($2, $3, $8, $7), $4, $5, $6, $7)";
+
+const reserveParams = (items: readonly ReserveInput[], nowMs: number): unknown[] => [
+  items.map((item) => item.id),
+  items.map((item) => item.workspaceId),
+  items.map((item) => item.keyId),
+  items.map((item) => item.amountNano),
+  items.map((item) => item.leaseMs),
+  items.map((item) => item.kind),
+  new Date(nowMs).toISOString(),
+  items.map((item) => item.keyRotation ?? null),
+];
+
+/** One result per item: the rows tell only of those that were not reserved. */
+function reserveResults(
+  items: readonly ReserveInput[],
+  rows: readonly ReserveRow[],
+  nowMs: number,
+): ReserveResult[] {
+  const results = items.map((): ReserveResult => ({ outcome: "reserved" }));
+  for (const row of rows) results[row.item - 1] = toReserveResult(row, nowMs);
+  return results;
+}
+
 /** Reserves a batch; one result per item, as if they had come one after another. */
 export async function reserveBatch(
   database: Queryable,
@@ -44,22 +68,11 @@ export async function reserveBatch(
   nowMs: number,
 ): Promise<ReserveResult[]> {
   const rows = await database.query<ReserveRow>(
-    "select * from ledger_reserve($1, $2, ledger_keys_in_force($2, $3, $8, $7), $4, $5, $6, $7)",
-    [
-      items.map((item) => item.id),
-      items.map((item) => item.workspaceId),
-      items.map((item) => item.keyId),
-      items.map((item) => item.amountNano),
-      items.map((item) => item.leaseMs),
-      items.map((item) => item.kind),
-      new Date(nowMs).toISOString(),
-      items.map((item) => item.keyRotation ?? null),
-    ],
+    `select * from ${reserveCall}`,
+    reserveParams(items, nowMs),
     { name: "ledger_reserve" },
   );
-  const results = items.map((): ReserveResult => ({ outcome: "reserved" }));
-  for (const row of rows) results[row.item - 1] = toReserveResult(row, nowMs);
-  return results;
+  return reserveResults(items, rows, nowMs);
 }
 
 interface ResolveRow {
@@ -87,13 +100,8 @@ function resolve(
   );
 }
 
-/** Posts a batch. */
-export async function postBatch(
-  database: Queryable,
-  items: readonly PostInput[],
-  nowMs: number,
-): Promise<PostResult[]> {
-  const rows = await resolve(database, items, "charge", nowMs);
+/** One result per item: the rows tell only of those whose hold was not open. */
+function postResults(items: readonly PostInput[], rows: readonly ResolveRow[]): PostResult[] {
   const results = items.map((item): PostResult => ({
     outcome: "posted",
     chargedNano: item.amountNano,
@@ -106,6 +114,54 @@ export async function postBatch(
     else results[item - 1] = { outcome: "unknown_hold", chargedNano: 0n };
   }
   return results;
+}
+
+/** Posts a batch. */
+export async function postBatch(
+  database: Queryable,
+  items: readonly PostInput[],
+  nowMs: number,
+): Promise<PostResult[]> {
+  return postResults(items, await resolve(database, items, "charge", nowMs));
+}
+
+type TurnRow = { readonly part: "reserve" | "post" } & ReserveRow & ResolveRow;
+
+const turnSql = `
+  select 'post' as part, item, entry_kind, amount_nano,
+    null::text as outcome, null::integer as cap, null::bigint as limit_nano, null::bigint as available_nano
+  from ledger_resolve($9, $10, $11, 'charge', $7)
+  union all
+  select 'reserve', item, null, null, outcome, cap, limit_nano, available_nano from ${reserveCall}`;
+
+/** A batch of posts and then a batch of reservations, in one statement and one transaction. */
+export async function turnBatch(
+  database: Queryable,
+  batches: { readonly reserves: readonly ReserveInput[]; readonly posts: readonly PostInput[] },
+  nowMs: number,
+): Promise<{ reserved: ReserveResult[]; posted: PostResult[] }> {
+  const { reserves, posts } = batches;
+  const rows = await database.query<TurnRow>(
+    turnSql,
+    [
+      ...reserveParams(reserves, nowMs),
+      posts.map((item) => item.id),
+      posts.map((item) => item.workspaceId),
+      posts.map((item) => item.amountNano),
+    ],
+    { name: "ledger_turn" },
+  );
+  return {
+    reserved: reserveResults(
+      reserves,
+      rows.filter((row) => row.part === "reserve"),
+      nowMs,
+    ),
+    posted: postResults(
+      posts,
+      rows.filter((row) => row.part === "post"),
+    ),
+  };
 }
 
 /** Voids a batch. */
