@@ -10,6 +10,7 @@ import { openapiDocument } from "../src/http/openapi.ts";
 import { commandLinePage } from "./docs-cli.ts";
 import { configurationPage } from "./docs-configuration.ts";
 import { errorsPage } from "./docs-errors.ts";
+import { protocolsPage } from "./docs-protocols.ts";
 import { sandboxPage } from "./docs-sandbox.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -18,6 +19,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const pages: Record<string, () => string> = {
   "docs/errors.md": errorsPage,
   "docs/configuration.md": configurationPage,
+  "docs/protocols.md": protocolsPage,
   "docs/sandbox.md": sandboxPage,
   "docs/cli.md": commandLinePage,
   "docs/openapi.json": () => `${JSON.stringify(openapiDocument(), null, 2)}\n`,

@@ -3,7 +3,7 @@ import type { Note } from "../base/notes.ts";
 import type { JsonObject } from "./canonical/request.ts";
 
 /** Never forwarded: no caller picks a service tier or a region. Each vendor's spelling is filtered in every protocol. */
-const filteredFields = ["service_tier", "serviceTier", "inference_geo"] as const;
+export const filteredFields = ["service_tier", "serviceTier", "inference_geo"] as const;
 
 /** Removes the filtered fields from `body` (a copy of the caller's) and notes each one. */
 export function removeFilteredFields(body: JsonObject): Note[] {

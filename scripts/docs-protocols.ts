@@ -1,0 +1,310 @@
+/**
+ * docs/protocols.md: what becomes of each part of a request between any two protocols. Nothing of it is written by
+ * hand: the tables come from each codec's limits, and the places of fields from what `fit` and the codecs really write.
+ */
+import { GatewayError } from "../src/base/errors.ts";
+import type { CanonicalFieldName, CanonicalRequest } from "../src/protocols/canonical/request.ts";
+import { filteredFields } from "../src/protocols/filter.ts";
+import { fit } from "../src/protocols/fit.ts";
+import {
+  codecs,
+  protocolNames,
+  type JsonObject,
+  type ProtocolName,
+} from "../src/protocols/index.ts";
+import type { Extra, Limits, MediaKind } from "../src/protocols/limits.ts";
+
+const titles: Record<ProtocolName, string> = {
+  chat: "chat completions",
+  responses: "responses",
+  messages: "messages",
+  generate_content: "generateContent",
+};
+
+/** A row for each field, with a value that shows where it goes. Every field must have one: the type says so. */
+const samples: Record<CanonicalFieldName, { concept: string; value: Partial<CanonicalRequest> }> = {
+  maxOutputTokens: { concept: "Maximum output", value: { maxOutputTokens: 20_000 } },
+  temperature: { concept: "Temperature", value: { temperature: 0.5 } },
+  topP: { concept: "top_p", value: { topP: 0.5 } },
+  topK: { concept: "top_k", value: { topK: 5 } },
+  stop: { concept: "Stop sequences", value: { stop: ["END"] } },
+  seed: { concept: "Seed", value: { seed: 7 } },
+  presencePenalty: { concept: "Presence penalty", value: { presencePenalty: 1 } },
+  frequencyPenalty: { concept: "Frequency penalty", value: { frequencyPenalty: 1 } },
+  tools: { concept: "Tools", value: {} },
+  toolChoice: { concept: "Tool choice", value: { toolChoice: { type: "required" } } },
+  parallelToolCalls: { concept: "Parallel tool calls", value: { parallelToolCalls: false } },
+  outputFormat: {
+    concept: "JSON output",
+    value: {
+      outputFormat: {
+        type: "json_schema",
+        name: "answer",
+        schema: { type: "object", required: [] },
+      },
+    },
+  },
+  "reasoning.effort": { concept: "Reasoning effort", value: { reasoning: { effort: "high" } } },
+  "reasoning.budget": { concept: "Reasoning budget", value: { reasoning: { budget: 8192 } } },
+  "reasoning.summary": { concept: "Reasoning summary", value: { reasoning: { summary: "auto" } } },
+  "reasoning.includeThoughts": {
+    concept: "Whether thoughts are returned",
+    value: { reasoning: { includeThoughts: true } },
+  },
+  "reasoning.mode": { concept: "Reasoning mode", value: { reasoning: { mode: "pro" } } },
+  "reasoning.context": { concept: "Reasoning context", value: { reasoning: { context: "auto" } } },
+  verbosity: { concept: "Verbosity", value: { verbosity: "low" } },
+  endUserId: { concept: "End-user id", value: { endUserId: "someone" } },
+  promptCacheKey: { concept: "Prompt cache key", value: { promptCacheKey: "session" } },
+  metadata: { concept: "Metadata", value: { metadata: {} } },
+  store: { concept: "Storing the answer", value: { store: false } },
+  includeUsage: { concept: "Usage at the end of a stream", value: { includeUsage: true } },
+};
+
+const tool = { name: "look", parameters: { type: "object" } };
+const modelMaximum = 64_000;
+
+/** A request of another protocol, fitted to and written for this one. */
+function written(target: ProtocolName, fields: Partial<CanonicalRequest>) {
+  const request: CanonicalRequest = {
+    protocol: target === "chat" ? "responses" : "chat",
+    model: "acme/talk",
+    stream: true,
+    messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+    native: [],
+    names: {},
+    ...fields,
+  };
+  const codec = codecs[target];
+  const fitted = fit(request, { limits: codec.limits, maxOutputTokens: modelMaximum });
+  return { body: codec.encodeRequest(fitted.request, "gemini-3-pro"), notes: fitted.notes };
+}
+
+/** Where two bodies differ, as dotted paths: as deep as one member stands alone. */
+function differences(before: unknown, after: unknown, path = ""): string[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (!isObject(after) || path.split(".").length > 3) return [path];
+  const keys = Object.keys(after);
+  if (keys.length === 0) return [path];
+  if (!isObject(before) && path !== "" && keys.length > 1) return [path];
+  const old = isObject(before) ? before : {};
+  return keys.flatMap((key) =>
+    differences(old[key], after[key], path === "" ? key : `${path}.${key}`),
+  );
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What stands in the request beside a field, so that its own place is seen alone. */
+function surroundings(field: CanonicalFieldName): Partial<CanonicalRequest> {
+  const { maxOutputTokens } = samples.maxOutputTokens.value;
+  return {
+    ...(field === "maxOutputTokens" ? {} : { maxOutputTokens }),
+    ...(field === "tools" ? {} : { tools: [tool] }),
+    ...(field === "tools" || field === "toolChoice" ? {} : { toolChoice: { type: "auto" } }),
+  };
+}
+
+/** What becomes of one field: its place, or why it has none. */
+function fate(target: ProtocolName, field: CanonicalFieldName): string {
+  const common = surroundings(field);
+  const sample = field === "tools" ? { tools: [tool] } : samples[field].value;
+  const base = written(target, common);
+  const { body, notes } = written(target, { ...common, ...sample });
+  const places = differences(base.body, body).map((path) => `\`${path}\``);
+  const why = notes.map(({ detail }) => detail.replace(/, dropped$/, ""));
+  if (places.length === 0) return why.length > 0 ? `lost: ${why.join("; ")}` : "-";
+  return [places.join(" and "), ...why].join("; rewritten: ");
+}
+
+const fieldRow = (field: CanonicalFieldName): string[] => [
+  samples[field].concept,
+  ...protocolNames.map((target) => fate(target, field)),
+];
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+const heads = protocolNames.map((name) => titles[name]);
+
+const perProtocol = (what: string, cell: (limits: Limits) => string): string[] => [
+  what,
+  ...protocolNames.map((name) => cell(codecs[name].limits)),
+];
+
+const count = (value: number): string => (value === Infinity ? "no bound" : String(value));
+
+function numbers(): string {
+  return table(
+    ["what", ...heads],
+    [
+      perProtocol("Highest temperature; above it capped", (one) => count(one.temperatureMax)),
+      perProtocol("Stop sequences; more are cut off", (one) =>
+        "stop" in one.lost ? "none" : count(one.stopSequencesMax),
+      ),
+      perProtocol("Maximum output where the caller names none", (one) =>
+        one.needsMaximum ? "the model's own" : "not sent",
+      ),
+      perProtocol("Characters of an end-user id; a longer one goes as a hash", (one) =>
+        "endUserId" in one.lost ? "none" : count(one.endUserIdMax),
+      ),
+      perProtocol("Cache markers", (one) =>
+        one.cacheMarkersMax === 0
+          ? "lost: caching is automatic"
+          : `${one.cacheMarkersMax}; of more, the first and the last stay`,
+      ),
+      perProtocol(
+        "Names of tools; others go under a short one",
+        (one) => `\`${one.toolName.source}\``,
+      ),
+      perProtocol("System turns", (one) =>
+        one.systemOnTop ? "gathered at the top" : "where they stand",
+      ),
+      perProtocol("Earlier reasoning without a signature of this protocol", (one) =>
+        one.unsignedReasoning ? "carried" : "lost",
+      ),
+      perProtocol("Beside reasoning the vendor refuses", (one) =>
+        one.reasoning.excludes.length === 0
+          ? "nothing"
+          : `${one.reasoning.excludes.map((field) => samples[field].concept).join(", ")}: lost`,
+      ),
+      perProtocol("Efforts the vendor does not know", effortsOf),
+      perProtocol("JSON Schema", (one) =>
+        one.schemaLosses ? "local `$ref` put in place; refused keywords lost" : "whole",
+      ),
+    ],
+  );
+}
+
+function effortsOf({ reasoning }: Limits): string {
+  const { budgetByEffort, effortBecomes } = reasoning;
+  const pairs = (record: Readonly<Record<string, string | number>>) =>
+    Object.entries(record).map(
+      ([from, to]) => `${from}: ${to === "limit" ? "the model's maximum" : to}`,
+    );
+  if (budgetByEffort) return `become budgets (${pairs(budgetByEffort).join(", ")})`;
+  const becomes = pairs(effortBecomes);
+  return becomes.length === 0 ? "passed on" : becomes.join(", ");
+}
+
+const mediaKinds: readonly MediaKind[] = ["image", "audio", "video", "file"];
+const addresses = ["https://example.com/picture.png", "gs://bucket/picture.png"];
+
+function content(): string {
+  const mediaRow = (kind: MediaKind) =>
+    perProtocol(
+      kind === "file" ? "Documents (PDF)" : kind[0]!.toUpperCase() + kind.slice(1),
+      (one) => {
+        const rule = one.media[kind];
+        if (rule === "refused") return "the request fails, 400 `unsupported_content`";
+        if (rule === "dropped") return "lost";
+        const [web, stored] = addresses.map((url) => one.takesUrl(url, kind));
+        return [
+          "carried as base64",
+          ...(web ? ["web address"] : []),
+          ...(!web && stored ? ["file-store URI"] : []),
+        ].join(" or ");
+      },
+    );
+  const extraRow = ([extra, concept]: [string, string]) =>
+    perProtocol(concept, (one) => (one.carries.includes(extra as Extra) ? "carried" : "lost"));
+  return table(
+    ["content", ...heads],
+    [...mediaKinds.map(mediaRow), ...Object.entries(extras).map(extraRow)],
+  );
+}
+
+const extras: Record<Extra, string> = {
+  name: "Who of several users speaks",
+  developer: "The role developer (elsewhere a system turn)",
+  detail: "Image detail",
+  strict: "Tools held to their schema (`strict`)",
+  isError: "That a tool's result is an error",
+  assistantMedia: "Pictures that a model made",
+};
+
+function errors(): string {
+  const error = new GatewayError("invalid_value", "temperature must be at most 2.", {
+    param: "temperature",
+  });
+  const bodyOf = (name: ProtocolName) =>
+    JSON.stringify(codecs[name].encodeError(error, "req_01kacw5v2pf6q8p5b0d6m1x7yt"), null, 2);
+  return [...Map.groupBy(protocolNames, bodyOf)]
+    .map(([body, names]) => {
+      const heading = names.map((name) => titles[name]).join(", ");
+      return `### ${heading}\n\n\`\`\`json\n${body}\n\`\`\``;
+    })
+    .join("\n\n");
+}
+
+const filtered = filteredFields.map((name) => `\`${name}\``).join(", ");
+
+/** The page as Markdown. */
+export function protocolsPage(): string {
+  return `# Protocols
+
+<!-- Generated from src/protocols by \`npm run docs\`. -->
+
+A model is called in any of four protocols, whichever of them its provider speaks. Where both speak the same, the
+call is **direct**: the body goes on as it is. Where they differ it is **converted**, whole and streamed, through one
+canonical form. This page says what that costs.
+
+## Direct routes
+
+Everything passes, fields we do not know included. What changes: \`model\` becomes the upstream's own name and comes
+back as ours; ${filtered} are never forwarded; a chat stream is asked for its usage, which the caller sees only
+where it asked for it. Of a field that the model does not have (\`parameters\` in the configuration) the same holds as
+of a lost one.
+
+## What is told
+
+Whatever is dropped or rewritten is named as the caller wrote it, as a dotted path, once, in the order of the request:
+in a whole answer as \`gw.droppedParams\`, on a stream in the header \`x-gw-dropped-params\`. The request log adds the
+reason to each name. All of it is known before the first byte is sent.
+
+## Fields
+
+Each column is the protocol of the upstream: where a field stands there, or why it is lost.
+
+${table(["concept", ...heads], fieldRows())}
+
+Fields that only one protocol knows (such as \`n\`, \`candidateCount\`, \`logit_bias\`, \`logprobs\`, \`prediction\`,
+\`moderation\`, \`max_tool_calls\`, and the vendors' own tools) are kept on direct routes and lost on the others.
+\`previous_response_id\` is lost on every route: the gateway keeps no conversations.
+
+## Bounds
+
+${numbers()}
+
+## Content
+
+${content()}
+
+Results of tools follow their calls directly, in the order of the calls; calls without a result, and results without
+a call, are removed and told. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
+Signatures of reasoning go back to the protocol that gave them, and to no other.
+
+## Counting
+
+\`POST /v1/messages/count_tokens\` and \`POST /v1beta/models/{model}:countTokens\` are answered with the vendor's own
+number where its provider has the dialect \`anthropic\` or \`google\` and the call would be direct, else with an estimate
+of everything the model reads. They are never charged.
+
+## Errors
+
+The body follows the protocol of the caller, whatever the upstream speaks; the codes are in [errors](errors.md). On a
+direct route an upstream's refusal of the request reaches the caller in the vendor's own words.
+
+${errors()}
+`;
+}
+
+/** Without those that no upstream is sent: they are between the gateway and its caller. */
+const fieldRows = (): string[][] =>
+  (Object.keys(samples) as CanonicalFieldName[])
+    .map(fieldRow)
+    .filter(([, ...fates]) => fates.some((one) => one !== "-"));
