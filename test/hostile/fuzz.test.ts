@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mutated } from "./mutations.ts";
 import { seeds } from "./seeds.ts";
-import { entries, readError, useWorld, type Entry } from "./support.ts";
+import { entries, readError, upstreams, useWorld, type Entry } from "./support.ts";
 
 const world = useWorld();
 
@@ -21,34 +21,50 @@ async function faultOf(entry: Entry, path: string, body: unknown): Promise<strin
   return code === undefined || code === "internal_error" ? `${response.status} ${text}` : undefined;
 }
 
-describe.each(entries.map((entry) => [entry.name, entry] as const))("%s", (name, entry) => {
-  it("each seed is a valid body", async () => {
-    for (const seed of seeds[name]) {
-      const response = await world.gateway.post(entry.path, seed);
-      const text = await response.text();
-      expect(`${response.status} ${text}`).toMatch(/^200 .*Hello/s);
-    }
+/** A seed for the model that only an upstream of one protocol serves, where the body names the model. */
+const on = (seed: object, model: string): object => ("model" in seed ? { ...seed, model } : seed);
+
+const pairs = entries.flatMap((entry) =>
+  upstreams.map((upstream) => [entry.name, upstream, entry] as const),
+);
+
+describe.each(pairs)("%s, upstream %s", (name, upstream, entry) => {
+  const model = `acme/on-${upstream}`;
+  const path = entry.path.replace("acme/talk", model);
+  const paths = [path, path.replace(":generateContent", ":streamGenerateContent?alt=sse")];
+
+  it("a plain body is answered from there", async () => {
+    const before = world.upstream.requests.length;
+    expect(await faultOf(entry, path, on(entry.good, model))).toBeUndefined();
+    const asked = world.upstream.requests.slice(before).map((request) => request.path);
+    expect(asked).toEqual([expect.stringMatching(`^/${upstream}/`) as string]);
   });
 
   it(
-    "400 edited bodies are answered 200, 400, 402 or 404, and leave nothing held",
-    { timeout: 60_000 },
+    "150 edited bodies are answered 200, 400, 402 or 404, and leave nothing held",
+    { timeout: 120_000 },
     async () => {
-      const paths = [
-        entry.path,
-        entry.path.replace(":generateContent", ":streamGenerateContent?alt=sse"),
-      ];
+      const bodies = mutated(seeds[name].map((seed) => on(seed, model)));
       await fc.assert(
-        fc.asyncProperty(mutated(seeds[name]), fc.constantFrom(...paths), async (body, path) => {
-          expect(await faultOf(entry, path, body)).toBeUndefined();
+        fc.asyncProperty(bodies, fc.constantFrom(...paths), async (body, address) => {
+          expect(await faultOf(entry, address, body)).toBeUndefined();
         }),
-        { numRuns: 400 },
+        { numRuns: 150 },
       );
       const { gateway } = world;
       const held = async () => (await gateway.ledger.balance(gateway.workspaceId)).heldNano;
       await expect.poll(held).toBe(0n);
     },
   );
+});
+
+describe.each(entries.map((entry) => [entry.name, entry] as const))("%s", (name, entry) => {
+  it("each seed is a valid body", async () => {
+    for (const seed of seeds[name]) {
+      const response = await world.gateway.post(entry.path, seed);
+      expect(`${response.status} ${await response.text()}`).toMatch(/^200 .*Hello/s);
+    }
+  });
 });
 
 it("the edits were neither all harmless nor all refused", () => {

@@ -99,9 +99,12 @@ export const answer: Answer = (request, response) => {
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
 };
 
+/** The protocols; `acme/on-<protocol>` is served by an upstream of that protocol alone. */
+export const upstreams = ["chat", "responses", "messages", "generate_content"] as const;
+
 const config = (url: string): string => `
 providers:
-${["chat", "responses", "messages", "generate_content"]
+${upstreams
   .map(
     (name) =>
       `  - { id: ${name}, dialect: openai-compatible, base_url: "${url}/${name}", api_key: vendor-secret-${name}, tier: official }`,
@@ -114,10 +117,21 @@ models:
     context_length: 200000
     max_output_tokens: 32000
     offers:
-${["chat", "responses", "messages", "generate_content"]
+${upstreams
   .map(
     (name) =>
       `      - { provider: ${name}, protocol: ${name}, upstream_model: up, price: { input: "1", output: "2" } }`,
+  )
+  .join("\n")}
+${upstreams
+  .map(
+    (name) => `  - id: acme/on-${name}
+    kind: text
+    endpoints: [chat_completions, responses, messages, generate_content]
+    context_length: 200000
+    max_output_tokens: 32000
+    offers:
+      - { provider: ${name}, protocol: ${name}, upstream_model: up, price: { input: "1", output: "2" } }`,
   )
   .join("\n")}
   - id: acme/chat-only
