@@ -64,7 +64,7 @@ function pairResults({ messages, protocol }: CanonicalRequest): { pairs: Pairs; 
   const results = new Map<ToolCallPart, ToolResultPart>();
   const open = new Map<string, { turn: number; calls: ToolCallPart[]; next: number }>();
   const names = innerNames[protocol];
-  const notes: Note[] = [];
+  const orphans: string[] = [];
   const calls: ToolCallPart[] = [];
   for (const [turn, { content }] of messages.entries()) {
     for (const part of content) {
@@ -79,19 +79,26 @@ function pairResults({ messages, protocol }: CanonicalRequest): { pairs: Pairs; 
         if (known && call) {
           known.next += 1;
           results.set(call, part);
-        } else {
-          const detail = `the tool result ${part.callId} has no matching call, so it was removed`;
-          notes.push({ param: names.result, kind: "dropped", detail });
-        }
+        } else orphans.push(part.callId);
       }
     }
   }
-  for (const call of calls) {
-    if (results.has(call)) continue;
-    const detail = `the call of the tool ${call.name} has no result, so it was removed`;
-    notes.push({ param: names.call, kind: "dropped", detail });
-  }
+  const unanswered = calls.filter((call) => !results.has(call)).map(({ name }) => name);
+  const notes = [
+    ...removed(names.result, orphans, "tool results without a matching call removed"),
+    ...removed(names.call, unanswered, "tool calls without a result removed"),
+  ];
   return { pairs: withOwnIds(results), notes };
+}
+
+const namedMax = 3;
+
+/** One note, whatever the number: a conversation may be long, and its ids too. */
+function removed(param: string, which: readonly string[], what: string): Note[] {
+  if (which.length === 0) return [];
+  const named = which.slice(0, namedMax).map((name) => name.slice(0, 64));
+  const more = which.length > namedMax ? `, and ${which.length - namedMax} more` : "";
+  return [{ param, kind: "dropped", detail: `${what}: ${named.join(", ")}${more}` }];
 }
 
 /** Each pair under an id of its own: vendors refuse one that came before (T21). */

@@ -6,16 +6,13 @@ import { list, nonEmpty, objectOf } from "../read.ts";
 import { decodeContent } from "./parts.ts";
 import { decodeReasoning } from "./reasoning.ts";
 
-/** Calls of the deprecated `function_call` kind have no ids: they are paired by name, newest first. */
-interface LegacyCall {
-  readonly id: string;
-  readonly name: string;
-}
+/** Calls of the deprecated `function_call` kind have no ids: they are paired by name, newest first. Ids by name. */
+type LegacyCalls = Map<string, string[]>;
 
 /** Reads `messages` of a checked body. What only chat knows is noted under its place. */
 export function decodeMessages(wire: unknown, native: NativeField[]): Message[] {
   const messages: Message[] = [];
-  const legacy: LegacyCall[] = [];
+  const legacy: LegacyCalls = new Map();
   for (const [index, message] of list(wire).entries()) {
     if (!isObject(message)) continue;
     const param = `messages[${index}]`;
@@ -28,7 +25,7 @@ export function decodeMessages(wire: unknown, native: NativeField[]): Message[] 
 
 interface Gathering {
   readonly native: NativeField[];
-  readonly legacy: LegacyCall[];
+  readonly legacy: LegacyCalls;
 }
 
 const knownKeys = new Set([
@@ -100,7 +97,9 @@ function assistantParts(
   if (isObject(wire["function_call"])) {
     const { name, arguments: text } = wire["function_call"];
     const call = { id: `call_${param.replace(/\D/g, "")}_function`, name: String(name) };
-    legacy.push(call);
+    const ids = legacy.get(call.name);
+    if (ids) ids.push(call.id);
+    else legacy.set(call.name, [call.id]);
     parts.push({ type: "tool_call", ...call, arguments: String(text) });
   }
   return parts;
@@ -113,9 +112,8 @@ function decodeCall(wire: WireObject): ToolCallPart | undefined {
   return { type: "tool_call", id: String(wire["id"]), name, arguments: nonEmpty(text) ?? "" };
 }
 
-function functionResult(name: string, content: Part[], legacy: LegacyCall[]): Message {
-  const at = legacy.findLastIndex((call) => call.name === name);
+function functionResult(name: string, content: Part[], legacy: LegacyCalls): Message {
   // Without its call it is an orphan, which tidying removes.
-  const callId = at === -1 ? `call_${name}` : legacy.splice(at, 1)[0]!.id;
+  const callId = legacy.get(name)?.pop() ?? `call_${name}`;
   return { role: "user", content: [{ type: "tool_result", callId, name, content }] };
 }

@@ -16,9 +16,45 @@ import { read, snakeCase } from "./names.ts";
 /** Begins the ids we make up: the encoder leaves them out again, for the vendor knows them not. */
 export const madeUpPrefix = "gc_";
 
-/** The calls of a conversation so far that have no result yet, in order. */
+interface Call {
+  readonly id: string;
+  readonly name: string;
+  answered: boolean;
+}
+
+/** Calls in order, of which those before `next` are answered. */
+interface Queue {
+  readonly calls: Call[];
+  next: number;
+}
+
+/** The calls of a conversation so far that have no result yet; found without a search, however many there are. */
 export interface OpenCalls {
-  readonly open: { readonly id: string; readonly name: string }[];
+  readonly byId: Map<string, Queue>;
+  readonly byName: Map<string, Queue>;
+}
+
+export const noCalls = (): OpenCalls => ({ byId: new Map(), byName: new Map() });
+
+function addCall({ byId, byName }: OpenCalls, id: string, name: string): void {
+  const call: Call = { id, name, answered: false };
+  for (const [queues, key] of [
+    [byId, id],
+    [byName, name],
+  ] as const) {
+    const queue = queues.get(key);
+    if (queue) queue.calls.push(call);
+    else queues.set(key, { calls: [call], next: 0 });
+  }
+}
+
+/** The first call of a queue that has no result yet. */
+function takeCall(queue: Queue | undefined): Call | undefined {
+  if (!queue) return undefined;
+  while (queue.calls[queue.next]?.answered) queue.next += 1;
+  const call = queue.calls[queue.next];
+  if (call) call.answered = true;
+  return call;
 }
 
 const both = (...names: string[]): ReadonlySet<string> =>
@@ -107,7 +143,7 @@ function decodeCall(
   const id =
     typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : `${madeUpPrefix}${place}`;
   const name = typeof call["name"] === "string" ? call["name"] : "";
-  calls.open.push({ id, name });
+  addCall(calls, id, name);
   const json = JSON.stringify(call["args"] ?? {});
   return signature
     ? { type: "tool_call", id, name, arguments: json, signature }
@@ -117,11 +153,9 @@ function decodeCall(
 /** A result finds its call by id, else by name and order (T22); without a call it keeps a name of its own. */
 function decodeResult(wire: WireObject, calls: OpenCalls): ToolResultPart {
   const { id, name } = wire;
-  const at = calls.open.findIndex((call) =>
-    typeof id === "string" && id !== "" ? call.id === id : call.name === name,
-  );
-  const [call] = at === -1 ? [] : calls.open.splice(at, 1);
-  const callId = call?.id ?? (typeof id === "string" && id !== "" ? id : `${madeUpPrefix}lost`);
+  const ownId = text(id);
+  const call = takeCall(ownId === "" ? calls.byName.get(text(name)) : calls.byId.get(ownId));
+  const callId = call?.id ?? (ownId === "" ? `${madeUpPrefix}lost` : ownId);
   const content: Part[] = [];
   const result = resultText(wire["response"]);
   if (result.text !== "") content.push({ type: "text", text: result.text });

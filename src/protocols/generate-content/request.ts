@@ -9,7 +9,7 @@ import { keepUnknown } from "../native.ts";
 import { compileCheck } from "../wire-check.ts";
 import { decodeConfig, type Fields, type Gathered } from "./config.ts";
 import { read, spelling } from "./names.ts";
-import { decodeParts, type OpenCalls } from "./parts.ts";
+import { decodeParts, noCalls } from "./parts.ts";
 import { decodeToolConfig, decodeTools } from "./tools.ts";
 import { generateContentRequest } from "./wire.ts";
 
@@ -45,7 +45,7 @@ export function decodeRequest(body: JsonObject, address: RequestAddress): Canoni
 
 function decodeMessages(body: WireObject, gathered: Gathered): Message[] {
   const messages: Message[] = [];
-  const calls: OpenCalls = { open: [] };
+  const calls = noCalls();
   const { native } = gathered;
   const system = read(body, "systemInstruction");
   if (system !== undefined) {

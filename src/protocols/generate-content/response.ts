@@ -7,7 +7,7 @@ import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
 import { encodeCall, encodeSource, ownValue } from "./encode-parts.ts";
-import { decodeParts } from "./parts.ts";
+import { decodeParts, noCalls } from "./parts.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
 /** An upstream's answer. Of several candidates the first counts; conversion never asks for more. */
@@ -16,7 +16,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   const id = typeof body["responseId"] === "string" ? body["responseId"] : "";
   const parts = isObject(candidate["content"]) ? candidate["content"]["parts"] : undefined;
   // Results of the vendor's own tools (code execution) have no canonical form and are left out.
-  const content = decodeParts(parts, "", { native: [], calls: { open: [] }, place: placeOf(id) });
+  const content = decodeParts(parts, "", { native: [], calls: noCalls(), place: placeOf(id) });
   const hasCalls = content.some((part) => part.type === "tool_call");
   const usage = decodeUsage(body["usageMetadata"]);
   return {

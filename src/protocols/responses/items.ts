@@ -13,7 +13,7 @@ export function decodeInput(input: unknown, native: NativeField[]): Message[] {
   if (typeof input === "string") {
     return [{ role: "user", content: [{ type: "text", text: input }] }];
   }
-  const turns: Turn[] = [];
+  const turns: Turn[][] = [];
   for (const [index, item] of list(input).entries()) {
     const param = `input[${index}]`;
     const turn = isObject(item) ? decodeItem(item, param, native) : undefined;
@@ -23,12 +23,14 @@ export function decodeInput(input: unknown, native: NativeField[]): Message[] {
     }
     keepUnknown(item, knownKeys, param, native);
     const last = turns.at(-1);
-    if (last && last.joins && turn.joins && last.message.role === turn.message.role) {
-      const content = [...last.message.content, ...turn.message.content];
-      turns[turns.length - 1] = { message: { ...last.message, content }, joins: true };
-    } else turns.push(turn);
+    if (last && last[0]!.joins && turn.joins && last[0]!.message.role === turn.message.role) {
+      last.push(turn);
+    } else turns.push([turn]);
   }
-  return turns.map((turn) => turn.message);
+  return turns.map(([first, ...others]) => ({
+    ...first!.message,
+    content: [first!, ...others].flatMap(({ message }) => message.content),
+  }));
 }
 
 /** A message, and whether it is a piece of its neighbour's turn. */

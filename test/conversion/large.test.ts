@@ -1,0 +1,132 @@
+/** Long conversations: what converting them costs grows with their length, not with its square. */
+import { describe, expect, it } from "vitest";
+import {
+  codecs,
+  createRoute,
+  type JsonObject,
+  type ProtocolName,
+} from "../../src/protocols/index.ts";
+
+const count = 80_000;
+/** On an idle core a search through all calls for each result takes twice as long, the conversion itself a tenth of it. */
+const secondsMax = 5;
+const many = (make: (index: number) => JsonObject): JsonObject[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+const conversations: readonly (readonly [string, ProtocolName, ProtocolName, JsonObject])[] = [
+  [
+    "results in the reverse order of their calls",
+    "chat",
+    "messages",
+    {
+      model: "acme/chat",
+      messages: [
+        {
+          role: "assistant",
+          tool_calls: many((index) => ({
+            id: `c${index}`,
+            type: "function",
+            function: { name: "f", arguments: "{}" },
+          })),
+        },
+        ...many((index) => ({
+          role: "tool",
+          tool_call_id: `c${count - 1 - index}`,
+          content: "x",
+        })),
+      ],
+    },
+  ],
+  [
+    "calls and results that do not match, without ids",
+    "chat",
+    "responses",
+    {
+      model: "acme/chat",
+      messages: [
+        ...many(() => ({
+          role: "assistant",
+          content: null,
+          function_call: { name: "a", arguments: "{}" },
+        })),
+        ...many(() => ({ role: "function", name: "b", content: "x" })),
+      ],
+    },
+  ],
+  [
+    "items of one turn",
+    "responses",
+    "chat",
+    {
+      model: "acme/chat",
+      input: [
+        ...many((index) => ({
+          type: "function_call",
+          call_id: `c${index}`,
+          name: "f",
+          arguments: "{}",
+        })),
+        ...many((index) => ({
+          type: "function_call_output",
+          call_id: `c${index}`,
+          output: "x",
+        })),
+      ],
+    },
+  ],
+  [
+    "function calls and responses that do not match",
+    "generate_content",
+    "messages",
+    {
+      contents: [
+        { role: "model", parts: many(() => ({ functionCall: { name: "a" } })) },
+        { role: "user", parts: many(() => ({ functionResponse: { name: "b", response: {} } })) },
+      ],
+    },
+  ],
+  [
+    "messages of one role, each with a cache marker",
+    "messages",
+    "chat",
+    {
+      model: "acme/chat",
+      max_tokens: 9,
+      messages: many(() => ({
+        role: "user",
+        content: [{ type: "text", text: "x", cache_control: { type: "ephemeral" } }],
+      })),
+    },
+  ],
+  [
+    "fields nobody knows",
+    "chat",
+    "messages",
+    {
+      model: "acme/chat",
+      messages: [{ role: "user", content: "x" }],
+      ...Object.fromEntries(many(() => ({})).map((value, index) => [`unknown_${index}`, value])),
+    },
+  ],
+];
+
+describe(`${count} of a kind`, () => {
+  it.each(conversations)("%s", (_what, from, to, body) => {
+    const started = performance.now();
+    const route = createRoute({
+      caller: codecs[from],
+      upstream: codecs[to],
+      body,
+      stream: false,
+      requestedModel: "acme/chat",
+      model: "acme/chat",
+      upstreamModel: "talk",
+      maxOutputTokens: 1000,
+      inputEstimate: 1,
+      id: "1",
+      createdAt: 0,
+    });
+    expect(route.kind).toBe("converted");
+    expect((performance.now() - started) / 1000).toBeLessThan(secondsMax);
+  });
+});
