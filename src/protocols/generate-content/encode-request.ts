@@ -68,20 +68,21 @@ function encodeConfig(request: CanonicalRequest, model: string): JsonObject {
   set("presencePenalty", request.presencePenalty);
   set("frequencyPenalty", request.frequencyPenalty);
   if (request.stop !== undefined) config["stopSequences"] = [...request.stop];
-  if (request.outputFormat) Object.assign(config, encodeFormat(request.outputFormat));
+  if (request.outputFormat) Object.assign(config, encodeFormat(request.outputFormat, request));
   const thinking = request.reasoning ? encodeThinking(request.reasoning, model) : {};
   if (Object.keys(thinking).length > 0) config["thinkingConfig"] = thinking;
   return config;
 }
 
-function encodeFormat(format: OutputFormat): JsonObject {
+function encodeFormat(format: OutputFormat, request: CanonicalRequest): JsonObject {
   switch (format.type) {
     case "text":
       return { responseMimeType: "text/plain" };
     case "json":
       return { responseMimeType: "application/json" };
     case "json_schema": {
-      const schema = toVendorSchema(format.schema);
+      const isOwn = request.protocol === "generate_content";
+      const schema = isOwn ? format.schema : toVendorSchema(format.schema);
       return { responseMimeType: "application/json", responseJsonSchema: schema };
     }
   }

@@ -78,19 +78,26 @@ function decodeMode(mode: unknown, allowed: readonly string[]): ToolChoice {
     : { type: "auto" };
 }
 
-/** The vendor reads any JSON Schema in `parametersJsonSchema`, once cleaned; a tool without arguments has none. */
-export function encodeTools({ tools = [], toolChoice }: CanonicalRequest, body: JsonObject): void {
+/**
+ * The vendor reads any JSON Schema in `parametersJsonSchema`, once cleaned; a tool without arguments has none.
+ * Schemas of this protocol's own callers go on as they are.
+ */
+export function encodeTools(request: CanonicalRequest, body: JsonObject): void {
+  const { protocol, tools = [], toolChoice } = request;
+  const schemaOf = (schema: JsonObject): JsonObject =>
+    protocol === "generate_content" ? schema : toVendorSchema({ type: "object", ...schema });
   if (tools.length > 0) {
-    body["tools"] = [{ functionDeclarations: tools.map(encodeDeclaration) }];
+    const functionDeclarations = tools.map((tool) => encodeDeclaration(tool, schemaOf));
+    body["tools"] = [{ functionDeclarations }];
   }
   if (toolChoice) body["toolConfig"] = { functionCallingConfig: encodeMode(toolChoice) };
 }
 
-function encodeDeclaration(tool: Tool): JsonObject {
+function encodeDeclaration(tool: Tool, schemaOf: (schema: JsonObject) => JsonObject): JsonObject {
   const wire: JsonObject = { name: tool.name };
   if (tool.description !== undefined) wire["description"] = tool.description;
   if (tool.parameters && Object.keys(tool.parameters).length > 0) {
-    wire["parametersJsonSchema"] = toVendorSchema({ type: "object", ...tool.parameters });
+    wire["parametersJsonSchema"] = schemaOf(tool.parameters);
   }
   return wire;
 }

@@ -29,7 +29,8 @@ function partSays(part: Wire): Said {
     case "input_image":
       return {
         image: text(part["image_url"] ?? part["file_id"]),
-        ...set({ detail: part["detail"] as string }),
+        // The protocol wants the member, and its default says nothing.
+        ...(part["detail"] === "auto" ? {} : set({ detail: part["detail"] as string })),
       };
     case "input_file":
       return {
