@@ -1,8 +1,9 @@
 /** What `GET /v1/models` tells of each model. MODELS rows; wire notes, gaps section 7. */
 import { formatUsd } from "../base/money.ts";
-import { supportedParameters, type Catalog, type TextRates } from "../catalog/index.ts";
+import { type Catalog, type TextRates } from "../catalog/index.ts";
 import { modelsFor, openScope, type CallableModel } from "../routing/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
+import { parametersOf } from "./supported.ts";
 
 /** The models a caller can really call; without a caller every model (AUTH-06, MODELS-06). */
 export function listModels(catalog: Catalog, caller: Caller | undefined) {
@@ -16,7 +17,8 @@ export function findModel(catalog: Catalog, caller: Caller | undefined, id: stri
   return listModels(catalog, caller).find((model) => model.id === id);
 }
 
-function renderModel(catalog: Catalog, { model, offers }: CallableModel) {
+function renderModel(catalog: Catalog, callable: CallableModel) {
+  const { model, offers } = callable;
   return {
     id: model.id,
     object: "model" as const,
@@ -27,7 +29,7 @@ function renderModel(catalog: Catalog, { model, offers }: CallableModel) {
     context_length: model.contextLength,
     ...modalities(model),
     endpoints: model.endpoints,
-    supported_parameters: supportedParameters(model),
+    supported_parameters: parametersOf(callable),
     pricing: model.kind === "text" ? pricingRows(offers[0]!.price) : [inputRow(offers[0]!.price)],
     providers: [...new Set(offers.map((offer) => offer.provider))].map((id) => ({
       id,

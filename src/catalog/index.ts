@@ -2,7 +2,12 @@
 export * from "./types.ts";
 export { priceUsage } from "./price.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
-export { checkParameters, removeUnsupported, supportedParameters } from "./parameters.ts";
+export {
+  checkParameters,
+  isSpelledIn,
+  removeUnsupported,
+  supportedParameters,
+} from "./parameters.ts";
 export { sandboxCatalog } from "./sandbox.ts";
 export { environmentCatalog } from "./vendors.ts";
 export {

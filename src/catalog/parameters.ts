@@ -5,6 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
+import { textBounds } from "../base/text-bounds.ts";
 import type {
   EmbeddingModel,
   Narrowing,
@@ -13,7 +14,11 @@ import type {
   TextProtocol,
 } from "./types.ts";
 
-const penalty: ParameterDomain = { type: "number", min: -2, max: 2 };
+const penalty: ParameterDomain = {
+  type: "number",
+  min: -textBounds.penaltyMax,
+  max: textBounds.penaltyMax,
+};
 const flag: ParameterDomain = { type: "boolean" };
 
 /**
@@ -22,16 +27,16 @@ const flag: ParameterDomain = { type: "boolean" };
  */
 export const protocolDomains: Readonly<Record<string, ParameterDomain>> = {
   max_tokens: { type: "integer", min: 1 },
-  temperature: { type: "number", min: 0, max: 2 },
-  top_p: { type: "number", min: 0, max: 1 },
-  stop: { type: "array", max: 4 },
+  temperature: { type: "number", min: 0, max: textBounds.temperatureMax },
+  top_p: { type: "number", min: 0, max: textBounds.topPMax },
+  stop: { type: "array", max: textBounds.stopSequencesMax },
   seed: { type: "integer" },
   presence_penalty: penalty,
   frequency_penalty: penalty,
-  n: { type: "integer", min: 1, max: 128, default: 1 },
+  n: { type: "integer", min: 1, max: textBounds.answersMax, default: 1 },
   logit_bias: { type: "object" },
   logprobs: flag,
-  top_logprobs: { type: "integer", min: 0, max: 20 },
+  top_logprobs: { type: "integer", min: 0, max: textBounds.topLogprobsMax },
   tools: { type: "array" },
   tool_choice: { type: "object" },
   parallel_tool_calls: flag,
@@ -95,9 +100,14 @@ const spellings: Readonly<Record<string, Partial<Record<TextProtocol, string>>>>
   reasoning_effort: { responses: "reasoning.effort" },
   verbosity: { responses: "text.verbosity" },
   user: { responses: "user", messages: "metadata.user_id" },
+  safety_identifier: { responses: "safety_identifier" },
   prompt_cache_options: { responses: "prompt_cache_options" },
   prompt_cache_retention: { responses: "prompt_cache_retention" },
 };
+
+/** Whether a protocol has a parameter itself, by whatever name. */
+export const isSpelledIn = (name: string, protocol: TextProtocol): boolean =>
+  pathsOf(name, protocol).length > 0;
 
 /** The paths of a parameter in a protocol's body. Chat spells the output limit in two ways, generateContent everything. */
 function pathsOf(name: string, protocol: TextProtocol): readonly string[] {

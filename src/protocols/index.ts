@@ -50,7 +50,12 @@ export {
   validateEmbeddings,
 } from "./embeddings.ts";
 export { promptOf } from "./counting.ts";
-export { protocolNames, type JsonObject, type ProtocolName } from "./canonical/request.ts";
+export {
+  protocolNames,
+  type CanonicalFieldName,
+  type JsonObject,
+  type ProtocolName,
+} from "./canonical/request.ts";
 export type { AnswerContext, CallFacts, Codec, StreamTap, WireError } from "./codec.ts";
 export { createRoute } from "./convert.ts";
 export type { Route, RouteInput } from "./route.ts";

@@ -1,11 +1,9 @@
 /** Numbers of the chat-completions protocol. Spec: "Limits"; CONV-206, LIM-12. */
+import { textBounds } from "../../base/text-bounds.ts";
 import { webPictures, type Limits } from "../limits.ts";
 
 export const limits = {
-  /** `stop` holds up to four sequences. */
-  stopSequencesMax: 4,
-  /** OpenAI's bound of `n`. */
-  answersMax: 128,
+  ...textBounds,
   /** Above every model, and small enough that `n` times it is still an exact number. */
   outputTokensMax: 2_147_483_647,
 } as const;
@@ -21,7 +19,7 @@ export const conversionLimits: Limits = {
     "reasoning.mode": "only the responses protocol has it, dropped",
     "reasoning.context": "only the responses protocol has it, dropped",
   },
-  temperatureMax: 2,
+  temperatureMax: limits.temperatureMax,
   stopSequencesMax: limits.stopSequencesMax,
   needsMaximum: false,
   media: { image: "carried", audio: "carried", video: "dropped", file: "dropped" },

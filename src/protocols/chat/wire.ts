@@ -112,7 +112,7 @@ const responseFormat = Type.Unsafe<object>({
 });
 
 const tokens = Type.Integer({ minimum: 1, maximum: limits.outputTokensMax });
-const penalty = Type.Number({ minimum: -2, maximum: 2 });
+const penalty = Type.Number({ minimum: -limits.penaltyMax, maximum: limits.penaltyMax });
 
 /** The body of `POST /v1/chat/completions`. `service_tier` is not here: it is never forwarded, so never wrong. */
 export const chatRequest = Type.Object({
@@ -120,8 +120,8 @@ export const chatRequest = Type.Object({
   messages: Type.Array(message, { minItems: 1 }),
   max_completion_tokens: nullable(tokens),
   max_tokens: nullable(tokens),
-  temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
-  top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  temperature: nullable(Type.Number({ minimum: 0, maximum: limits.temperatureMax })),
+  top_p: nullable(Type.Number({ minimum: 0, maximum: limits.topPMax })),
   stop: nullable(
     Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: limits.stopSequencesMax })]),
   ),
@@ -130,7 +130,7 @@ export const chatRequest = Type.Object({
   frequency_penalty: nullable(penalty),
   logit_bias: nullable(anyObject),
   logprobs: nullable(Type.Boolean()),
-  top_logprobs: nullable(Type.Integer({ minimum: 0, maximum: 20 })),
+  top_logprobs: nullable(Type.Integer({ minimum: 0, maximum: limits.topLogprobsMax })),
   n: nullable(Type.Integer({ minimum: 1, maximum: limits.answersMax })),
   tools: nullable(Type.Array(tool)),
   tool_choice: nullable(toolChoice),

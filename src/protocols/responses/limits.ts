@@ -1,10 +1,13 @@
 /** Numbers of the responses protocol. Spec: "POST /v1/responses", "Limits". */
+import { textBounds } from "../../base/text-bounds.ts";
 import { webPictures, type Limits } from "../limits.ts";
 
 export const limits = {
   /** Above every model, and an exact number whatever it is added to. */
   outputTokensMax: 2_147_483_647,
-  topLogprobsMax: 20,
+  temperatureMax: textBounds.temperatureMax,
+  topPMax: textBounds.topPMax,
+  topLogprobsMax: textBounds.topLogprobsMax,
 } as const;
 
 /** What the responses protocol can carry as the target of a conversion. CONV-301 to CONV-317. */
@@ -18,7 +21,7 @@ export const conversionLimits: Limits = {
     frequencyPenalty: "the responses protocol has no penalties, dropped",
     "reasoning.budget": "a token budget cannot become an effort level, dropped",
   },
-  temperatureMax: 2,
+  temperatureMax: limits.temperatureMax,
   stopSequencesMax: Infinity,
   needsMaximum: false,
   media: { image: "carried", audio: "dropped", video: "dropped", file: "dropped" },

@@ -1,0 +1,49 @@
+/**
+ * Which of a model's parameters really reach a model: what its offers' protocols lose in conversion is not told as
+ * supported. One source for both: the limits by which requests are converted. MODELS-07; docs/protocols.md.
+ */
+import {
+  isSpelledIn,
+  supportedParameters,
+  type Offer,
+  type ParameterDomain,
+} from "../catalog/index.ts";
+import { codecs, type CanonicalFieldName } from "../protocols/index.ts";
+import type { CallableModel } from "../routing/index.ts";
+
+/** The canonical field of each parameter that can be converted; the others exist where a protocol has them itself. */
+const fields: Readonly<Record<string, CanonicalFieldName>> = {
+  max_tokens: "maxOutputTokens",
+  temperature: "temperature",
+  top_p: "topP",
+  stop: "stop",
+  seed: "seed",
+  presence_penalty: "presencePenalty",
+  frequency_penalty: "frequencyPenalty",
+  tools: "tools",
+  tool_choice: "toolChoice",
+  parallel_tool_calls: "parallelToolCalls",
+  response_format: "outputFormat",
+  reasoning_effort: "reasoning.effort",
+  verbosity: "verbosity",
+  user: "endUserId",
+  prompt_cache_key: "promptCacheKey",
+  metadata: "metadata",
+  store: "store",
+};
+
+/** The domains of the parameters that at least one of the offers carries. */
+export function parametersOf({ model, offers }: CallableModel): Record<string, ParameterDomain> {
+  const supported = Object.entries(supportedParameters(model));
+  return Object.fromEntries(
+    supported.filter(([name]) => offers.some((offer) => carries(offer.protocol, name))),
+  );
+}
+
+function carries(protocol: Offer["protocol"], name: string): boolean {
+  if (protocol === "embeddings" || protocol === "chat" || name === "stream") return true;
+  const field = fields[name];
+  return field === undefined
+    ? isSpelledIn(name, protocol)
+    : codecs[protocol].limits.lost[field] === undefined;
+}
