@@ -43,8 +43,8 @@ const reasoningLost: Readonly<Record<Protocol, Readonly<Partial<Record<Protocol,
   messages: { chat: ["thinking.budget_tokens"], responses: ["thinking.budget_tokens"] },
   generate_content: {
     chat: [
-      "generationConfig.thinkingConfig.thinkingBudget",
       "generationConfig.thinkingConfig.includeThoughts",
+      "generationConfig.thinkingConfig.thinkingBudget",
     ],
     responses: ["generationConfig.thinkingConfig.thinkingBudget"],
     messages: ["generationConfig.thinkingConfig.includeThoughts"],
