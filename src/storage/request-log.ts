@@ -48,9 +48,9 @@ const insertSql = `
     http_status, usage, usage_source, cost_nano, duration_ms, first_token_ms, dropped, notes, attempts, explanation)
   select workspace_id, id, created_at, key_id, model, provider, protocol, upstream_protocol, status,
     http_status, usage, usage_source, cost_nano, duration_ms, first_token_ms, dropped, notes, attempts, explanation
-  from (select set_config('synchronous_commit', 'off', true)) as quick, jsonb_to_recordset($1::jsonb) as row (workspace_id text, id text, created_at timestamptz, key_id text, model text,
-    provider text, protocol text, upstream_protocol text, status text, http_status integer, usage jsonb, usage_source text,
-    cost_nano bigint, duration_ms integer, first_token_ms integer, dropped jsonb, notes jsonb, attempts jsonb, explanation jsonb)
+  from (select set_config('synchronous_commit', 'off', true)) as quick, json_to_recordset($1::json) as row (workspace_id text, id text, created_at timestamptz, key_id text, model text,
+    provider text, protocol text, upstream_protocol text, status text, http_status integer, usage json, usage_source text,
+    cost_nano bigint, duration_ms integer, first_token_ms integer, dropped json, notes json, attempts json, explanation json)
   on conflict do nothing`;
 
 function wholeMs(value: number | undefined): number | undefined {
@@ -81,7 +81,7 @@ function toColumns(row: RequestRow): object {
   };
 }
 
-/** What jsonb takes: bigints as decimal strings, text without U+0000 and without halves of surrogate pairs. */
+/** What json columns take: bigints as decimal strings, text without U+0000 and without halves of surrogate pairs. */
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "string") return value;
