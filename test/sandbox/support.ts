@@ -48,12 +48,16 @@ export const pixel =
 
 const dataFolder = new URL("../../../shared/wire/data/", import.meta.url);
 
-/** OpenAPI's `nullable` beside a `$ref` or `anyOf`, in JSON Schema's words. */
+/**
+ * OpenAPI's `nullable` beside a `$ref` or `anyOf`, in JSON Schema's words; and `oneOf` as `anyOf`, because the vendors'
+ * alternatives overlap.
+ */
 function readable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(readable);
   if (typeof schema !== "object" || schema === null) return schema;
   const entries = Object.entries(schema).map(([name, value]) => [name, readable(value)] as const);
-  const { nullable, ...rest } = Object.fromEntries(entries) as Record<string, unknown>;
+  const { nullable, oneOf, ...own } = Object.fromEntries(entries) as Record<string, unknown>;
+  const rest = Array.isArray(oneOf) ? { ...own, allOf: [{ anyOf: oneOf }] } : own;
   if (nullable !== true) return rest;
   return { anyOf: [rest, { type: "null" }] };
 }

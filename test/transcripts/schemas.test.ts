@@ -1,0 +1,144 @@
+// Every chat and responses payload that the transcripts give rise to, held against the vendors' own schemas where their
+// documents stand beside the repository: requests to upstreams, whole answers and stream events to callers.
+import { existsSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { schemaOf } from "../sandbox/support.ts";
+import { billed, eventsOf, relayed, routeOf } from "./directions.ts";
+import { items, text, wire, type Frame } from "./readers/index.ts";
+import {
+  caseNames,
+  directions,
+  forDirection,
+  readTranscript,
+  type Direction,
+  type Transcript,
+} from "./transcript.ts";
+
+const openai = "openai-slice.json";
+const openResponses = "openresponses-openapi-2026-04-24.json";
+
+type Judge = (value: unknown) => unknown[];
+type Judges = Readonly<Record<string, readonly Judge[]>>;
+
+/** A judge by one schema. What is forgiven is where a document is at odds with what its vendor sends and takes. */
+const judgeBy = (file: string, name: string): Judge => {
+  const validate = schemaOf(file, name);
+  return (value) => validate?.(forgive(file, value)) ?? [];
+};
+
+/** The schemas of requests and of whole answers, by protocol: all of them must fit. */
+const requestSchemas: Judges = {
+  chat: [judgeBy(openai, "CreateChatCompletionRequest")],
+  responses: [judgeBy(openai, "CreateResponse"), judgeBy(openResponses, "CreateResponseBody")],
+};
+const answerSchemas: Judges = {
+  chat: [judgeBy(openai, "CreateChatCompletionResponse")],
+  responses: [judgeBy(openai, "Response"), judgeBy(openResponses, "ResponseResource")],
+};
+
+function forgive(file: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => forgive(file, item));
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(([key, member]) => [key, forgive(file, member)]);
+  const object = wire(Object.fromEntries(members));
+  if (file === openResponses) {
+    // It has no place for the schema of an answer's format, and no json_object in requests.
+    const { format } = wire(object["text"]);
+    return format ? { ...object, text: { format: { type: "text" } } } : object;
+  }
+  // Answers under way have a usage of null.
+  if (object["usage"] === null) delete object["usage"];
+  // Messages may be sent back without the ids and the token probabilities they came with.
+  const isSentBack =
+    object["type"] === "message" && object["role"] === "assistant" && !("id" in object);
+  if (!isSentBack) return object;
+  const content = items(object["content"]).map((part) => ({ logprobs: [], ...part }));
+  return { ...object, id: "msg_1", status: "completed", content };
+}
+
+/** The names of a document's event schemas, by the type of event. */
+function eventNames(file: string): Map<string, string> {
+  const path = new URL(`../../../shared/wire/data/${file}`, import.meta.url);
+  if (!existsSync(path)) return new Map();
+  const document = wire(JSON.parse(readFileSync(path, "utf8")));
+  const schemas = Object.entries(wire(wire(document["components"])["schemas"]));
+  return new Map(
+    schemas
+      .filter(([name]) => name.endsWith("Event"))
+      .map(([name, schema]) => [typeOf(wire(wire(schema)["properties"])["type"]), name]),
+  );
+}
+
+const typeOf = (schema: unknown): string => {
+  const { enum: values, const: constant } = wire(schema);
+  return text(constant ?? (Array.isArray(values) ? values[0] : undefined));
+};
+
+const names: Readonly<Record<string, Map<string, string>>> = {
+  [openai]: eventNames(openai),
+  [openResponses]: eventNames(openResponses),
+};
+
+/** The schemas of an event by its type: each document knows each event. */
+function eventSchemas(caller: string, type: string): Judge[] {
+  if (caller === "chat") return [judgeBy(openai, "CreateChatCompletionStreamResponse")];
+  return [openai, openResponses].map((file) => judgeBy(file, names[file]!.get(type) ?? type));
+}
+
+const faultsOf = (judges: readonly Judge[], value: unknown): unknown[] =>
+  judges.flatMap((judge) => judge(value));
+
+const isOpenProtocol = (protocol: string): boolean => protocol in answerSchemas;
+
+/** Directions whose payloads are ours to write: what a vendor sent itself goes on as it came. */
+const judged = ({ meaning }: Transcript): Direction[] =>
+  directions.filter(
+    (direction) =>
+      direction.caller !== direction.upstream &&
+      forDirection(meaning.refused, direction).length === 0,
+  );
+
+/** An error chunk is of no schema: it is the way OpenRouter and the SDKs have agreed on. */
+const isError = (data: string): boolean => "error" in wire(JSON.parse(data));
+
+function* streamFaults(caller: string, frames: readonly Frame[]): Generator {
+  for (const { data } of frames) {
+    if (data === "[DONE]" || (caller === "chat" && isError(data))) continue;
+    const event: unknown = JSON.parse(data);
+    yield* faultsOf(eventSchemas(caller, text(wire(event)["type"])), event);
+  }
+}
+
+/** What is wrong with all that one transcript gives rise to, by direction. */
+function judge(transcript: Transcript): Record<string, unknown[]> {
+  const faults: Record<string, unknown[]> = {};
+  for (const direction of judged(transcript)) {
+    const { caller, upstream } = direction;
+    const { answer, stream } = transcript.exchanges[upstream];
+    const found: unknown[] = [];
+    const streaming = routeOf(transcript, direction, { stream: true });
+    const route = routeOf(transcript, direction);
+    if (isOpenProtocol(upstream)) {
+      for (const { body } of [route, streaming])
+        found.push(...faultsOf(requestSchemas[upstream]!, body));
+    }
+    if (isOpenProtocol(caller)) {
+      found.push(...streamFaults(caller, relayed(streaming.tap(), eventsOf(stream))));
+      const isAnswer = route.failure(answer) === undefined;
+      const given = isAnswer ? [route.answer(structuredClone(answer), [], billed)] : [];
+      found.push(...given.flatMap((one) => faultsOf(answerSchemas[caller]!, one)));
+    }
+    if (found.length > 0) faults[`caller ${caller}, upstream ${upstream}`] = found;
+  }
+  return faults;
+}
+
+const hasDocuments = schemaOf(openai, "Response") !== undefined;
+
+it.for(caseNames())(
+  "RESP-51: what %s gives rise to fits the vendors' schemas",
+  (name, { skip }) => {
+    skip(!hasDocuments, "the vendors' documents do not stand beside the repository");
+    expect(judge(readTranscript(name))).toEqual({});
+  },
+);
