@@ -41,7 +41,7 @@ const claudeCode: Body = {
       content: [
         { type: "thinking", thinking: "", signature: "EqQBCkgIDBABGAIqQ==" },
         { type: "text", text: "I list them." },
-        { type: "tool_use", id: "toolu_01", name: "Bash", input: { command: "ls" }, ...cached },
+        { type: "tool_use", id: "toolu_01", name: "Bash", input: { command: "ls" } },
         {
           type: "server_tool_use",
           id: "srvtoolu_01",
