@@ -21,6 +21,7 @@ const { values: options } = parseArgs({
 });
 const rounds = options.quick ? 2 : Number(options.rounds);
 const seconds = options.quick ? 1 : Number(options.seconds);
+const connections = 128;
 const say = (text: string): void => void (options.json || console.error(text));
 
 leaveMeasuredCore();
@@ -50,9 +51,14 @@ try {
   upstream.close();
 }
 
-function target(subject: Subject, streamed: boolean): LoadTarget {
+/** Chat completions in; the model says which protocol the upstream speaks. The bare proxy forwards either as it is. */
+function target(
+  subject: Subject,
+  model: "bench/chat" | "bench/messages",
+  streamed: boolean,
+): LoadTarget {
   const body = {
-    model: "bench/chat",
+    model,
     messages: [
       { role: "system", content: "You are a helpful assistant. ".repeat(16) },
       { role: "user", content: "Tell me about foxes and dogs." },
@@ -72,33 +78,45 @@ async function measure(all: readonly Subject[]): Promise<Measured[]> {
     name: subject.name,
     whole: [],
     frames: [],
+    convertedWhole: [],
+    convertedFrames: [],
     oneMs: [],
     failures: 0,
     memoryMb: undefined,
   }));
   for (const subject of all) {
     say(`warming up ${subject.name}`);
-    await drive(target(subject, false), 128, seconds);
-    await drive(target(subject, true), 32, seconds / 2);
+    for (const model of ["bench/chat", "bench/messages"] as const) {
+      await drive(target(subject, model, false), connections, seconds);
+      await drive(target(subject, model, true), connections / 4, seconds / 2);
+    }
   }
   for (let round = 1; round <= rounds; round += 1) {
     say(`round ${round} of ${rounds}`);
     // The order turns with each round, so that no subject always follows the same one.
     for (let turn = 0; turn < all.length; turn += 1) {
       const index = (turn + round) % all.length;
-      const subject = all[index]!;
-      const row = rows[index]!;
-      const whole = await drive(target(subject, false), 128, seconds);
-      const streams = await drive(target(subject, true), 128, seconds);
-      const one = await drive(target(subject, false), 1, seconds);
-      row.whole.push(whole.answers / whole.seconds);
-      row.frames.push((streams.answers * framesPerStream) / streams.seconds);
-      row.oneMs.push(median(one));
-      row.failures += whole.failures + streams.failures + one.failures;
+      await measureRound(all[index]!, rows[index]!);
     }
   }
   all.forEach((subject, index) => (rows[index]!.memoryMb = residentMegabytes(subject.process)));
   return rows;
+}
+
+async function measureRound(subject: Subject, row: Measured): Promise<void> {
+  const load = async (model: "bench/chat" | "bench/messages", streamed: boolean, count: number) => {
+    const result = await drive(target(subject, model, streamed), count, seconds);
+    row.failures += result.failures;
+    return result;
+  };
+  const perSecond = ({ answers, seconds: took }: LoadResult): number => answers / took;
+  row.whole.push(perSecond(await load("bench/chat", false, connections)));
+  row.frames.push(perSecond(await load("bench/chat", true, connections)) * framesPerStream);
+  row.oneMs.push(median(await load("bench/chat", false, 1)));
+  row.convertedWhole.push(perSecond(await load("bench/messages", false, connections)));
+  row.convertedFrames.push(
+    perSecond(await load("bench/messages", true, connections)) * framesPerStream,
+  );
 }
 
 function median(result: LoadResult): number {

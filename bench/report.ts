@@ -6,6 +6,9 @@ export interface Measured {
   readonly whole: number[];
   /** Content frames per second at 128 connections, streamed answers, by round. */
   readonly frames: number[];
+  /** The same with the upstream speaking messages. */
+  readonly convertedWhole: number[];
+  readonly convertedFrames: number[];
   /** Median latency at one connection in milliseconds, by round. */
   readonly oneMs: number[];
   failures: number;
@@ -27,19 +30,23 @@ export function printReport(
   if (!bare) return;
   const pins = pinned ? "the measured process alone on its core" : "cores shared";
   console.log(
-    `\nDirect chat-completions; ${rounds} rounds of ${seconds} s, taken in turn; ${pins}.\n`,
+    `\nChat completions at 128 connections; ${rounds} rounds of ${seconds} s, taken in turn; ${pins}.\n`,
   );
   const header = [
     "",
-    "requests/s, 128 connections",
-    "frames/s, 128 streams",
+    "direct, requests/s",
+    "direct, frames/s",
+    "to messages, requests/s",
+    "to messages, frames/s",
     "added at 1 connection",
     "memory",
   ];
   const rows = measured.map((row) => [
     row.name,
-    `${percent(ratios(row.whole, bare.whole))} (${Math.round(middle(row.whole))})`,
-    `${percent(ratios(row.frames, bare.frames))} (${Math.round(middle(row.frames))})`,
+    share(row.whole, bare.whole),
+    share(row.frames, bare.frames),
+    share(row.convertedWhole, bare.convertedWhole),
+    share(row.convertedFrames, bare.convertedFrames),
     row === bare
       ? `- (${middle(row.oneMs).toFixed(2)} ms)`
       : `+${middle(differences(row.oneMs, bare.oneMs)).toFixed(2)} ms`,
@@ -66,4 +73,7 @@ const ratios = (values: readonly number[], base: readonly number[]): number[] =>
   values.map((value, index) => value / base[index]!);
 const differences = (values: readonly number[], base: readonly number[]): number[] =>
   values.map((value, index) => value - base[index]!);
+/** A ratio with the figure it is of. */
+const share = (values: readonly number[], base: readonly number[]): string =>
+  `${percent(ratios(values, base))} (${Math.round(middle(values))})`;
 const percent = (values: readonly number[]): string => `${Math.round(middle(values) * 100)} %`;

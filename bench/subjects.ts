@@ -59,7 +59,16 @@ export async function startTollgate(
 const configuration = (upstreamUrl: string): string => `
 providers:
   - { id: bench, dialect: openai-compatible, base_url: ${upstreamUrl}/v1, api_key: none, tier: community }
+  - { id: bench-messages, dialect: anthropic, base_url: ${upstreamUrl}/v1, api_key: none, tier: community }
 models:
+  - id: bench/messages
+    kind: text
+    endpoints: [chat_completions]
+    context_length: 200000
+    max_output_tokens: 32000
+    offers:
+      - { provider: bench-messages, protocol: messages, upstream_model: bench-large,
+          price: { input: "0.50", cache_read: "0.05", cache_write: "0.625", output: "2.00" } }
   - id: bench/chat
     kind: text
     endpoints: [chat_completions]
