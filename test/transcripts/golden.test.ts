@@ -82,6 +82,7 @@ const cases: readonly (readonly [title: string, name: string])[] = [
   ["CONV-101 CONV-104 CONV-105: fields of one protocol only", "direct-only"],
   ["CONV-112: searching the web", "web-search"],
   ["CONV-601: neighbours of one role", "neighbours"],
+  ["T30 CONV-202 CONV-302 CONV-402 CONV-502: a maximum by its newer name", "maximum"],
 ];
 
 const checks: readonly (readonly [title: string, check: Check])[] = [
