@@ -51,13 +51,16 @@ export function encodeReasoning(parts: readonly ReasoningPart[]): JsonObject {
 }
 
 /**
- * Adds streamed pieces of details to what was gathered: pieces of one item share `type` and `index`;
- * their texts are joined, everything else is the last told.
+ * Adds streamed pieces of details to what was gathered: pieces of one item share `type` and `index`, and tell no other
+ * `id`; their texts are joined, everything else is the last told.
  */
 export function mergeDetails(gathered: WireObject[], pieces: readonly WireObject[]): void {
   for (const piece of pieces) {
     const known = gathered.find(
-      (item) => item["type"] === piece["type"] && item["index"] === piece["index"],
+      (item) =>
+        item["type"] === piece["type"] &&
+        item["index"] === piece["index"] &&
+        (item["id"] ?? piece["id"]) === (piece["id"] ?? item["id"]),
     );
     if (!known) {
       gathered.push({ ...piece });

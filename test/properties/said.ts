@@ -1,0 +1,116 @@
+// What canonical parts say as far as a protocol can say it: the stated limits of answers, one function a protocol.
+import type { Usage } from "../../src/base/usage.ts";
+import type { Part, Signature } from "../../src/protocols/canonical/request.ts";
+import type { ProtocolName } from "../../src/protocols/index.ts";
+
+type Told =
+  | { readonly text: string }
+  | { readonly refusal: string }
+  | { readonly thought: string; readonly signature?: string }
+  | { readonly call: string; readonly id: string; readonly arguments: unknown };
+
+/** One thing an answer says, with the signatures of its own protocol only. Other protocols' refusals are text. */
+function told(part: Part, protocol: ProtocolName): Told[] {
+  const own = (signature: Signature | undefined): { signature?: string } =>
+    signature?.protocol === protocol ? { signature: signature.value } : {};
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? [] : [{ text: part.text }];
+    case "refusal": {
+      const hasRefusals = protocol === "chat" || protocol === "responses";
+      return [hasRefusals ? { refusal: part.text } : { text: part.text }];
+    }
+    case "reasoning": {
+      const signature = own(part.signature);
+      return part.text === "" && signature.signature === undefined
+        ? []
+        : [{ thought: part.text, ...signature }];
+    }
+    case "tool_call": {
+      const json = part.arguments === "" ? "{}" : part.arguments;
+      const signed = protocol === "generate_content" ? own(part.signature) : {};
+      return [{ call: part.name, id: part.id, arguments: JSON.parse(json) as unknown, ...signed }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Neighbouring texts as one; so are, in generateContent, thoughts up to their signature. */
+function joined(said: readonly Told[], protocol: ProtocolName): Told[] {
+  const result: Told[] = [];
+  for (const one of said) {
+    const last = result.at(-1);
+    if (last && "text" in last && "text" in one) {
+      result[result.length - 1] = { text: last.text + one.text };
+    } else if (
+      protocol === "generate_content" &&
+      last &&
+      "thought" in last &&
+      "thought" in one &&
+      last.signature === undefined
+    ) {
+      result[result.length - 1] = { ...one, thought: last.thought + one.thought };
+    } else result.push(one);
+  }
+  return result;
+}
+
+/**
+ * What an answer of this protocol keeps: chat tells its kinds apart, the others what was said in order.
+ * `paragraph` stands between the thoughts of chat, which are one text there: nothing where they came as a stream, which
+ * tells blank lines itself.
+ */
+export function said(
+  parts: readonly Part[],
+  protocol: ProtocolName,
+  paragraph: string = "\n\n",
+): unknown {
+  const all = parts.flatMap((part) => told(part, protocol));
+  if (protocol !== "chat") return joined(all, protocol);
+  const thoughts = all.flatMap((one) => ("thought" in one ? [one] : []));
+  const details = thoughts.flatMap(({ signature }) =>
+    signature === undefined ? [] : (JSON.parse(signature) as unknown[]),
+  );
+  return {
+    thoughts: thoughts.flatMap(({ thought }) => (thought === "" ? [] : [thought])).join(paragraph),
+    details,
+    text: all.map((one) => ("text" in one ? one.text : "")).join(""),
+    refusal: all.map((one) => ("refusal" in one ? one.refusal : "")).join(""),
+    calls: all.filter((one) => "call" in one),
+  };
+}
+
+/** Calls apart from the words: where both are said at once, only the order of each is kept. */
+export function saidApart(
+  parts: readonly Part[],
+  protocol: ProtocolName,
+  paragraph?: string,
+): unknown {
+  const isCall = (part: Part): boolean => part.type === "tool_call";
+  return {
+    words: said(
+      parts.filter((part) => !isCall(part)),
+      protocol,
+      paragraph,
+    ),
+    calls: said(parts.filter(isCall), protocol),
+  };
+}
+
+/** A usage as far as a protocol tells it; `upstream` is the one that told it first. */
+export function usageIn(
+  usage: Usage | undefined,
+  protocol: ProtocolName,
+  upstream: ProtocolName,
+): Usage | undefined {
+  if (!usage) return undefined;
+  switch (protocol) {
+    case "messages":
+      return { ...usage, reasoningTokens: upstream === "messages" ? usage.reasoningTokens : 0 };
+    case "generate_content":
+      return { ...usage, cacheWriteTokens: 0, cacheWrite1hTokens: 0 };
+    default:
+      return { ...usage, cacheWrite1hTokens: 0 };
+  }
+}
