@@ -113,14 +113,18 @@ function eventsOf(block: Block, id: string, protocol: ProtocolName): CanonicalEv
       { type: "tool_call_end", block: id, ...(protocol === "generate_content" ? signed : {}) },
     ];
   }
-  return [
-    { type: `${kind}_start`, block: id },
-    ...pieces.map((text) => ({ type: `${kind}_delta`, block: id, text })),
-    kind === "reasoning"
-      ? { type: "reasoning_end", block: id, ...signed }
-      : { type: `${kind}_end`, block: id },
-  ];
+  const told = pieces.map((text) => ({ type: `${kind}_delta` as const, block: id, text }));
+  return [{ type: `${kind}_start`, block: id }, ...told, endOf(kind, id, signed)];
 }
+
+const endOf = (
+  kind: "text" | "refusal" | "reasoning",
+  block: string,
+  signed: { signature?: Signature },
+): CanonicalEvent =>
+  kind === "reasoning"
+    ? { type: "reasoning_end", block, ...signed }
+    : { type: `${kind}_end`, block };
 
 /** Proof of reasoning as its protocol writes it. */
 export const signatureOf = (protocol: ProtocolName, id: string): Signature => ({
