@@ -90,7 +90,7 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
 }
 
 /** The error for a refused reservation; undefined when it was granted. */
-export function refusalOf(result: ReserveResult, amountNano: NanoUsd): GatewayError | undefined {
+function refusalOf(result: ReserveResult, amountNano: NanoUsd): GatewayError | undefined {
   switch (result.outcome) {
     case "reserved":
     case "already_reserved":

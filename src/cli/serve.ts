@@ -53,7 +53,7 @@ function stopOnSignal(gateway: Gateway): void {
 }
 
 /** What a person sees when the gateway is ready: on the very first start also the secrets shown once, and a call that works. */
-export function banner(gateway: Gateway, seconds: number, dataDir: string): string {
+function banner(gateway: Gateway, seconds: number, dataDir: string): string {
   const lines = ["", `  Tollgate is ready at ${gateway.url} (in ${seconds.toFixed(1)} s)`, ""];
   const row = (name: string, value: string): void =>
     void lines.push(`  ${name.padEnd(16)}${value}`);

@@ -171,7 +171,7 @@ function createScheduler(engine: Engine) {
 
   async function work(): Promise<void> {
     // Not before the caller has noted that work is under way.
-    await undefined;
+    await Promise.resolve();
     for (;;) {
       if (owner?.gone) {
         await engine.exec("rollback");

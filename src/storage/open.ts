@@ -21,7 +21,7 @@ export interface OpenOptions {
 }
 
 /** The server that `DATABASE_URL` names does not answer, or does not let us in. Never tells the password. */
-export class DatabaseUnreachableError extends Error {
+class DatabaseUnreachableError extends Error {
   constructor(url: string, cause: unknown) {
     const place = URL.canParse(url) ? new URL(url) : undefined;
     const name = place === undefined ? "" : ` ${place.host}${place.pathname}`;

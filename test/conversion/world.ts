@@ -46,7 +46,7 @@ const modelRow = (name: Name): string => `
       - { provider: up, protocol: ${name}, upstream_model: ${upstreamModel}, price: { input: "1", cache_read: "0.1", cache_write: "1.25", output: "10" } }`;
 
 /** Answers as the protocol of the path does, whole or streamed as asked. */
-export const answering: Answer = (request, response) => {
+const answering: Answer = (request, response) => {
   const protocol = names
     .map((name) => byName[name])
     .find(({ name }) => speaks(request.path, name))!;
@@ -184,7 +184,7 @@ export async function showCase(world: Conversions, one: Case): Promise<void> {
   expect(byName[from].textOf(answer)).toBe(byName[to].textOf(byName[to].whole()));
 }
 
-export const oneTool = {
+const oneTool = {
   name: "look",
   description: "Looks up a place",
   parameters: { type: "object", properties: { where: { type: "string" } }, required: ["where"] },

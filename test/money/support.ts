@@ -192,7 +192,7 @@ export async function benchOf(
 }
 
 /** A new database of a kind: options of `startTestGateway`. Its engine's files are there already, which saves seconds. */
-export async function placeOf(kind: "embedded" | "server") {
+async function placeOf(kind: "embedded" | "server") {
   const dataDir = kind === "embedded" ? await preparedDataDir() : temporaryDirectory();
   return {
     dataDir,

@@ -85,7 +85,7 @@ const price = (factor: number): string => {
 };
 
 /** One offer as YAML. */
-export const offerRow = (provider: "first" | "second", protocol: string): string =>
+const offerRow = (provider: "first" | "second", protocol: string): string =>
   `      - { provider: ${provider}, protocol: ${protocol}, upstream_model: ${upstreamModel}, price: ${price(provider === "first" ? 1 : 2)} }`;
 
 /** One model as YAML, offered by both providers unless told otherwise. */

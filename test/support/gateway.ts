@@ -36,6 +36,17 @@ interface Options {
   readonly directory?: string;
 }
 
+/** The members that were given at all: an absent one leaves the gateway's own default. */
+function given<Key extends keyof Options>(
+  options: Options,
+  keys: readonly Key[],
+): Pick<Options, Key> {
+  const entries = keys
+    .filter((key) => options[key] !== undefined)
+    .map((key) => [key, options[key]]);
+  return Object.fromEntries(entries) as Pick<Options, Key>;
+}
+
 /** Starts it on a free port. `close` also removes its directory. */
 export async function startTestGateway(options: Options = {}): Promise<GatewayUnderTest> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tollgate-test-"));
@@ -49,15 +60,10 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     ...options.environment,
   });
-  const { holdLeaseMs, keepAliveMs, forceConversion, receive, clock } = options;
   const gateway = await startGateway({
     environment,
     log: options.log ?? silentLog,
-    ...(receive === undefined ? {} : { receive }),
-    ...(holdLeaseMs === undefined ? {} : { holdLeaseMs }),
-    ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
-    ...(forceConversion === undefined ? {} : { forceConversion }),
-    ...(clock === undefined ? {} : { clock }),
+    ...given(options, ["receive", "holdLeaseMs", "keepAliveMs", "forceConversion", "clock"]),
   });
   const key = gateway.first?.apiKey ?? "";
   const rows = await gateway.database.query<{ id: string }>(

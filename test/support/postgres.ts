@@ -330,10 +330,3 @@ export function describeDatabases(name: string, suite: (open: OpenForTest) => vo
     });
   }
 }
-
-/** Ends the shared server before its process does; the next `sharedPostgres` starts another. */
-export async function stopSharedPostgres(): Promise<void> {
-  const server = await shared;
-  shared = undefined;
-  await server?.stop();
-}
