@@ -82,10 +82,21 @@ function encodeFormat(format: OutputFormat, request: CanonicalRequest): JsonObje
       return { responseMimeType: "application/json" };
     case "json_schema": {
       const isOwn = request.protocol === "generate_content";
-      const schema = isOwn ? format.schema : toVendorSchema(format.schema);
+      const schema = isOwn ? format.schema : toVendorSchema(described(format));
       return { responseMimeType: "application/json", responseJsonSchema: schema };
     }
   }
+}
+
+/** What the answer is for has a place within its schema only. */
+function described({
+  schema,
+  description,
+}: Extract<OutputFormat, { type: "json_schema" }>): JsonObject {
+  if (description === undefined) return schema;
+  const own = schema["description"];
+  const whole = typeof own === "string" ? `${description}\n\n${own}` : description;
+  return { ...schema, description: whole };
 }
 
 /** A budget and a level exclude each other, and a budget is the more exact wish. */

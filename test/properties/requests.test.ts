@@ -1,0 +1,97 @@
+// Random requests through each protocol: on its own nothing is lost, and to another the notes name exactly what is.
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
+import { noteParams } from "../../src/base/notes.ts";
+import type { CanonicalRequest, JsonObject } from "../../src/protocols/canonical/request.ts";
+import {
+  codecs,
+  createRoute,
+  protocolNames,
+  type ProtocolName,
+} from "../../src/protocols/index.ts";
+import {
+  conversationFacts,
+  missing,
+  settingFacts,
+  toBeTold,
+  toolFacts,
+  type Fact,
+} from "./facts.ts";
+import { asCarried } from "./equivalents.ts";
+import { someRequest } from "./requests.ts";
+
+const modelLimit = 8000;
+const address = { model: "acme/talk", stream: false };
+
+/** The way from one protocol to another; undefined where the upstream takes no such content. */
+function convert(caller: ProtocolName, upstream: ProtocolName, body: JsonObject) {
+  try {
+    return createRoute({
+      caller: codecs[caller],
+      upstream: codecs[upstream],
+      body,
+      stream: false,
+      requestedModel: "acme/talk",
+      model: "acme/talk",
+      upstreamModel: "vendor-model",
+      maxOutputTokens: modelLimit,
+      inputEstimate: 1,
+      id: "01abc",
+      createdAt: 1,
+    });
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "unsupported_content") return undefined;
+    throw error;
+  }
+}
+
+const isRefused = ({ messages }: CanonicalRequest, upstream: ProtocolName): boolean => {
+  const rules = codecs[upstream].limits.media;
+  return messages.some(({ content }) =>
+    content.some((part) => part.type === "media" && rules[part.media] === "refused"),
+  );
+};
+
+const factsOf = (request: CanonicalRequest): Fact[] => [
+  ...conversationFacts(request),
+  ...toolFacts(request),
+  ...settingFacts(request),
+];
+
+describe.each(protocolNames)("a request of %s", (caller) => {
+  const codec = codecs[caller];
+
+  it("is the same after it was written and read", () => {
+    fc.assert(
+      fc.property(someRequest(caller), (request) => {
+        const body = codec.encodeRequest(request, "acme/talk");
+        const read = codec.decodeRequest(body, address);
+        expect(missing(factsOf(request), factsOf(read))).toEqual([]);
+        expect(codec.encodeRequest(read, "acme/talk")).toEqual(body);
+      }),
+    );
+  });
+
+  it.each(protocolNames.filter((upstream) => upstream !== caller))(
+    "keeps all on its way to %s that is not told to be lost, and nothing is told that is not",
+    (upstream) => {
+      fc.assert(
+        fc.property(someRequest(caller), (random) => {
+          const body = codec.encodeRequest(random, "acme/talk");
+          const request = codec.decodeRequest(body, address);
+          const route = convert(caller, upstream, body);
+          expect(route === undefined).toBe(isRefused(request, upstream));
+          if (!route) return;
+          const arrived = codecs[upstream].decodeRequest(route.body, address);
+          const carried = asCarried(request, arrived, upstream);
+          const lost = missing(factsOf(carried), factsOf(arrived));
+          const told = noteParams(route.notes);
+          const namesOf = (facts: readonly Fact[]) => facts.map(({ name }) => name);
+          expect(told).toEqual(expect.arrayContaining(namesOf(toBeTold(lost))));
+          expect(namesOf(lost)).toEqual(expect.arrayContaining(told));
+        }),
+      );
+    },
+  );
+});
