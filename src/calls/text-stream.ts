@@ -117,8 +117,10 @@ class Relay {
     this.#linger = undefined;
   }
 
+  /** Counted from the last frame: a vendor that tells a reason with every frame is still writing. */
   #awaitClose(): void {
-    this.#linger ??= setTimeout(() => {
+    clearTimeout(this.#linger);
+    this.#linger = setTimeout(() => {
       this.#finish({ kind: "complete" });
       this.#options.exchange.abort();
     }, lingerMs);

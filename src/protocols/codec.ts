@@ -20,6 +20,8 @@ export type EndReason =
 export interface Transducer<In, Out> {
   push(input: In): Out[];
   end(why: EndReason): Out[];
+  /** Of a decoder: true while the upstream has said why it stopped, so that only its close is awaited. */
+  ending?(): boolean;
 }
 
 /**
@@ -29,6 +31,7 @@ export function transducer<State, In, Out>(
   initial: State,
   step: (state: State, input: In) => [State, Out[]],
   finish: (state: State, why: EndReason) => Out[],
+  ending: (state: State) => boolean = () => false,
 ): Transducer<In, Out> {
   let state = initial;
   let ended = false;
@@ -44,6 +47,7 @@ export function transducer<State, In, Out>(
       ended = true;
       return finish(state, why);
     },
+    ending: () => ending(state),
   };
 }
 

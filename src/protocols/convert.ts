@@ -158,10 +158,13 @@ function convertedTap(upstream: Codec, caller: Codec, context: AnswerContext): S
     push: (event) => take(decoder.push(event)),
     end: () => take(decoder.end({ kind: "complete" })),
     release(usage) {
+      // An upstream that has said why it stopped need not have closed.
+      const rest = finish ? [] : take(decoder.end({ kind: "complete" }));
       const told = seen.usage ?? usage;
       const last: CanonicalEvent[] = told ? [{ type: "usage", usage: told }] : [];
       if (finish) last.push(finish);
       return [
+        ...rest,
         ...last.flatMap((event) => encoder.push(event)),
         ...encoder.end({ kind: "complete" }),
       ];
@@ -170,7 +173,11 @@ function convertedTap(upstream: Codec, caller: Codec, context: AnswerContext): S
       ...encoder.push(errorEvent(error)),
       ...encoder.end({ kind: "cut", message: error.message }),
     ],
-    seen: viewOf(seen, () => text.read()),
+    seen: viewOf(
+      seen,
+      () => text.read(),
+      () => decoder.ending?.() === true,
+    ),
   };
 }
 
@@ -203,7 +210,7 @@ function observe(event: CanonicalEvent, seen: Seen, add: (text: string) => void)
   }
 }
 
-const viewOf = (seen: Seen, read: () => string): StreamSeen => ({
+const viewOf = (seen: Seen, read: () => string, isEnding: () => boolean): StreamSeen => ({
   get usage() {
     return seen.usage;
   },
@@ -211,7 +218,7 @@ const viewOf = (seen: Seen, read: () => string): StreamSeen => ({
     return read();
   },
   get ended() {
-    return seen.ended;
+    return seen.ended || (seen.error === undefined && isEnding());
   },
   get error() {
     return seen.error;

@@ -29,6 +29,8 @@ interface StreamState {
   readonly tools: ToolCalls;
   /** `finish_reason` and vLLM's `stop_reason`, kept until the stream ends: usage may follow. */
   finish: { readonly reason: string; readonly stopReason: unknown } | undefined;
+  /** Whether nothing but usage came after the reason so far. */
+  isEnding: boolean;
   markerSeen: boolean;
 }
 
@@ -42,9 +44,15 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     details: [],
     tools: noToolCalls(),
     finish: undefined,
+    isEnding: false,
     markerSeen: false,
   };
-  return transducer(initial, (state, event) => [state, takeEvent(state, event)], endStream);
+  return transducer(
+    initial,
+    (state, event) => [state, takeEvent(state, event)],
+    endStream,
+    (state) => state.isEnding,
+  );
 }
 
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
@@ -84,7 +92,9 @@ function takeChunk(state: StreamState, chunk: WireObject): CanonicalEvent[] {
     const createdAt = tokenCount(chunk["created"]);
     events.push({ type: "start", protocol: "chat", id: state.id, createdAt });
   }
-  if (choice) events.push(...takeDelta(state, objectOf(choice["delta"])));
+  const told = choice ? takeDelta(state, objectOf(choice["delta"])) : [];
+  events.push(...told);
+  if (told.length > 0) state.isEnding = false;
   const reason = nonEmpty(choice?.["finish_reason"]);
   if (reason !== undefined) {
     if (reason === "error") {
@@ -92,6 +102,7 @@ function takeChunk(state: StreamState, chunk: WireObject): CanonicalEvent[] {
     }
     // Blocks end with the stream: some vendors send their last piece after the reason.
     state.finish = { reason, stopReason: choice?.["stop_reason"] };
+    state.isEnding = true;
   }
   const usage = readUsage(
     chunk["usage"] ?? objectOf(chunk["x_groq"])["usage"] ?? choice?.["usage"],

@@ -45,6 +45,8 @@ interface State {
   readonly hasCalls: boolean;
   readonly usage: WireObject;
   readonly finishReason: string | undefined;
+  /** Whether nothing but usage came after the reason so far. */
+  readonly isEnding: boolean;
 }
 
 type Step = [State, CanonicalEvent[]];
@@ -58,11 +60,12 @@ const initial: State = {
   hasCalls: false,
   usage: {},
   finishReason: undefined,
+  isEnding: false,
 };
 
 /** A decoder of one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
-  return transducer(initial, step, end);
+  return transducer(initial, step, end, ({ isEnding }) => isEnding);
 }
 
 function step(state: State, event: SseEvent): Step {
@@ -83,7 +86,8 @@ function step(state: State, event: SseEvent): Step {
     events = [...events, ...more];
   }
   const reason = candidate["finishReason"] ?? blockReason(data);
-  if (typeof reason === "string") next = { ...next, finishReason: reason };
+  if (typeof reason === "string") next = { ...next, finishReason: reason, isEnding: true };
+  else if (events.length > 0) next = { ...next, isEnding: false };
   return usage([next, events], data["usageMetadata"]);
 }
 

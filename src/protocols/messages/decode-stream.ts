@@ -46,7 +46,9 @@ const initial: State = {
 
 /** A decoder of one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
-  return transducer(initial, step, end);
+  return transducer(initial, step, end, ({ stop, open, begun }) => {
+    return stop !== undefined && open.size === 0 && begun > 0;
+  });
 }
 
 function step(state: State, event: SseEvent): Step {

@@ -1,0 +1,38 @@
+// Converted streams whose upstream has said all, and then does not close as it should: the answer is whole all the same,
+// as it is on direct routes.
+import { expect, it } from "vitest";
+import { byName, conversions, convertedPairs, names } from "../conversion/world.ts";
+import type { Answer } from "../support/recorder.ts";
+
+const world = conversions();
+
+/** All the frames an upstream has, but for an end marker that some leave out; then what else it does. */
+const saysAll =
+  (frames: readonly string[], isReset: boolean): Answer =>
+  (_request, response) => {
+    const said = frames.filter(
+      (frame) => !frame.includes("[DONE]") && !frame.includes("message_stop"),
+    );
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(said.join(""), () => isReset && setTimeout(() => response.destroy(), 30));
+  };
+
+const resetting = convertedPairs.map(
+  ([from, to]) => [from, to, "resets its connection", true] as const,
+);
+// One caller for each upstream: each of these takes the second that is waited for the close.
+const leaving = names.map((to, index) => {
+  const from = names[(index + 1) % names.length]!;
+  return [from, to, "leaves its connection open", false] as const;
+});
+
+it.each([...resetting, ...leaving])(
+  "T16: a caller of %s has a whole answer from %s, which says all and then %s",
+  async (from, to, _way, isReset) => {
+    const { frames } = byName[to];
+    const started = performance.now();
+    const { events } = await world.stream(from, to, {}, saysAll(frames, isReset));
+    expect(byName[from].endsNormally(events)).toBe(true);
+    expect(performance.now() - started).toBeLessThan(2_500);
+  },
+);
