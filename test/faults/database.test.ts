@@ -124,7 +124,7 @@ describe("PostgreSQL under load", () => {
       );
       await eventually(() => (ends.length === 2 ? true : undefined), "two calls under way");
 
-      const restarted = postgres.restart("immediate", 5_000);
+      const restarted = postgres.restart("immediate", 8_000);
       await sleep(300);
       // Their answers are complete now, but cannot be charged yet: the callers wait.
       for (const end of ends) end();
