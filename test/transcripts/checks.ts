@@ -13,7 +13,13 @@ import {
   unsigned,
   upstreamModel,
 } from "./directions.ts";
-import { framesOf, readers, wire, type AnswerMeaning } from "./readers/index.ts";
+import {
+  framesOf,
+  readers,
+  wire,
+  type AnswerMeaning,
+  type StreamMeaning,
+} from "./readers/index.ts";
 import {
   convertedAnswer,
   convertedRequest,
@@ -169,16 +175,23 @@ export function* streams(transcript: Transcript): Generator<Finding> {
   }
 }
 
-/** Streams reach callers of their own protocol as they are. */
+/** Streams reach callers of their own protocol as they are; through the canonical form they are legal, too. */
 export function* directStreams(transcript: Transcript): Generator<Finding> {
-  for (const protocol of protocolNames) {
-    if (transcript.meaning.odd?.includes(protocol) || failed(transcript)) continue;
+  const { odd = [], native = [] } = transcript.meaning;
+  for (const protocol of failed(transcript) ? [] : protocolNames) {
     const { stream } = transcript.exchanges[protocol];
-    const reader = readers[protocol];
     const direction = { caller: protocol, upstream: protocol };
-    const tap = routeOf(transcript, direction, { stream: true }).tap();
-    const told = reader.stream(framesOf(stream.toString()));
-    const given = reader.stream(relayed(tap, eventsOf(stream)));
+    const give = (force: boolean): StreamMeaning =>
+      readers[protocol].stream(
+        relayed(routeOf(transcript, direction, { stream: true, force }).tap(), eventsOf(stream)),
+      );
+    if (!native.includes(protocol)) {
+      const told = { usage: estimate, ...ownAnswer(transcript, protocol), faults: [] };
+      yield [`${protocol}, forced`, unsigned(give(true)), told];
+    }
+    if (odd.includes(protocol)) continue;
+    const told = readers[protocol].stream(framesOf(stream.toString()));
+    const given = give(false);
     // A start that told nothing of its usage tells an estimate (T44).
     yield [protocol, given, { ...told, ...(told.usage ? {} : { usage: given.usage }) }];
   }

@@ -14,8 +14,8 @@ import { estimate, type Direction, type Transcript } from "./transcript.ts";
 
 /** What every call is told, or not told, about itself. */
 export const upstreamModel = "vendor-model-2026";
-export const model = "acme/talk";
-export const modelLimit = 8000;
+const model = "acme/talk";
+const modelLimit = 8000;
 
 interface RouteOptions {
   readonly stream?: boolean;

@@ -124,7 +124,7 @@ function patched(value: unknown, patch: unknown): unknown {
 }
 
 /** A meaning with patches. */
-export const withPatches = <Value>(value: Value, patches: readonly (Patch | undefined)[]): Value =>
+const withPatches = <Value>(value: Value, patches: readonly (Patch | undefined)[]): Value =>
   patches.reduce<unknown>(
     (changed, patch) => (patch === undefined ? changed : patched(changed, patch)),
     value,

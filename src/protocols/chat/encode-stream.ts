@@ -12,12 +12,15 @@ import type { AnswerContext, EndReason, Transducer } from "../codec.ts";
 import { transducer } from "../codec.ts";
 import { errorChunk } from "./errors.ts";
 import { encodeFinish } from "./finish.ts";
+import { member } from "../read.ts";
 import { detailsOf } from "./reasoning.ts";
 import { writeUsage } from "./usage.ts";
 
 interface StreamState {
   readonly fields: { id: string; object: string; created: number; model: string };
   readonly wantsUsage: boolean;
+  /** Whether an upstream of this protocol answers. */
+  isOwn: boolean;
   usage: Usage | undefined;
   /** Position of each call in the answer, and whether it got arguments. */
   readonly calls: Map<BlockId, { readonly index: number; hasArguments: boolean }>;
@@ -37,6 +40,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
       model: context.model,
     },
     wantsUsage: context.request.includeUsage === true,
+    isOwn: false,
     usage: undefined,
     calls: new Map(),
     hasReasoning: false,
@@ -50,6 +54,7 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
   if (state.ended) return [];
   switch (event.type) {
     case "start":
+      state.isOwn = event.protocol === "chat";
       return [delta(state, { role: "assistant", content: "", refusal: null })];
     case "text_delta":
       return [delta(state, { content: event.text })];
@@ -127,7 +132,15 @@ function chunk(state: StreamState, choices: Json[], usage: JsonObject | null = n
 function finishStream(state: StreamState, finish: Finish): SseEvent[] {
   state.ended = true;
   const reason = encodeFinish(finish);
-  const last = { index: 0, delta: {}, logprobs: null, finish_reason: reason };
+  // vLLM's word, for callers of its own protocol.
+  const stopReason = state.isOwn ? finish.stopSequence : undefined;
+  const last = {
+    index: 0,
+    delta: {},
+    logprobs: null,
+    finish_reason: reason,
+    ...member("stop_reason", stopReason),
+  };
   const frames = [chunk(state, [last])];
   if (state.wantsUsage && state.usage) frames.push(chunk(state, [], writeUsage(state.usage)));
   return [...frames, { data: "[DONE]" }];

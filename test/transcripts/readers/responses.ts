@@ -179,7 +179,7 @@ function request(body: Wire): RequestMeaning {
 }
 
 /** Usage as the protocol tells it. */
-export function usageOf(usage: unknown): UsageMeaning | undefined {
+function usageOf(usage: unknown): UsageMeaning | undefined {
   if (!isWire(usage)) return undefined;
   const input = wire(usage["input_tokens_details"]);
   return counted({
@@ -192,7 +192,7 @@ export function usageOf(usage: unknown): UsageMeaning | undefined {
 }
 
 /** A response object: what its output says, and how it ended. */
-export function answer(body: Wire): AnswerMeaning {
+function answer(body: Wire): AnswerMeaning {
   const says = joined(items(body["output"]).flatMap((item) => itemSays(item).said));
   const usage = usageOf(body["usage"]);
   const told = usage ? { usage } : {};
