@@ -88,8 +88,10 @@ async function endFailed(
   const error = toGatewayError(thrown);
   if (error.code === "internal_error")
     services.log.error({ err: thrown, call: record.id }, "a text call failed");
-  // A hold that was posted stays posted: a release after it is a named result without effect.
-  if (context) await context.spend.release(context.hold);
+  // A hold that was posted stays posted: a release after it is a named result without effect. Without a database the
+  // caller is not kept waiting for it a second time; the hold then ends with its lease.
+  const released = context?.spend.release(context.hold);
+  if (error.code !== "database_unavailable") await released;
   if (reply.gone) record.status = "client_closed";
   else recordFailure(record, error);
   if (reply.gone || reply.ended) return;
