@@ -18,6 +18,16 @@ export const objects = (value: unknown): WireObject[] => list(value).filter(isOb
 export const nonEmpty = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
+/** The JSON object that a text is, such as a stream frame's data; undefined where it is anything else. */
+export function parseObject(text: string): WireObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A member's members; none where it is no object. */
 export const objectOf = (value: unknown): WireObject => (isObject(value) ? value : {});
 

@@ -1,6 +1,6 @@
 /** Arguments of tool calls: JSON text in the canonical form, objects in messages and generateContent. */
-import { isObject } from "../base/json.ts";
 import type { JsonObject } from "./canonical/request.ts";
+import { parseObject } from "./read.ts";
 
 /**
  * The arguments as an object. "" counts as no arguments; what is no JSON object (a model may write anything)
@@ -8,11 +8,5 @@ import type { JsonObject } from "./canonical/request.ts";
  */
 export function argumentsObject(text: string): JsonObject {
   if (text.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value as JsonObject;
-  } catch {
-    // Not JSON: kept as text below.
-  }
-  return { arguments: text };
+  return (parseObject(text) as JsonObject | undefined) ?? { arguments: text };
 }

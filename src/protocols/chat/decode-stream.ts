@@ -8,7 +8,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { EndReason, Transducer } from "../codec.ts";
 import { transducer } from "../codec.ts";
-import { list, nonEmpty, objectOf, objects } from "../read.ts";
+import { list, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { mergeDetails, reasoningText, signatureOf } from "./reasoning.ts";
@@ -62,22 +62,13 @@ function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
     state.markerSeen = true;
     return endStream(state, { kind: "complete" });
   }
-  const chunk = parse(data);
+  const chunk = parseObject(data);
   if (!chunk) return breakOff(state, "The upstream sent a stream frame that is not a JSON object.");
   if (event.event === "error" || chunk["error"] || chunk["object"] === "error") {
     const { message, code } = decodeError(200, chunk);
     return breakOff(state, message, code);
   }
   return takeChunk(state, chunk);
-}
-
-function parse(data: string): WireObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function takeChunk(state: StreamState, chunk: WireObject): CanonicalEvent[] {

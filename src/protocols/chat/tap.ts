@@ -9,7 +9,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { StreamTap, TapOptions, WireError } from "../codec.ts";
-import { nonEmpty, objectOf } from "../read.ts";
+import { nonEmpty, objectOf, parseObject } from "../read.ts";
 import { createTextLog } from "../text-log.ts";
 import { decodeError, errorChunk } from "./errors.ts";
 import { outputTexts } from "./facts.ts";
@@ -106,7 +106,7 @@ function pushFrame(state: TapState, event: SseEvent): readonly SseEvent[] {
     state.markerSeen = true;
     return none;
   }
-  const chunk = parse(data);
+  const chunk = parseObject(data);
   if (!chunk) {
     state.error = { message: "The upstream sent a stream frame that is not a JSON object." };
     return none;
@@ -116,15 +116,6 @@ function pushFrame(state: TapState, event: SseEvent): readonly SseEvent[] {
     return none;
   }
   return takeChunk(state, chunk, data);
-}
-
-function parse(data: string): WireObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function takeChunk(state: TapState, chunk: WireObject, data: string): readonly SseEvent[] {

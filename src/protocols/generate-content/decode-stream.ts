@@ -7,6 +7,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
 import type { Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer } from "../codec.ts";
+import { parseObject } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { joinPartials } from "./partial-arguments.ts";
 import { madeUpPrefix, signatureOf } from "./parts.ts";
@@ -70,7 +71,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
 
 function step(state: State, event: SseEvent): Step {
   if (state.phase === "over" || event.data === "[DONE]") return [state, []];
-  const data = parse(event.data);
+  const data = parseObject(event.data);
   if (!data) return breakOff(state, "The upstream sent a frame that is not JSON.");
   if (data["error"] !== undefined && data["error"] !== null) {
     const { message, code, type } = decodeError(502, data);
@@ -89,15 +90,6 @@ function step(state: State, event: SseEvent): Step {
   if (typeof reason === "string") next = { ...next, finishReason: reason, isEnding: true };
   else if (events.length > 0) next = { ...next, isEnding: false };
   return usage([next, events], data["usageMetadata"]);
-}
-
-function parse(data: string): WireObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function start(state: State, data: WireObject): Step {

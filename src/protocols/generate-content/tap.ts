@@ -7,6 +7,7 @@ import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { StreamSeen, StreamTap, TapOptions, WireError } from "../codec.ts";
+import { parseObject } from "../read.ts";
 import { createTextLog, type TextLog } from "../text-log.ts";
 import { decodeError, encodeError } from "./errors.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
@@ -64,7 +65,7 @@ function viewOf(state: State): StreamSeen {
 
 function push(state: State, event: SseEvent): readonly SseEvent[] {
   if (state.phase !== "running" || event.data === "[DONE]") return [];
-  const data = parse(event.data);
+  const data = parseObject(event.data);
   if (!data) return breakOff(state, { message: "The upstream sent a frame that is not JSON." });
   if (data["error"] !== undefined && data["error"] !== null) {
     return breakOff(state, decodeError(502, data));
@@ -75,15 +76,6 @@ function push(state: State, event: SseEvent): readonly SseEvent[] {
   noteEnds(state, data);
   // No `event:` line: the vendor's SDK skips a frame that has one.
   return holdOrPass(state, { data: withModel(event.data, data, state.model) }, pieces.length > 0);
-}
-
-function parse(data: string): WireObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -7,6 +7,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
 import type { Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer } from "../codec.ts";
+import { parseObject } from "../read.ts";
 import { decodeThinking } from "./blocks.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish } from "./response.ts";
@@ -53,7 +54,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
 
 function step(state: State, event: SseEvent): Step {
   if (state.phase === "over" || event.data === "[DONE]") return [state, []];
-  const data = parse(event.data);
+  const data = parseObject(event.data);
   if (!data) return breakOff(state, "The upstream sent a frame that is not JSON.");
   switch (data["type"] ?? event.event) {
     case "message_start":
@@ -74,15 +75,6 @@ function step(state: State, event: SseEvent): Step {
     }
     default:
       return [state, []];
-  }
-}
-
-function parse(data: string): WireObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -6,6 +6,7 @@ import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { StreamSeen, StreamTap, TapOptions, WireError } from "../codec.ts";
+import { parseObject } from "../read.ts";
 import { decodeError, encodeError } from "./errors.ts";
 import { createDeltaLog, type DeltaLog } from "./delta-log.ts";
 import { decodeUsage, mergeUsage, tellsInput } from "./usage.ts";
@@ -84,7 +85,7 @@ function push(state: State, event: SseEvent): readonly SseEvent[] {
   }
   // Some vendors of this protocol add OpenAI's end marker.
   if (event.data === "[DONE]") return [];
-  const data = parse(event.data);
+  const data = parseObject(event.data);
   if (!data) return breakOff(state, { message: "The upstream sent a frame that is not JSON." });
   const name = typeof data["type"] === "string" ? data["type"] : (event.event ?? "");
   return pushNamed(state, name, data, { event: name, data: event.data });
@@ -92,15 +93,6 @@ function push(state: State, event: SseEvent): readonly SseEvent[] {
 
 /** A cheap look, so that a delta cut in half is not passed on as if it were whole (T16). */
 const looksWhole = (data: string): boolean => data.startsWith("{") && data.trimEnd().endsWith("}");
-
-function parse(data: string): WireObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function pushNamed(
   state: State,

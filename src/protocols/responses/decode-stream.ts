@@ -9,7 +9,7 @@ import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Part, Signature } from "../canonical/request.ts";
 import type { EndReason, Transducer } from "../codec.ts";
 import { transducer } from "../codec.ts";
-import { nonEmpty, objectOf, objects } from "../read.ts";
+import { nonEmpty, objectOf, objects, parseObject } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish, decodeItem } from "./response.ts";
 import { readUsage } from "./usage.ts";
@@ -50,7 +50,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
   const data = event.data.trim();
   if (data === "" || data === "[DONE]" || state.ended) return [];
-  const frame = parse(data);
+  const frame = parseObject(data);
   if (!frame) {
     state.error ??= { message: "The upstream sent a frame that is not JSON.", code: undefined };
     return [];
@@ -63,15 +63,6 @@ function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
   }
   if (isObject(frame["response"])) return takeResponse(state, type, frame["response"]);
   return state.error ? [] : [...begin(state, "", 0), ...takeFrame(state, type, frame)];
-}
-
-function parse(data: string): WireObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function begin(state: StreamState, id: string, createdAt: number): CanonicalEvent[] {

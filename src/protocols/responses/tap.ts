@@ -8,6 +8,7 @@ import type { GatewayError } from "../../base/errors.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { StreamTap, TapOptions, WireError } from "../codec.ts";
+import { parseObject } from "../read.ts";
 import { createTextLog } from "../text-log.ts";
 import { decodeError, errorEvent, responseError } from "./errors.ts";
 import { answerText } from "./facts.ts";
@@ -83,7 +84,7 @@ function pushFrame(state: TapState, event: SseEvent): readonly SseEvent[] {
   const data = event.data.trim();
   // The end marker is the gateway's to write, after the terminal event.
   if (data === "" || data === endMarker.data) return none;
-  const frame = parse(data);
+  const frame = parseObject(data);
   if (!frame) {
     state.error ??= { message: "The upstream sent a stream frame that is not a JSON object." };
     return none;
@@ -107,15 +108,6 @@ function pushFrame(state: TapState, event: SseEvent): readonly SseEvent[] {
 function frameType(frame: WireObject, event: SseEvent): string {
   if (typeof frame["type"] === "string") return frame["type"];
   return event.event ?? (frame["error"] ? "error" : "message");
-}
-
-function parse(data: string): WireObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function takeResponse(
