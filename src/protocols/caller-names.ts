@@ -2,9 +2,7 @@
  * What each protocol calls the things inside its messages, for notes: dotted names as callers write them, without the
  * indexes. Spec: "What the service does" 7; decisions.md "dropped parameters".
  */
-import type { Part, ProtocolName } from "./canonical/request.ts";
-
-type MediaPart = Extract<Part, { type: "media" }>;
+import type { MediaPart, ProtocolName } from "./canonical/request.ts";
 
 interface InnerNames {
   readonly media: (part: MediaPart) => string;

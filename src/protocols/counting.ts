@@ -2,7 +2,7 @@
  * Counting the tokens of a request that is not sent: what the two protocols that have an endpoint for it ask and answer.
  * decisions.md "also served"; wire notes: messages.md section 6, generate-content.md section 1.
  */
-import type { CanonicalRequest, JsonObject, Part } from "./canonical/request.ts";
+import type { CanonicalRequest, JsonObject, MediaPart, Part } from "./canonical/request.ts";
 
 /** One protocol's own way to count. */
 export interface TokenCounting {
@@ -62,7 +62,7 @@ export function promptOf(request: CanonicalRequest): PromptSize {
 }
 
 /** A document that is text goes to the model as that. */
-function documentText({ source }: Extract<Part, { type: "media" }>): string | undefined {
+function documentText({ source }: MediaPart): string | undefined {
   if (source.kind !== "base64" || !source.mediaType.startsWith("text/")) return undefined;
   return Buffer.from(source.data, "base64").toString("utf8");
 }

@@ -5,12 +5,11 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Note } from "../base/notes.ts";
-import type { CanonicalRequest, Message, Part, Tool } from "./canonical/request.ts";
+import type { CanonicalRequest, MediaPart, Message, Part, Tool } from "./canonical/request.ts";
 import { innerNames } from "./caller-names.ts";
 import type { FitTarget, Fitting } from "./fit-fields.ts";
 import type { Extra } from "./limits.ts";
 
-type MediaPart = Extract<Part, { type: "media" }>;
 type SignedPart = Extract<Part, { type: "reasoning" | "tool_call" }>;
 
 /** What the rules of one request share. */

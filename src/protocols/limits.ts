@@ -2,9 +2,14 @@
  * What a protocol can carry when it is the target of a conversion, as data: the one source for `fit`, for
  * docs/protocols.md and for what the rows CONV-2xx to CONV-5xx ask. Spec: "Parameter mapping", "Conversion rules".
  */
-import type { CanonicalFieldName, JsonObject, Part, ProtocolName } from "./canonical/request.ts";
+import type {
+  CanonicalFieldName,
+  JsonObject,
+  MediaPart,
+  ProtocolName,
+} from "./canonical/request.ts";
 
-export type MediaKind = Extract<Part, { type: "media" }>["media"];
+export type MediaKind = MediaPart["media"];
 
 /**
  * carried: the protocol has a place for it. dropped: it is left out and reported. refused: the request fails,

@@ -25,19 +25,22 @@ export interface CacheBreakpoint {
 /** One piece of a message. */
 export type Part =
   | { readonly type: "text"; readonly text: string; readonly cache?: CacheBreakpoint | undefined }
-  | {
-      readonly type: "media";
-      readonly media: "image" | "audio" | "video" | "file";
-      readonly source: MediaSource;
-      /** Image detail: `low`, `high`, `auto`, `original`. */
-      readonly detail?: string | undefined;
-      readonly filename?: string | undefined;
-      readonly cache?: CacheBreakpoint | undefined;
-    }
+  | MediaPart
   | ReasoningPart
   | ToolCallPart
   | ToolResultPart
   | { readonly type: "refusal"; readonly text: string };
+
+/** An image, audio, a video or a file. */
+export interface MediaPart {
+  readonly type: "media";
+  readonly media: "image" | "audio" | "video" | "file";
+  readonly source: MediaSource;
+  /** Image detail: `low`, `high`, `auto`, `original`. */
+  readonly detail?: string | undefined;
+  readonly filename?: string | undefined;
+  readonly cache?: CacheBreakpoint | undefined;
+}
 
 /** Reasoning of an earlier turn. A signature is valid at the protocol (and provider) that issued it, nowhere else. */
 export interface ReasoningPart {

@@ -13,10 +13,11 @@ import type {
   ToolChoice,
   ToolResultPart,
 } from "../canonical/request.ts";
+import { joinText } from "../content-parts.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
 import { member } from "../read.ts";
-import { encodeContent, encodeMedia, joinText } from "./parts.ts";
+import { encodeContent, encodeMedia } from "./parts.ts";
 import { encodeReasoning } from "./reasoning.ts";
 
 /** The upstream's body. `model` is the upstream's own name. */

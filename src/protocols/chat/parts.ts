@@ -1,28 +1,16 @@
 /** Content of chat messages: strings and parts, read and written. Spec: "Text endpoints"; T25, T27. */
 import { isObject, type WireObject } from "../../base/json.ts";
-import type { CacheBreakpoint, Json, JsonObject, NativeField, Part } from "../canonical/request.ts";
-import { audioFormat, audioMediaType, formatMediaUrl, parseMediaUrl } from "../media-url.ts";
-import { keepUnknown } from "../native.ts";
-import { list, member, nonEmpty, objectOf } from "../read.ts";
-
-type MediaPart = Extract<Part, { type: "media" }>;
-
-/** Reads a message's content. Parts that no other protocol knows are noted under their place, such as `messages[0].content[2]`. */
-export function decodeContent(content: unknown, param: string, native: NativeField[]): Part[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  const parts: Part[] = [];
-  for (const [index, wire] of list(content).entries()) {
-    const place = `${param}[${index}]`;
-    const part = isObject(wire) ? decodePart(wire) : undefined;
-    if (!part || !isObject(wire)) {
-      native.push({ param: place, value: wire });
-      continue;
-    }
-    parts.push(part);
-    keepUnknown(wire, knownKeys, place, native);
-  }
-  return parts;
-}
+import type {
+  CacheBreakpoint,
+  Json,
+  JsonObject,
+  MediaPart,
+  NativeField,
+  Part,
+} from "../canonical/request.ts";
+import { decodeAudio, decodeParts, encodeAudio, fileDataSource } from "../content-parts.ts";
+import { formatMediaUrl, parseMediaUrl } from "../media-url.ts";
+import { member, objectOf } from "../read.ts";
 
 const knownKeys = new Set([
   "type",
@@ -34,6 +22,10 @@ const knownKeys = new Set([
   "file",
   "cache_control",
 ]);
+
+/** Reads a message's content. Parts that no other protocol knows are noted under their place, such as `messages[0].content[2]`. */
+export const decodeContent = (content: unknown, param: string, native: NativeField[]): Part[] =>
+  decodeParts(content, param, native, { decode: decodePart, knownKeys });
 
 function decodePart(wire: WireObject): Part | undefined {
   if (wire["type"] === "text" && typeof wire["text"] === "string") {
@@ -60,12 +52,8 @@ function decodeMedia(wire: WireObject): MediaPart | undefined {
       if (typeof url !== "string") return undefined;
       return { type: "media", media: "video", source: parseMediaUrl(url) };
     }
-    case "input_audio": {
-      const { data, format } = objectOf(wire["input_audio"]);
-      if (typeof data !== "string") return undefined;
-      const mediaType = audioMediaType(nonEmpty(format) ?? "wav");
-      return { type: "media", media: "audio", source: { kind: "base64", mediaType, data } };
-    }
+    case "input_audio":
+      return decodeAudio(wire);
     case "file":
       return decodeFile(objectOf(wire["file"]));
     default:
@@ -77,10 +65,7 @@ function decodeFile(file: WireObject): MediaPart | undefined {
   const { file_data: data, file_id: fileId, filename } = file;
   const named = typeof filename === "string" ? { filename } : {};
   if (typeof data === "string") {
-    const source = data.startsWith("data:")
-      ? parseMediaUrl(data)
-      : ({ kind: "base64", mediaType: "application/pdf", data } as const);
-    return { type: "media", media: "file", source, ...named };
+    return { type: "media", media: "file", source: fileDataSource(data), ...named };
   }
   if (typeof fileId !== "string") return undefined;
   return { type: "media", media: "file", source: { kind: "file_id", fileId }, ...named };
@@ -93,10 +78,6 @@ function decodeCache(wire: WireObject): { cache?: CacheBreakpoint } {
   const { ttl } = marker;
   return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
 }
-
-/** All text of some parts; several texts are paragraphs of one. */
-export const joinText = (parts: readonly Part[]): string =>
-  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 
 /** A user's content: one text as a string, which every upstream takes, else parts. */
 export function encodeContent(parts: readonly Part[]): Json {
@@ -112,11 +93,7 @@ export function encodeMedia(part: MediaPart): JsonObject[] {
   const { media, source, detail, filename } = part;
   const url = formatMediaUrl(source);
   if (media === "file") return [{ type: "file", file: encodeFile(part, filename) }];
-  if (media === "audio") {
-    if (source.kind !== "base64") return [];
-    const input = { data: source.data, format: audioFormat(source.mediaType) };
-    return [{ type: "input_audio", input_audio: input }];
-  }
+  if (media === "audio") return encodeAudio(part);
   if (url === undefined) return [];
   if (media === "video") return [{ type: "video_url", video_url: { url } }];
   return [{ type: "image_url", image_url: detail === undefined ? { url } : { url, detail } }];

@@ -4,6 +4,7 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
+  MediaPart,
   MediaSource,
   NativeField,
   Part,
@@ -186,8 +187,6 @@ function resultText(response: unknown): { text: string; isError: boolean } {
 const looksLikeObject = (text: string): boolean => text.trimStart().startsWith("{");
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
-
-type MediaPart = Extract<Part, { type: "media" }>;
 
 function decodeMedia(part: WireObject): { data: string; part: MediaPart } | undefined {
   const inline = read(part, "inlineData");

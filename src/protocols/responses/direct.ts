@@ -1,6 +1,6 @@
 /**
  * Responses caller, responses upstream: the caller's body goes on as it is but for what must change
- * (TXT-07 to TXT-11, RESP-16, RESP-29, RESP-39, RESP-41).
+ * (TXT-07 to TXT-11, RESP-16, RESP-27, RESP-29, RESP-39, RESP-41).
  */
 import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
@@ -8,6 +8,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
+import { isOurReasoning } from "./encode-response.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { completeResponse } from "./response-object.ts";
 import { createResponsesTap } from "./tap.ts";
@@ -29,11 +30,19 @@ function directRequest(body: JsonObject, upstream: RequestAddress) {
     notes.push(dropped("parallel_tool_calls", "sent only with tools, dropped"));
     delete copy["parallel_tool_calls"];
   }
-  notes.push(...filterStreamOptions(copy));
+  notes.push(...removeOurReasoning(copy), ...filterStreamOptions(copy));
   return { body: copy, notes };
 }
 
 const dropped = (param: string, detail: string): Note => ({ param, kind: "dropped", detail });
+
+/** Reasoning that the gateway made an item of is known to no upstream, and without encryption says nothing to one. */
+function removeOurReasoning(copy: JsonObject): Note[] {
+  const { input } = copy;
+  if (!Array.isArray(input) || !input.some(isOurReasoning)) return [];
+  copy["input"] = input.filter((item) => !isOurReasoning(item));
+  return [dropped("input.reasoning", "the upstream takes its own earlier reasoning only, dropped")];
+}
 
 /** `stream_options` has one member; what else stands there is taken out (RESP-39). */
 function filterStreamOptions(copy: JsonObject): Note[] {

@@ -13,10 +13,11 @@ import type {
   Tool,
   ToolChoice,
 } from "../canonical/request.ts";
+import { joinText } from "../content-parts.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
 import { member } from "../read.ts";
-import { encodeInput, joinText } from "./parts.ts";
+import { encodeInput } from "./parts.ts";
 
 /** The upstream's body. `model` is the upstream's own name. */
 export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {

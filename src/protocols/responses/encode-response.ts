@@ -1,4 +1,5 @@
 /** Whole responses answers, and the items and objects that streams are made of, written from the canonical form. */
+import { isObject } from "../../base/json.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { CanonicalRequest, Json, JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
@@ -177,6 +178,16 @@ export const reasoningItem = (id: string, text: string, encrypted?: string): Jso
   summary: text === "" ? [] : [{ type: "summary_text", text }],
   ...member("encrypted_content", encrypted),
 });
+
+/** Ids of reasoning items that the gateway made: the call's own id is part of them. */
+const ourReasoningId = /^rs_req_/;
+
+/** Whether an input item is reasoning that no upstream of this protocol gave. */
+export function isOurReasoning(item: Json): boolean {
+  if (!isObject(item) || item["type"] !== "reasoning") return false;
+  const { id, encrypted_content: encrypted } = item;
+  return typeof id === "string" && ourReasoningId.test(id) && !encrypted;
+}
 
 /** A function call item; no arguments are an empty object once the call is complete. */
 export const callItem = (

@@ -1,28 +1,15 @@
 /** Content of responses items: strings and parts, read and written. Spec: "POST /v1/responses"; T25, T27. */
-import { isObject, type WireObject } from "../../base/json.ts";
-import type { JsonObject, MediaSource, NativeField, Part } from "../canonical/request.ts";
-import { audioFormat, audioMediaType, formatMediaUrl, parseMediaUrl } from "../media-url.ts";
-import { keepUnknown } from "../native.ts";
-import { list, member, nonEmpty, objectOf } from "../read.ts";
-
-type MediaPart = Extract<Part, { type: "media" }>;
-
-/** Reads an item's content. Parts that no other protocol knows are noted under their place, such as `input[0].content[2]`. */
-export function decodeContent(content: unknown, param: string, native: NativeField[]): Part[] {
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  const parts: Part[] = [];
-  for (const [index, wire] of list(content).entries()) {
-    const place = `${param}[${index}]`;
-    const part = isObject(wire) ? decodePart(wire) : undefined;
-    if (!part || !isObject(wire)) {
-      native.push({ param: place, value: wire });
-      continue;
-    }
-    parts.push(part);
-    keepUnknown(wire, knownKeys, place, native);
-  }
-  return parts;
-}
+import type { WireObject } from "../../base/json.ts";
+import type {
+  JsonObject,
+  MediaPart,
+  MediaSource,
+  NativeField,
+  Part,
+} from "../canonical/request.ts";
+import { decodeAudio, decodeParts, encodeAudio, fileDataSource } from "../content-parts.ts";
+import { formatMediaUrl, parseMediaUrl } from "../media-url.ts";
+import { member, nonEmpty } from "../read.ts";
 
 const knownKeys = new Set([
   "type",
@@ -40,6 +27,10 @@ const knownKeys = new Set([
   "logprobs",
 ]);
 
+/** Reads an item's content. Parts that no other protocol knows are noted under their place, such as `input[0].content[2]`. */
+export const decodeContent = (content: unknown, param: string, native: NativeField[]): Part[] =>
+  decodeParts(content, param, native, { decode: decodePart, knownKeys });
+
 function decodePart(wire: WireObject): Part | undefined {
   switch (wire["type"]) {
     case "input_text":
@@ -52,12 +43,8 @@ function decodePart(wire: WireObject): Part | undefined {
       return decodeImage(wire);
     case "input_file":
       return decodeFile(wire);
-    case "input_audio": {
-      const { data, format } = objectOf(wire["input_audio"]);
-      if (typeof data !== "string") return undefined;
-      const mediaType = audioMediaType(nonEmpty(format) ?? "wav");
-      return { type: "media", media: "audio", source: { kind: "base64", mediaType, data } };
-    }
+    case "input_audio":
+      return decodeAudio(wire);
     default:
       return undefined;
   }
@@ -84,11 +71,7 @@ function decodeFile(wire: WireObject): MediaPart | undefined {
 
 function fileSource(wire: WireObject): MediaSource | undefined {
   const data = nonEmpty(wire["file_data"]);
-  if (data !== undefined) {
-    return data.startsWith("data:")
-      ? parseMediaUrl(data)
-      : { kind: "base64", mediaType: "application/pdf", data };
-  }
+  if (data !== undefined) return fileDataSource(data);
   const url = nonEmpty(wire["file_url"]);
   if (url !== undefined) return { kind: "url", url };
   const fileId = nonEmpty(wire["file_id"]);
@@ -103,22 +86,16 @@ export function encodeInput(parts: readonly Part[]): JsonObject[] {
   });
 }
 
-function encodeMedia({ media, source, detail, filename }: MediaPart): JsonObject[] {
+function encodeMedia(part: MediaPart): JsonObject[] {
+  const { media, source, detail, filename } = part;
   const url = formatMediaUrl(source);
   const fileId = member("file_id", source.kind === "file_id" ? source.fileId : undefined);
   if (media === "image") {
     const image = url === undefined ? fileId : { image_url: url };
     return [{ type: "input_image", ...image, detail: detail ?? "auto" }];
   }
-  if (media === "audio" && source.kind === "base64") {
-    const input = { data: source.data, format: audioFormat(source.mediaType) };
-    return [{ type: "input_audio", input_audio: input }];
-  }
+  if (media === "audio") return encodeAudio(part);
   if (media !== "file") return [];
   const data = member(source.kind === "base64" ? "file_data" : "file_url", url);
   return [{ type: "input_file", ...data, ...fileId, ...member("filename", filename) }];
 }
-
-/** All text of some parts; several texts are paragraphs of one. */
-export const joinText = (parts: readonly Part[]): string =>
-  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
