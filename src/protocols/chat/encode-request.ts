@@ -15,7 +15,9 @@ import type {
 } from "../canonical/request.ts";
 import { joinText } from "../content-parts.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { setTools } from "../function-tools.ts";
 import { restoreNative } from "../native.ts";
+import { formatWith } from "../output-format.ts";
 import { member } from "../read.ts";
 import { encodeContent, encodeMedia } from "./parts.ts";
 import { encodeReasoning } from "./reasoning.ts";
@@ -33,7 +35,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   set("seed", request.seed);
   set("presence_penalty", request.presencePenalty);
   set("frequency_penalty", request.frequencyPenalty);
-  encodeTools(request, set);
+  setTools(request, set, { tool: encodeTool, choice: encodeToolChoice });
   set("response_format", request.outputFormat && encodeFormat(request.outputFormat));
   set("reasoning_effort", request.reasoning?.effort);
   set("verbosity", request.verbosity);
@@ -57,17 +59,6 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
 const maximumName = ({ protocol, names }: CanonicalRequest): string =>
   (protocol === "chat" ? names.maxOutputTokens : undefined) ?? "max_tokens";
 
-function encodeTools(
-  { tools = [], toolChoice, parallelToolCalls }: CanonicalRequest,
-  set: (key: string, value: Json | undefined) => void,
-): void {
-  // Upstreams refuse a choice among no tools.
-  if (tools.length === 0) return;
-  set("tools", tools.map(encodeTool));
-  set("tool_choice", toolChoice && encodeToolChoice(toolChoice));
-  set("parallel_tool_calls", parallelToolCalls);
-}
-
 function encodeTool({ name, description, parameters, strict }: Tool): JsonObject {
   const declaration: JsonObject = { name };
   if (description !== undefined) declaration["description"] = description;
@@ -85,20 +76,8 @@ function encodeToolChoice(choice: ToolChoice): Json {
   return { type: "allowed_tools", allowed_tools: allowed };
 }
 
-function encodeFormat(format: OutputFormat): JsonObject {
-  if (format.type === "text") return { type: "text" };
-  if (format.type === "json") return { type: "json_object" };
-  const { name = "answer", description, schema, strict } = format;
-  return {
-    type: "json_schema",
-    json_schema: {
-      name,
-      schema,
-      ...member("description", description),
-      ...member("strict", strict),
-    },
-  };
-}
+const encodeFormat = (format: OutputFormat): JsonObject =>
+  formatWith(format, (declaration) => ({ json_schema: declaration }));
 
 /** One turn as one or more messages: each tool result is its own, directly after the calls, before what the user adds. */
 function encodeMessage(message: Message): JsonObject[] {

@@ -2,15 +2,11 @@
  * The chat-completions request, read into the canonical form. Spec: "Parameter mapping among the four protocols".
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import type {
-  CanonicalRequest,
-  JsonObject,
-  OutputFormat,
-  Tool,
-  ToolChoice,
-} from "../canonical/request.ts";
+import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
+import { decodeFunction } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
+import { formatOf } from "../output-format.ts";
 import {
   inRequestOrder,
   isSet,
@@ -106,24 +102,14 @@ function decodeLimits(body: WireObject, { names, native }: Gathered): Fields {
 function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
   const tools: Tool[] = [];
   for (const [index, wire] of list(body["tools"]).entries()) {
-    if (isObject(wire) && isObject(wire["function"])) tools.push(decodeTool(wire["function"]));
+    if (isObject(wire) && isObject(wire["function"])) tools.push(decodeFunction(wire["function"]));
     else native.push({ param: `tools[${index}]`, value: wire });
   }
-  tools.push(...objects(body["functions"]).map(decodeTool));
+  tools.push(...objects(body["functions"]).map(decodeFunction));
   const name = ["tools", "functions"].find((key) => isSet(body[key]));
   if (name === undefined) return {};
   names.tools = name;
   return { tools };
-}
-
-function decodeTool(wire: WireObject): Tool {
-  const { name, description, parameters, strict } = wire;
-  return {
-    name: String(name),
-    ...(typeof description === "string" ? { description } : {}),
-    ...(isObject(parameters) ? { parameters: parameters as JsonObject } : {}),
-    ...(typeof strict === "boolean" ? { strict } : {}),
-  };
 }
 
 function decodeToolChoice(body: WireObject, { names, native }: Gathered): Fields {
@@ -161,27 +147,13 @@ function choiceOf(wire: unknown): ToolChoice | undefined {
 
 function decodeFormat(wire: unknown, { names, native }: Gathered): Fields {
   if (!isObject(wire)) return {};
-  const outputFormat = formatOf(wire);
+  const outputFormat = formatOf(wire, objectOf(wire["json_schema"]));
   if (!outputFormat) {
     native.push({ param: "response_format", value: wire });
     return {};
   }
   names.outputFormat = "response_format";
   return { outputFormat };
-}
-
-function formatOf(wire: WireObject): OutputFormat | undefined {
-  if (wire["type"] === "text") return { type: "text" };
-  if (wire["type"] === "json_object") return { type: "json" };
-  if (wire["type"] !== "json_schema") return undefined;
-  const { name, description, schema, strict } = objectOf(wire["json_schema"]);
-  return {
-    type: "json_schema",
-    schema: objectOf(schema) as JsonObject,
-    ...(typeof name === "string" ? { name } : {}),
-    ...(typeof description === "string" ? { description } : {}),
-    ...(typeof strict === "boolean" ? { strict } : {}),
-  };
 }
 
 const streamOptions = new Set(["include_usage"]);

@@ -15,7 +15,9 @@ import type {
 } from "../canonical/request.ts";
 import { joinText } from "../content-parts.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { setTools } from "../function-tools.ts";
 import { restoreNative } from "../native.ts";
+import { formatWith } from "../output-format.ts";
 import { member } from "../read.ts";
 import { encodeInput } from "./parts.ts";
 
@@ -30,7 +32,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   set("max_output_tokens", request.maxOutputTokens);
   set("temperature", request.temperature);
   set("top_p", request.topP);
-  encodeTools(request, set);
+  setTools(request, set, { tool: encodeTool, choice: encodeToolChoice });
   set("text", encodeText(request));
   set("reasoning", request.reasoning && encodeReasoningWish(request.reasoning));
   set("user", request.endUserId);
@@ -116,17 +118,6 @@ function encodeItem(part: Part): JsonObject[] {
   ];
 }
 
-function encodeTools(
-  { tools = [], toolChoice, parallelToolCalls }: CanonicalRequest,
-  set: (key: string, value: Json | undefined) => void,
-): void {
-  // Without tools there is nothing to choose from, or to call in parallel (RESP-16).
-  if (tools.length === 0) return;
-  set("tools", tools.map(encodeTool));
-  set("tool_choice", toolChoice && encodeToolChoice(toolChoice));
-  set("parallel_tool_calls", parallelToolCalls);
-}
-
 /** The tool in the flat form. `strict` is said always: left out it means true here and false everywhere else. */
 export function encodeTool({ name, description, parameters, strict }: Tool): JsonObject {
   return {
@@ -155,18 +146,8 @@ function encodeText({ outputFormat, verbosity }: CanonicalRequest): JsonObject |
 }
 
 /** `text.format`. */
-export function encodeFormat(format: OutputFormat): JsonObject {
-  if (format.type === "text") return { type: "text" };
-  if (format.type === "json") return { type: "json_object" };
-  const { name = "answer", description, schema, strict } = format;
-  return {
-    type: "json_schema",
-    name,
-    schema,
-    ...member("description", description),
-    ...member("strict", strict),
-  };
-}
+export const encodeFormat = (format: OutputFormat): JsonObject =>
+  formatWith(format, (declaration) => declaration);
 
 /** A caller that wants to see thoughts, without saying how much of them, gets the summary the model has (CONV-312). */
 function encodeReasoningWish(reasoning: Reasoning): JsonObject | undefined {

@@ -6,13 +6,14 @@ import type {
   CanonicalRequest,
   JsonObject,
   Message,
-  OutputFormat,
   Reasoning,
   Tool,
   ToolChoice,
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
+import { decodeFunction } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
+import { formatOf } from "../output-format.ts";
 import {
   inRequestOrder,
   isSet,
@@ -111,22 +112,12 @@ function decodeTools(wire: unknown, { names, native }: Gathered): Fields {
   for (const [index, tool] of list(wire).entries()) {
     const param = `tools[${index}]`;
     if (isObject(tool) && tool["type"] === "function") {
-      tools.push(decodeTool(tool));
+      tools.push(decodeFunction(tool));
       keepUnknown(tool, toolKeys, param, native);
     } else native.push({ param, value: tool });
   }
   names.tools = "tools";
   return { tools };
-}
-
-function decodeTool(wire: WireObject): Tool {
-  const { name, description, parameters, strict } = wire;
-  return {
-    name: String(name),
-    ...(typeof description === "string" ? { description } : {}),
-    ...(isObject(parameters) ? { parameters: parameters as JsonObject } : {}),
-    ...(typeof strict === "boolean" ? { strict } : {}),
-  };
 }
 
 function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
@@ -157,7 +148,8 @@ const textKeys = new Set(["format", "verbosity"]);
 function decodeText(wire: unknown, { names, native }: Gathered): Fields {
   if (!isObject(wire)) return {};
   const fields: Fields = {};
-  const format = formatOf(objectOf(wire["format"]));
+  const wish = objectOf(wire["format"]);
+  const format = formatOf(wish, wish);
   if (format) {
     fields.outputFormat = format;
     names.outputFormat = "text.format";
@@ -169,20 +161,6 @@ function decodeText(wire: unknown, { names, native }: Gathered): Fields {
   }
   keepUnknown(wire, textKeys, "text", native);
   return fields;
-}
-
-function formatOf(wire: WireObject): OutputFormat | undefined {
-  if (wire["type"] === "text") return { type: "text" };
-  if (wire["type"] === "json_object") return { type: "json" };
-  if (wire["type"] !== "json_schema") return undefined;
-  const { name, description, schema, strict } = wire;
-  return {
-    type: "json_schema",
-    schema: objectOf(schema) as JsonObject,
-    ...(typeof name === "string" ? { name } : {}),
-    ...(typeof description === "string" ? { description } : {}),
-    ...(typeof strict === "boolean" ? { strict } : {}),
-  };
 }
 
 const wishes = {

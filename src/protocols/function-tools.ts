@@ -1,0 +1,33 @@
+/** Function tools as the OpenAI-style protocols have them. Spec: "Parameter mapping among the four protocols"; RESP-16. */
+import { isObject, type WireObject } from "../base/json.ts";
+import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from "./canonical/request.ts";
+
+/** Reads what declares a function; the protocols differ in where it stands. */
+export function decodeFunction(wire: WireObject): Tool {
+  const { name, description, parameters, strict } = wire;
+  return {
+    name: String(name),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(isObject(parameters) ? { parameters: parameters as JsonObject } : {}),
+    ...(typeof strict === "boolean" ? { strict } : {}),
+  };
+}
+
+/** How a protocol writes one tool, and the choice among them. */
+interface ToolWriter {
+  readonly tool: (tool: Tool) => JsonObject;
+  readonly choice: (choice: ToolChoice) => Json;
+}
+
+/** Sets the tools of a request and what goes with them. */
+export function setTools(
+  { tools = [], toolChoice, parallelToolCalls }: CanonicalRequest,
+  set: (key: string, value: Json | undefined) => void,
+  writer: ToolWriter,
+): void {
+  // Without tools there is nothing to choose from, or to call in parallel: upstreams refuse it (RESP-16).
+  if (tools.length === 0) return;
+  set("tools", tools.map(writer.tool));
+  set("tool_choice", toolChoice && writer.choice(toolChoice));
+  set("parallel_tool_calls", parallelToolCalls);
+}

@@ -1,0 +1,34 @@
+/** The wished shape of the output, as the OpenAI-style protocols write it. Spec: "Parameter mapping among the four protocols". */
+import type { WireObject } from "../base/json.ts";
+import type { JsonObject, OutputFormat } from "./canonical/request.ts";
+import { member, objectOf } from "./read.ts";
+
+/**
+ * Reads a format; undefined for a type no other protocol knows. `declaration`: what holds a JSON schema with its name,
+ * which is the format itself or a member of it.
+ */
+export function formatOf(wire: WireObject, declaration: WireObject): OutputFormat | undefined {
+  if (wire["type"] === "text") return { type: "text" };
+  if (wire["type"] === "json_object") return { type: "json" };
+  if (wire["type"] !== "json_schema") return undefined;
+  const { name, description, schema, strict } = declaration;
+  return {
+    type: "json_schema",
+    schema: objectOf(schema) as JsonObject,
+    ...(typeof name === "string" ? { name } : {}),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(typeof strict === "boolean" ? { strict } : {}),
+  };
+}
+
+/** Writes a format. `place` puts a JSON schema's declaration where the protocol has it. */
+export function formatWith(
+  format: OutputFormat,
+  place: (declaration: JsonObject) => JsonObject,
+): JsonObject {
+  if (format.type === "text") return { type: "text" };
+  if (format.type === "json") return { type: "json_object" };
+  const { name = "answer", description, schema, strict } = format;
+  const optional = { ...member("description", description), ...member("strict", strict) };
+  return { type: "json_schema", ...place({ name, schema, ...optional }) };
+}
