@@ -10,9 +10,10 @@ import { collect, explode } from "./canonical/collect.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
-import type { AnswerContext, Codec, StreamSeen, StreamTap, WireError } from "./codec.ts";
+import type { AnswerContext, Codec, StreamTap, WireError } from "./codec.ts";
 import { fit } from "./fit.ts";
 import { directRoute, type Route, type RouteInput } from "./route.ts";
+import { viewOf } from "./stream-tap.ts";
 import { createTextLog } from "./text-log.ts";
 import { tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
@@ -173,11 +174,12 @@ function convertedTap(upstream: Codec, caller: Codec, context: AnswerContext): S
       ...encoder.push(errorEvent(error)),
       ...encoder.end({ kind: "cut", message: error.message }),
     ],
-    seen: viewOf(
-      seen,
-      () => text.read(),
-      () => decoder.ending?.() === true,
-    ),
+    seen: viewOf({
+      usage: () => seen.usage,
+      text: () => text.read(),
+      ended: () => seen.ended || (seen.error === undefined && decoder.ending?.() === true),
+      error: () => seen.error,
+    }),
   };
 }
 
@@ -209,18 +211,3 @@ function observe(event: CanonicalEvent, seen: Seen, add: (text: string) => void)
     default:
   }
 }
-
-const viewOf = (seen: Seen, read: () => string, isEnding: () => boolean): StreamSeen => ({
-  get usage() {
-    return seen.usage;
-  },
-  get text() {
-    return read();
-  },
-  get ended() {
-    return seen.ended || (seen.error === undefined && isEnding());
-  },
-  get error() {
-    return seen.error;
-  },
-});

@@ -10,6 +10,7 @@ import { tokenCount, type Usage } from "../../base/usage.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { StreamTap, TapOptions, WireError } from "../codec.ts";
 import { nonEmpty, objectOf, parseObject } from "../read.ts";
+import { viewOf } from "../stream-tap.ts";
 import { createTextLog } from "../text-log.ts";
 import { decodeError, errorChunk } from "./errors.ts";
 import { outputTexts } from "./facts.ts";
@@ -80,20 +81,12 @@ export function createChatTap(options: TapOptions): StreamTap {
       state.closed = true;
       return [{ data: JSON.stringify(errorChunk({ ...state.fields }, error)) }];
     },
-    seen: {
-      get usage() {
-        return state.usage;
-      },
-      get text() {
-        return state.text.read();
-      },
-      get ended() {
-        return state.markerSeen || isFinished(state);
-      },
-      get error() {
-        return state.error;
-      },
-    },
+    seen: viewOf({
+      usage: () => state.usage,
+      text: () => state.text.read(),
+      ended: () => state.markerSeen || isFinished(state),
+      error: () => state.error,
+    }),
   };
 }
 

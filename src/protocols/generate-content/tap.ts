@@ -6,24 +6,20 @@
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import type { StreamSeen, StreamTap, TapOptions, WireError } from "../codec.ts";
+import type { StreamTap, TapOptions } from "../codec.ts";
 import { parseObject } from "../read.ts";
+import { breakOff, endOnce, viewOf, type HeldStream } from "../stream-tap.ts";
 import { createTextLog, type TextLog } from "../text-log.ts";
 import { decodeError, encodeError } from "./errors.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
 
-interface State {
+interface State extends HeldStream<"running"> {
   /** The canonical model id as JSON text. */
   readonly model: string;
   readonly log: TextLog;
-  phase: "running" | "over" | "broken";
   usage: WireObject;
   /** By index of a candidate, whether it is still being written. */
   readonly open: Map<unknown, boolean>;
-  ended: boolean;
-  /** The frames that end the answer, kept until the charge is committed. */
-  held: SseEvent[];
-  error: WireError | undefined;
 }
 
 /** The tap of one stream. */
@@ -40,26 +36,13 @@ export function tapStream(options: TapOptions): StreamTap {
   };
   return {
     push: (event) => push(state, event),
-    release: () => release(state),
-    fail: (error) => fail(state, error),
-    seen: viewOf(state),
-  };
-}
-
-function viewOf(state: State): StreamSeen {
-  return {
-    get usage() {
-      return decodeUsage(state.usage);
-    },
-    get text() {
-      return state.log.read();
-    },
-    get ended() {
-      return state.ended;
-    },
-    get error() {
-      return state.error;
-    },
+    ...endOnce(state, () => ending(state), failure),
+    seen: viewOf({
+      usage: () => decodeUsage(state.usage),
+      text: () => state.log.read(),
+      ended: () => state.ended,
+      error: () => state.error,
+    }),
   };
 }
 
@@ -149,26 +132,9 @@ function withModel(text: string, data: WireObject, model: string): string {
   return JSON.stringify({ ...data, modelVersion: JSON.parse(model) as string });
 }
 
-function breakOff(state: State, error: WireError): readonly SseEvent[] {
-  state.error = error;
-  state.phase = "broken";
-  state.ended = false;
-  state.held = [];
-  return [];
-}
-
 /** The frames kept back. The protocol has no end marker: the stream just closes. */
-function release(state: State): readonly SseEvent[] {
-  if (state.phase !== "running") return [];
-  state.phase = "over";
-  const frames = state.held;
-  state.held = [];
-  return frames;
-}
+const ending = (state: State): readonly SseEvent[] => state.held;
 
-function fail(state: State, error: GatewayError): readonly SseEvent[] {
-  if (state.phase === "over") return [];
-  state.phase = "over";
-  state.held = [];
-  return [{ data: JSON.stringify(encodeError(error, "")) }];
-}
+const failure = (error: GatewayError): SseEvent => ({
+  data: JSON.stringify(encodeError(error, "")),
+});

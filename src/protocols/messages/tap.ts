@@ -5,22 +5,17 @@
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import type { StreamSeen, StreamTap, TapOptions, WireError } from "../codec.ts";
+import type { StreamTap, TapOptions } from "../codec.ts";
 import { parseObject } from "../read.ts";
+import { breakOff, endOnce, viewOf, type HeldStream } from "../stream-tap.ts";
 import { decodeError, encodeError } from "./errors.ts";
 import { createDeltaLog, type DeltaLog } from "./delta-log.ts";
 import { decodeUsage, mergeUsage, tellsInput } from "./usage.ts";
 
-/**
- * Where the stream stands: `stopped` after the upstream's last event, `broken` after its error or an answer that began
- * anew, `over` once the tap gave its ending or its failure.
- */
-type Phase = "waiting" | "running" | "stopped" | "broken" | "over";
-
-interface State {
+/** What the tap knows of its stream. It is `stopped` after the upstream's last event, `broken` also after an answer that began anew. */
+interface State extends HeldStream<"waiting" | "running" | "stopped"> {
   readonly options: TapOptions;
   readonly log: DeltaLog;
-  phase: Phase;
   messageId: unknown;
   /** Indexes of the blocks that began and did not end yet. */
   readonly openBlocks: Set<unknown>;
@@ -29,10 +24,6 @@ interface State {
   usage: WireObject;
   usageTold: boolean;
   stopReason: string | undefined;
-  ended: boolean;
-  /** The frames that end the stream, kept until the charge is committed. */
-  held: SseEvent[];
-  error: WireError | undefined;
 }
 
 /** The tap of one stream. */
@@ -54,26 +45,13 @@ export function tapStream(options: TapOptions): StreamTap {
   };
   return {
     push: (event) => push(state, event),
-    release: () => release(state),
-    fail: (error) => fail(state, error),
-    seen: viewOf(state),
-  };
-}
-
-function viewOf(state: State): StreamSeen {
-  return {
-    get usage() {
-      return state.usageTold ? decodeUsage(state.usage) : undefined;
-    },
-    get text() {
-      return state.log.read();
-    },
-    get ended() {
-      return state.ended;
-    },
-    get error() {
-      return state.error;
-    },
+    ...endOnce(state, () => ending(state), failure),
+    seen: viewOf({
+      usage: () => (state.usageTold ? decodeUsage(state.usage) : undefined),
+      text: () => state.log.read(),
+      ended: () => state.ended,
+      error: () => state.error,
+    }),
   };
 }
 
@@ -177,18 +155,8 @@ function hold(state: State, frame: SseEvent): readonly SseEvent[] {
   return [];
 }
 
-function breakOff(state: State, error: WireError): readonly SseEvent[] {
-  state.error = error;
-  state.phase = "broken";
-  state.held = [];
-  state.ended = false;
-  return [];
-}
-
 /** Closes what is open, then the frames kept back, then what the upstream left out of the ending. */
-function release(state: State): readonly SseEvent[] {
-  if (state.phase === "over" || state.phase === "broken") return [];
-  state.phase = "over";
+function ending(state: State): readonly SseEvent[] {
   const frames = [...state.openBlocks].map((index) => frameOf("content_block_stop", { index }));
   if (!state.held.some((frame) => frame.event === "message_delta")) {
     const reason = state.stopReason ?? (state.anyToolCall ? "tool_use" : "end_turn");
@@ -199,16 +167,12 @@ function release(state: State): readonly SseEvent[] {
   if (!state.held.some((frame) => frame.event === "message_stop")) {
     frames.push(frameOf("message_stop", {}));
   }
-  state.held = [];
   return frames;
 }
 
-function fail(state: State, error: GatewayError): readonly SseEvent[] {
-  if (state.phase === "over") return [];
-  state.phase = "over";
-  state.held = [];
+function failure(error: GatewayError): SseEvent {
   const { error: body } = encodeError(error, "");
-  return [frameOf("error", { error: body, request_id: null })];
+  return frameOf("error", { error: body, request_id: null });
 }
 
 const frameOf = (event: string, fields: object): SseEvent => ({

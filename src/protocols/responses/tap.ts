@@ -9,6 +9,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { StreamTap, TapOptions, WireError } from "../codec.ts";
 import { parseObject } from "../read.ts";
+import { viewOf } from "../stream-tap.ts";
 import { createTextLog } from "../text-log.ts";
 import { decodeError, errorEvent, responseError } from "./errors.ts";
 import { answerText } from "./facts.ts";
@@ -63,20 +64,12 @@ export function createResponsesTap(options: TapOptions): StreamTap {
       state.closed = true;
       return [failure(state, error), endMarker];
     },
-    seen: {
-      get usage() {
-        return state.usage;
-      },
-      get text() {
-        return state.text.read();
-      },
-      get ended() {
-        return state.terminal !== undefined;
-      },
-      get error() {
-        return state.error;
-      },
-    },
+    seen: viewOf({
+      usage: () => state.usage,
+      text: () => state.text.read(),
+      ended: () => state.terminal !== undefined,
+      error: () => state.error,
+    }),
   };
 }
 
