@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
 import { jsonContent, oneOf, orNull, ref, type Part } from "./document.ts";
+import { requestExamples, weather, weatherQuestion } from "./examples.ts";
 import { readable } from "./request-schema.ts";
 import { eventStream, textOperation } from "./text-operation.ts";
 
@@ -111,13 +112,9 @@ const chunk = Type.Object({
 
 const hello = { model: "sandbox/chat", messages: [{ role: "user", content: "Hello!" }] };
 
-const weather = {
-  type: "function",
-  function: {
-    name: "get_weather",
-    description: "The weather in a city now.",
-    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
-  },
+const withTool = {
+  messages: [{ role: "user", content: weatherQuestion }],
+  tools: [{ type: "function", function: weather }],
 };
 
 export const chat: Part = {
@@ -131,18 +128,10 @@ export const chat: Part = {
         request: {
           schema: "ChatRequest",
           examples: {
-            hello: { summary: "One question", value: hello },
+            ...requestExamples(hello, withTool),
             stream: {
               summary: "A stream, with its usage at the end",
               value: { ...hello, stream: true, stream_options: { include_usage: true } },
-            },
-            tools: {
-              summary: "A tool call",
-              value: {
-                model: "sandbox/chat",
-                messages: [{ role: "user", content: "What is the weather in Paris?" }],
-                tools: [weather],
-              },
             },
             dropped: {
               summary: "A parameter that is dropped and reported",

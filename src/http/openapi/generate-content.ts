@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
 import { jsonContent, ref, type Node, type Part } from "./document.ts";
+import { weather, weatherQuestion } from "./examples.ts";
 import { readable } from "./request-schema.ts";
 import { eventStream, textOperation } from "./text-operation.ts";
 
@@ -89,20 +90,10 @@ const examples = {
   tools: {
     summary: "A function call",
     value: {
-      contents: [{ role: "user", parts: [{ text: "What is the weather in Paris?" }] }],
+      contents: [{ role: "user", parts: [{ text: weatherQuestion }] }],
       tools: [
         {
-          functionDeclarations: [
-            {
-              name: "get_weather",
-              description: "The weather in a city now.",
-              parameters: {
-                type: "object",
-                properties: { city: { type: "string" } },
-                required: ["city"],
-              },
-            },
-          ],
+          functionDeclarations: [weather],
         },
       ],
     },

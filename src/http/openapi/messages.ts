@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
 import { byType, jsonContent, oneOf, orNull, ref, type Node, type Part } from "./document.ts";
+import { requestExamples, weather, weatherQuestion } from "./examples.ts";
 import { readable } from "./request-schema.ts";
 import { eventStream, textOperation } from "./text-operation.ts";
 
@@ -88,10 +89,10 @@ const hello = {
   messages: [{ role: "user", content: "Hello!" }],
 };
 
-const weather = {
-  name: "get_weather",
-  description: "The weather in a city now.",
-  input_schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+const { parameters, ...declared } = weather;
+const withTool = {
+  messages: [{ role: "user", content: weatherQuestion }],
+  tools: [{ ...declared, input_schema: parameters }],
 };
 
 const vendorHeader = (name: string, description: string): Node => ({
@@ -116,18 +117,7 @@ export const messages: Part = {
         ],
         request: {
           schema: "MessagesRequest",
-          examples: {
-            hello: { summary: "One question", value: hello },
-            stream: { summary: "A stream", value: { ...hello, stream: true } },
-            tools: {
-              summary: "A tool call",
-              value: {
-                ...hello,
-                messages: [{ role: "user", content: "What is the weather in Paris?" }],
-                tools: [weather],
-              },
-            },
-          },
+          examples: requestExamples(hello, withTool),
         },
         answer: {
           ...jsonContent("Message"),

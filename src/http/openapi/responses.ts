@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
 import { byType, jsonContent, oneOf, orNull, ref, type Part } from "./document.ts";
+import { requestExamples, weather, weatherQuestion } from "./examples.ts";
 import { readable } from "./request-schema.ts";
 import { eventStream, textOperation } from "./text-operation.ts";
 
@@ -94,11 +95,9 @@ const event = Type.Object(
 
 const hello = { model: "sandbox/responses", input: "Hello!" };
 
-const weather = {
-  type: "function",
-  name: "get_weather",
-  description: "The weather in a city now.",
-  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+const withTool = {
+  input: [{ role: "user", content: weatherQuestion }],
+  tools: [{ type: "function", ...weather }],
 };
 
 export const responses: Part = {
@@ -112,18 +111,7 @@ export const responses: Part = {
         style: "chat",
         request: {
           schema: "ResponsesRequest",
-          examples: {
-            hello: { summary: "One question", value: hello },
-            stream: { summary: "A stream", value: { ...hello, stream: true } },
-            tools: {
-              summary: "A tool call",
-              value: {
-                model: "sandbox/responses",
-                input: [{ role: "user", content: "What is the weather in Paris?" }],
-                tools: [weather],
-              },
-            },
-          },
+          examples: requestExamples(hello, withTool),
         },
         answer: {
           ...jsonContent("Response"),
