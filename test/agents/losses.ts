@@ -72,10 +72,10 @@ export const losses: Readonly<Record<string, Losses>> = {
       claudeGoogle,
     ),
   },
-  // Not towards messages: that vendor refuses reasoning it has not signed, whoever gave it (docs/clients.md).
   "claude-code-on-chat": {
     chat: run([cached], claudeChat),
     responses: run(["messages.content.thinking", cached], claudeResponses),
+    messages: run(["messages.thinking"], []),
     generate_content: run(["messages.content.thinking", cached], claudeGoogle),
   },
   "codex-on-responses": {
@@ -86,7 +86,7 @@ export const losses: Readonly<Record<string, Losses>> = {
   },
   "codex-on-messages": {
     chat: run([], codexChat),
-    responses: nothing,
+    responses: run(["input.reasoning"], []),
     messages: run(["input.reasoning"], codexMessages),
     generate_content: run(["input.reasoning"], codexGoogle),
   },

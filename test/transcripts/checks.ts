@@ -28,6 +28,7 @@ import {
   forDirection,
   ownAnswer,
   ownRequest,
+  withMark,
   type Direction,
   type Transcript,
 } from "./transcript.ts";
@@ -150,7 +151,8 @@ export function* directAnswers(transcript: Transcript): Generator<Finding> {
       );
     yield [protocol, give(false), told];
     if (transcript.meaning.native?.includes(protocol)) continue;
-    yield [`${protocol}, forced`, give(true), { usage: estimate, ...told }];
+    const shown = protocol === "messages" ? withMark(told) : told;
+    yield [`${protocol}, forced`, give(true), { usage: estimate, ...shown }];
   }
 }
 

@@ -172,11 +172,22 @@ export function convertedAnswer(
     const names = counted.filter(([name]) => !untold[caller].includes(name));
     answer.usage = Object.fromEntries(names);
   }
-  return withPatches(answer, [
+  const patched = withPatches(answer, [
     ...forDirection(given, direction),
     ...(form === "streamed" ? forDirection(streamed, direction) : []),
   ]);
+  return caller === "messages" ? withMark(patched) : patched;
 }
+
+/** In messages, a thought without a signature bears the gateway's mark. */
+export const withMark = (answer: AnswerMeaning): AnswerMeaning => ({
+  ...answer,
+  says: answer.says.map((said) =>
+    typeof said === "object" && "thinks" in said && said.thinks !== ""
+      ? { signature: "gw_unsigned", ...said }
+      : said,
+  ),
+});
 
 /** What is billed, and told the caller, where an upstream tells no usage. */
 export const estimate = { input: 77, output: 9 } as const;

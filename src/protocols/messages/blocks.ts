@@ -14,6 +14,7 @@ import type {
 } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
 import { argumentsObject } from "../tool-arguments.ts";
+import { unsignedMark } from "./unsigned.ts";
 
 type MediaPart = Extract<Part, { type: "media" }>;
 
@@ -82,7 +83,7 @@ function decodeBlock(block: WireObject, param: string, native: NativeField[]): P
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A thinking or redacted_thinking block. An empty signature is none. */
+/** A thinking or redacted_thinking block. An empty signature is none, and so is our mark. */
 export function decodeThinking(block: WireObject): ReasoningPart {
   if (block["type"] === "redacted_thinking") {
     const value = text(block["data"]);
@@ -94,7 +95,7 @@ export function decodeThinking(block: WireObject): ReasoningPart {
   }
   const thought = text(block["thinking"]);
   const value = text(block["signature"]);
-  return value === ""
+  return value === "" || value === unsignedMark
     ? { type: "reasoning", text: thought }
     : { type: "reasoning", text: thought, signature: { protocol: "messages", value } };
 }

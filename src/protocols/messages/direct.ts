@@ -1,6 +1,6 @@
 /**
- * The direct route of the messages protocol: the caller's body goes on as it is but for `model`, the filtered fields and
- * cache markers above the limit.
+ * The direct route of the messages protocol: the caller's body goes on as it is but for `model`, the filtered fields,
+ * cache markers above the limit, and thinking that was shown to the caller without a signature.
  * Spec: "Text endpoints"; TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
 import { isObject } from "../../base/json.ts";
@@ -13,6 +13,7 @@ import { limitCacheMarkers } from "./cache-markers.ts";
 import { decodeError } from "./errors.ts";
 import { validate } from "./request.ts";
 import { tapStream } from "./tap.ts";
+import { removeUnsignedThinking } from "./unsigned.ts";
 import { decodeUsage } from "./usage.ts";
 
 function facts(body: JsonObject): CallFacts {
@@ -58,7 +59,11 @@ function request(
   upstream: RequestAddress,
 ): { body: JsonObject; notes: readonly Note[] } {
   const copy = { ...body };
-  const notes = [...removeFilteredFields(copy), ...limitCacheMarkers(copy)];
+  const notes = [
+    ...removeFilteredFields(copy),
+    ...removeUnsignedThinking(copy),
+    ...limitCacheMarkers(copy),
+  ];
   copy["model"] = upstream.model;
   return { body: copy, notes };
 }

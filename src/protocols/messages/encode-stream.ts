@@ -12,6 +12,7 @@ import type { Finish } from "../canonical/response.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import { encodeError } from "./errors.ts";
 import { answerId, encodeFinish } from "./response.ts";
+import { ownSignature, unsignedMark } from "./unsigned.ts";
 import { encodeUsage } from "./usage.ts";
 
 type BlockEvent = Extract<CanonicalEvent, { block: BlockId }>;
@@ -23,6 +24,7 @@ type BlockEnd = Extract<
 /** A block whose turn has come or will come. */
 interface Waiting {
   readonly block: BlockId;
+  readonly isReasoning: boolean;
   /** What came for it before its turn. */
   readonly events: readonly BlockEvent[];
   /** Whether its `content_block_start` was sent. */
@@ -103,15 +105,20 @@ function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
 
 function take(state: State, event: BlockEvent): Step {
   const isStart = event.type.endsWith("_start");
-  const queue = isStart
-    ? [...state.queue, { block: event.block, events: [], isOpen: false }]
-    : state.queue;
+  const queue = isStart ? [...state.queue, waitingFor(event)] : state.queue;
   if (queue[0]?.block === event.block) return drain(...send({ ...state, queue }, event));
   const kept = queue.map((waiting) =>
     waiting.block === event.block ? { ...waiting, events: added(waiting.events, event) } : waiting,
   );
   return [{ ...state, queue: kept }, []];
 }
+
+const waitingFor = ({ block, type }: BlockEvent): Waiting => ({
+  block,
+  isReasoning: type === "reasoning_start",
+  events: [],
+  isOpen: false,
+});
 
 /** Deltas that wait are joined: what waits is then bounded by its text, not by the number of its pieces. */
 function added(events: readonly BlockEvent[], event: BlockEvent): readonly BlockEvent[] {
@@ -183,7 +190,7 @@ const delta = (state: State, wire: object): SseEvent =>
   frame("content_block_delta", { index: state.next - 1, delta: wire });
 
 function close(from: State, event: BlockEnd): Step {
-  const signature = event.type === "reasoning_end" ? ownSignature(event.signature) : undefined;
+  const signature = event.type === "reasoning_end" ? proofOf(from, event.signature) : undefined;
   const [state, frames] = signature ? sign(from, signature) : ([from, []] satisfies Step);
   const head = state.queue[0];
   const rest = { ...state, queue: state.queue.slice(1) };
@@ -191,9 +198,13 @@ function close(from: State, event: BlockEnd): Step {
   return [rest, [...frames, frame("content_block_stop", { index: state.next - 1 })]];
 }
 
-/** Another protocol's signature would be refused when the caller sends it back. */
-const ownSignature = (signature: Signature | undefined): Signature | undefined =>
-  signature?.protocol === "messages" ? signature : undefined;
+/** The signature of the first block of the queue. Thinking that was shown without one gets our mark. */
+function proofOf({ queue }: State, signature: Signature | undefined): Signature | undefined {
+  const mark = queue[0]?.isOpen ? unsigned : undefined;
+  return ownSignature(signature) ?? mark;
+}
+
+const unsigned: Signature = { protocol: "messages", value: unsignedMark };
 
 function sign(state: State, { value, redacted }: Signature): Step {
   if (redacted === true) return open(state, { type: "redacted_thinking", data: value });
@@ -210,7 +221,10 @@ function finish(from: State, told: Finish): Step {
     const stillOpen = drained.queue[0] === undefined ? undefined : drained.queue[0].block;
     const [closed, closing] =
       stillOpen === head.block
-        ? close(drained, { type: "text_end", block: head.block })
+        ? close(drained, {
+            type: head.isReasoning ? "reasoning_end" : "text_end",
+            block: head.block,
+          })
         : ([drained, []] satisfies Step);
     frames.push(...waited, ...closing);
     state = closed;

@@ -8,6 +8,7 @@ import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { decodeThinking } from "./blocks.ts";
+import { ownSignature, unsignedMark } from "./unsigned.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
 /** An upstream's answer. Results of the vendor's own server tools have no canonical form and are left out. */
@@ -125,13 +126,10 @@ function encodeBlock(part: Part): JsonObject | undefined {
   }
 }
 
-/**
- * Thinking is shown whoever thought it, but a signature only where it is this protocol's:
- * another's would be refused when the caller sends it back.
- */
+/** Thinking is shown whoever thought it, but a signature only where it is this protocol's; our mark stands for others. */
 function encodeThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
-  const own = signature?.protocol === "messages" ? signature : undefined;
+  const own = ownSignature(signature);
   if (own?.redacted === true) return { type: "redacted_thinking", data: own.value };
   if (text === "" && own === undefined) return undefined;
-  return { type: "thinking", thinking: text, signature: own?.value ?? "" };
+  return { type: "thinking", thinking: text, signature: own?.value ?? unsignedMark };
 }

@@ -3,6 +3,7 @@ import { collect, explode } from "../../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
 import { grammarFaults } from "../../../src/protocols/canonical/grammar.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { codecs } from "../../../src/protocols/index.ts";
 import { messagesCodec } from "../../../src/protocols/messages/index.ts";
 import {
   answerContext,
@@ -236,6 +237,48 @@ describe("encodeStream", () => {
     expect(blocks(reasoning("generate_content"))).toEqual([]);
   });
 
+  describe("CONV-219: thinking that nobody here has signed", () => {
+    const thinks = (block: string): CanonicalEvent[] => [
+      { type: "reasoning_start", block },
+      { type: "reasoning_delta", block, text: "Hm." },
+    ];
+    const deltasOf = (events: readonly CanonicalEvent[]) =>
+      dataOf(events).flatMap(({ delta, index }) => (delta?.type ? [[index, delta]] : []));
+    const thinking = { type: "thinking_delta", thinking: "Hm." };
+    const mark = { type: "signature_delta", signature: "gw_unsigned" };
+
+    it.each([
+      ["no signature", undefined],
+      ["another protocol's", { protocol: "generate_content", value: "s" }],
+      ["another gateway's mark", { protocol: "messages", value: "gw_unsigned" }],
+    ] as const)("with %s, gets our mark as its last delta", (_, signature) => {
+      const end: CanonicalEvent = { type: "reasoning_end", block: "r", signature };
+      const events = [start, ...thinks("r"), end, ...text("Hi"), finish];
+      const said = [1, { type: "text_delta", text: "Hi" }];
+      expect(deltasOf(events)).toEqual([[0, thinking], [0, mark], said]);
+    });
+
+    it("gets it where its block never ended, and text does not", () => {
+      const events: CanonicalEvent[] = [start, ...thinks("r"), ...text("Hi").slice(0, 2), finish];
+      const said = [1, { type: "text_delta", text: "Hi" }];
+      expect(deltasOf(events)).toEqual([[0, thinking], [0, mark], said]);
+    });
+
+    it("is marked once when it comes through two gateways, and shows its text only elsewhere", () => {
+      const events = [start, ...thinks("r"), { type: "reasoning_end", block: "r" }, finish];
+      const once = encode(events as CanonicalEvent[]);
+      const decoded = decodeAll(messagesCodec, once);
+      const again = encode(decoded);
+      const contentOf = (frames: typeof once) => frames.slice(1).map(({ data }) => data);
+      expect(contentOf(again).slice(0, -2)).toEqual(contentOf(once).slice(0, -2));
+      for (const name of ["chat", "responses", "generate_content"] as const) {
+        const told = JSON.stringify(encodeAll(codecs[name], decoded, answerContext));
+        expect(told).toContain("Hm.");
+        expect(told).not.toContain("gw_unsigned");
+      }
+    });
+  });
+
   it.each([
     ["an error", [start, { type: "error", message: "Cut." }]],
     ["nothing", [start, { type: "text_start", block: "t" }]],
@@ -288,6 +331,16 @@ describe("whole answers", () => {
   it("CONV-703 CONV-707 CONV-711 CONV-715 CONV-803 CONV-807 CONV-811: an answer of this protocol comes back as it was", () => {
     const response = messagesCodec.decodeResponse(wire);
     expect(messagesCodec.encodeResponse(response, answerContext)).toEqual(wire);
+  });
+
+  it("CONV-219: thinking without a signature of this protocol has our mark, and is read without any", () => {
+    const part = { type: "reasoning", text: "Hm." } as const;
+    const response = { ...messagesCodec.decodeResponse(wire), content: [part] };
+    const answer = messagesCodec.encodeResponse(response, answerContext);
+    expect(answer["content"]).toEqual([
+      { type: "thinking", thinking: "Hm.", signature: "gw_unsigned" },
+    ]);
+    expect(messagesCodec.decodeResponse(answer).content).toEqual([part]);
   });
 
   it("CONV-815 CONV-820: reasoning is part of the output, without a field of its own", () => {

@@ -186,6 +186,37 @@ describe("the request of a direct responses route", () => {
     expect(sent({ include_obfuscation: true }).notes).toEqual([]);
   });
 
+  describe("RESP-27: reasoning items that the gateway made", () => {
+    const made: JsonObject = { type: "reasoning", id: "rs_req_01abc_0", summary: [] };
+    const said: JsonObject = { role: "user", content: "hi" };
+    const sent = (item: JsonObject) => {
+      const input = [said, item, item, said];
+      return { input, ...direct.request({ ...minimal, input }, upstream) };
+    };
+
+    it.each<[string, JsonObject]>([
+      ["without encrypted_content", made],
+      ["with none as null", { ...made, encrypted_content: null }],
+    ])("%s are taken out and reported once", (_, item) => {
+      const { input, body, notes } = sent(item);
+      expect(body["input"]).toEqual([said, said]);
+      expect(noteParams(notes)).toEqual(["input.reasoning"]);
+      expect(notes.map(({ kind }) => kind)).toEqual(["dropped"]);
+      expect(input).toHaveLength(4);
+    });
+
+    it.each<[string, JsonObject]>([
+      ["with encrypted_content", { ...made, encrypted_content: "zzz" }],
+      ["with a vendor's id", { ...made, id: "rs_0183" }],
+      ["without an id", { type: "reasoning", summary: [] }],
+      ["of another kind", { type: "function_call", id: "rs_req_1", call_id: "c", name: "f" }],
+    ])("items %s stay, and nothing is copied", (_, item) => {
+      const { input, body, notes } = sent(item);
+      expect(body["input"]).toBe(input);
+      expect(notes).toEqual([]);
+    });
+  });
+
   it("RESP-20: nothing is injected", () => {
     expect(direct.request(minimal, upstream).body).toEqual({ model: "talk-large", input: "hi" });
   });

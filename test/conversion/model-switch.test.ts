@@ -1,0 +1,102 @@
+/**
+ * A conversation that changes its model: what was shown of another protocol's reasoning goes back to a vendor that takes
+ * none but its own, on a direct route. CONV-219, RESP-27.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSseParser } from "../../src/base/sse.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+type Body = Record<string, unknown>;
+
+let gateway: GatewayUnderTest;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway?.close());
+
+const script = { reasoning: "The shelf first.", reply: "It stands there." };
+const question = `Where is it?\n#sandbox ${JSON.stringify(script)}`;
+const first = { role: "user", content: question };
+const second = { role: "user", content: "And now?" };
+
+async function whole(path: string, body: Body): Promise<Body> {
+  const answer = await gateway.post(path, body);
+  const text = await answer.text();
+  expect([answer.status, answer.ok ? "" : text]).toEqual([200, ""]);
+  return JSON.parse(text) as Body;
+}
+
+/** The blocks that a client of the protocol puts together of a stream. */
+async function streamedBlocks(body: Body): Promise<Body[]> {
+  const answer = await gateway.post("/v1/messages", { ...body, stream: true });
+  const parser = createSseParser();
+  const frames = [...parser.push(new Uint8Array(await answer.arrayBuffer())), ...parser.end()];
+  const blocks: Body[] = [];
+  for (const { data } of frames) {
+    const event = JSON.parse(data) as { type: string; content_block: Body; delta: Body };
+    if (event.type === "content_block_start") blocks.push({ ...event.content_block });
+    if (event.type !== "content_block_delta") continue;
+    const block = blocks.at(-1)!;
+    for (const member of ["text", "thinking", "signature"]) {
+      const piece = event.delta[member];
+      if (typeof piece === "string") block[member] = String(block[member]) + piece;
+    }
+  }
+  return blocks;
+}
+
+const droppedIn = (answer: Body): unknown => (answer["gw"] as Body | undefined)?.["droppedParams"];
+
+describe("a messages conversation", () => {
+  const request = { model: "sandbox/chat", max_tokens: 2000, messages: [first] };
+  const shown = [
+    { type: "thinking", thinking: script.reasoning, signature: "gw_unsigned" },
+    { type: "text", text: script.reply },
+  ];
+
+  it.each([
+    ["whole", async () => (await whole("/v1/messages", request))["content"]],
+    ["streamed", () => streamedBlocks(request)],
+  ])("CONV-219: answered %s by a chat upstream, goes on at a messages upstream", async (_, ask) => {
+    const content = await ask();
+    expect(content).toEqual(shown);
+    const messages = [first, { role: "assistant", content }, second];
+    const answer = await whole("/v1/messages", { ...request, model: "sandbox/messages", messages });
+    expect(droppedIn(answer)).toEqual(["messages.thinking"]);
+    // The vendor, as the sandbox plays it, refuses an unsigned thought; what went on has none.
+    const sent = JSON.stringify(await lastSent("anthropic"));
+    expect(sent).toContain(script.reply);
+    expect(sent).not.toContain("gw_unsigned");
+  });
+
+  it("a thought that its own vendor signed goes back as it came", async () => {
+    const own = { ...request, model: "sandbox/messages", max_tokens: 4000 };
+    const thinking = { type: "enabled", budget_tokens: 1024 };
+    const { content } = await whole("/v1/messages", { ...own, thinking });
+    expect(content).toMatchObject([{ type: "thinking", thinking: script.reasoning }, {}]);
+    const messages = [first, { role: "assistant", content }, second];
+    const answer = await whole("/v1/messages", { ...own, messages });
+    expect(droppedIn(answer)).toBeUndefined();
+    expect((await lastSent("anthropic"))["messages"]).toEqual(messages);
+  });
+});
+
+describe("a responses conversation", () => {
+  it("RESP-27: answered by a chat upstream, goes on at a responses upstream", async () => {
+    const request = { model: "sandbox/chat", input: [first] };
+    const { output } = (await whole("/v1/responses", request)) as { output: Body[] };
+    expect(output.map(({ type }) => type)).toEqual(["reasoning", "message"]);
+    const input = [first, ...output, second];
+    const answer = await whole("/v1/responses", { model: "sandbox/responses", input });
+    expect(droppedIn(answer)).toEqual(["input.reasoning"]);
+    expect((await lastSent("openai"))["input"]).toEqual([first, output[1], second]);
+  });
+});
+
+/** The body of the last request that a vendor of the sandbox got. */
+async function lastSent(vendor: string): Promise<Body> {
+  const query = `contains=${encodeURIComponent("And now?")}`;
+  const journal = await fetch(`${gateway.sandboxUrl!}/__journal?${query}`);
+  const { data } = (await journal.json()) as { data: { vendor: string; body: Body }[] };
+  return data.findLast((entry) => entry.vendor === vendor)!.body;
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { messagesCodec } from "../../../src/protocols/messages/index.ts";
+
+const { direct } = messagesCodec;
+const upstream = { model: "vendor-model", stream: true };
+const minimal: JsonObject = { model: "acme/talk", max_tokens: 100 };
+
+describe("CONV-219: thinking that the gateway showed without a signature", () => {
+  const marked = { type: "thinking", thinking: "Hm.", signature: "gw_unsigned" };
+  const call = { type: "tool_use", id: "toolu_1", name: "ls", input: {} };
+  const history = (...turns: JsonObject[][]): JsonObject => ({
+    ...minimal,
+    messages: [
+      { role: "user", content: "hi" },
+      ...turns.map((content) => ({ role: "assistant", content })),
+    ],
+  });
+
+  it("is taken out and reported once; the caller's object stays as it is", () => {
+    const body = history([marked, call], [{ type: "text", text: "Hi" }], [marked, marked, call]);
+    const before = structuredClone(body);
+    const { body: sent, notes } = direct.request(body, upstream);
+    const kept = history([call], [{ type: "text", text: "Hi" }], [call]);
+    expect(sent).toEqual({ ...kept, model: "vendor-model" });
+    expect(notes).toEqual([
+      {
+        param: "messages.thinking",
+        kind: "dropped",
+        detail: expect.stringContaining("its own signature only") as string,
+      },
+    ]);
+    expect(body).toEqual(before);
+  });
+
+  it("T25: leaves no message empty", () => {
+    const { body } = direct.request(history([marked]), upstream);
+    expect(body["messages"]).toEqual([
+      { role: "user", content: "hi" },
+      { role: "assistant", content: [{ type: "text", text: "(no content)" }] },
+    ]);
+  });
+
+  it.each([
+    ["a vendor's signature", [{ ...marked, signature: "c2ln" }]],
+    ["an empty signature, as compatible vendors give", [{ ...marked, signature: "" }]],
+    ["no signature", [{ type: "thinking", thinking: "Hm." }]],
+    ["no thinking", [call]],
+  ] as [string, JsonObject[]][])("TXT-07: with %s nothing is copied or reported", (_, blocks) => {
+    const body = history(blocks);
+    const { body: sent, notes } = direct.request(body, upstream);
+    expect(sent["messages"]).toBe(body["messages"]);
+    expect(notes).toEqual([]);
+  });
+});
