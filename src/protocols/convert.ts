@@ -11,6 +11,7 @@ import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
 import type { AnswerContext, Codec, StreamTap, WireError } from "./codec.ts";
+import { withDropped } from "./dropped-params.ts";
 import { fit } from "./fit.ts";
 import { directRoute, type Route, type RouteInput } from "./route.ts";
 import { viewOf } from "./stream-tap.ts";
@@ -90,12 +91,6 @@ function prepare(
     notes: [...fitted.notes, ...tidied.notes, ...renamed.notes],
     upstream: renamed.upstream,
   };
-}
-
-function withDropped(answer: JsonObject, droppedParams: readonly string[]): JsonObject {
-  return droppedParams.length === 0
-    ? answer
-    : { ...answer, gw: { droppedParams: [...droppedParams] } };
 }
 
 /** A complete stream as a whole answer of the upstream's own protocol; undefined when it broke off. */

@@ -9,6 +9,7 @@ import type { JsonObject } from "./canonical/request.ts";
 import { chatCodec } from "./chat/index.ts";
 import type { WireError } from "./codec.ts";
 import { jsonCharacters } from "./count-text.ts";
+import { withDropped } from "./dropped-params.ts";
 import { removeFilteredFields } from "./filter.ts";
 import type { Route } from "./route.ts";
 import { compileCheck, nullable, oneOf } from "./wire-check.ts";
@@ -76,8 +77,7 @@ export function embeddingRoute({ body, model, upstreamModel }: EmbeddingRouteInp
     text: () => "",
     answer(answer, droppedParams) {
       answer["model"] = model;
-      if (droppedParams.length > 0) answer["gw"] = { droppedParams: [...droppedParams] };
-      return answer;
+      return withDropped(answer, droppedParams);
     },
     tap: noStream,
     framesOf: noStream,

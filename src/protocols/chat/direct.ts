@@ -4,6 +4,7 @@
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
+import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
@@ -29,8 +30,7 @@ function directRequest(body: JsonObject, upstream: RequestAddress) {
 function directAnswer(answer: JsonObject, model: string, dropped: readonly string[]): JsonObject {
   answer["model"] = model;
   if (isObject(answer["usage"])) answer["usage"] = normaliseUsage(answer["usage"]);
-  if (dropped.length > 0) answer["gw"] = { droppedParams: [...dropped] };
-  return answer;
+  return withDropped(answer, dropped);
 }
 
 function failure(answer: JsonObject): WireError | undefined {

@@ -7,6 +7,7 @@ import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute, WireError } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
+import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
 import { read } from "./names.ts";
@@ -70,8 +71,7 @@ function failure(wire: JsonObject): WireError | undefined {
 
 function answer(wire: JsonObject, model: string, droppedParams: readonly string[]): JsonObject {
   wire["modelVersion"] = model;
-  if (droppedParams.length > 0) wire["gw"] = { droppedParams: [...droppedParams] };
-  return wire;
+  return withDropped(wire, droppedParams);
 }
 
 export const direct: DirectRoute = {

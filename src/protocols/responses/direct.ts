@@ -6,6 +6,7 @@ import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
+import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
 import { isOurReasoning } from "./encode-response.ts";
@@ -60,8 +61,7 @@ function filterStreamOptions(copy: JsonObject): Note[] {
 
 function directAnswer(answer: JsonObject, model: string, names: readonly string[]): JsonObject {
   completeResponse(answer, model);
-  if (names.length > 0) answer["gw"] = { droppedParams: [...names] };
-  return answer;
+  return withDropped(answer, names);
 }
 
 /** A response that failed is no answer; one that is still under way (`background`) is. */
