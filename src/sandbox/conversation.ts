@@ -2,7 +2,7 @@
  * What a vendor was asked, read out of its own request shape: enough to decide on an answer, and no more.
  * This is not the gateway's canonical form, on purpose: a fake must not share our bugs.
  */
-import type { Json } from "./json.ts";
+import { asList, asObject, asText, type Json } from "./json.ts";
 
 /** One message of the history. Results of tools are a turn of their own or part of a user's, as the vendor has it. */
 export interface Turn {
@@ -31,6 +31,23 @@ export interface Question {
   readonly reasoning: boolean;
   /** The caller asked for JSON, maybe of this schema. */
   readonly json: { readonly schema?: Json } | undefined;
+}
+
+/** The texts of some parts, a line each. */
+export const textOf = (parts: readonly Json[]): string =>
+  parts
+    .map((part) => asText(part["text"]))
+    .filter(Boolean)
+    .join("\n");
+
+/** Content that is a text or a list of parts. `imageType` is what the vendor's endpoint calls a picture. */
+export function readContent(content: unknown, imageType: string): { text: string; images: number } {
+  if (typeof content === "string") return { text: content, images: 0 };
+  const parts = asList(content).map(asObject);
+  return {
+    text: textOf(parts),
+    images: parts.filter((part) => part["type"] === imageType).length,
+  };
 }
 
 /** Where the question now open starts: the last user turn with words of its own, not one that only returns results. */

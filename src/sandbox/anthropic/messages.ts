@@ -2,7 +2,7 @@
 import { newId } from "../../base/ids.ts";
 import type { Answer } from "../answer.ts";
 import { pieces } from "../answer.ts";
-import type { Question, Turn } from "../conversation.ts";
+import { textOf, type Question, type Turn } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText } from "../json.ts";
 import { seal } from "../seal.ts";
@@ -19,12 +19,6 @@ const stopReasons: Readonly<Record<string, string>> = {
 /** Content is a text or a list of blocks. */
 const blocksOf = (content: unknown): Json[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : asList(content).map(asObject);
-
-const textOf = (blocks: readonly Json[]): string =>
-  blocks
-    .map((block) => asText(block["text"]))
-    .filter(Boolean)
-    .join("\n");
 
 function readTurn(message: Json): Turn {
   const blocks = blocksOf(message["content"]);

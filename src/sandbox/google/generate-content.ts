@@ -2,8 +2,7 @@
 import { newId } from "../../base/ids.ts";
 import type { Answer, AnswerUsage, ToolCall } from "../answer.ts";
 import { pieces } from "../answer.ts";
-import type { Question, Turn } from "../conversation.ts";
-import { tokensOf } from "../conversation.ts";
+import { textOf, tokensOf, type Question, type Turn } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText } from "../json.ts";
 import { seal } from "../seal.ts";
@@ -30,10 +29,7 @@ function readTurn(content: Json): Turn {
   const responses = parts.filter((part) => "functionResponse" in part);
   return {
     role: content["role"] === "model" ? "assistant" : "user",
-    text: spoken
-      .map((part) => asText(part["text"]))
-      .filter(Boolean)
-      .join("\n"),
+    text: textOf(spoken),
     images: parts.filter(isImage).length,
     calls: parts.filter((part) => "functionCall" in part).length,
     results: responses.map(({ functionResponse }) => {

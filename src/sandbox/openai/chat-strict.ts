@@ -10,6 +10,8 @@ import {
   outOfRange,
   unknownParameter,
   userTooLong,
+  wrongFunctionName,
+  wrongFunctionSchema,
 } from "./errors.ts";
 
 const fields = new Set([
@@ -135,20 +137,10 @@ function wrongTool([at, tool]: [number, Json]): Failure | undefined {
   if (tool["type"] !== "function" || tool["function"] === undefined) {
     return missingParameter(`tools[${at}].function`);
   }
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(asText(declared["name"]))) {
-    return {
-      message: `Invalid 'tools[${at}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
-      param: `tools[${at}].function.name`,
-      code: "invalid_value",
-    };
-  }
-  const type = asObject(declared["parameters"])["type"];
-  if (declared["parameters"] === undefined || type === "object") return undefined;
-  return {
-    message: `Invalid schema for function '${asText(declared["name"])}': schema must be a JSON Schema of 'type: "object"', got 'type: "${asText(type) || "None"}"'.`,
-    param: `tools[${at}].function.parameters`,
-    code: "invalid_function_parameters",
-  };
+  const place = `tools[${at}].function`;
+  const wrongName = wrongFunctionName(declared, place);
+  if (wrongName || declared["parameters"] === undefined) return wrongName;
+  return wrongFunctionSchema(declared, place);
 }
 
 /** Fields that mean nothing without another one. */

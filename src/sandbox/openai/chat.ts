@@ -2,28 +2,15 @@
 import { newId } from "../../base/ids.ts";
 import type { Answer } from "../answer.ts";
 import { pieces } from "../answer.ts";
-import type { Question, Turn } from "../conversation.ts";
+import { readContent, type Question, type Turn } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText, isObject } from "../json.ts";
 import type { Call, Endpoint, Failure, Frame } from "../vendor.ts";
 import { chatStrict } from "./chat-strict.ts";
 import { openaiError } from "./errors.ts";
 
-/** Content is a text or a list of parts. */
-function readContent(content: unknown): { text: string; images: number } {
-  if (typeof content === "string") return { text: content, images: 0 };
-  const parts = asList(content).map(asObject);
-  return {
-    text: parts
-      .map((part) => asText(part["text"]))
-      .filter(Boolean)
-      .join("\n"),
-    images: parts.filter((part) => part["type"] === "image_url").length,
-  };
-}
-
 function readTurn(message: Json): Turn {
-  const { text, images } = readContent(message["content"]);
+  const { text, images } = readContent(message["content"], "image_url");
   const role = message["role"];
   if (role === "tool" || role === "function") {
     return { role: "user", text: "", images, calls: 0, results: [text] };

@@ -1,5 +1,5 @@
 /** The openai-like vendor's error body: `{error: {message, type, param, code}}`, with the types and codes it uses. */
-import type { Json } from "../json.ts";
+import { asObject, asText, type Json } from "../json.ts";
 import type { Failure } from "../vendor.ts";
 
 const types: Readonly<Record<number, string>> = {
@@ -30,6 +30,27 @@ export const missingParameter = (param: string): Failure => ({
 export function unknownParameter(param: string | undefined): Failure | undefined {
   if (param === undefined) return undefined;
   return { message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" };
+}
+
+/** A name the vendor takes for no function. `place` is where the function stands. */
+export function wrongFunctionName(declared: Json, place: string): Failure | undefined {
+  if (/^[a-zA-Z0-9_-]{1,64}$/.test(asText(declared["name"]))) return undefined;
+  return {
+    message: `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
+    param: `${place}.name`,
+    code: "invalid_value",
+  };
+}
+
+/** Parameters that are no schema of an object. Whether null is one of them is each endpoint's own affair. */
+export function wrongFunctionSchema(declared: Json, place: string): Failure | undefined {
+  const type = asObject(declared["parameters"])["type"];
+  if (type === "object") return undefined;
+  return {
+    message: `Invalid schema for function '${asText(declared["name"])}': schema must be a JSON Schema of 'type: "object"', got 'type: "${asText(type) || "None"}"'.`,
+    param: `${place}.parameters`,
+    code: "invalid_function_parameters",
+  };
 }
 
 /** An end-user id longer than this is refused. */

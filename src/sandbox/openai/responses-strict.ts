@@ -12,6 +12,8 @@ import {
   outOfRange,
   unknownParameter,
   userTooLong,
+  wrongFunctionName,
+  wrongFunctionSchema,
 } from "./errors.ts";
 
 const fields = new Set([
@@ -139,22 +141,11 @@ function unpairedTools(body: Json): Failure | undefined {
 function wrongTool([at, tool]: [number, Json]): Failure | undefined {
   if (typeof tool["type"] !== "string") return missingParameter(`tools[${at}].type`);
   if (tool["type"] !== "function") return undefined;
-  const name = tool["name"];
-  if (typeof name !== "string") return missingParameter(`tools[${at}].name`);
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    return {
-      message: `Invalid 'tools[${at}].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
-      param: `tools[${at}].name`,
-      code: "invalid_value",
-    };
-  }
-  const type = asObject(tool["parameters"])["type"];
-  if ((tool["parameters"] ?? null) === null || type === "object") return undefined;
-  return {
-    message: `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: "${asText(type) || "None"}"'.`,
-    param: `tools[${at}].parameters`,
-    code: "invalid_function_parameters",
-  };
+  const place = `tools[${at}]`;
+  if (typeof tool["name"] !== "string") return missingParameter(`${place}.name`);
+  const wrongName = wrongFunctionName(tool, place);
+  if (wrongName || (tool["parameters"] ?? null) === null) return wrongName;
+  return wrongFunctionSchema(tool, place);
 }
 
 function toolChoiceAlone(body: Json): Failure | undefined {

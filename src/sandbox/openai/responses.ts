@@ -1,7 +1,7 @@
 /** `POST /openai/v1/responses` as the vendor speaks it: how it reads items, and the response object it answers with. */
 import { newId } from "../../base/ids.ts";
 import type { Answer } from "../answer.ts";
-import type { Question, Turn } from "../conversation.ts";
+import { readContent, type Question, type Turn } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText, isObject } from "../json.ts";
 import { seal } from "../seal.ts";
@@ -11,30 +11,18 @@ import { brokenFrames, responseFrames } from "./responses-stream.ts";
 
 const noTurn: Turn = { role: "user", text: "", images: 0, calls: 0, results: [] };
 
-function readParts(content: unknown): { text: string; images: number } {
-  if (typeof content === "string") return { text: content, images: 0 };
-  const parts = asList(content).map(asObject);
-  return {
-    text: parts
-      .map((part) => asText(part["text"]))
-      .filter(Boolean)
-      .join("\n"),
-    images: parts.filter((part) => part["type"] === "input_image").length,
-  };
-}
-
 /** One item as a turn; undefined for those that say nothing (reasoning, references). */
 function readItem(item: Json): Turn | undefined {
   switch (item["type"] ?? "message") {
     case "message": {
       const role = asText(item["role"]);
       const known = role === "assistant" || role === "user" ? role : "system";
-      return { ...noTurn, role: known, ...readParts(item["content"]) };
+      return { ...noTurn, role: known, ...readContent(item["content"], "input_image") };
     }
     case "function_call":
       return { ...noTurn, role: "assistant", calls: 1 };
     case "function_call_output": {
-      const { text, images } = readParts(item["output"]);
+      const { text, images } = readContent(item["output"], "input_image");
       return { ...noTurn, images, results: [text] };
     }
     default:
