@@ -4,6 +4,7 @@
  */
 import { Type } from "typebox";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
+import { functionFields, promptCacheOptions, promptCacheRetention } from "../wire-fields.ts";
 import { limits } from "./limits.ts";
 
 const part = Type.Unsafe<object>({
@@ -62,12 +63,7 @@ const message = Type.Unsafe<object>({
   ],
 });
 
-const declaration = Type.Object({
-  name: Type.String({ minLength: 1 }),
-  description: nullable(Type.String()),
-  parameters: nullable(anyObject),
-  strict: nullable(Type.Boolean()),
-});
+const declaration = Type.Object(functionFields);
 
 const tool = Type.Unsafe<object>({
   type: "object",
@@ -149,10 +145,8 @@ export const chatRequest = Type.Object({
   user: nullable(Type.String()),
   safety_identifier: nullable(Type.String()),
   prompt_cache_key: nullable(Type.String()),
-  prompt_cache_options: nullable(
-    Type.Object({ ttl: nullable(oneOf("30m")), mode: nullable(oneOf("implicit", "explicit")) }),
-  ),
-  prompt_cache_retention: nullable(oneOf("in_memory", "24h")),
+  prompt_cache_options: promptCacheOptions,
+  prompt_cache_retention: promptCacheRetention,
   store: nullable(Type.Boolean()),
   metadata: nullable(anyObject),
   prediction: nullable(anyObject),

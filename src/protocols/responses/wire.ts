@@ -4,6 +4,7 @@
  */
 import { Type } from "typebox";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
+import { functionFields, promptCacheOptions, promptCacheRetention } from "../wire-fields.ts";
 import { limits } from "./limits.ts";
 
 const part = Type.Unsafe<object>({
@@ -57,17 +58,7 @@ const tool = Type.Unsafe<object>({
   type: "object",
   required: ["type"],
   properties: { type: { type: "string" } },
-  allOf: [
-    when("type", ["function"], {
-      required: ["name"],
-      properties: {
-        name: Type.String({ minLength: 1 }),
-        description: nullable(Type.String()),
-        parameters: nullable(anyObject),
-        strict: nullable(Type.Boolean()),
-      },
-    }),
-  ],
+  allOf: [when("type", ["function"], { required: ["name"], properties: functionFields })],
 });
 
 const toolChoice = Type.Unsafe<object>({
@@ -128,10 +119,8 @@ export const responsesRequest = Type.Object({
   top_logprobs: nullable(Type.Integer({ minimum: 0, maximum: limits.topLogprobsMax })),
   max_tool_calls: nullable(Type.Integer()),
   safety_identifier: nullable(Type.String()),
-  prompt_cache_options: nullable(
-    Type.Object({ ttl: nullable(oneOf("30m")), mode: nullable(oneOf("implicit", "explicit")) }),
-  ),
-  prompt_cache_retention: nullable(oneOf("in_memory", "24h")),
+  prompt_cache_options: promptCacheOptions,
+  prompt_cache_retention: promptCacheRetention,
   moderation: nullable(anyObject),
 });
 

@@ -1,0 +1,17 @@
+/** Fields that chat and responses check alike, as schemas. Spec: "Parameter mapping among the four protocols". */
+import { Type } from "typebox";
+import { anyObject, nullable, oneOf } from "./wire-check.ts";
+
+/** The members of what declares a function. */
+export const functionFields = {
+  name: Type.String({ minLength: 1 }),
+  description: nullable(Type.String()),
+  parameters: nullable(anyObject),
+  strict: nullable(Type.Boolean()),
+};
+
+export const promptCacheOptions = nullable(
+  Type.Object({ ttl: nullable(oneOf("30m")), mode: nullable(oneOf("implicit", "explicit")) }),
+);
+
+export const promptCacheRetention = nullable(oneOf("in_memory", "24h"));
