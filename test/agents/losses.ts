@@ -75,7 +75,7 @@ export const losses: Readonly<Record<string, Losses>> = {
   "claude-code-on-chat": {
     chat: run([cached], claudeChat),
     responses: run(["messages.content.thinking", cached], claudeResponses),
-    messages: run(["messages.thinking"], []),
+    messages: run(["messages.content.thinking"], []),
     generate_content: run(["messages.content.thinking", cached], claudeGoogle),
   },
   "codex-on-responses": {

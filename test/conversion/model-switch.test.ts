@@ -62,7 +62,7 @@ describe("a messages conversation", () => {
     expect(content).toEqual(shown);
     const messages = [first, { role: "assistant", content }, second];
     const answer = await whole("/v1/messages", { ...request, model: "sandbox/messages", messages });
-    expect(droppedIn(answer)).toEqual(["messages.thinking"]);
+    expect(droppedIn(answer)).toEqual(["messages.content.thinking"]);
     // The vendor, as the sandbox plays it, refuses an unsigned thought; what went on has none.
     const sent = JSON.stringify(await lastSent("anthropic"));
     expect(sent).toContain(script.reply);

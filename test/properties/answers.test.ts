@@ -7,9 +7,7 @@ import { collect, explode } from "../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
 import { grammarFaults } from "../../src/protocols/canonical/grammar.ts";
 import type { AnswerContext, Codec, EndReason } from "../../src/protocols/codec.ts";
-import type { Part } from "../../src/protocols/canonical/request.ts";
-import { codecs, protocolNames, type ProtocolName } from "../../src/protocols/index.ts";
-import { unsignedMark } from "../../src/protocols/messages/unsigned.ts";
+import { codecs, protocolNames } from "../../src/protocols/index.ts";
 import { framesOf, readers } from "../transcripts/readers/index.ts";
 import { someAnswer, type RandomAnswer } from "./answers.ts";
 import { said, saidApart, usageIn } from "./said.ts";
@@ -50,17 +48,6 @@ function parsed(bytes: Buffer, cut: number): SseEvent[] {
   return [...pieces.flatMap((piece) => parser.push(piece)), ...parser.end()];
 }
 
-/** As a stream of the protocol tells it: in messages, thoughts that it shows without proof of its own bear the mark. */
-function marked(content: readonly Part[], protocol: ProtocolName): readonly Part[] {
-  if (protocol !== "messages") return content;
-  const mark = { protocol, value: unsignedMark };
-  return content.map((part) =>
-    part.type === "reasoning" && part.text !== "" && part.signature?.protocol !== protocol
-      ? { ...part, signature: mark }
-      : part,
-  );
-}
-
 describe.each(protocolNames)("%s", (protocol) => {
   const codec = codecs[protocol];
 
@@ -84,7 +71,7 @@ describe.each(protocolNames)("%s", (protocol) => {
         expect(grammarFaults(events)).toEqual([]);
         const [before, after] = [collect(answer.events), collect(events)];
         const words = saidApart(after.content, protocol, "");
-        expect(words).toEqual(saidApart(marked(before.content, protocol), protocol));
+        expect(words).toEqual(saidApart(before.content, protocol));
         expect(after.finish.reason).toBe(before.finish.reason);
         const usage = usageIn(before.usage, protocol, answer.protocol);
         expect(usage === undefined || after.usage).toEqual(usage ?? true);

@@ -12,6 +12,7 @@ import { decodeThinking } from "./blocks.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish } from "./response.ts";
 import { decodeUsage, mergeUsage, tellsInput } from "./usage.ts";
+import { unsignedMark } from "./unsigned.ts";
 
 interface Block {
   readonly id: string;
@@ -185,7 +186,8 @@ function ensureOpen(state: State, index: unknown, kind: "text" | "reasoning"): S
 
 function signatureDelta(state: State, index: unknown, value: unknown): Step {
   const block = state.open.get(index);
-  if (block?.kind !== "reasoning" || typeof value !== "string" || value === "") return [state, []];
+  const proves = typeof value === "string" && value !== "" && value !== unsignedMark;
+  if (block?.kind !== "reasoning" || !proves) return [state, []];
   const signed: Block = { ...block, signature: { protocol: "messages", value } };
   return [{ ...state, open: new Map(state.open).set(index, signed) }, []];
 }

@@ -25,7 +25,7 @@ export function removeUnsignedThinking(body: JsonObject): Note[] {
   if (!Array.isArray(messages) || !messages.some(holdsMarked)) return [];
   body["messages"] = messages.map((message) => (holdsMarked(message) ? without(message) : message));
   const detail = "the upstream takes earlier reasoning with its own signature only, dropped";
-  return [{ param: "messages.thinking", kind: "dropped", detail }];
+  return [{ param: "messages.content.thinking", kind: "dropped", detail }];
 }
 
 type Holder = JsonObject & { content: Json[] };

@@ -25,7 +25,7 @@ describe("CONV-219: thinking that the gateway showed without a signature", () =>
     expect(sent).toEqual({ ...kept, model: "vendor-model" });
     expect(notes).toEqual([
       {
-        param: "messages.thinking",
+        param: "messages.content.thinking",
         kind: "dropped",
         detail: expect.stringContaining("its own signature only") as string,
       },
