@@ -3,13 +3,8 @@
  * Spec: "Authentication" 2 (AUTH-05). Money is not in it: caps and balance are decided by the ledger, in the database.
  */
 import type { Queryable } from "../storage/index.ts";
-import type { KeyStatus } from "./key-record.ts";
-import type {
-  RateLimits,
-  RateLimitsJson,
-  RoutingJson,
-  RoutingSettings,
-} from "./routing-settings.ts";
+import type { KeySettingsRow, KeyStatus } from "./key-record.ts";
+import type { RateLimits, RoutingJson, RoutingSettings } from "./routing-settings.ts";
 import { rateLimitsOfRow, routingOfRow } from "./routing-settings.ts";
 import type { WorkspaceStatus } from "./workspaces.ts";
 
@@ -46,17 +41,7 @@ export interface LoadedKey {
   readonly workspaceStatus: WorkspaceStatus;
 }
 
-interface CallerRow {
-  readonly id: string;
-  readonly workspace_id: string;
-  readonly name: string;
-  readonly status: KeyStatus;
-  readonly created_by: string | null;
-  readonly model_allowlist: readonly string[];
-  readonly routing: Partial<RoutingJson> | null;
-  readonly allow_request_override: boolean;
-  readonly rate_limits: Partial<RateLimitsJson> | null;
-  readonly expires_at: Date | null;
+interface CallerRow extends KeySettingsRow {
   readonly rotations: number;
   readonly previous_expires_at: Date | null;
   /** The value that was looked up is the one before the last rotation. */

@@ -35,9 +35,14 @@ export function checkNames(list: readonly string[], param: string): string[] {
 }
 
 /**
- * A model allowlist; null is the empty list, which restricts nothing. Models that are unknown or out of scope stay on
- * it (spec "Authentication" 5: marked, not removed), so the catalog is not asked here.
+ * A model allowlist after a change: undefined leaves it, null makes it the empty list, which restricts nothing. Models
+ * that are unknown or out of scope stay on it (spec "Authentication" 5: marked, not removed), so the catalog is not
+ * asked here. @throws GatewayError `invalid_value`
  */
-export function checkAllowlist(list: readonly string[] | null): string[] {
-  return list === null ? [] : checkNames(list, "model_allowlist");
+export function mergeAllowlist(
+  current: readonly string[],
+  change: readonly string[] | null | undefined,
+): readonly string[] {
+  if (change === undefined) return current;
+  return change === null ? [] : checkNames(change, "model_allowlist");
 }

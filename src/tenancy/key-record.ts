@@ -49,20 +49,24 @@ export interface KeyRecord {
   readonly revokedAt: Date | null;
 }
 
-export interface KeyRow extends SpendCapsRow {
+/** The columns of a key that also a call needs. */
+export interface KeySettingsRow {
   readonly id: string;
   readonly workspace_id: string;
   readonly name: string;
   readonly status: KeyStatus;
-  readonly key_prefix: string;
-  readonly key_last4: string;
-  readonly revealable: boolean;
   readonly created_by: string | null;
   readonly model_allowlist: readonly string[];
   readonly routing: Partial<RoutingJson> | null;
   readonly allow_request_override: boolean;
   readonly rate_limits: Partial<RateLimitsJson> | null;
   readonly expires_at: Date | null;
+}
+
+export interface KeyRow extends KeySettingsRow, SpendCapsRow {
+  readonly key_prefix: string;
+  readonly key_last4: string;
+  readonly revealable: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly last_used_at: Date | null;

@@ -5,7 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
-import { checkAllowlist, checkName, invalidValue } from "./checks.ts";
+import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
 import type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
 import { onlyRow, pageLimit, pageOf } from "./context.ts";
 import { generateKey, parseKey } from "./key-format.ts";
@@ -123,11 +123,7 @@ function settingParams(current: Settings, patch: KeySettings): unknown[] {
   }
   return [
     ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
-    JSON.stringify(
-      patch.modelAllowlist === undefined
-        ? current.modelAllowlist
-        : checkAllowlist(patch.modelAllowlist),
-    ),
+    JSON.stringify(mergeAllowlist(current.modelAllowlist, patch.modelAllowlist)),
     JSON.stringify(renderRouting(mergeRouting(current.routing, patch.routing))),
     patch.allowRequestOverride ?? current.allowRequestOverride,
     rateLimits === null ? null : JSON.stringify(rateLimits),

@@ -1,7 +1,7 @@
 /** Organizations: the outermost layer of model allowlists and routing. Spec: "Authentication" 4 to 6. */
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
-import { checkAllowlist, checkName } from "./checks.ts";
+import { checkName, mergeAllowlist } from "./checks.ts";
 import type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
 import { onlyRow, pageLimit, pageOf } from "./context.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
@@ -57,7 +57,7 @@ export async function createOrganization(
     [
       newId("org", nowMs),
       checkName(input.name),
-      JSON.stringify(checkAllowlist(input.modelAllowlist ?? null)),
+      JSON.stringify(mergeAllowlist([], input.modelAllowlist)),
       JSON.stringify(renderRouting(mergeRouting(followRouting, input.routing))),
       new Date(nowMs),
     ],
@@ -99,10 +99,7 @@ export function changeOrganization(
       [id],
     );
     const current = ofRow(onlyRow(found, "organization"));
-    const allowlist =
-      patch.modelAllowlist === undefined
-        ? current.modelAllowlist
-        : checkAllowlist(patch.modelAllowlist);
+    const allowlist = mergeAllowlist(current.modelAllowlist, patch.modelAllowlist);
     const rows = await tx.query<OrganizationRow>(
       `update organizations set name = $2, model_allowlist = $3::jsonb, routing = $4::jsonb, updated_at = $5
        where id = $1 returning ${columns}`,

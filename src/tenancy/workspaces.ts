@@ -1,7 +1,7 @@
 /** Workspaces: the tenant that keys, tasks and money belong to. Spec: "API key, workspace, signing secret". */
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
-import { checkAllowlist, checkName, invalidValue } from "./checks.ts";
+import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
 import type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
 import { onlyRow, pageLimit, pageOf } from "./context.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
@@ -91,7 +91,7 @@ export async function createWorkspace(
       name,
       new Date(nowMs),
       ...spendCapParams(mergeSpendCaps(noSpendCaps, input.spendCaps)),
-      JSON.stringify(checkAllowlist(input.modelAllowlist ?? null)),
+      JSON.stringify(mergeAllowlist([], input.modelAllowlist)),
       JSON.stringify(renderRouting(mergeRouting(followRouting, input.routing))),
     ],
   );
@@ -149,10 +149,7 @@ function changedParams(current: Workspace, patch: WorkspacePatch, now: Date): un
   if (status !== "active" && status !== "disabled") {
     throw invalidValue("status", "must be active or disabled");
   }
-  const allowlist =
-    patch.modelAllowlist === undefined
-      ? current.modelAllowlist
-      : checkAllowlist(patch.modelAllowlist);
+  const allowlist = mergeAllowlist(current.modelAllowlist, patch.modelAllowlist);
   return [
     patch.name === undefined ? current.name : checkName(patch.name),
     status,
