@@ -1,7 +1,16 @@
 /** Counting tokens in the OpenAPI document: the messages and the generateContent protocol have an endpoint for it. */
 import { Type } from "typebox";
 import { countTokensRequest } from "../../protocols/index.ts";
-import { headerRef, jsonContent, ref, type Node, type Operation, type Part } from "./document.ts";
+import {
+  jsonContent,
+  ref,
+  requestBody,
+  requestIdHeaders,
+  type Node,
+  type Operation,
+  type Part,
+  type RequestBody,
+} from "./document.ts";
 import { countingCodes, errorResponses } from "./errors.ts";
 import { modelInPath, spellings } from "./generate-content.ts";
 import { readable } from "./request-schema.ts";
@@ -33,7 +42,7 @@ interface Counting {
   readonly style: "messages" | "generate_content";
   readonly about?: string;
   readonly parameters?: readonly Node[];
-  readonly request: { readonly schema: string; readonly examples: Readonly<Record<string, Node>> };
+  readonly request: RequestBody;
   readonly answer: string;
 }
 
@@ -44,17 +53,11 @@ function counting({ operationId, style, request, answer, ...options }: Counting)
     summary: `Count the tokens of a request (${style === "messages" ? "messages" : "generateContent"} protocol)`,
     description: [about, ...(options.about === undefined ? [] : [options.about])].join("\n\n"),
     ...(options.parameters && { parameters: options.parameters }),
-    requestBody: {
-      required: true,
-      content: jsonContent(request.schema, { examples: request.examples }),
-    },
+    requestBody: requestBody(request),
     responses: {
       200: {
         description: "The count.",
-        headers: {
-          "x-request-id": headerRef("RequestId"),
-          ...(style === "messages" && { "request-id": headerRef("RequestId") }),
-        },
+        headers: requestIdHeaders(style),
         content: jsonContent(answer),
       },
       ...errorResponses(style, [

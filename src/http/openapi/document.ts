@@ -47,6 +47,23 @@ export const jsonContent = (name: string, extra: Node = {}): Node => ({
   "application/json": { schema: ref(name), ...extra },
 });
 
+/** What an operation takes: a JSON body of one named schema, with examples by name. */
+export interface RequestBody {
+  readonly schema: string;
+  readonly examples: Readonly<Record<string, Node>>;
+}
+
+export const requestBody = ({ schema, examples }: RequestBody): Node => ({
+  required: true,
+  content: jsonContent(schema, { examples }),
+});
+
+/** The headers of an answer that carry the call's id; the SDKs of messages look for a name of their own. */
+export const requestIdHeaders = (style: string): Node => ({
+  "x-request-id": headerRef("RequestId"),
+  ...(style === "messages" && { "request-id": headerRef("RequestId") }),
+});
+
 /** A JSON Schema condition: what fits `when` must fit `rule` too. */
 export function condition(when: unknown, rule: unknown): Node {
   // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nothing awaits a schema

@@ -1,7 +1,7 @@
 /** `POST /v1/embeddings` in the OpenAPI document. decisions.md "also served". */
 import { Type } from "typebox";
 import { embeddingsRequest } from "../../protocols/index.ts";
-import { headerRef, jsonContent, ref, type Part } from "./document.ts";
+import { headerRef, jsonContent, ref, requestBody, type Part } from "./document.ts";
 import { errorResponses, textCodes } from "./errors.ts";
 import { readable } from "./request-schema.ts";
 
@@ -41,26 +41,24 @@ export const embeddings: Part = {
         summary: "Vectors of texts",
         description:
           "For models of kind `embedding`. The body is passed on in the same shape and charged by its input tokens. Fields that are not listed are passed on; `service_tier`, `serviceTier` and `inference_geo` are never forwarded, and named in `gw.droppedParams`.",
-        requestBody: {
-          required: true,
-          content: jsonContent("EmbeddingsRequest", {
-            examples: {
-              hello: {
-                summary: "One text",
-                value: { model: "sandbox/embedding", input: "Hello!" },
-              },
-              several: {
-                summary: "Several texts, short vectors in base64",
-                value: {
-                  model: "sandbox/embedding",
-                  input: ["Hello!", "Good-bye!"],
-                  dimensions: 8,
-                  encoding_format: "base64",
-                },
+        requestBody: requestBody({
+          schema: "EmbeddingsRequest",
+          examples: {
+            hello: {
+              summary: "One text",
+              value: { model: "sandbox/embedding", input: "Hello!" },
+            },
+            several: {
+              summary: "Several texts, short vectors in base64",
+              value: {
+                model: "sandbox/embedding",
+                input: ["Hello!", "Good-bye!"],
+                dimensions: 8,
+                encoding_format: "base64",
               },
             },
-          }),
-        },
+          },
+        }),
         responses: {
           200: {
             description: "One vector for each entry, in order.",

@@ -1,6 +1,13 @@
 /** What the text endpoints have in common: a checked body in, an answer or a stream out. Spec: "Text endpoints". */
 import type { ErrorCode } from "../../base/errors.ts";
-import { headerRef, jsonContent, type Node, type Operation } from "./document.ts";
+import {
+  headerRef,
+  requestBody,
+  requestIdHeaders,
+  type Node,
+  type Operation,
+  type RequestBody,
+} from "./document.ts";
 import { errorResponses, textCodes, type ErrorStyle } from "./errors.ts";
 
 /** What every text endpoint does, said once per operation because a reader may land on any of them. */
@@ -18,7 +25,7 @@ interface TextOperation {
   readonly style: ErrorStyle;
   readonly parameters?: readonly Node[];
   readonly extraCodes?: readonly ErrorCode[];
-  readonly request: { readonly schema: string; readonly examples: Readonly<Record<string, Node>> };
+  readonly request: RequestBody;
   /** The 200 answer's content by media type. */
   readonly answer: Node;
 }
@@ -31,16 +38,12 @@ export function textOperation(options: TextOperation): Operation {
     summary,
     description: `${options.about}\n\n${aboutText}`,
     ...(options.parameters && { parameters: options.parameters }),
-    requestBody: {
-      required: true,
-      content: jsonContent(request.schema, { examples: request.examples }),
-    },
+    requestBody: requestBody(request),
     responses: {
       200: {
         description: "The answer: whole, or as a stream where one was asked for.",
         headers: {
-          "x-request-id": headerRef("RequestId"),
-          ...(style === "messages" && { "request-id": headerRef("RequestId") }),
+          ...requestIdHeaders(style),
           "x-gw-dropped-params": headerRef("DroppedParams"),
         },
         content: options.answer,
