@@ -73,6 +73,11 @@ export function startRecord(start: RecordStart): CallRecord {
   };
 }
 
+/** Notes when the answer began, in milliseconds since the Unix epoch. */
+export function recordFirstToken(record: CallRecord, nowMs: number): void {
+  record.firstTokenMs = nowMs - record.startedMs;
+}
+
 /** Marks a record as failed with the error its caller was told. */
 export function recordFailure(record: CallRecord, error: GatewayError): void {
   record.status = "failed";

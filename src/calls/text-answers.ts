@@ -12,6 +12,7 @@ import { ExchangeError, type Exchange } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
 import { meterPartial, meterWhole, textOfCut, type Metered } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
+import { recordFirstToken } from "./record.ts";
 import { BadAnswerError } from "./text-attempts.ts";
 import { relayStream } from "./text-stream.ts";
 
@@ -29,7 +30,7 @@ export async function answerWhole(
   const answer = isEventStream(exchange, false)
     ? wholeFromStream(route, bytes)
     : parseAnswer(bytes, route);
-  context.record.firstTokenMs = context.clock.now() - context.record.startedMs;
+  recordFirstToken(context.record, context.clock.now());
   const metered = meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
   // Before the charge: an answer that cannot be converted is not given, and not billed.
   const converted = route.answer(answer, noteParams(context.record.notes), metered.usage);
@@ -67,8 +68,7 @@ export async function answerStream(
     exchange,
     tap,
     reply: context.reply,
-    onFirstFrame: () =>
-      (context.record.firstTokenMs = context.clock.now() - context.record.startedMs),
+    onFirstFrame: () => recordFirstToken(context.record, context.clock.now()),
   });
   if (end.kind === "client_gone") {
     await settle(
@@ -99,7 +99,7 @@ async function answerStreamFromWhole(
 ): Promise<void> {
   const bytes = await readWhole(context, exchange, candidate);
   if (!bytes) return;
-  context.record.firstTokenMs = context.clock.now() - context.record.startedMs;
+  recordFirstToken(context.record, context.clock.now());
   const { route } = context;
   const answer = parseAnswer(bytes, route);
   const frames = route.framesOf(answer);

@@ -100,6 +100,18 @@ describe("where the vendor counts", () => {
     expect(upstream.requests[0]!.body).toEqual({ ...input, model: "talk-large" });
   });
 
+  it("keeps thinking that no vendor signed from a vendor that asks for signatures", async () => {
+    const shown = { type: "thinking", thinking: "Hm.", signature: "gw_unsigned" };
+    const said = { type: "text", text: "It is long." };
+    const history = [message, { role: "assistant", content: [shown, said] }, message];
+    expect(await count(messagesPath, asked("claude", { messages: history }))).toBe(41);
+    expect(upstream.requests[0]!.body["messages"]).toEqual([
+      message,
+      { role: "assistant", content: [said] },
+      message,
+    ]);
+  });
+
   it("T52: of the generateContent protocol a whole request is counted, with system instruction and tools", async () => {
     const systemInstruction = { parts: [{ text: "Be brief." }] };
     const tools = [{ functionDeclarations: [{ name: "look" }] }];

@@ -4,6 +4,7 @@ import { isCount, type TokenCounting } from "../counting.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { compileCheck } from "../wire-check.ts";
 import { decodeRequest } from "./request.ts";
+import { removeUnsignedThinking } from "./unsigned.ts";
 import { countTokensRequest } from "./wire.ts";
 
 const validate = compileCheck(countTokensRequest);
@@ -23,6 +24,7 @@ function inputOf(body: JsonObject): JsonObject {
   const input = { ...body };
   for (const name of answerFields) delete input[name];
   removeFilteredFields(input);
+  removeUnsignedThinking(input);
   return input;
 }
 

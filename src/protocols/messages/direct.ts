@@ -7,6 +7,7 @@ import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
+import { withDropped } from "../dropped-params.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
@@ -85,8 +86,7 @@ function text(answer: JsonObject): string {
 
 function answer(wire: JsonObject, model: string, droppedParams: readonly string[]): JsonObject {
   wire["model"] = model;
-  if (droppedParams.length > 0) wire["gw"] = { droppedParams: [...droppedParams] };
-  return wire;
+  return withDropped(wire, droppedParams);
 }
 
 export const direct: DirectRoute = {
