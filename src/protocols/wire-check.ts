@@ -172,9 +172,17 @@ function wrongType(rules: readonly Rule[], value: unknown, param: string): Fault
 }
 
 const shownMax = 100;
+const keysShownMax = 8;
+
+/** A value as a message shows it. An object is named by its keys: it may be large, and its `toString` is the caller's. */
+function describeValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.length} items]`;
+  if (typeof value !== "object" || value === null) return String(value);
+  return `{${Object.keys(value).slice(0, keysShownMax).join(", ")}}`;
+}
 
 function wrongValue(allowed: readonly unknown[], value: unknown, param: string): Fault {
-  const shown = typeof value === "string" ? value.slice(0, shownMax) : String(value);
+  const shown = describeValue(value).slice(0, shownMax);
   const hint =
     allowed.length > 0
       ? ` Supported values are: ${allowed.map((one) => `'${String(one)}'`).join(", ")}.`
