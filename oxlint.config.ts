@@ -8,14 +8,22 @@ const layers: Record<string, string[]> = {
   base: [],
   protocols: ["base"],
   catalog: ["base"],
+  media: ["base", "catalog"],
   storage: ["base"],
   sandbox: ["base"],
   ledger: ["base", "storage"],
   tenancy: ["base", "storage", "catalog"],
   routing: ["base", "catalog"],
-  upstream: ["base", "protocols", "catalog"],
-  calls: ["base", "protocols", "catalog", "storage", "ledger", "tenancy", "routing", "upstream"],
-  http: ["base", "protocols", "catalog", "storage", "ledger", "tenancy", "routing", "calls"],
+  upstream: ["base", "protocols", "catalog", "media"],
+  tasks: ["base", "catalog", "media", "storage", "ledger", "tenancy", "routing", "upstream"],
+  calls: [
+    ...["base", "protocols", "catalog", "media", "storage", "ledger", "tenancy", "routing"],
+    ...["upstream", "tasks"],
+  ],
+  http: [
+    ...["base", "protocols", "catalog", "media", "storage", "ledger", "tenancy", "routing"],
+    ...["tasks", "calls"],
+  ],
 };
 const codecs = ["chat", "responses", "messages", "generate-content"];
 

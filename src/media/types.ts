@@ -1,0 +1,113 @@
+/**
+ * What an image or video call asks for, in our own terms: the form between what a caller wrote and what a vendor is sent.
+ * Pure data. Spec: "POST /v1/tasks", "POST /v1/videos/generations", "POST /v1/images/edits".
+ */
+import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
+
+/** An uploaded picture, checked by content and kept in our own storage until its call is over. */
+export interface Upload {
+  /** The name in the file store. */
+  readonly name: string;
+  readonly mediaType: "image/png" | "image/jpeg" | "image/webp";
+  readonly bytes: number;
+  readonly width: number;
+  readonly height: number;
+  readonly hasAlpha: boolean;
+}
+
+/** Which endpoint the fields came in by; it decides names, defaults and what happens to unknown fields. */
+export type MediaForm = "tasks" | "videos" | "images" | "edits";
+
+/** What a caller sent: fields by the caller's own names, without `model`, and the files of a multipart body. */
+export interface MediaInput {
+  readonly form: MediaForm;
+  /** JSON values, or text where the body was multipart. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly encoding: "json" | "multipart";
+  readonly images: readonly Upload[];
+  readonly mask?: Upload | undefined;
+}
+
+/** Where a video's material comes from, by the part it plays. */
+export type VideoMode = "text" | "image" | "frames" | "reference";
+
+/** A video to be made. Absent optional fields are left to the vendor. */
+export interface VideoRequest {
+  readonly kind: "video";
+  readonly family: VideoFamily;
+  readonly mode: VideoMode;
+  readonly prompt?: string | undefined;
+  readonly durationSeconds: number;
+  /** The pricing tier, such as `480p`. */
+  readonly resolution: string;
+  readonly aspectRatio?: string | undefined;
+  /** `https:` addresses (checked to be public) or `data:` URLs. */
+  readonly firstFrame?: string | undefined;
+  readonly lastFrame?: string | undefined;
+  readonly references: readonly string[];
+  readonly audio?: boolean | undefined;
+  readonly moderation?: string | undefined;
+  readonly user?: string | undefined;
+  readonly negativePrompt?: string | undefined;
+  readonly promptExtend?: boolean | undefined;
+  readonly seed?: number | undefined;
+  readonly watermark?: boolean | undefined;
+  readonly cameraFixed?: boolean | undefined;
+  /** How long the task may take in all; absent: the family's own default. */
+  readonly expiresAfterSeconds?: number | undefined;
+}
+
+/** An image to be made, or edited where there are input images. Absent optional fields are left to the vendor. */
+export interface ImageRequest {
+  readonly kind: "image";
+  readonly family: ImageFamily;
+  readonly prompt: string;
+  readonly n: number;
+  readonly images: readonly Upload[];
+  readonly mask?: Upload | undefined;
+  /** `<width>x<height>` or `auto`; families with tiers leave it out. */
+  readonly size?: string | undefined;
+  readonly aspectRatio?: string | undefined;
+  /** `1K`, `2K` or `4K`. */
+  readonly imageSize?: string | undefined;
+  readonly quality?: string | undefined;
+  readonly background?: string | undefined;
+  readonly outputFormat?: "png" | "jpeg" | "webp" | undefined;
+  readonly outputCompression?: number | undefined;
+  readonly inputFidelity?: string | undefined;
+  readonly moderation?: string | undefined;
+  readonly user?: string | undefined;
+  readonly negativePrompt?: string | undefined;
+  readonly promptExtend?: boolean | undefined;
+  readonly seed?: number | undefined;
+  readonly watermark?: boolean | undefined;
+  readonly stream?: boolean | undefined;
+  readonly partialImages?: number | undefined;
+}
+
+export type MediaRequest = VideoRequest | ImageRequest;
+
+/** What was produced, or at most can be: what a call costs follows from it and the price alone. Spec: usage variants. */
+export type MediaUsage =
+  | {
+      readonly unit: "image_tokens";
+      readonly inputTextTokens: number;
+      readonly inputImageTokens: number;
+      readonly outputTextTokens: number;
+      readonly outputImageTokens: number;
+    }
+  | {
+      readonly unit: "images";
+      readonly outputImages: number;
+      readonly inputImages: number;
+      /** The tier that is priced; absent where the family has one price. */
+      readonly quality?: string | undefined;
+      readonly imageSize?: string | undefined;
+    }
+  | {
+      readonly unit: "video_seconds";
+      readonly seconds: number;
+      readonly resolution: string;
+      readonly inputImages: number;
+    }
+  | { readonly unit: "video_tokens"; readonly tokens: number };

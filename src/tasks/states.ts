@@ -1,0 +1,73 @@
+/**
+ * The six states of a task: what each means, what the ledger holds, and which may follow. Spec: "States and transitions".
+ * docs/tasks.md is generated from this table, and every transition in the database names the state it leaves.
+ */
+
+interface State {
+  readonly meaning: string;
+  readonly terminal: boolean;
+  /** What the ledger has of it. */
+  readonly ledger: string;
+  /** The states that may follow. */
+  readonly next: readonly string[];
+  /** Who takes it there. */
+  readonly leftBy: string;
+}
+
+export const taskStates = {
+  queued: {
+    meaning: "Accepted and waiting: no vendor has taken it yet.",
+    terminal: false,
+    ledger: "The upper bound is held.",
+    next: ["running", "succeeded", "failed", "expired", "canceled"],
+    leftBy: "the runner, once a vendor took or refused it; the caller, by canceling; the deadline",
+  },
+  running: {
+    meaning: "A vendor works on it.",
+    terminal: false,
+    ledger: "The upper bound is held.",
+    next: ["succeeded", "failed", "expired", "canceled"],
+    leftBy:
+      "the runner, when the vendor tells the end; the deadline; the caller, where the vendor confirms",
+  },
+  succeeded: {
+    meaning: "The artifacts are in our storage.",
+    terminal: true,
+    ledger: "Charged by what was produced; the rest of the hold is released.",
+    next: [],
+    leftBy: "nobody",
+  },
+  failed: {
+    meaning: "The vendor refused it or failed; `error` says why.",
+    terminal: true,
+    ledger: "Released, nothing charged.",
+    next: [],
+    leftBy: "nobody",
+  },
+  expired: {
+    meaning: "It did not end before its deadline, or its vendor has forgotten it.",
+    terminal: true,
+    ledger: "Released, nothing charged.",
+    next: [],
+    leftBy: "nobody",
+  },
+  canceled: {
+    meaning: "Canceled by its caller before a result.",
+    terminal: true,
+    ledger: "Released, nothing charged.",
+    next: [],
+    leftBy: "nobody",
+  },
+} as const satisfies Record<string, State>;
+
+export type TaskStatus = keyof typeof taskStates;
+
+/** The states a task ends in. */
+export type TerminalStatus = "succeeded" | "failed" | "expired" | "canceled";
+
+/** True for the states that never change. */
+export const isTerminal = (status: TaskStatus): status is TerminalStatus =>
+  taskStates[status].terminal;
+
+/** True for a word that names a state. */
+export const isTaskStatus = (word: string): word is TaskStatus => Object.hasOwn(taskStates, word);

@@ -1,0 +1,118 @@
+/** A task as it is stored, and what the engine takes and gives. Spec: "Task (unified shape)"; design section 6. */
+import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
+import type { MediaForm, MediaInput, MediaRequest, MediaUsage } from "../media/index.ts";
+import type { Caller } from "../tenancy/index.ts";
+import type { TaskStatus } from "./states.ts";
+
+/** A produced file in our own storage; its address is the base URL, `/files/` and its name. */
+export interface Artifact {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+}
+
+/** Why a task did not succeed; fit for the caller. */
+export interface TaskError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One try at a provider, for the operator. */
+export interface TaskAttempt {
+  readonly provider: string;
+  readonly credential: string;
+  readonly upstream_model: string;
+  readonly started_at: string;
+  readonly outcome: string;
+  readonly message?: string | undefined;
+}
+
+export interface Task {
+  readonly workspaceId: string;
+  /** `task_` and an opaque identifier. */
+  readonly id: string;
+  readonly keyId: string;
+  readonly memberId: string | null;
+  readonly kind: "image" | "video";
+  readonly family: ImageFamily | VideoFamily;
+  /** The canonical model id, without a suffix. */
+  readonly model: string;
+  /** Which endpoint made it. */
+  readonly form: MediaForm;
+  readonly status: TaskStatus;
+  readonly request: MediaRequest;
+  /** Sentences about what was changed in the request; empty when nothing was. */
+  readonly notes: readonly string[];
+  readonly reservedNano: bigint;
+  /** What was charged; 0 until it succeeded. */
+  readonly costNano: bigint;
+  readonly usage: MediaUsage | null;
+  readonly artifacts: readonly Artifact[];
+  readonly error: TaskError | null;
+  readonly provider: string | null;
+  readonly attempts: readonly TaskAttempt[];
+  readonly webhookUrl: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly finishedAt: Date | null;
+  /** When it becomes `expired` unless it has ended. */
+  readonly expiresAt: Date;
+}
+
+/** A caller's idempotency key and what it stands for. Scope: the workspace; lifetime: 24 hours. */
+export interface IdempotencyClaim {
+  readonly key: string;
+  /** SHA-256 over method, path and body, in hex. */
+  readonly fingerprint: string;
+}
+
+export interface SubmitInput {
+  readonly caller: Caller;
+  /** As the caller wrote it, suffix included. */
+  readonly model: string;
+  readonly input: MediaInput;
+  readonly webhookUrl?: string | undefined;
+  readonly idempotency?: IdempotencyClaim | undefined;
+}
+
+export interface SubmitResult {
+  readonly task: Task;
+  /** True when the idempotency key had made this task before; nothing was reserved again. */
+  readonly replayed: boolean;
+}
+
+export interface TaskFilter {
+  readonly status?: TaskStatus | undefined;
+  readonly model?: string | undefined;
+  /** Tasks older than this one, which belongs to the same workspace. */
+  readonly after?: string | undefined;
+  /** 1 to 100; 20 when absent. */
+  readonly limit?: number | undefined;
+}
+
+export interface TaskPage {
+  /** Newest first. */
+  readonly tasks: readonly Task[];
+  readonly hasMore: boolean;
+}
+
+export interface Tasks {
+  /**
+   * Accepts a task: model, scope, fields, addresses, queue limit, reservation, row, in this order; nothing is kept of one
+   * that is refused. @throws GatewayError 400, 402, 403, 404, 409, 422, 503 as the spec has them.
+   */
+  submit(input: SubmitInput): Promise<SubmitResult>;
+  /** A task of the workspace; undefined where there is none, whoever else may have it. */
+  read(workspaceId: string, id: string): Promise<Task | undefined>;
+  /** Tasks of the workspace. @throws GatewayError `invalid_value` for an `after` that is no task of it. */
+  list(workspaceId: string, filter: TaskFilter): Promise<TaskPage>;
+  /**
+   * Cancels: a queued task at once, a running one where the vendor confirms. A canceled task is answered as it is.
+   * @throws GatewayError `not_found`, `task_not_cancelable`
+   */
+  cancel(workspaceId: string, id: string): Promise<Task>;
+  /** Resolves with the task once it is terminal, or as it is after `waitMs` or when `signal` fires. Holds no connection. */
+  wait(task: Task, waitMs: number, signal?: AbortSignal): Promise<Task>;
+  /** Stops taking steps and waits for those under way. Tasks go on at the next start, or on another node. */
+  close(): Promise<void>;
+}

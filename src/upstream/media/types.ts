@@ -1,0 +1,86 @@
+/**
+ * How a vendor of images and videos is asked, in our own terms: each dialect turns a request into HTTP asks and reads the
+ * answers. Pure: it opens no connection and reads no clock. Wire shapes: docs of each dialect beside this file.
+ */
+import type { Readable } from "node:stream";
+import type { Provider } from "../../catalog/index.ts";
+import type { MediaRequest, Upload } from "../../media/index.ts";
+
+/** One HTTP request, relative to the provider's base URL. */
+export interface MediaAsk {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Appended to the base URL; begins with a slash. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: MediaBody | undefined;
+}
+
+/** A body as text, or as a stream of known length that can be opened once. */
+export type MediaBody = string | { readonly contentLength: number; readonly open: () => Readable };
+
+/** A job as it is put to a vendor. */
+export interface MediaJob {
+  readonly request: MediaRequest;
+  /** The vendor's own name of the model. */
+  readonly upstreamModel: string;
+  /** Our id of the job; sent where a vendor takes an idempotency key. */
+  readonly id: string;
+  /** Opens an uploaded file's bytes. */
+  readonly open: (upload: Upload) => Readable;
+}
+
+/** A produced file: an address to fetch it from, or its bytes in base64. */
+export type MediaResult =
+  | { readonly from: "url"; readonly url: string }
+  | { readonly from: "base64"; readonly base64: string };
+
+/** What a vendor told of what it produced; absent where it told nothing. */
+export interface ToldUsage {
+  readonly seconds?: number | undefined;
+  readonly videoTokens?: number | undefined;
+  readonly inputTextTokens?: number | undefined;
+  readonly inputImageTokens?: number | undefined;
+  readonly outputTextTokens?: number | undefined;
+  readonly outputImageTokens?: number | undefined;
+}
+
+/** Where a job stands, as the vendor tells it. */
+export type MediaState =
+  /** The vendor works on it, under `id` where it has just been accepted. */
+  | { readonly state: "pending"; readonly id?: string | undefined }
+  | {
+      readonly state: "succeeded";
+      readonly results: readonly MediaResult[];
+      readonly told: ToldUsage;
+      readonly revisedPrompts?: readonly (string | undefined)[] | undefined;
+    }
+  /** The job ended without a result. `code` and `message` are fit for the caller. */
+  | { readonly state: "failed"; readonly code: string; readonly message: string }
+  | { readonly state: "expired" }
+  | { readonly state: "canceled" }
+  /** The vendor does not know the job (any more); right after an accepted job this may pass. */
+  | { readonly state: "missing" };
+
+/** An HTTP status that is no answer about the job: the request was refused or the vendor failed. */
+export interface MediaRefusal {
+  readonly state: "refused";
+  readonly status: number;
+  readonly code?: string | undefined;
+  readonly message: string;
+  readonly param?: string | undefined;
+}
+
+export interface MediaDialect {
+  /** The request that starts the job. */
+  submit(provider: Provider, apiKey: string, job: MediaJob): MediaAsk;
+  /** Reads its answer. A vendor that works while the connection is open answers `succeeded` at once. */
+  readSubmit(status: number, body: Buffer, job: MediaJob): MediaState | MediaRefusal;
+  /** The request that asks after a job. */
+  poll(provider: Provider, apiKey: string, id: string): MediaAsk;
+  readPoll(status: number, body: Buffer): MediaState | MediaRefusal;
+  /** The request that cancels a job; absent where the vendor cannot. `canceled` in its answer is the vendor's confirmation. */
+  readonly cancel?: ((provider: Provider, apiKey: string, id: string) => MediaAsk) | undefined;
+  readonly readCancel?: ((status: number, body: Buffer) => "canceled" | "refused") | undefined;
+  /** Seconds between two polls. */
+  readonly pollSeconds: number;
+}
