@@ -1,6 +1,8 @@
 /** The ledger: reserve, post, void, expire; caps; balances; verify. Design section 5. */
+export { postIn, reserveIn, voidIn } from "./in-transaction.ts";
 export { createLedger, type Ledger } from "./ledger.ts";
 export { resetsAt, windows, type Layer, type Window } from "./periods.ts";
+export type { QueueLimits } from "./statements.ts";
 export type {
   Balance,
   CreditInput,

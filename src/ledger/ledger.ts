@@ -2,14 +2,13 @@
  * The two-phase ledger: reserve, then post or void; exactly once, under any crash, on any number of nodes.
  * Design section 5. Every operation is safe to repeat: a second one of the same id is a named result.
  */
-import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isTransient, type Database } from "../storage/index.ts";
 import { createBatcher } from "./batch.ts";
 import type { Layer } from "./periods.ts";
 import { entryId, readBalance, readEntries, readSpend } from "./read.ts";
-import { extendBatch, voidBatch } from "./statements.ts";
+import { checkAmount, extendBatch, voidBatch } from "./statements.ts";
 import { createTurns } from "./turns.ts";
 import type {
   Balance,
@@ -57,8 +56,6 @@ export interface Ledger {
 
 const batchMax = 500;
 const expireMax = 500;
-/** Ten million dollars: no sum over a batch can leave the range of a bigint column. */
-const amountNanoMax = 10_000_000n * 1_000_000_000n;
 /** Within it a restarting database comes back unnoticed; a reservation's caller is still waiting for its answer. */
 const reserveRetryMs = 3_000;
 /** The answer has been earned by now, and giving up would lose its charge. */
@@ -88,10 +85,6 @@ async function persist<T>(retryMs: number, work: (attempt: number) => Promise<T>
 const identity = (item: HoldName) => item.id;
 const isShared = (error: unknown) => error instanceof GatewayError || isTransient(error);
 const shared = { sizeMax: batchMax, identity, isShared };
-
-function checkAmount(amountNano: bigint): void {
-  assert(amountNano >= 0n && amountNano <= amountNanoMax, `amount out of range: ${amountNano}`);
-}
 
 function createBatchers(database: Database, clock: Clock) {
   const turns = createTurns(database, clock);

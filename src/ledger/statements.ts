@@ -1,4 +1,5 @@
 /** The ledger's batched statements: one function call each, arrays in, exceptions out. They live in storage/migrations. */
+import { assert } from "../base/assert.ts";
 import type { Queryable } from "../storage/index.ts";
 import { layers, resetsAt, windows } from "./periods.ts";
 import type {
@@ -11,6 +12,14 @@ import type {
   ReserveResult,
   VoidResult,
 } from "./types.ts";
+
+/** Ten million dollars: no sum over a batch can leave the range of a bigint column. */
+const amountNanoMax = 10_000_000n * 1_000_000_000n;
+
+/** Every amount passes here before it goes out. */
+export function checkAmount(amountNano: bigint): void {
+  assert(amountNano >= 0n && amountNano <= amountNanoMax, `amount out of range: ${amountNano}`);
+}
 
 interface ReserveRow {
   readonly item: number;
@@ -73,6 +82,38 @@ export async function reserveBatch(
     { name: "ledger_reserve" },
   );
   return reserveResults(items, rows, nowMs);
+}
+
+/** How many open holds of images and tasks there may be, this one included: of all workspaces, and of one. */
+export interface QueueLimits {
+  readonly global: number;
+  readonly perWorkspace: number;
+}
+
+/** Reserves one call that counts against the queue limits. */
+export async function reserveQueued(
+  tx: Queryable,
+  input: ReserveInput,
+  nowMs: number,
+  queue: QueueLimits,
+): Promise<ReserveResult | { readonly outcome: "queue_full" }> {
+  const [row] = await tx.query<
+    Omit<ReserveRow, "outcome"> & { outcome: ReserveRow["outcome"] | "queue_full" }
+  >("select * from ledger_reserve_queued($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", [
+    input.id,
+    input.workspaceId,
+    input.keyId,
+    input.amountNano,
+    input.leaseMs,
+    input.kind,
+    new Date(nowMs).toISOString(),
+    input.keyRotation ?? null,
+    queue.global,
+    queue.perWorkspace,
+  ]);
+  if (row === undefined) return { outcome: "reserved" };
+  const { outcome } = row;
+  return outcome === "queue_full" ? { outcome } : toReserveResult({ ...row, outcome }, nowMs);
 }
 
 interface ResolveRow {

@@ -1,0 +1,52 @@
+/**
+ * The ledger inside a transaction of its caller, for what must be decided together with other rows: a task and its hold,
+ * a task's end and its charge. Design sections 5 and 6; decisions.md "queue limits".
+ * The account of the workspace stays locked until that transaction ends, so it should be short.
+ */
+import type { Queryable } from "../storage/index.ts";
+import {
+  checkAmount,
+  postBatch,
+  reserveBatch,
+  reserveQueued,
+  voidBatch,
+  type QueueLimits,
+} from "./statements.ts";
+import type {
+  HoldName,
+  PostInput,
+  PostResult,
+  ReserveInput,
+  ReserveResult,
+  VoidResult,
+} from "./types.ts";
+
+/**
+ * Reserves within `tx`. With `queue`, open holds of images and tasks are counted too, exactly, whatever runs at once; a
+ * full queue is told only of calls that nothing else refuses, and leaves nothing held.
+ * Of the ledger's operations in one transaction it must be the first, and all must be of one workspace: others lock in that order.
+ */
+export async function reserveIn(
+  tx: Queryable,
+  input: ReserveInput,
+  nowMs: number,
+  queue?: QueueLimits,
+): Promise<ReserveResult | { readonly outcome: "queue_full" }> {
+  checkAmount(input.amountNano);
+  if (queue !== undefined) return reserveQueued(tx, input, nowMs, queue);
+  const [result] = await reserveBatch(tx, [input], nowMs);
+  return result!;
+}
+
+/** Charges a hold that {@link reserveIn} (or any other reservation with a hold of its own) took, within `tx`. */
+export async function postIn(tx: Queryable, input: PostInput, nowMs: number): Promise<PostResult> {
+  checkAmount(input.amountNano);
+  const [result] = await postBatch(tx, [input], nowMs);
+  return result!;
+}
+
+/** Releases such a hold within `tx`. */
+export async function voidIn(tx: Queryable, input: HoldName, nowMs: number): Promise<VoidResult> {
+  const [result] = await voidBatch(tx, [input], nowMs);
+  return result!;
+}

@@ -1,0 +1,146 @@
+/** The ledger inside its caller's transactions: the same decisions, and the queue limits, whatever runs at once. */
+import { expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import {
+  createLedger,
+  postIn,
+  reserveIn,
+  verifyLedger,
+  voidIn,
+  type QueueLimits,
+} from "../../src/ledger/index.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { describeDatabases } from "../support/postgres.ts";
+import { addKey, addWorkspace, setCap } from "./support.ts";
+
+async function setUp(database: Database, creditNano: bigint, workspaces = ["w"]) {
+  const ledger = createLedger(database, systemClock);
+  for (const id of workspaces) {
+    await addWorkspace(database, id);
+    await addKey(database, { workspaceId: id, id: `${id}-key`, createdBy: "m" });
+    await ledger.credit({ workspaceId: id, amountNano: creditNano, reference: "start" });
+  }
+  return ledger;
+}
+
+const hold = (id: string, workspaceId = "w") => ({
+  id,
+  workspaceId,
+  keyId: `${workspaceId}-key`,
+  amountNano: 10n,
+  leaseMs: 60_000,
+  kind: "task" as const,
+});
+
+function reserveMany(
+  database: Database,
+  count: number,
+  options: { workspaceOf?: (index: number) => string; queue?: QueueLimits } = {},
+): Promise<string[]> {
+  const { workspaceOf = () => "w", queue } = options;
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      database.transaction(async (tx) => {
+        const input = hold(`t${index}`, workspaceOf(index));
+        return (await reserveIn(tx, input, Date.now(), queue)).outcome;
+      }),
+    ),
+  );
+}
+
+const count = (outcomes: readonly string[], outcome: string) =>
+  outcomes.filter((one) => one === outcome).length;
+
+describeDatabases("the ledger in a transaction", (open) => {
+  it("T63: of 500 transactions at once with credit for 200, exactly 200 reserve", async () => {
+    const database = await open();
+    const ledger = await setUp(database, 2_000n);
+    const outcomes = await reserveMany(database, 500);
+    expect(count(outcomes, "reserved")).toBe(200);
+    expect(count(outcomes, "insufficient_balance")).toBe(300);
+    expect((await ledger.balance("w")).availableNano).toBe(0n);
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("a queue limit is exact whatever the concurrency: of a workspace, and of all", async () => {
+    const database = await open();
+    const names = ["w", "x", "y"];
+    const ledger = await setUp(database, 1_000_000n, names);
+    const outcomes = await reserveMany(database, 300, {
+      workspaceOf: (index) => names[index % 3]!,
+      queue: { global: 70, perWorkspace: 30 },
+    });
+    expect(count(outcomes, "reserved")).toBe(70);
+    expect(count(outcomes, "queue_full")).toBe(230);
+    const rows = await database.query<{ workspace_id: string; n: bigint }>(
+      "select workspace_id, count(*) as n from ledger_holds group by 1",
+    );
+    for (const { workspace_id, n } of rows) {
+      expect(n).toBeLessThanOrEqual(30n);
+      expect((await ledger.balance(workspace_id)).heldNano).toBe(n * 10n);
+    }
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("the queue counts tasks and images, not texts; what else refuses a call is told first; an id in it stays in it", async () => {
+    const database = await open();
+    const ledger = await setUp(database, 100n);
+    const queue = { global: 2, perWorkspace: 2 };
+    const reserve = (id: string, extra: object = {}) =>
+      database.transaction((tx) => reserveIn(tx, { ...hold(id), ...extra }, Date.now(), queue));
+    await ledger.reserve({ ...hold("text"), kind: "text" });
+    expect(await reserve("a")).toEqual({ outcome: "reserved" });
+    expect(await reserve("b", { kind: "image" })).toEqual({ outcome: "reserved" });
+    expect(await reserve("c")).toEqual({ outcome: "queue_full" });
+    expect(await reserve("a")).toEqual({ outcome: "already_reserved" });
+    expect(await reserve("c", { amountNano: 71n })).toEqual({
+      outcome: "insufficient_balance",
+      availableNano: 70n,
+    });
+    expect(await reserve("c", { keyId: "nobody" })).toEqual({ outcome: "key_unknown" });
+    await setCap(database, {
+      layer: "workspace",
+      workspaceId: "w",
+      id: "w",
+      window: "total",
+      amountNano: 0n,
+    });
+    expect(await reserve("c")).toMatchObject({ outcome: "cap_reached", window: "total" });
+    await setCap(database, {
+      layer: "workspace",
+      workspaceId: "w",
+      id: "w",
+      window: "total",
+      amountNano: null,
+    });
+    await database.transaction((tx) => voidIn(tx, { id: "b", workspaceId: "w" }, Date.now()));
+    expect(await reserve("c")).toEqual({ outcome: "reserved" });
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("what is rolled back never happened; a post or void that comes again is a named result", async () => {
+    const database = await open();
+    const ledger = await setUp(database, 100n);
+    const name = { id: "a", workspaceId: "w" };
+    const gone = database.transaction(async (tx) => {
+      await reserveIn(tx, hold("a"), Date.now());
+      throw new Error("not this time");
+    });
+    await expect(gone).rejects.toThrow("not this time");
+    expect((await ledger.balance("w")).heldNano).toBe(0n);
+    await database.transaction(async (tx) => {
+      expect(await reserveIn(tx, hold("a"), Date.now())).toEqual({ outcome: "reserved" });
+    });
+    await database.transaction(async (tx) => {
+      const post = { ...name, amountNano: 7n };
+      expect(await postIn(tx, post, Date.now())).toEqual({ outcome: "posted", chargedNano: 7n });
+      expect((await postIn(tx, post, Date.now())).outcome).toBe("already_posted");
+      expect(await voidIn(tx, name, Date.now())).toEqual({ outcome: "already_posted" });
+      expect(await voidIn(tx, { ...name, id: "b" }, Date.now())).toEqual({
+        outcome: "unknown_hold",
+      });
+    });
+    expect(await ledger.balance("w")).toMatchObject({ availableNano: 93n, heldNano: 0n });
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+});
