@@ -7,9 +7,8 @@ import type { TextOffer } from "../catalog/index.ts";
 import { promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
 import { parseModelId, plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
-import { countTarget, openExchange, type Exchange } from "../upstream/index.ts";
+import { countTarget, openExchange, pickCredential, type Exchange } from "../upstream/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
-import { pickCredential } from "./credential.ts";
 import { tokensIn } from "./meter.ts";
 import { entryPoints } from "./prepare.ts";
 

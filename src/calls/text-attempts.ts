@@ -11,12 +11,12 @@ import {
   openExchange,
   outcomeOfFailure,
   outcomeOfStatus,
+  pickCredential,
   textTarget,
   type Exchange,
   type Outcome,
 } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
-import { pickCredential } from "./credential.ts";
 import type { Candidate } from "./prepare.ts";
 import type { Attempt } from "./record.ts";
 

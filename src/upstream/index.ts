@@ -2,4 +2,5 @@
 export { countTarget, textTarget, type CallerHeaders } from "./dialects.ts";
 export { openExchange, ExchangeError, type Exchange } from "./exchange.ts";
 export { outcomeOfFailure, outcomeOfStatus, type Outcome } from "./outcome.ts";
+export { pickCredential } from "./credential.ts";
 export { createPools, type Pools } from "./pools.ts";
