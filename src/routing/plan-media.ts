@@ -1,0 +1,164 @@
+/**
+ * The plan of an image or video call: which offers may serve it, in which order, and why. The constraints are those of
+ * text calls (plan.ts); offers are compared by what this very request may cost. Design section 7; ROUTE rows.
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { NanoUsd } from "../base/money.ts";
+import type { Catalog, ImageModel, MediaOffer, VideoModel } from "../catalog/index.ts";
+import type { ParsedModelId, Strategy } from "./model-id.ts";
+import { modelAllowed, providerExclusion, type RoutingScope } from "./scope.ts";
+
+type MediaModel = ImageModel | VideoModel;
+
+/** One offer as the request log shows it. JSON as it is. */
+interface ExplainedMediaOffer {
+  readonly provider: string;
+  readonly tier: string;
+  /** Nano-USD that this request may cost there at most. */
+  readonly bound_nano?: string;
+  readonly excluded?: string;
+}
+
+/** Why a media plan is as it is. JSON as it is. */
+export interface MediaExplanation {
+  readonly model: string;
+  readonly entry_point: string;
+  readonly strategy: Strategy;
+  readonly strategy_source: "request" | "scope" | "default";
+  readonly pinned_by_request?: string;
+  readonly offers: readonly ExplainedMediaOffer[];
+  readonly order: readonly string[];
+}
+
+/** The model an id names, where its caller may call it at this entry point. */
+export interface MediaTarget {
+  readonly catalog: Catalog;
+  readonly parsed: ParsedModelId;
+  readonly scope: RoutingScope;
+  /** Such as `tasks`, by the names `GET /v1/models` uses. */
+  readonly entryPoint: string;
+}
+
+/**
+ * The media model of a call.
+ * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol` (400)
+ */
+export function mediaModel({ catalog, parsed, scope, entryPoint }: MediaTarget): MediaModel {
+  const param = "model";
+  const model = catalog.models.get(parsed.model);
+  if (model === undefined) {
+    const message = `The model "${parsed.model}" does not exist. GET /v1/models lists those you can call.`;
+    throw new GatewayError("model_not_found", message, { param });
+  }
+  if (!modelAllowed(scope, model.id)) {
+    const message = `The model "${model.id}" is outside the model allowlist of this key.`;
+    throw new GatewayError("model_not_allowed", message, { param });
+  }
+  const endpoints: readonly string[] = model.endpoints;
+  const isMedia = model.kind === "image" || model.kind === "video";
+  if (!isMedia || !endpoints.includes(entryPoint)) {
+    const offered = endpoints.join(", ") || "none of these endpoints";
+    const message = `The model "${model.id}" does not offer ${entryPoint}; it offers ${offered}.`;
+    throw new GatewayError("unsupported_protocol", message, { param });
+  }
+  return model;
+}
+
+export interface MediaPlanInput extends MediaTarget {
+  readonly model: MediaModel;
+  /** What the request may cost at an offer, at most. */
+  readonly bound: (offer: MediaOffer) => NanoUsd;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Why an offer cannot serve this request, for what only the caller of this function knows. */
+  readonly exclusion?: (offer: MediaOffer) => string | undefined;
+}
+
+export interface MediaPlan {
+  /** Never empty; the first is tried first. */
+  readonly offers: readonly MediaOffer[];
+  readonly explanation: MediaExplanation;
+}
+
+function strategyOf({ parsed, scope }: MediaTarget) {
+  if (parsed.strategy === undefined) {
+    return scope.sort === null
+      ? ({ strategy: "balanced", source: "default" } as const)
+      : ({ strategy: scope.sort, source: "scope" } as const);
+  }
+  if (scope.locked) {
+    const message = `This key has its own routing, so the suffix :@${parsed.strategy} is not accepted.`;
+    throw new GatewayError("routing_locked", message, { param: "model" });
+  }
+  return { strategy: parsed.strategy, source: "request" } as const;
+}
+
+function exclusionOf(input: MediaPlanInput, offer: MediaOffer): string | undefined {
+  const provider = input.catalog.providers.get(offer.provider);
+  if (provider === undefined) return "not configured";
+  return providerExclusion(input.scope, provider) ?? input.exclusion?.(offer);
+}
+
+interface Row {
+  readonly offer: MediaOffer;
+  readonly bound: NanoUsd;
+  readonly score: number;
+}
+
+/** By price, or by a weighted draw in which half the price is four times the weight; the preferred first. */
+function inOrder(rows: readonly Row[], strategy: Strategy, preferred: readonly string[]): Row[] {
+  const byPrice = (left: Row, right: Row) => Number(left.bound - right.bound);
+  const drawn = (left: Row, right: Row) => left.score - right.score;
+  const sorted = rows.toSorted(strategy === "price" ? byPrice : drawn);
+  const leads = ({ offer }: Row) => preferred.includes(offer.provider);
+  return [...sorted.filter(leads), ...sorted.filter((row) => !leads(row))];
+}
+
+/**
+ * Which offers may serve a media call, in order, with the reasons.
+ * @throws GatewayError `model_not_allowed` (403), `routing_locked` or `provider_not_found` (400)
+ */
+export function planMedia(input: MediaPlanInput): MediaPlan {
+  const { model, parsed, scope, catalog } = input;
+  const { strategy, source } = strategyOf(input);
+  const rows = model.offers.map((offer) => ({ offer, excluded: exclusionOf(input, offer) }));
+  const allowed = rows.filter(({ excluded }) => excluded === undefined).map(({ offer }) => offer);
+  if (allowed.length === 0) {
+    const message = `No provider of the model "${model.id}" can serve this request inside the routing scope of this key.`;
+    throw new GatewayError("model_not_allowed", message, { param: "model" });
+  }
+  const pinned =
+    parsed.provider === undefined
+      ? allowed
+      : allowed.filter(({ provider }) => provider === parsed.provider);
+  if (pinned.length === 0) {
+    const message = `The provider "${parsed.provider}" does not serve the model "${model.id}" to this key.`;
+    throw new GatewayError("provider_not_found", message, { param: "model" });
+  }
+  const scored = pinned.map((offer): Row => {
+    const bound = input.bound(offer);
+    const price = Math.max(Number(bound), 1);
+    return { offer, bound, score: -Math.log(1 - input.random()) * price * price };
+  });
+  const ordered = inOrder(scored, strategy, scope.preferredProviders);
+  const bounds = new Map(scored.map(({ offer, bound }) => [offer, bound]));
+  return {
+    offers: ordered.map(({ offer }) => offer),
+    explanation: {
+      model: model.id,
+      entry_point: input.entryPoint,
+      strategy,
+      strategy_source: source,
+      ...(parsed.provider === undefined ? {} : { pinned_by_request: parsed.provider }),
+      offers: rows.map(({ offer, excluded }) => ({
+        provider: offer.provider,
+        tier: catalog.providers.get(offer.provider)?.tier ?? "unknown",
+        ...(bounds.has(offer) ? { bound_nano: String(bounds.get(offer)) } : {}),
+        ...(bounds.has(offer)
+          ? {}
+          : { excluded: excluded ?? "not the provider the request names" }),
+      })),
+      order: ordered.map(({ offer }) => offer.provider),
+    },
+  };
+}
