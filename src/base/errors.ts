@@ -121,6 +121,17 @@ export const errorCatalogue = {
     meaning: "The path exists, but not with this HTTP method.",
   },
   conflict: conflict("The object is in a state that does not allow this."),
+  task_not_cancelable: conflict(
+    "The task has ended, or its vendor works on it and did not confirm that it stops.",
+  ),
+  idempotency_in_progress: conflict(
+    "The first request with this `Idempotency-Key` is still being accepted. Retry after `Retry-After`.",
+  ),
+  idempotency_key_reuse: {
+    status: 422,
+    type: "invalid_request_error",
+    meaning: "The `Idempotency-Key` was used with another request in the last 24 hours.",
+  },
   request_too_large: {
     status: 413,
     type: "request_too_large",
@@ -151,6 +162,12 @@ export const errorCatalogue = {
     status: 503,
     type: "overloaded_error",
     meaning: "No provider of the model is available now. Retry after `Retry-After`.",
+  },
+  queue_full: {
+    status: 503,
+    type: "overloaded_error",
+    meaning:
+      "Too many image and video calls are in flight (`limits.queue`). Nothing was kept or reserved. Retry after `Retry-After`.",
   },
   database_unavailable: {
     status: 503,

@@ -2,10 +2,9 @@
  * The money side of one call: reserve before it runs, post or release exactly once after.
  * Spec: "Billing" rows; decisions.md "text reservation", "cap reached"; design.md section 5.
  */
-import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { formatUsd, type NanoUsd } from "../base/money.ts";
-import type { Ledger, ReserveInput, ReserveResult } from "../ledger/index.ts";
+import type { NanoUsd } from "../base/money.ts";
+import { refusalError, type Ledger, type ReserveInput } from "../ledger/index.ts";
 
 /** A reservation that is open: the call is running. */
 export interface Hold {
@@ -54,7 +53,7 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
         leaseMs,
         kind: "text",
       });
-      const refusal = refusalOf(result, amountNano);
+      const refusal = refusalError(result, amountNano);
       if (refusal) throw refusal;
       open.set(hold.id, hold);
     },
@@ -87,40 +86,4 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
     },
     close: () => clearInterval(timer),
   };
-}
-
-/** The error for a refused reservation; undefined when it was granted. */
-function refusalOf(result: ReserveResult, amountNano: NanoUsd): GatewayError | undefined {
-  switch (result.outcome) {
-    case "reserved":
-    case "already_reserved":
-      return undefined;
-    case "key_unknown":
-      return new GatewayError("invalid_api_key", "The API key is unknown.");
-    case "key_disabled":
-      return new GatewayError("api_key_disabled", "The API key is disabled.");
-    case "key_revoked":
-      return new GatewayError("api_key_revoked", "The API key was revoked.");
-    case "key_expired":
-      return new GatewayError("api_key_expired", "The API key has expired.");
-    case "workspace_disabled":
-      return new GatewayError("workspace_disabled", "The workspace of this API key is disabled.");
-    case "insufficient_balance":
-      return new GatewayError(
-        "insufficient_balance",
-        `This call may cost up to $${formatUsd(amountNano)}, and the workspace has $${formatUsd(result.availableNano)} available. ` +
-          "Add credit, or ask for fewer output tokens.",
-        { shouldRetry: false },
-      );
-    case "cap_reached":
-      return capError(result);
-  }
-}
-
-function capError(result: Extract<ReserveResult, { outcome: "cap_reached" }>): GatewayError {
-  const code: ErrorCode = `${result.layer}_${result.window}_spend_cap_reached`;
-  const layer = { workspace: "Workspace", member: "Member", key: "API key" }[result.layer];
-  const resets = result.resetsAt ? `resets ${result.resetsAt.toISOString()}` : "it does not reset";
-  const message = `${layer} ${result.window} spend cap of $${formatUsd(result.limitNano)} reached; ${resets}.`;
-  return new GatewayError(code, message, { shouldRetry: false });
 }

@@ -2,6 +2,7 @@
 export { postIn, reserveIn, voidIn } from "./in-transaction.ts";
 export { createLedger, type Ledger } from "./ledger.ts";
 export { resetsAt, windows, type Layer, type Window } from "./periods.ts";
+export { refusalError } from "./refusal.ts";
 export type { QueueLimits } from "./statements.ts";
 export type {
   Balance,

@@ -32,7 +32,6 @@ create table tasks (
   -- Polls in a row in which the vendor did not know the job, and since when.
   misses integer not null default 0,
   missing_since timestamptz,
-  cancel_asked boolean not null default false,
   -- When the next step is due; null once the task has ended.
   due_at timestamptz,
   lease_token text,

@@ -1,0 +1,75 @@
+/** What every part of the task engine works with, and the moments at which a test may stop the world. Design sections 6, 10. */
+import type { Clock } from "../base/clock.ts";
+import type { Catalog } from "../catalog/index.ts";
+import type { QueueLimits } from "../ledger/index.ts";
+import type { Database, FileStore, Log, RequestRow } from "../storage/index.ts";
+import type { AddressGuard, Pools } from "../upstream/index.ts";
+
+/**
+ * The moments of a task's life before and after each write and each word to a vendor. Whatever process dies at any of them,
+ * the task ends once, is charged once or not at all, and no vendor is asked twice (tests stop a real process at each).
+ */
+export const taskPoints = [
+  "submit.begin",
+  "submit.accepted",
+  "submit.committed",
+  "ask.claimed",
+  "ask.intended",
+  "ask.answered",
+  "ask.noted",
+  "poll.begin",
+  "poll.answered",
+  "collect.begin",
+  "collect.stored",
+  "end.begin",
+  "end.written",
+  "end.committed",
+  "callback.claimed",
+  "callback.sent",
+  "callback.noted",
+] as const;
+export type TaskPoint = (typeof taskPoints)[number];
+
+export interface TaskServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly catalog: () => Catalog;
+  readonly pools: Pools;
+  readonly files: FileStore;
+  /** Checks addresses that callers gave, and fetches what vendors made. */
+  readonly guard: AddressGuard;
+  readonly queue: QueueLimits;
+  /** How long results are kept. */
+  readonly retentionMs: number;
+  /** Notes an ended task in the request log. */
+  readonly logged: (row: RequestRow) => void;
+  /** Tells the deliverer of callbacks that one may be due. */
+  readonly callbackDue: () => void;
+  /** Tests stop the process here. */
+  readonly at: (point: TaskPoint) => void | Promise<void>;
+  readonly timing: TaskTiming;
+}
+
+export interface TaskTiming {
+  /** The first poll of a vendor comes this long after it took a job; each further one doubles the pause up to the dialect's own. */
+  readonly firstPollMs: number;
+  /** How long a process may be silent before another takes its steps over. */
+  readonly leaseMs: number;
+  /** How often tasks that nobody announced are looked for. */
+  readonly sweepMs: number;
+  /** A vendor that does not know its job is believed after so many polls in a row and so long. */
+  readonly missesMin: number;
+  readonly missingMs: number;
+}
+
+export const defaultTiming: TaskTiming = {
+  firstPollMs: 500,
+  leaseMs: 60_000,
+  sweepMs: 1_000,
+  missesMin: 5,
+  missingMs: 120_000,
+};
+
+/** The channel on which every process hears of tasks that ended: `<workspace> <task>`. */
+export const endedChannel = "task_ended";

@@ -1,0 +1,142 @@
+/** Rows of the table `tasks` as values: what everybody may read of a task, and what the engine needs to take its next step. */
+import { assert } from "../base/assert.ts";
+import type { MediaOffer, MediaPrice } from "../catalog/index.ts";
+import type { MediaRequest, MediaUsage } from "../media/index.ts";
+import type { TaskStatus } from "./states.ts";
+import type { Artifact, Task, TaskAttempt, TaskError } from "./types.ts";
+
+/** What a step works on: the task, who may serve it, and how far the attempt under way has come. */
+export interface Job extends Task {
+  /** Never empty; `attempt` is the one that is tried or under way. */
+  readonly offers: readonly MediaOffer[];
+  readonly explanation: unknown;
+  readonly attempt: number;
+  readonly credential: string | null;
+  /** What the vendor calls the job; null until it has taken it. */
+  readonly upstreamId: string | null;
+  /** True once asking a vendor to start may have begun: its outcome is unknown until it is written down. */
+  readonly asking: boolean;
+  readonly misses: number;
+  readonly missingSince: Date | null;
+  /** Held by the process that takes the step; every write of it names the token. */
+  readonly leaseToken: string | null;
+}
+
+/** A row as the database gives it. */
+export interface TaskRow {
+  readonly workspace_id: string;
+  readonly id: string;
+  readonly key_id: string;
+  readonly member_id: string | null;
+  readonly kind: Task["kind"];
+  readonly family: Task["family"];
+  readonly model: string;
+  readonly form: Task["form"];
+  readonly status: TaskStatus;
+  readonly request: MediaRequest;
+  readonly notes: readonly string[];
+  readonly plan: StoredPlan;
+  readonly attempts: readonly TaskAttempt[];
+  readonly reserved_nano: bigint;
+  readonly cost_nano: bigint;
+  readonly usage: MediaUsage | null;
+  readonly artifacts: readonly Artifact[];
+  readonly error: TaskError | null;
+  readonly webhook_url: string | null;
+  readonly attempt: number;
+  readonly provider: string | null;
+  readonly credential: string | null;
+  readonly upstream_id: string | null;
+  readonly asking: boolean;
+  readonly misses: number;
+  readonly missing_since: Date | null;
+  readonly lease_token: string | null;
+  readonly expires_at: Date;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly finished_at: Date | null;
+}
+
+/** The offers as they were at submission: a price that changes later does not change what a task costs. */
+export interface StoredPlan {
+  readonly offers: readonly {
+    readonly provider: string;
+    readonly upstream_model: string;
+    readonly streaming: boolean;
+    /** JSON text in which a bigint is written as `"123n"`. */
+    readonly price: string;
+  }[];
+  readonly explanation: unknown;
+}
+
+/** A plan as it is stored. */
+export function storedPlan(offers: readonly MediaOffer[], explanation: unknown): StoredPlan {
+  assert(offers.length > 0, "a task has at least one offer");
+  return {
+    offers: offers.map((offer) => ({
+      provider: offer.provider,
+      upstream_model: offer.upstreamModel,
+      streaming: offer.streaming,
+      price: JSON.stringify(offer.price, (_key, value: unknown) =>
+        typeof value === "bigint" ? `${value}n` : value,
+      ),
+    })),
+    explanation,
+  };
+}
+
+function readPrice(text: string): MediaPrice {
+  return JSON.parse(text, (_key, value: unknown) =>
+    typeof value === "string" && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value,
+  ) as MediaPrice;
+}
+
+/** A row as everybody may see it. */
+export function toTask(row: TaskRow): Task {
+  return {
+    workspaceId: row.workspace_id,
+    id: row.id,
+    keyId: row.key_id,
+    memberId: row.member_id,
+    kind: row.kind,
+    family: row.family,
+    model: row.model,
+    form: row.form,
+    status: row.status,
+    request: row.request,
+    notes: row.notes,
+    reservedNano: row.reserved_nano,
+    costNano: row.cost_nano,
+    usage: row.usage,
+    artifacts: row.artifacts,
+    error: row.error,
+    provider: row.provider,
+    attempts: row.attempts,
+    webhookUrl: row.webhook_url,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    finishedAt: row.finished_at,
+    expiresAt: row.expires_at,
+  };
+}
+
+/** A row as the engine works on it. */
+export function toJob(row: TaskRow): Job {
+  return {
+    ...toTask(row),
+    offers: row.plan.offers.map((offer) => ({
+      provider: offer.provider,
+      upstreamModel: offer.upstream_model,
+      streaming: offer.streaming,
+      price: readPrice(offer.price),
+    })),
+    explanation: row.plan.explanation,
+    attempt: row.attempt,
+    credential: row.credential,
+    upstreamId: row.upstream_id,
+    asking: row.asking,
+    misses: row.misses,
+    missingSince: row.missing_since,
+    leaseToken: row.lease_token,
+  };
+}
