@@ -40,6 +40,7 @@ export interface WorkspacesTable extends Stamps, CapColumns {
   routing: OptionalJson<unknown>;
   signing_version: WithDefault<number>;
   signing_enabled: WithDefault<boolean>;
+  signing_rotated_at: Optional<Date>;
 }
 
 export interface UsersTable extends Stamps {

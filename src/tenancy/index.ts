@@ -48,7 +48,13 @@ export { hashPassword, verifyPassword } from "./passwords.ts";
 export type { RateLimits, RoutingSettings, SortStrategy } from "./routing-settings.ts";
 export { routingScope, type RoutingScope } from "./scope.ts";
 export { openSecrets, type Secrets, type SecretsOptions } from "./secrets.ts";
-export { readSigningSecret, type SigningSecret } from "./signing-secret.ts";
+export {
+  enableSigning,
+  readSigningSecret,
+  rotateSigningSecret,
+  signingOverlapMs,
+  type SigningSecret,
+} from "./signing-secret.ts";
 export type { SpendCaps, SpendCapsPatch } from "./spend-caps.ts";
 export { changeUser, createUser, getUser, listUsers, type User, type UserRole } from "./users.ts";
 export {

@@ -21,7 +21,7 @@ export interface Secrets {
   seal(recordId: string, key: string): Buffer;
   /** Undoes `seal`. @throws when the bytes were altered or belong to another record. */
   unseal(recordId: string, ciphertext: Uint8Array): string;
-  /** The callback signing secret of a workspace: `whsec_` and 43 base64url characters (KEY-14, KEY-15). */
+  /** The callback signing secret of a workspace: `whsec_` and 32 bytes in base64 (KEY-14, KEY-15). */
   signingSecret(workspaceId: string, version: number): string;
   /** Tells two master keys apart without telling anything about either. */
   readonly checkValue: string;
@@ -62,7 +62,8 @@ export function deriveSecrets(masterKey: Uint8Array): Secrets {
     },
     signingSecret(workspaceId, version) {
       const bytes = derive(workspaceId, `webhook-signing-v${version}`);
-      return `whsec_${bytes.toString("base64url")}`;
+      // Padded standard base64: what the libraries of Standard Webhooks decode.
+      return `whsec_${bytes.toString("base64")}`;
     },
     checkValue: derive("", "master-key-check-v1").toString("base64url"),
   };

@@ -1,32 +1,99 @@
 /**
  * The callback signing secret of a workspace. Spec: "API key, workspace, signing secret", "Authentication" 9 (KEY-14).
- * It is derived, not stored: the row holds only its version and whether callbacks are signed, and so sent, at all.
+ * It is derived, not stored: the row holds only its version, since when, and whether callbacks are signed, and so sent,
+ * at all. A replaced secret goes on signing beside the new one for a day.
  */
-import type { RowContext } from "./context.ts";
+import type { ChangeContext, RowContext } from "./context.ts";
+import { changeRow } from "./changes.ts";
 import { onlyRow } from "./context.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface SigningSecret {
-  /** `whsec_` and 43 base64url characters; the whole string is the HMAC key. */
+  /** `whsec_` and the base64 of 32 bytes. The whole string is the key of `Gw-Signature`, the bytes that of `webhook-signature`. */
   readonly secret: string;
   /** False: no callback is sent. */
   readonly enabled: boolean;
   readonly version: number;
+  /** The secret before this one, while callbacks are signed with both; null otherwise. */
+  readonly previous: { readonly secret: string; readonly expiresAt: Date } | null;
+}
+
+/** How long a replaced secret goes on signing. */
+export const signingOverlapMs = 24 * 60 * 60 * 1000;
+
+interface SigningRow {
+  readonly id: string;
+  readonly signing_version: number;
+  readonly signing_enabled: boolean;
+  readonly signing_rotated_at: Date | null;
+}
+
+type SecretsContext = { readonly secrets: Pick<Secrets, "signingSecret"> };
+
+const columns = "id, signing_version, signing_enabled, signing_rotated_at";
+
+function ofRow(context: RowContext & SecretsContext, row: SigningRow): SigningSecret {
+  const secretOf = (version: number) => context.secrets.signingSecret(row.id, version);
+  const expiresAt = new Date((row.signing_rotated_at?.getTime() ?? 0) + signingOverlapMs);
+  return {
+    secret: secretOf(row.signing_version),
+    enabled: row.signing_enabled,
+    version: row.signing_version,
+    previous:
+      row.signing_rotated_at !== null && expiresAt.getTime() > context.clock.now()
+        ? { secret: secretOf(row.signing_version - 1), expiresAt }
+        : null,
+  };
 }
 
 /** The secret in force. The caller has checked the right to see it. @throws GatewayError `not_found` */
 export async function readSigningSecret(
-  context: RowContext & { readonly secrets: Secrets },
+  context: RowContext & SecretsContext,
   workspaceId: string,
 ): Promise<SigningSecret> {
-  const rows = await context.database.query<{ signing_version: number; signing_enabled: boolean }>(
-    "select signing_version, signing_enabled from workspaces where id = $1",
+  const rows = await context.database.query<SigningRow>(
+    `select ${columns} from workspaces where id = $1`,
     [workspaceId],
   );
-  const row = onlyRow(rows, "workspace");
-  return {
-    secret: context.secrets.signingSecret(workspaceId, row.signing_version),
-    enabled: row.signing_enabled,
-    version: row.signing_version,
-  };
+  return ofRow(context, onlyRow(rows, "workspace"));
+}
+
+/** Replaces the secret by the next one; the one before signs too for {@link signingOverlapMs}. @throws GatewayError `not_found` */
+export function rotateSigningSecret(
+  context: ChangeContext & SecretsContext,
+  workspaceId: string,
+): Promise<SigningSecret> {
+  return change(
+    context,
+    "signing_version = signing_version + 1, signing_rotated_at = $2, updated_at = $2",
+    [workspaceId, new Date(context.clock.now())],
+  );
+}
+
+/** Switches signing, and with it callbacks, on or off for the workspace. @throws GatewayError `not_found` */
+export function enableSigning(
+  context: ChangeContext & SecretsContext,
+  workspaceId: string,
+  enabled: boolean,
+): Promise<SigningSecret> {
+  return change(context, "signing_enabled = $3, updated_at = $2", [
+    workspaceId,
+    new Date(context.clock.now()),
+    enabled,
+  ]);
+}
+
+async function change(
+  context: ChangeContext & SecretsContext,
+  assignments: string,
+  params: readonly unknown[],
+): Promise<SigningSecret> {
+  const row = await changeRow(context.database, "workspaces", async (tx) => {
+    const rows = await tx.query<SigningRow>(
+      `update workspaces set ${assignments} where id = $1 returning ${columns}`,
+      params,
+    );
+    return onlyRow(rows, "workspace");
+  });
+  return ofRow(context, row);
 }

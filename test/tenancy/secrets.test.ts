@@ -6,6 +6,8 @@ import {
   MasterKeyError,
   openSecrets,
   readSigningSecret,
+  rotateSigningSecret,
+  signingOverlapMs,
 } from "../../src/tenancy/index.ts";
 import { generateKey } from "../../src/tenancy/key-format.ts";
 import { deriveSecrets } from "../../src/tenancy/secrets.ts";
@@ -53,7 +55,7 @@ it("KEY-14: the signing secret is RFC 5869 over master key, workspace and versio
   const extracted = createHmac("sha256", "ws_1").update(masterKey).digest();
   const block = createHmac("sha256", extracted).update("webhook-signing-v2\u0001").digest();
   expect(deriveSecrets(masterKey).signingSecret("ws_1", 2)).toBe(
-    `whsec_${block.toString("base64url")}`,
+    `whsec_${block.toString("base64")}`,
   );
 });
 
@@ -90,19 +92,31 @@ describeDatabases("secrets of an installation", (open) => {
     const second = await createWorkspace(tenant, { name: "Other", organizationId: null });
     const own = await readSigningSecret(tenant, tenant.workspace.id);
     expect(own).toEqual({
-      secret: expect.stringMatching(/^whsec_[A-Za-z0-9_-]{43}$/),
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
       enabled: true,
       version: 1,
+      previous: null,
     });
     expect(await readSigningSecret(tenant, tenant.workspace.id)).toEqual(own);
     expect((await readSigningSecret(tenant, second.id)).secret).not.toBe(own.secret);
-    await tenant.database.query("update workspaces set signing_version = 2 where id = $1", [
-      tenant.workspace.id,
-    ]);
-    const rotated = await readSigningSecret(tenant, tenant.workspace.id);
+    const rotated = await rotateSigningSecret(tenant, tenant.workspace.id);
     expect(rotated.version).toBe(2);
     expect(rotated.secret).not.toBe(own.secret);
+    expect(await readSigningSecret(tenant, tenant.workspace.id)).toEqual(rotated);
     expect(await refusal(readSigningSecret(tenant, "ws_none"))).toBe("not_found");
+  });
+
+  it("a replaced signing secret stays beside the new one for a day", async () => {
+    const tenant = await createTenant(await open());
+    const { secret } = await readSigningSecret(tenant, tenant.workspace.id);
+    const rotated = await rotateSigningSecret(tenant, tenant.workspace.id);
+    const expiresAt = new Date(tenant.clock.now() + signingOverlapMs);
+    expect(rotated.previous).toEqual({ secret, expiresAt });
+    tenant.clock.advance(signingOverlapMs - 1);
+    expect((await readSigningSecret(tenant, tenant.workspace.id)).previous?.secret).toBe(secret);
+    tenant.clock.advance(1);
+    expect((await readSigningSecret(tenant, tenant.workspace.id)).previous).toBeNull();
+    expect(await refusal(rotateSigningSecret(tenant, "ws_none"))).toBe("not_found");
   });
 
   it("KEY-15: the signing secret opens nothing, and an API key verifies no signature", async () => {
