@@ -11,6 +11,7 @@ import type {
 import {
   defaultTimeouts,
   embeddingEndpoint,
+  mediaEndpoints,
   textEndpoints,
   type Catalog,
   type EmbeddingModel,
@@ -180,7 +181,7 @@ function buildMedia(row: MediaModelRow): ImageModel | VideoModel {
     price: mediaPriceOf(offer.price),
     streaming: offer.streaming ?? false,
   }));
-  const common = { ...namedFields(row), endpoints: [], offers } as const;
+  const common = { ...namedFields(row), endpoints: mediaEndpoints[row.family], offers };
   return row.kind === "image"
     ? { ...common, kind: "image", family: row.family }
     : { ...common, kind: "video", family: row.family };

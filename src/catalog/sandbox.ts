@@ -6,6 +6,7 @@ import { parseUsd } from "../base/money.ts";
 import {
   defaultTimeouts,
   embeddingEndpoint,
+  mediaEndpoints,
   textEndpoints,
   type Catalog,
   type Dialect,
@@ -138,19 +139,19 @@ const videoRows: readonly (readonly [...MediaRow, family: VideoFamily])[] = [
   ["video-model-tokens", "sandbox-ark", videoTokens, "video-tokens"],
 ];
 
-function mediaFields([name, providerId, price]: readonly [...MediaRow, ...unknown[]]) {
+function mediaFields([name, providerId, price, family]: readonly [
+  ...MediaRow,
+  family: ImageFamily | VideoFamily,
+]) {
   return {
     id: `sandbox/${name}`,
     created: createdAt,
-    endpoints: [],
+    endpoints: mediaEndpoints[family],
     offers: [{ provider: providerId, upstreamModel: name, price, streaming: false }],
-  } as const;
+  };
 }
 
-/**
- * The sandbox as a catalogue. `sandboxUrl` is its address without a trailing slash.
- * The media models have no endpoints yet, so they are neither listed nor callable.
- */
+/** The sandbox as a catalogue. `sandboxUrl` is its address without a trailing slash. */
 export function sandboxCatalog(sandboxUrl: string): Catalog {
   const providers = [
     provider("sandbox-openai", "openai-compatible", `${sandboxUrl}/openai/v1`),

@@ -60,6 +60,23 @@ export const videoFamilies = ["video-v1", "video-v1.5", "video-seconds", "video-
 export type ImageFamily = (typeof imageFamilies)[number];
 export type VideoFamily = (typeof videoFamilies)[number];
 
+/** The entry points a media model may offer, by the names `GET /v1/models` uses. */
+export type MediaEndpoint = "images_generations" | "images_edits" | "tasks" | "videos_generations";
+
+/** Which entry points each family answers at. Spec: "Endpoints"; decisions.md for what the tables leave open. */
+export const mediaEndpoints: Readonly<Record<ImageFamily | VideoFamily, readonly MediaEndpoint[]>> =
+  {
+    "image-a": ["images_generations", "images_edits"],
+    "image-b": ["images_edits", "tasks"],
+    "task-image-1": ["tasks"],
+    "task-image-2": ["tasks"],
+    "image-c": ["tasks"],
+    "video-v1": ["tasks", "videos_generations"],
+    "video-v1.5": ["tasks", "videos_generations"],
+    "video-seconds": ["tasks"],
+    "video-tokens": ["tasks"],
+  };
+
 /** One key of a provider. Weights share the load among several. */
 export interface Credential {
   readonly id: string;
@@ -218,8 +235,8 @@ export interface MediaOffer {
 }
 
 interface MediaModelBase extends ModelBase {
-  /** Empty until the endpoints of the family are served: a model is listed and callable only through these. */
-  readonly endpoints: readonly never[];
+  /** A model is listed and callable only through these. */
+  readonly endpoints: readonly MediaEndpoint[];
   readonly offers: readonly MediaOffer[];
 }
 
