@@ -137,7 +137,7 @@ describe("a whole file", () => {
     });
   });
 
-  it("gives media models of every family with their prices, not yet callable", () => {
+  it("gives media models of every family with their prices and endpoints", () => {
     const price = (id: string) => catalog.models.get(id)?.offers[0]?.price;
     expect(price("acme/t2")).toEqual({
       basis: "image_tokens",
@@ -159,7 +159,10 @@ describe("a whole file", () => {
     expect(price("acme/vs")).toMatchObject({ outputSecond: { "720p": parseUsd("0.07") } });
     expect(price("acme/vt")).toEqual({ basis: "video_tokens", outputVideoToken: parseUsd("7") });
     expect(price("acme/vector")).toMatchObject({ input: parseUsd("0.02") });
-    expect(catalog.models.get("acme/v15")).toMatchObject({ kind: "video", endpoints: [] });
+    expect(catalog.models.get("acme/v15")).toMatchObject({
+      kind: "video",
+      endpoints: ["tasks", "videos_generations"],
+    });
     expect(catalog.models.size).toBe(12);
   });
 
