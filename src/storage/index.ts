@@ -1,6 +1,17 @@
 /** Storage: the database, signals between processes, the schema, the request log. Design section 2. */
 export { DataDirectoryInUseError } from "./data-lock.ts";
 export type { Database, Log, Queryable, TransactionOptions } from "./database.ts";
+export { openFileStore } from "./files/index.ts";
+export {
+  FileTooLargeError,
+  isFileName,
+  newFileName,
+  type ByteRange,
+  type FileStore,
+  type FileStoreOptions,
+  type OpenFile,
+} from "./files/store.ts";
+export { expireInputs, findFile, recordFile, sweepFiles, type FileRow } from "./files/table.ts";
 export { migrate, SchemaError } from "./migrate.ts";
 export { openDatabase, type OpenOptions } from "./open.ts";
 export { createRequestLog, type RequestLog, type RequestRow } from "./request-log.ts";

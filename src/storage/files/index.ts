@@ -1,0 +1,18 @@
+/** Opens the file store that the configuration names. contract.md "Configuration file", `storage`. */
+import { join } from "node:path";
+import { openLocalFiles } from "./local.ts";
+import type { FileStore, FileStoreOptions } from "./store.ts";
+
+/**
+ * Opens the store: the directory `files` of `dataDir`, or a bucket.
+ * @throws Error where the directory cannot be made, or no bucket is named
+ */
+export async function openFileStore(
+  options: FileStoreOptions,
+  dataDir: string,
+): Promise<FileStore> {
+  if (options.kind === "local") return openLocalFiles(join(dataDir, "files"));
+  // Loaded only where it is used: it takes longer than the rest of the start.
+  const { openS3Files } = await import("./s3.ts");
+  return openS3Files(options);
+}

@@ -1,0 +1,136 @@
+/**
+ * Files in a local directory. A file is written beside its place, synced and renamed, so that a name always leads to a whole
+ * file; what a crash leaves half-written is removed at the next start. Spec "Results".
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { checkFileName, countBytes, type FileStore } from "./store.ts";
+
+/** Begins the names of half-written files; no file's own name begins with a dot. */
+const partPrefix = ".part-";
+/** Tells this process from an earlier one with the same number. */
+const instance = randomBytes(6).toString("hex");
+const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
+/** Of another machine's process it cannot be known whether it lives; nothing is written for so long. */
+const foreignPartMsMax = 24 * 3_600_000;
+
+/** Opens the directory, making it where it is missing, and removes what earlier processes left half-written. */
+export async function openLocalFiles(directory: string): Promise<FileStore> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await removeLeftovers(directory);
+  const place = (name: string): string => {
+    checkFileName(name);
+    return join(directory, name);
+  };
+  return {
+    async put(name, source, { bytesMax }) {
+      const path = place(name);
+      const part = join(directory, partName());
+      try {
+        const bytes = await writeSynced(part, source, bytesMax);
+        await rename(part, path);
+        await syncDirectory(directory);
+        return { bytes };
+      } catch (error) {
+        await rm(part, { force: true });
+        throw error;
+      }
+    },
+    async open(name, range) {
+      const handle = await openIfThere(place(name));
+      if (handle === undefined) return undefined;
+      try {
+        const { size } = await handle.stat();
+        const { start, end } = range ?? { start: 0, end: size - 1 };
+        if (range !== undefined && (start < 0 || start > end || end >= size))
+          throw new RangeError(`bytes ${start} to ${end} of ${size} are asked for`);
+        const bytes = end - start + 1;
+        // With `end` below `start` the stream would be one of the whole file.
+        const stream =
+          bytes > 0 ? handle.createReadStream({ start, end }) : handle.createReadStream();
+        return { stream, bytes };
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    },
+    remove: (name) => rm(place(name), { force: true }),
+    close: () => Promise.resolve(),
+  };
+}
+
+async function writeSynced(
+  path: string,
+  source: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<number> {
+  let bytes = 0;
+  const handle = await open(path, "wx", 0o600);
+  try {
+    await handle.writeFile(countBytes(source, bytesMax, (count) => (bytes = count)));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return bytes;
+}
+
+/** The new name is safe only once its directory is. Some systems cannot sync one, and need not. */
+async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
+const partName = (): string =>
+  `${partPrefix}${host}-${process.pid}-${instance}-${randomBytes(8).toString("hex")}`;
+
+async function removeLeftovers(directory: string): Promise<void> {
+  const names = await readdir(directory);
+  const parts = names.filter((name) => name.startsWith(partPrefix));
+  for (const name of parts) {
+    const path = join(directory, name);
+    if (await isLeftover(name, path)) await rm(path, { force: true });
+  }
+}
+
+/** Several gateways may share a directory: only what nobody writes any more is a leftover. */
+async function isLeftover(name: string, path: string): Promise<boolean> {
+  const [owner, pid, owners] = name.slice(partPrefix.length).split("-");
+  if (owner === host && owners !== instance)
+    return Number(pid) === process.pid || !isAlive(Number(pid));
+  try {
+    return Date.now() - (await stat(path)).mtimeMs > foreignPartMsMax;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it lives, and is somebody else's.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Files in an S3 bucket, Amazon's or any that speaks its protocol. An upload goes up in parts, one in memory at a time, and
+ * is aborted where it fails, so that a name always leads to a whole file. Spec "Results".
+ */
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from "@aws-sdk/client-s3";
+import { Upload } from "@aws-sdk/lib-storage";
+import { Readable } from "node:stream";
+import { checkFileName, countBytes, type FileStore, type FileStoreOptions } from "./store.ts";
+
+const partBytes = 8 * 1024 * 1024;
+
+/** Opens the bucket; it is not asked anything yet. @throws Error where none is named */
+export function openS3Files(options: FileStoreOptions): FileStore {
+  const { bucket } = options;
+  if (bucket === undefined || bucket === "") throw new Error("storage.bucket is missing");
+  const client = createClient(options);
+  const object = (name: string) => {
+    checkFileName(name);
+    return { Bucket: bucket, Key: name };
+  };
+  return {
+    async put(name, source, { mediaType, bytesMax }) {
+      let bytes = 0;
+      const place = object(name);
+      const counted = countBytes(source, bytesMax, (count) => (bytes = count));
+      const reading = rememberFailure(counted);
+      const body = Readable.from(reading.chunks);
+      const upload = new Upload({
+        client,
+        params: { ...place, ContentType: mediaType, Body: body },
+        partSize: partBytes,
+        queueSize: 1,
+      });
+      try {
+        await upload.done();
+      } catch (error) {
+        // Where the abort fails too, its error is thrown in place of the reason.
+        throw reading.failure() ?? error;
+      } finally {
+        body.destroy();
+      }
+      return { bytes };
+    },
+    async open(name, range) {
+      const place = object(name);
+      try {
+        const answer = await client.send(
+          new GetObjectCommand({
+            ...place,
+            ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+          }),
+        );
+        return { stream: answer.Body as Readable, bytes: answer.ContentLength ?? 0 };
+      } catch (error) {
+        if (isStatus(error, 404)) return undefined;
+        if (isStatus(error, 416)) throw new RangeError("the range is outside the file");
+        throw error;
+      }
+    },
+    async remove(name) {
+      await client.send(new DeleteObjectCommand(object(name)));
+    },
+    close: () => Promise.resolve(client.destroy()),
+  };
+}
+
+function createClient(options: FileStoreOptions): S3Client {
+  const { endpoint, accessKeyId, secretAccessKey } = options;
+  return new S3Client({
+    region: options.region ?? process.env["AWS_REGION"] ?? "us-east-1",
+    // Buckets as paths, and no checksums that need trailers: what servers other than Amazon's have in common.
+    ...(endpoint !== undefined && {
+      endpoint,
+      forcePathStyle: true,
+      requestChecksumCalculation: "WHEN_REQUIRED" as const,
+      responseChecksumValidation: "WHEN_REQUIRED" as const,
+    }),
+    ...(accessKeyId !== undefined &&
+      secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
+  });
+}
+
+/** Passes chunks on and keeps the error that ended them. */
+function rememberFailure(source: AsyncIterable<Uint8Array>) {
+  let failure: unknown;
+  async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* source;
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  }
+  return { chunks: chunks(), failure: () => failure };
+}
+
+const isStatus = (error: unknown, status: number): boolean =>
+  error instanceof S3ServiceException && error.$metadata.httpStatusCode === status;

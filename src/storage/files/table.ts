@@ -1,0 +1,150 @@
+/**
+ * The table of kept files: whose each is, what it holds, and until when. The sweep removes what is past its time, in small
+ * batches, whatever the number (T86). Rows STORE; migration 0008.
+ */
+import type { Database, Queryable } from "../database.ts";
+import type { FileStore } from "./store.ts";
+
+export interface FileRow {
+  /** Its name in the file store, and in its address. */
+  readonly name: string;
+  readonly workspaceId: string;
+  readonly taskId: string | null;
+  /** `result`: produced, served under `/files`. `input`: uploaded, kept until its task has ended. */
+  readonly purpose: "input" | "result";
+  readonly mediaType: string;
+  readonly bytes: number;
+  readonly createdAt: Date;
+  /** From then on it is as if it did not exist. */
+  readonly expiresAt: Date;
+}
+
+interface StoredRow {
+  name: string;
+  workspace_id: string;
+  task_id: string | null;
+  purpose: FileRow["purpose"];
+  media_type: string;
+  bytes: bigint;
+  created_at: Date;
+  expires_at: Date;
+}
+
+const columns = "name, workspace_id, task_id, purpose, media_type, bytes, created_at, expires_at";
+
+/**
+ * Writes a file's row, or writes it anew. Record it before its bytes are put, with an expiry that is near, and again once
+ * they are there: a crash in between then leaves nothing that the sweep does not find.
+ */
+export async function recordFile(tx: Queryable, row: FileRow): Promise<void> {
+  await tx.query(
+    `insert into files (${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (name) do update set
+       task_id = excluded.task_id, media_type = excluded.media_type, bytes = excluded.bytes, expires_at = excluded.expires_at`,
+    [
+      row.name,
+      row.workspaceId,
+      row.taskId,
+      row.purpose,
+      row.mediaType,
+      row.bytes,
+      row.createdAt,
+      row.expiresAt,
+    ],
+  );
+}
+
+/** The row of a file that has not expired at `now`; undefined where there is none. */
+export async function findFile(
+  database: Queryable,
+  name: string,
+  now: Date,
+): Promise<FileRow | undefined> {
+  const [row] = await database.query<StoredRow>(
+    `select ${columns} from files where name = $1 and expires_at > $2`,
+    [name, now],
+    { name: "find_file" },
+  );
+  return (
+    row && {
+      name: row.name,
+      workspaceId: row.workspace_id,
+      taskId: row.task_id,
+      purpose: row.purpose,
+      mediaType: row.media_type,
+      bytes: Number(row.bytes),
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+    }
+  );
+}
+
+/** Lets go of what was uploaded for a task that has ended: the next sweep removes it. */
+export async function expireInputs(
+  tx: Queryable,
+  workspaceId: string,
+  taskId: string,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `update files set expires_at = $3
+     where workspace_id = $1 and task_id = $2 and purpose = 'input' and expires_at > $3`,
+    [workspaceId, taskId, now],
+  );
+}
+
+const batchSize = 100;
+const parallelMax = 8;
+
+/**
+ * Removes what has expired at `now`, first the bytes, then the row, so that a crash leaves nothing unknown. Several sweepers
+ * may run at once: removing twice is no error. What the store fails to remove keeps its row for the next sweep.
+ */
+export async function sweepFiles(
+  database: Database,
+  store: FileStore,
+  now: Date,
+): Promise<{ readonly removed: number; readonly failed: number }> {
+  let removed = 0;
+  let failed = 0;
+  // As text: a Date would lose the microseconds, and the sweep would meet the same rows again.
+  let after = { expires: "-infinity", name: "" };
+  for (;;) {
+    const rows = await database.query<{ name: string; expires: string }>(
+      `select name, expires_at::text as expires from files
+       where expires_at <= $1 and (expires_at, name) > ($2::timestamptz, $3)
+       order by expires_at, name limit $4`,
+      [now, after.expires, after.name, batchSize],
+    );
+    if (rows.length === 0) return { removed, failed };
+    after = rows.at(-1)!;
+    const gone = await removeAll(
+      store,
+      rows.map((row) => row.name),
+    );
+    failed += rows.length - gone.length;
+    const deleted = await database.query<{ name: string }>(
+      "delete from files where name = any($1) and expires_at <= $2 returning name",
+      [gone, now],
+    );
+    removed += deleted.length;
+  }
+}
+
+/** Removes files from the store, a few at a time; returns the names of those that are gone. */
+async function removeAll(store: FileStore, names: readonly string[]): Promise<string[]> {
+  const waiting = [...names];
+  const gone: string[] = [];
+  const work = async (): Promise<void> => {
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      try {
+        await store.remove(name);
+        gone.push(name);
+      } catch {
+        // Counted as failed; its row stays.
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: parallelMax }, work));
+  return gone;
+}
