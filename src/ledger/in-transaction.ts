@@ -50,3 +50,19 @@ export async function voidIn(tx: Queryable, input: HoldName, nowMs: number): Pro
   const [result] = await voidBatch(tx, [input], nowMs);
   return result!;
 }
+
+/** Charges, within `tx`, what a hold had reserved that was expired while its work still ran; `unknown_hold` where it was not. */
+export async function chargeExpiredIn(
+  tx: Queryable,
+  input: PostInput,
+  nowMs: number,
+): Promise<PostResult> {
+  checkAmount(input.amountNano);
+  const [row] = await tx.query<{ amount_nano: bigint }>(
+    "select * from ledger_charge_expired($1, $2, $3, $4)",
+    [input.id, input.workspaceId, input.amountNano, new Date(nowMs).toISOString()],
+  );
+  return row === undefined
+    ? { outcome: "unknown_hold", chargedNano: 0n }
+    : { outcome: "posted", chargedNano: row.amount_nano };
+}

@@ -1,5 +1,5 @@
 /** The ledger: reserve, post, void, expire; caps; balances; verify. Design section 5. */
-export { postIn, reserveIn, voidIn } from "./in-transaction.ts";
+export { chargeExpiredIn, postIn, reserveIn, voidIn } from "./in-transaction.ts";
 export { createLedger, type Ledger } from "./ledger.ts";
 export { resetsAt, windows, type Layer, type Window } from "./periods.ts";
 export { refusalError } from "./refusal.ts";

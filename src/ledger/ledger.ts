@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isTransient, type Database } from "../storage/index.ts";
 import { createBatcher } from "./batch.ts";
+import { chargeExpiredIn } from "./in-transaction.ts";
 import type { Layer } from "./periods.ts";
 import { entryId, readBalance, readEntries, readSpend } from "./read.ts";
 import { checkAmount, extendBatch, voidBatch } from "./statements.ts";
@@ -151,25 +152,6 @@ async function credit(
   };
 }
 
-async function chargeExpired(
-  database: Database,
-  input: PostInput,
-  nowMs: number,
-): Promise<PostResult> {
-  checkAmount(input.amountNano);
-  const [row] = await persist(settleRetryMs, () =>
-    database.query<{ amount_nano: bigint }>("select * from ledger_charge_expired($1, $2, $3, $4)", [
-      input.id,
-      input.workspaceId,
-      input.amountNano,
-      new Date(nowMs).toISOString(),
-    ]),
-  );
-  return row === undefined
-    ? { outcome: "unknown_hold", chargedNano: 0n }
-    : { outcome: "posted", chargedNano: row.amount_nano };
-}
-
 async function expireHolds(database: Database, nowMs: number): Promise<number> {
   let expired = 0;
   for (;;) {
@@ -196,7 +178,8 @@ export function createLedger(database: Database, clock: Clock): Ledger {
       return batchers.post.add(input);
     },
     void: (input) => batchers.void.add(input),
-    chargeExpired: (input) => chargeExpired(database, input, clock.now()),
+    chargeExpired: (input) =>
+      persist(settleRetryMs, () => chargeExpiredIn(database, input, clock.now())),
     extend: (input) => batchers.extend.add(input),
     credit: (input) => credit(database, input, clock.now()),
     async balance(workspaceId) {
