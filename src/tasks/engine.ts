@@ -1,7 +1,9 @@
 /** What every part of the task engine works with, and the moments at which a test may stop the world. Design sections 6, 10. */
+import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { QueueLimits } from "../ledger/index.ts";
+import type { Upload } from "../media/index.ts";
 import type { Database, FileStore, Log, RequestRow } from "../storage/index.ts";
 import type { AddressGuard, Pools } from "../upstream/index.ts";
 
@@ -44,6 +46,10 @@ export interface TaskServices {
   readonly retentionMs: number;
   /** Notes an ended task in the request log. */
   readonly logged: (row: RequestRow) => void;
+  /** A step is due at this moment: the runner looks then. */
+  readonly due: (ms: number) => void;
+  /** The bytes of an uploaded file, as they are read. */
+  readonly openUpload: (upload: Upload) => Readable;
   /** Tells the deliverer of callbacks that one may be due. */
   readonly callbackDue: () => void;
   /** Tests stop the process here. */

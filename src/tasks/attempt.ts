@@ -1,0 +1,69 @@
+/** One attempt's parts: who is asked, with which key, in which dialect; and what is noted of it. */
+import type { Credential, MediaOffer, Provider } from "../catalog/index.ts";
+import { ask, mediaDialect, pickCredential } from "../upstream/index.ts";
+import type { MediaAsk, MediaDialect } from "../upstream/index.ts";
+import type { TaskServices } from "./engine.ts";
+import type { Job } from "./rows.ts";
+import type { TaskAttempt } from "./types.ts";
+
+/** A provider as a task asks it. */
+export interface Target {
+  readonly provider: Provider;
+  readonly credential: Credential;
+  readonly dialect: MediaDialect;
+  readonly offer: MediaOffer;
+}
+
+/** The offer of the attempt that is to be made now: the offers in order, and from the first again. */
+export const offerOf = (job: Job): MediaOffer => job.offers[job.attempt % job.offers.length]!;
+
+/** Who the next attempt asks; undefined where the configuration does not have it any more. */
+export function nextTarget(services: TaskServices, job: Job): Target | undefined {
+  const offer = offerOf(job);
+  const provider = services.catalog().providers.get(offer.provider);
+  const dialect = provider && mediaDialect(provider.dialect, job.kind);
+  return provider && dialect && { provider, dialect, offer, credential: pickCredential(provider) };
+}
+
+/** Who has taken the job, with the key it was asked with (T84); undefined where the configuration does not have it any more. */
+export function takenTarget(services: TaskServices, job: Job): Target | undefined {
+  const provider = services.catalog().providers.get(job.provider ?? "");
+  const dialect = provider && mediaDialect(provider.dialect, job.kind);
+  const credential = provider?.credentials.find(({ id }) => id === job.credential);
+  return (
+    provider && dialect && credential && { provider, dialect, credential, offer: offerOf(job) }
+  );
+}
+
+/** Sends one request to a target's provider. @throws AskFailure when no answer came. */
+export function askTarget(services: TaskServices, { provider }: Target, request: MediaAsk) {
+  const { origin } = new URL(provider.baseUrl);
+  const pool = services.pools.get(origin, provider.timeouts.connectMs);
+  return ask(pool, provider, request);
+}
+
+/** The attempts with one more that has just begun. */
+export function withAttempt(job: Job, target: Target, nowMs: number): readonly TaskAttempt[] {
+  const attempt: TaskAttempt = {
+    provider: target.provider.id,
+    credential: target.credential.id,
+    upstream_model: target.offer.upstreamModel,
+    started_at: new Date(nowMs).toISOString(),
+    outcome: "asked",
+  };
+  return [...job.attempts, attempt];
+}
+
+/** The attempts with the outcome of the last one. */
+export function withOutcome(
+  attempts: readonly TaskAttempt[],
+  outcome: string,
+  message?: string,
+): readonly TaskAttempt[] {
+  const last = attempts.at(-1);
+  if (!last) return attempts;
+  return [
+    ...attempts.slice(0, -1),
+    { ...last, outcome, ...(message === undefined ? {} : { message }) },
+  ];
+}

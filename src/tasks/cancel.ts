@@ -1,0 +1,59 @@
+/**
+ * Cancellation: a waiting task ends at once; one that a vendor has ends only when that vendor confirms that it stops.
+ * decisions.md "cancel"; TASK-46; T82.
+ */
+import { GatewayError } from "../base/errors.ts";
+import { AskFailure } from "../upstream/index.ts";
+import { askTarget, takenTarget } from "./attempt.ts";
+import { endTask } from "./end.ts";
+import type { TaskServices } from "./engine.ts";
+import { readJob, readTask } from "./read.ts";
+import type { Job } from "./rows.ts";
+import { isTerminal } from "./states.ts";
+import type { Task } from "./types.ts";
+
+const notCancelable = (why: string) =>
+  new GatewayError("task_not_cancelable", why, { shouldRetry: false });
+
+/** Cancels a task of the workspace. @throws GatewayError `not_found`, `task_not_cancelable` */
+export async function cancelTask(
+  services: TaskServices,
+  workspaceId: string,
+  id: string,
+): Promise<Task> {
+  const job = await readJob(services.database, workspaceId, id);
+  if (!job) throw new GatewayError("not_found", "There is no such task.");
+  if (job.status === "canceled") return job;
+  if (isTerminal(job.status)) throw notCancelable(`The task has ended: it is ${job.status}.`);
+  if (job.asking) throw notCancelable("A provider is being asked for this task just now.");
+  if (job.upstreamId !== null && !(await vendorConfirms(services, job)))
+    throw notCancelable("The provider works on this task and did not confirm that it stops.");
+  await endTask(
+    services,
+    job,
+    { status: "canceled", error: { code: "canceled", message: "The task was canceled." } },
+    { bySeen: true },
+  );
+  // Whoever was first has decided it: the caller is told what is true now.
+  const task = await readTask(services.database, workspaceId, id);
+  if (task?.status === "canceled") return task;
+  throw notCancelable(`The task went on in the same moment: it is ${task?.status ?? "gone"}.`);
+}
+
+/** Asks the vendor that has the job, under the id it gave (T82). */
+async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean> {
+  const target = takenTarget(services, job);
+  if (!target?.dialect.cancel || !target.dialect.readCancel) return false;
+  const request = target.dialect.cancel(
+    target.provider,
+    target.credential.apiKey,
+    job.upstreamId ?? "",
+  );
+  try {
+    const { status, body } = await askTarget(services, target, request);
+    return target.dialect.readCancel(status, body) === "canceled";
+  } catch (error) {
+    if (error instanceof AskFailure) return false;
+    throw error;
+  }
+}

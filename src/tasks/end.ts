@@ -1,0 +1,140 @@
+/**
+ * The end of a task: terminal state, charge or release, and callback are one transaction, so that they can never disagree.
+ * Design section 6; spec "States and transitions"; T58, T79, T80, T83.
+ */
+import { chargeExpiredIn, postIn, voidIn } from "../ledger/index.ts";
+import type { MediaUsage } from "../media/index.ts";
+import type { Queryable } from "../storage/index.ts";
+import { endedChannel, type TaskServices } from "./engine.ts";
+import { persistently, writeJob } from "./lease.ts";
+import type { Job } from "./rows.ts";
+import type { TerminalStatus } from "./states.ts";
+import type { Artifact, TaskError } from "./types.ts";
+import { enqueueCallback } from "./webhooks/index.ts";
+
+/** How a task ends. */
+export type Ending =
+  | {
+      readonly status: "succeeded";
+      readonly usage: MediaUsage;
+      readonly costNano: bigint;
+      readonly artifacts: readonly Artifact[];
+    }
+  | { readonly status: Exclude<TerminalStatus, "succeeded">; readonly error: TaskError };
+
+interface EndOptions {
+  /** The caller ends it, whichever process works on it, as long as it has not moved. */
+  readonly bySeen?: boolean;
+}
+
+/** Ends a task; false when it had ended before, or this process does not hold it any more: then nothing has changed. */
+export async function endTask(
+  services: TaskServices,
+  job: Job,
+  ending: Ending,
+  options: EndOptions = {},
+): Promise<boolean> {
+  await services.at("end.begin");
+  const nowMs = services.clock.now();
+  const ended = await persistently(() =>
+    services.database.transaction(async (tx) => {
+      const written = await writeJob(tx, job, changeOf(job, ending, nowMs), { nowMs, ...options });
+      if (!written) return false;
+      await settle(tx, job, ending, nowMs);
+      await keepFiles(services, tx, { job, ending, nowMs });
+      if (job.webhookUrl !== null) {
+        await enqueueCallback(tx, {
+          workspaceId: job.workspaceId,
+          taskId: job.id,
+          type: `task.${ending.status}`,
+          url: job.webhookUrl,
+          nowMs,
+        });
+      }
+      await services.database.signals.publish(endedChannel, `${job.workspaceId} ${job.id}`, tx);
+      await services.at("end.written");
+      return true;
+    }),
+  );
+  if (!ended) return false;
+  await services.at("end.committed");
+  if (job.webhookUrl !== null) services.callbackDue();
+  services.logged(logRow(job, ending, nowMs));
+  return true;
+}
+
+function changeOf(job: Job, ending: Ending, nowMs: number) {
+  const common = {
+    status: ending.status,
+    finished_at: new Date(nowMs),
+    due_at: null,
+    lease_token: null,
+    lease_until: null,
+    asking: false,
+    attempts: JSON.stringify(job.attempts),
+  };
+  if (ending.status !== "succeeded") return { ...common, error: JSON.stringify(ending.error) };
+  return {
+    ...common,
+    cost_nano: ending.costNano,
+    usage: JSON.stringify(ending.usage),
+    artifacts: JSON.stringify(ending.artifacts),
+  };
+}
+
+async function settle(tx: Queryable, job: Job, ending: Ending, nowMs: number): Promise<void> {
+  const { id, workspaceId } = job;
+  if (ending.status !== "succeeded") {
+    await voidIn(tx, { id, workspaceId }, nowMs);
+    return;
+  }
+  const charge = { id, workspaceId, amountNano: ending.costNano };
+  const { outcome } = await postIn(tx, charge, nowMs);
+  if (outcome === "posted") return;
+  // The hold's lease ran out although it outlives the task by a month: a clock jumped. What was made is still to be paid.
+  const late = await chargeExpiredIn(tx, charge, nowMs);
+  if (late.outcome !== "posted") throw new Error(`a task's hold is gone: ${outcome}`);
+}
+
+interface Ended {
+  readonly job: Job;
+  readonly ending: Ending;
+  readonly nowMs: number;
+}
+
+/** Results are kept from now on; what the caller had uploaded, and results of an attempt that failed, may go. */
+async function keepFiles(services: TaskServices, tx: Queryable, { job, ending, nowMs }: Ended) {
+  const kept = ending.status === "succeeded" ? ending.artifacts.map(({ name }) => name) : [];
+  await tx.query(
+    `update files set expires_at = case when name = any($3) then $4::timestamptz else $5::timestamptz end
+     where workspace_id = $1 and task_id = $2`,
+    [job.workspaceId, job.id, kept, new Date(nowMs + services.retentionMs), new Date(nowMs)],
+  );
+}
+
+/** The task in the request log, where every call is explained (BILL-24, VID-28). */
+function logRow(job: Job, ending: Ending, nowMs: number) {
+  return {
+    workspaceId: job.workspaceId,
+    id: job.id,
+    createdAt: job.createdAt,
+    keyId: job.keyId,
+    model: job.model,
+    provider: job.provider ?? undefined,
+    protocol: job.form,
+    status: ending.status,
+    httpStatus: 200,
+    usage: ending.status === "succeeded" ? ending.usage : undefined,
+    usageSource: ending.status === "succeeded" ? "upstream" : undefined,
+    costNano: ending.status === "succeeded" ? ending.costNano : 0n,
+    durationMs: nowMs - job.createdAt.getTime(),
+    dropped: job.notes.map((note) => note.slice(0, note.indexOf(":"))),
+    notes: job.notes,
+    attempts: job.attempts,
+    explanation: {
+      plan: job.explanation,
+      reserved_nano: job.reservedNano.toString(),
+      error: ending.status === "succeeded" ? null : ending.error.code,
+    },
+  };
+}

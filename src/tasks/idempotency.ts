@@ -1,0 +1,116 @@
+/**
+ * Idempotent submission: one key of a workspace makes one task within 24 hours, however often and wherever it is sent.
+ * decisions.md "idempotency"; TASK-10, TASK-45; T81.
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { Queryable } from "../storage/index.ts";
+import type { IdempotencyClaim } from "./types.ts";
+
+const lifetimeMs = 24 * 60 * 60 * 1000;
+const param = "Idempotency-Key";
+
+interface Holder {
+  readonly workspaceId: string;
+  readonly claim: IdempotencyClaim;
+}
+
+/** The claim was made by a submission that committed while this one was on its way. */
+export class AlreadyClaimedError extends Error {
+  override name = "AlreadyClaimedError";
+}
+
+const inProgress = () =>
+  new GatewayError(
+    "idempotency_in_progress",
+    "The first request with this Idempotency-Key is still being accepted; send it again in a moment.",
+    { param, retryAfterSeconds: 1 },
+  );
+
+/**
+ * The task a key has made before; undefined when the key is new or forgotten.
+ * @throws GatewayError `idempotency_key_reuse` when it stands for another request.
+ */
+export async function findClaimed(
+  database: Queryable,
+  { workspaceId, claim }: Holder,
+  nowMs: number,
+): Promise<string | undefined> {
+  const [row] = await database.query<{ fingerprint: string; task_id: string }>(
+    `select fingerprint, task_id from idempotency_keys
+     where workspace_id = $1 and key = $2 and created_at > $3 and task_id is not null`,
+    [workspaceId, claim.key, new Date(nowMs - lifetimeMs)],
+  );
+  if (row === undefined) return undefined;
+  if (row.fingerprint === claim.fingerprint) return row.task_id;
+  throw new GatewayError(
+    "idempotency_key_reuse",
+    "This Idempotency-Key was used with another request; use a new key for a new request.",
+    { param, shouldRetry: false },
+  );
+}
+
+/**
+ * Claims a key for a task, in the transaction that makes it.
+ * @throws GatewayError `idempotency_in_progress` while another transaction does the same; AlreadyClaimedError after it has.
+ */
+export async function claimKey(
+  tx: Queryable,
+  { workspaceId, claim }: Holder,
+  taskId: string,
+  nowMs: number,
+): Promise<void> {
+  const [lock] = await tx.query<{ free: boolean }>(
+    "select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free",
+    [`${workspaceId} ${claim.key}`],
+  );
+  if (lock?.free !== true) throw inProgress();
+  const rows = await tx.query(
+    `insert into idempotency_keys as held (workspace_id, key, fingerprint, task_id, created_at) values ($1, $2, $3, $4, $5)
+     on conflict (workspace_id, key) do update
+       set fingerprint = excluded.fingerprint, task_id = excluded.task_id, created_at = excluded.created_at
+       where held.created_at <= $6
+     returning key`,
+    [
+      workspaceId,
+      claim.key,
+      claim.fingerprint,
+      taskId,
+      new Date(nowMs),
+      new Date(nowMs - lifetimeMs),
+    ],
+  );
+  if (rows.length === 0) throw new AlreadyClaimedError();
+}
+
+/** The keys whose first request is on its way in this process. */
+export interface KeysUnderWay {
+  /** Runs `work` while no other request with this key does. @throws GatewayError `idempotency_in_progress` */
+  alone<T>(holder: Holder, work: () => Promise<T>): Promise<T>;
+}
+
+/** An empty set of keys under way. */
+export function createKeysUnderWay(): KeysUnderWay {
+  const held = new Set<string>();
+  return {
+    async alone({ workspaceId, claim }, work) {
+      const name = `${workspaceId} ${claim.key}`;
+      if (held.has(name)) throw inProgress();
+      held.add(name);
+      try {
+        return await work();
+      } finally {
+        held.delete(name);
+      }
+    },
+  };
+}
+
+/** Forgets keys past their lifetime; returns how many. */
+export async function sweepKeys(database: Queryable, nowMs: number): Promise<number> {
+  const rows = await database.query<{ key: string }>(
+    `delete from idempotency_keys where (workspace_id, key) in (
+       select workspace_id, key from idempotency_keys where created_at <= $1 limit 1000) returning key`,
+    [new Date(nowMs - lifetimeMs)],
+  );
+  return rows.length;
+}

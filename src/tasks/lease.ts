@@ -1,0 +1,122 @@
+/**
+ * Who takes a task's next step: a row is claimed with a token for a while, and every write of the step names the token, so
+ * that of two processes that believe they hold it only the latest can write. Design section 6; T79.
+ */
+import { randomUUID } from "node:crypto";
+import { isTransient, type Queryable } from "../storage/index.ts";
+import type { TaskServices } from "./engine.ts";
+import { toJob, type Job, type TaskRow } from "./rows.ts";
+import type { TaskStatus } from "./states.ts";
+
+const writeRetryMs = 30_000;
+
+/** Claims tasks of one status whose step is due, the longest due first; any number of processes may ask at once. */
+export async function claimDue(
+  { database, clock, timing }: TaskServices,
+  status: "queued" | "running",
+  countMax: number,
+): Promise<Job[]> {
+  const nowMs = clock.now();
+  const rows = await database.query<TaskRow>(
+    `update tasks t set lease_token = $1, lease_until = $2
+     from (
+       select workspace_id, id from tasks
+       where due_at <= $3 and status = $4 and (lease_until is null or lease_until <= $3)
+       order by due_at limit $5 for update skip locked
+     ) due
+     where t.workspace_id = due.workspace_id and t.id = due.id
+     returning t.*`,
+    [randomUUID(), new Date(nowMs + timing.leaseMs), new Date(nowMs), status, countMax],
+    { name: "tasks_claim" },
+  );
+  return rows.map(toJob);
+}
+
+/** Keeps the claims on jobs whose steps take long. */
+export async function extendLeases(
+  { database, clock, timing }: TaskServices,
+  jobs: readonly Job[],
+): Promise<void> {
+  if (jobs.length === 0) return;
+  await database.query(
+    `update tasks t set lease_until = $1
+     from unnest($2::text[], $3::text[], $4::text[]) as held (workspace_id, id, token)
+     where t.workspace_id = held.workspace_id and t.id = held.id and t.lease_token = held.token`,
+    [
+      new Date(clock.now() + timing.leaseMs),
+      jobs.map((job) => job.workspaceId),
+      jobs.map((job) => job.id),
+      jobs.map((job) => job.leaseToken),
+    ],
+  );
+}
+
+/** Columns a step may write. JSON columns are given as JSON text. */
+export type JobChange = Partial<{
+  status: TaskStatus;
+  attempts: string;
+  attempt: number;
+  provider: string | null;
+  credential: string | null;
+  upstream_model: string | null;
+  upstream_id: string | null;
+  asking: boolean;
+  misses: number;
+  missing_since: Date | null;
+  due_at: Date | null;
+  lease_token: string | null;
+  lease_until: Date | null;
+  cost_nano: bigint;
+  usage: string | null;
+  artifacts: string;
+  error: string | null;
+  finished_at: Date;
+}>;
+
+/** What frees a job for its next step at a moment. */
+export const dueAt = (ms: number): JobChange => ({
+  due_at: new Date(ms),
+  lease_token: null,
+  lease_until: null,
+});
+
+/**
+ * Writes a step's outcome where the job is still this process's own and has not ended.
+ * With `bySeen` it is not the holder who writes but somebody who has just read the job (a cancellation): it must then not
+ * have moved since, whoever holds it.
+ * @returns false when nothing was written.
+ */
+export async function writeJob(
+  database: Queryable,
+  job: Job,
+  change: JobChange,
+  options: { readonly nowMs: number; readonly bySeen?: boolean },
+): Promise<boolean> {
+  const { nowMs, bySeen = false } = options;
+  const entries = Object.entries({ ...change, updated_at: new Date(nowMs) });
+  const own = bySeen
+    ? "status = $3 and attempt = $4 and upstream_id is not distinct from $5 and not asking"
+    : "status in ('queued', 'running') and lease_token = $3";
+  const ownValues = bySeen ? [job.status, job.attempt, job.upstreamId] : [job.leaseToken];
+  const first = 3 + ownValues.length;
+  const sets = entries.map(([column], index) => `${column} = $${first + index}`);
+  const rows = await database.query<{ id: string }>(
+    `update tasks set ${sets.join(", ")} where workspace_id = $1 and id = $2 and ${own} returning id`,
+    [job.workspaceId, job.id, ...ownValues, ...entries.map(([, value]) => value)],
+  );
+  return rows.length > 0;
+}
+
+/** Repeats a write while the database is away: what a vendor answered must not be lost for that. */
+export async function persistently<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + writeRetryMs;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const waitMs = Math.min(50 * 2 ** attempt, 1_000);
+      if (!isTransient(error) || performance.now() + waitMs > deadline) throw error;
+      await new Promise((resume) => setTimeout(resume, waitMs));
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The step of a task that a vendor has: ask how it stands, at the provider and with the key that took it (T84).
+ * A poll that fails is not a failure of the task (T80). Design section 6.
+ */
+import {
+  AskFailure,
+  type MediaDialect,
+  type MediaRefusal,
+  type MediaState,
+} from "../upstream/index.ts";
+import { askTarget, takenTarget, withOutcome } from "./attempt.ts";
+import { collect } from "./collect.ts";
+import { endTask } from "./end.ts";
+import type { TaskServices } from "./engine.ts";
+import { dueAt, writeJob, type JobChange } from "./lease.ts";
+import type { Job } from "./rows.ts";
+
+type Answer = MediaState | MediaRefusal | { readonly state: "unreachable" };
+
+/** Asks the vendor once, and writes down what it says. */
+export async function pollStep(services: TaskServices, job: Job): Promise<void> {
+  const target = takenTarget(services, job);
+  if (!target) {
+    services.log.warn(
+      { task: job.id, provider: job.provider },
+      "the provider or key of a running task is not configured any more; it is waited for until its deadline",
+    );
+    return later(services, job, slowestPollMs);
+  }
+  await services.at("poll.begin");
+  const answer = await poll(services, job, target);
+  await services.at("poll.answered");
+  const told = { ...job, attempts: withOutcome(job.attempts, answer.state) };
+  switch (answer.state) {
+    case "succeeded":
+      return collect(services, told, { target, answer });
+    case "failed": {
+      const { code, message } = answer;
+      await endTask(services, told, { status: "failed", error: { code, message } });
+      return;
+    }
+    case "expired":
+      return expire(services, told, "The vendor did not finish it in time.");
+    case "canceled":
+      await endTask(services, told, {
+        status: "canceled",
+        error: { code: "canceled", message: "The vendor canceled the task." },
+      });
+      return;
+    case "missing":
+      return missed(services, job, target.dialect);
+    default:
+      return later(services, job, pauseMs(services, job, target.dialect), {
+        misses: 0,
+        missing_since: null,
+      });
+  }
+}
+
+/** Ends a task whose time is over. */
+export async function expire(services: TaskServices, job: Job, message: string): Promise<void> {
+  await endTask(services, job, { status: "expired", error: { code: "expired", message } });
+}
+
+async function poll(
+  services: TaskServices,
+  job: Job,
+  target: NonNullable<ReturnType<typeof takenTarget>>,
+): Promise<Answer> {
+  const { dialect, provider, credential } = target;
+  try {
+    const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
+    const { status, body } = await askTarget(services, target, request);
+    return dialect.readPoll(status, body);
+  } catch (error) {
+    if (error instanceof AskFailure) return { state: "unreachable" };
+    throw error;
+  }
+}
+
+/** The vendor does not know the job: right after it took it that may pass; for good it has forgotten it. */
+async function missed(services: TaskServices, job: Job, dialect: MediaDialect): Promise<void> {
+  const nowMs = services.clock.now();
+  const misses = job.misses + 1;
+  const since = job.missingSince?.getTime() ?? nowMs;
+  const { missesMin, missingMs } = services.timing;
+  if (misses >= missesMin && nowMs - since >= missingMs)
+    return expire(services, job, "The vendor does not know this task any more.");
+  return later(services, job, pauseMs(services, job, dialect), {
+    misses,
+    missing_since: new Date(since),
+  });
+}
+
+const slowestPollMs = 15_000;
+
+/** Half of the time since the task was made: soon after the start polls are close, later as far apart as the vendor asks. */
+function pauseMs({ clock, timing }: TaskServices, job: Job, dialect: MediaDialect): number {
+  const ageMs = clock.now() - job.createdAt.getTime();
+  return Math.min(Math.max(ageMs / 2, timing.firstPollMs), dialect.pollSeconds * 1000);
+}
+
+async function later(
+  services: TaskServices,
+  job: Job,
+  afterMs: number,
+  change: JobChange = {},
+): Promise<void> {
+  const nowMs = services.clock.now();
+  const dueMs = Math.min(nowMs + afterMs, job.expiresAt.getTime());
+  await writeJob(services.database, job, { ...change, ...dueAt(dueMs) }, { nowMs });
+  services.due(dueMs);
+}

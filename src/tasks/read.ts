@@ -1,0 +1,63 @@
+/** Reading tasks: one of a workspace, or a page of them. Another workspace's task is as if it did not exist (TASK-42). */
+import { GatewayError } from "../base/errors.ts";
+import type { Queryable } from "../storage/index.ts";
+import { toJob, toTask, type Job, type TaskRow } from "./rows.ts";
+import type { Task, TaskFilter, TaskPage } from "./types.ts";
+
+async function readRow(
+  database: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<TaskRow | undefined> {
+  const [row] = await database.query<TaskRow>(
+    "select * from tasks where workspace_id = $1 and id = $2",
+    [workspaceId, id],
+  );
+  return row;
+}
+
+/** A task of the workspace. */
+export async function readTask(
+  database: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<Task | undefined> {
+  const row = await readRow(database, workspaceId, id);
+  return row && toTask(row);
+}
+
+/** The same with what only the engine sees. */
+export async function readJob(
+  database: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<Job | undefined> {
+  const row = await readRow(database, workspaceId, id);
+  return row && toJob(row);
+}
+
+const limitDefault = 20;
+const limitMax = 100;
+
+/** Tasks of the workspace, newest first. @throws GatewayError `invalid_value` for an `after` that is none of them. */
+export async function listTasks(
+  database: Queryable,
+  workspaceId: string,
+  filter: TaskFilter,
+): Promise<TaskPage> {
+  const { status, model, after, limit = limitDefault } = filter;
+  if (after !== undefined && !(await readTask(database, workspaceId, after))) {
+    throw new GatewayError("invalid_value", `There is no task "${after.slice(0, 60)}".`, {
+      param: "after",
+    });
+  }
+  const size = Math.min(Math.max(limit, 1), limitMax);
+  // Ids sort by the time they were made.
+  const rows = await database.query<TaskRow>(
+    `select * from tasks where workspace_id = $1
+       and ($2::text is null or status = $2) and ($3::text is null or model = $3) and ($4::text is null or id < $4)
+     order by id desc limit $5`,
+    [workspaceId, status ?? null, model ?? null, after ?? null, size + 1],
+  );
+  return { tasks: rows.slice(0, size).map(toTask), hasMore: rows.length > size };
+}

@@ -1,0 +1,60 @@
+/** The task engine put together: submission, reading, waiting, cancellation, and the runner that takes the steps. */
+import { Readable } from "node:stream";
+import type { Upload } from "../media/index.ts";
+import type { FileStore } from "../storage/index.ts";
+import { cancelTask } from "./cancel.ts";
+import { defaultTiming, type TaskServices, type TaskTiming } from "./engine.ts";
+import { createKeysUnderWay } from "./idempotency.ts";
+import { listTasks, readTask } from "./read.ts";
+import { startRunner } from "./runner.ts";
+import { submitTask } from "./submit.ts";
+import type { Tasks } from "./types.ts";
+import { createWaiting } from "./wait.ts";
+
+export interface TasksOptions extends Omit<TaskServices, "due" | "openUpload" | "timing" | "at"> {
+  readonly timing?: Partial<TaskTiming> | undefined;
+  readonly at?: TaskServices["at"] | undefined;
+}
+
+/** Starts the engine: from now on due tasks are worked on. */
+export function createTasks(options: TasksOptions): Tasks {
+  const { database, clock } = options;
+  const services: TaskServices = {
+    ...options,
+    timing: { ...defaultTiming, ...options.timing },
+    at: options.at ?? (() => undefined),
+    due: (ms) => runner.wakeAt(ms),
+    openUpload: (upload) => openUpload(options.files, upload),
+  };
+  const runner = startRunner(services);
+  const waiting = createWaiting(
+    database.signals,
+    async (task) => (await readTask(database, task.workspaceId, task.id)) ?? task,
+  );
+  const underWay = createKeysUnderWay();
+  return {
+    async submit(input) {
+      const result = await submitTask(services, underWay, input);
+      if (!result.replayed) runner.wakeAt(clock.now());
+      return result;
+    },
+    read: (workspaceId, id) => readTask(database, workspaceId, id),
+    list: (workspaceId, filter) => listTasks(database, workspaceId, filter),
+    cancel: (workspaceId, id) => cancelTask(services, workspaceId, id),
+    wait: (task, waitMs, signal) => waiting.until(task, waitMs, signal),
+    async close() {
+      waiting.close();
+      await runner.close();
+    },
+  };
+}
+
+/** An uploaded file's bytes, opened when they are first read. */
+function openUpload(files: FileStore, upload: Upload): Readable {
+  async function* bytes(): AsyncGenerator<Buffer> {
+    const file = await files.open(upload.name);
+    if (!file) throw new Error("an uploaded file is not there any more");
+    yield* file.stream as AsyncIterable<Buffer>;
+  }
+  return Readable.from(bytes(), { objectMode: false });
+}
