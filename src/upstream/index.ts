@@ -4,3 +4,4 @@ export { openExchange, ExchangeError, type Exchange } from "./exchange.ts";
 export { outcomeOfFailure, outcomeOfStatus, type Outcome } from "./outcome.ts";
 export { pickCredential } from "./credential.ts";
 export { createPools, type Pools } from "./pools.ts";
+export * from "./media/index.ts";

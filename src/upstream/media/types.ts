@@ -3,13 +3,16 @@
  * answers. Pure: it opens no connection and reads no clock. Wire shapes: docs of each dialect beside this file.
  */
 import type { Readable } from "node:stream";
+import type { Note } from "../../base/notes.ts";
 import type { Provider } from "../../catalog/index.ts";
-import type { MediaRequest, Upload } from "../../media/index.ts";
+import type { MediaRequest, ToldUsage, Upload } from "../../media/index.ts";
 
-/** One HTTP request, relative to the provider's base URL. */
+export type { ToldUsage };
+
+/** One HTTP request to a provider's origin. */
 export interface MediaAsk {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Appended to the base URL; begins with a slash. */
+  /** The whole path on the origin of the base URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: MediaBody | undefined;
@@ -34,14 +37,12 @@ export type MediaResult =
   | { readonly from: "url"; readonly url: string }
   | { readonly from: "base64"; readonly base64: string };
 
-/** What a vendor told of what it produced; absent where it told nothing. */
-export interface ToldUsage {
-  readonly seconds?: number | undefined;
-  readonly videoTokens?: number | undefined;
-  readonly inputTextTokens?: number | undefined;
-  readonly inputImageTokens?: number | undefined;
-  readonly outputTextTokens?: number | undefined;
-  readonly outputImageTokens?: number | undefined;
+/** How images were really made, where the vendor tells it: `auto` has become a value. */
+export interface Rendered {
+  readonly size?: string | undefined;
+  readonly quality?: string | undefined;
+  readonly background?: string | undefined;
+  readonly outputFormat?: string | undefined;
 }
 
 /** Where a job stands, as the vendor tells it. */
@@ -53,6 +54,7 @@ export type MediaState =
       readonly results: readonly MediaResult[];
       readonly told: ToldUsage;
       readonly revisedPrompts?: readonly (string | undefined)[] | undefined;
+      readonly rendered?: Rendered | undefined;
     }
   /** The job ended without a result. `code` and `message` are fit for the caller. */
   | { readonly state: "failed"; readonly code: string; readonly message: string }
@@ -61,7 +63,10 @@ export type MediaState =
   /** The vendor does not know the job (any more); right after an accepted job this may pass. */
   | { readonly state: "missing" };
 
-/** An HTTP status that is no answer about the job: the request was refused or the vendor failed. */
+/**
+ * An answer that tells nothing about the job: a status of refusal, or a success that cannot be read. In the vendor's own
+ * words, which may name our account: `outcomeOfRefusal` says what the caller is told.
+ */
 export interface MediaRefusal {
   readonly state: "refused";
   readonly status: number;
@@ -73,10 +78,13 @@ export interface MediaRefusal {
 export interface MediaDialect {
   /** The request that starts the job. */
   submit(provider: Provider, apiKey: string, job: MediaJob): MediaAsk;
-  /** Reads its answer. A vendor that works while the connection is open answers `succeeded` at once. */
+  /** Reads its answer; never throws. A vendor that works while the connection is open answers `succeeded` at once. */
   readSubmit(status: number, body: Buffer, job: MediaJob): MediaState | MediaRefusal;
-  /** The request that asks after a job. */
+  /** What of the request `submit` leaves out or changes at this model, by the unified field names. */
+  lost(request: MediaRequest, upstreamModel: string): readonly Note[];
+  /** The request that asks after a job; for vendors that have answered `pending` only. */
   poll(provider: Provider, apiKey: string, id: string): MediaAsk;
+  /** Reads its answer; never throws. */
   readPoll(status: number, body: Buffer): MediaState | MediaRefusal;
   /** The request that cancels a job; absent where the vendor cannot. `canceled` in its answer is the vendor's confirmation. */
   readonly cancel?: ((provider: Provider, apiKey: string, id: string) => MediaAsk) | undefined;

@@ -1,0 +1,109 @@
+/**
+ * Ark's videos (Seedance): `POST`, `GET` and `DELETE /contents/generations/tasks`. Prompt and material are one `content`
+ * list, each picture with its role. Only a queued task can be deleted; `cancelled` has two l's.
+ */
+import type { VideoRequest } from "../../media/index.ts";
+import { emptyJob, failedJob } from "./refusal.ts";
+import type { MediaDialect, MediaRefusal, MediaState } from "./types.ts";
+import {
+  bearerAsk,
+  countIn,
+  droppedFields,
+  isSuccess,
+  objectIn,
+  readObject,
+  readRefusal,
+  sent,
+  textIn,
+  unreadable,
+} from "./wire.ts";
+
+const tasksPath = "/contents/generations/tasks";
+const taskPath = (id: string) => `${tasksPath}/${encodeURIComponent(id)}`;
+
+const picture = (role: string) => (url: string) => ({
+  type: "image_url",
+  image_url: { url },
+  role,
+});
+
+function contentOf(request: VideoRequest): object[] {
+  const frames = (url: string | undefined) => (url === undefined ? [] : [url]);
+  return [
+    ...frames(request.prompt).map((text) => ({ type: "text", text })),
+    ...frames(request.firstFrame).map(picture("first_frame")),
+    ...frames(request.lastFrame).map(picture("last_frame")),
+    ...request.references.map(picture("reference_image")),
+  ];
+}
+
+function requestBody(request: VideoRequest, model: string): string {
+  return JSON.stringify(
+    sent({
+      model,
+      content: contentOf(request),
+      resolution: request.resolution,
+      ratio: request.aspectRatio,
+      duration: request.durationSeconds,
+      seed: request.seed,
+      camera_fixed: request.cameraFixed,
+      watermark: request.watermark,
+      generate_audio: request.audio,
+      execution_expires_after: request.expiresAfterSeconds,
+      safety_identifier: request.user,
+    }),
+  );
+}
+
+function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
+  if (status === 404) return { state: "missing" };
+  if (!isSuccess(status)) return readRefusal(status, body);
+  const wire = readObject(body);
+  if (!wire) return unreadable(status);
+  const error = objectIn(wire["error"]);
+  switch (wire["status"]) {
+    case "succeeded": {
+      const url = textIn(objectIn(wire["content"])["video_url"]);
+      if (url === undefined) return emptyJob;
+      const usage = objectIn(wire["usage"]);
+      return {
+        state: "succeeded",
+        results: [{ from: "url", url }],
+        told: {
+          seconds: countIn(wire["duration"]),
+          videoTokens: countIn(usage["completion_tokens"]) ?? countIn(usage["total_tokens"]),
+        },
+      };
+    }
+    case "failed":
+      return failedJob(textIn(error["code"]), textIn(error["message"]));
+    case "expired":
+      return { state: "expired" };
+    case "cancelled":
+      return { state: "canceled" };
+    default:
+      return { state: "pending" };
+  }
+}
+
+export const arkVideo: MediaDialect = {
+  pollSeconds: 10,
+  submit: (provider, apiKey, { request, upstreamModel }) =>
+    bearerAsk(provider, apiKey, {
+      method: "POST",
+      path: tasksPath,
+      body: requestBody(request as VideoRequest, upstreamModel),
+    }),
+  readSubmit(status, body) {
+    if (!isSuccess(status)) return readRefusal(status, body);
+    const id = textIn(readObject(body)?.["id"]);
+    return id === undefined ? unreadable(status) : { state: "pending", id };
+  },
+  lost: (request) => droppedFields(request, ["moderation", "negativePrompt", "promptExtend"]),
+  poll: (provider, apiKey, id) =>
+    bearerAsk(provider, apiKey, { method: "GET", path: taskPath(id) }),
+  readPoll,
+  cancel: (provider, apiKey, id) =>
+    bearerAsk(provider, apiKey, { method: "DELETE", path: taskPath(id) }),
+  readCancel: (status) => (isSuccess(status) ? "canceled" : "refused"),
+};

@@ -1,0 +1,190 @@
+/**
+ * One whole ask at a media vendor: request out, bounded answer in. Where it fails, it says whether the vendor can have seen
+ * the request, because a job that costs money is never put twice (T81). design.md section 6.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import { errors, type Dispatcher } from "undici";
+import type { Provider } from "../../catalog/index.ts";
+import { ExchangeError, type ExchangeFailure } from "../exchange.ts";
+import type { MediaAsk } from "./types.ts";
+
+/** What an ask may take; the times are the provider's own (`timeouts`) where they are not given. Milliseconds. */
+export interface AskLimits {
+  /** From the request's end to the answer's head. */
+  readonly firstByteMs?: number | undefined;
+  /** The longest silence inside the answer. */
+  readonly idleMs?: number | undefined;
+  readonly totalMs?: number | undefined;
+  /** 128 MiB when absent: ten large pictures in base64. */
+  readonly bytesMax?: number | undefined;
+  /** Gives up at once when it fires. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const bytesMaxDefault = 128 * 1024 * 1024;
+
+export interface MediaAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** An ask without a whole answer. */
+export class AskFailure extends ExchangeError {
+  override name = "AskFailure";
+  /**
+   * False: the vendor has not got the whole request, so nothing was begun and it may be sent again.
+   * True: it may have, and what came of it is unknown.
+   */
+  readonly sent: boolean;
+
+  constructor(failure: ExchangeFailure, sent: boolean, cause?: Error) {
+    super(failure, `${meanings[failure]}${sent ? "" : "; the request was not sent"}`, cause);
+    this.sent = sent;
+  }
+}
+
+const meanings: Readonly<Record<ExchangeFailure, string>> = {
+  connect: "the provider cannot be reached",
+  first_byte_timeout: "the provider sent no answer in time",
+  idle_timeout: "the provider fell silent in the middle of its answer",
+  total_timeout: "the provider sent no complete answer in time",
+  broken: "the connection to the provider broke",
+  aborted: "the gateway closed the connection",
+  too_large: "the provider's answer is too long",
+};
+
+/**
+ * Asks and reads the whole answer, whatever its status. `pool` is the one of the provider's origin.
+ * @throws AskFailure when there is no whole answer within the limits.
+ */
+export function ask(
+  pool: Dispatcher,
+  provider: Provider,
+  request: MediaAsk,
+  limits: AskLimits = {},
+): Promise<MediaAnswer> {
+  const { timeouts } = provider;
+  return new Promise((resolve, reject) => {
+    const { method, path, body } = request;
+    const stream = typeof body === "object" ? body.open() : undefined;
+    const settling = { resolve, reject, stream };
+    const totalMs = limits.totalMs ?? timeouts.totalMs;
+    const handler = new AskHandler(
+      { totalMs, bytesMax: limits.bytesMax ?? bytesMaxDefault, signal: limits.signal },
+      settling,
+    );
+    const length =
+      typeof body === "object" ? { "content-length": String(body.contentLength) } : undefined;
+    pool.dispatch(
+      {
+        method,
+        path,
+        headers: { ...request.headers, ...length },
+        body: stream ?? (typeof body === "string" ? body : null),
+        headersTimeout: limits.firstByteMs ?? timeouts.firstByteMs,
+        bodyTimeout: limits.idleMs ?? timeouts.idleMs,
+      },
+      handler,
+    );
+  });
+}
+
+interface Bounds {
+  readonly totalMs: number;
+  readonly bytesMax: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Settling {
+  resolve(answer: MediaAnswer): void;
+  reject(failure: AskFailure): void;
+  /** A request body that was opened for this ask. */
+  readonly stream: Readable | undefined;
+}
+
+class AskHandler implements Dispatcher.DispatchHandler {
+  readonly #bounds: Bounds;
+  readonly #settling: Settling;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #onAbort = (): void => this.#stop("aborted");
+  #controller: Dispatcher.DispatchController | undefined;
+  /** The connection stands and the request is on its way. */
+  #started = false;
+  /** A streamed body has been read to its end; before that the vendor has an incomplete request. */
+  #bodyRead: boolean;
+  #settled = false;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #chunks: Buffer[] = [];
+  #length = 0;
+
+  constructor(bounds: Bounds, settling: Settling) {
+    this.#bounds = bounds;
+    this.#settling = settling;
+    this.#bodyRead = settling.stream === undefined;
+    settling.stream?.once("end", () => (this.#bodyRead = true));
+    // undici hears a stream's failure once it sends it; before that nobody else would.
+    settling.stream?.on("error", (error) => this.#fail("broken", error));
+    this.#deadline = setTimeout(() => this.#stop("total_timeout"), bounds.totalMs);
+    bounds.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (bounds.signal?.aborted) this.#stop("aborted");
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#settled) controller.abort(new Error("given up before the request was sent"));
+    else this.#started = true;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#length += chunk.length;
+    if (this.#length > this.#bounds.bytesMax) this.#stop("too_large");
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (!this.#settle()) return;
+    const [status, headers] = [this.#status, this.#headers];
+    this.#settling.resolve({ status, headers, body: Buffer.concat(this.#chunks, this.#length) });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (error instanceof errors.HeadersTimeoutError) this.#fail("first_byte_timeout", error);
+    else if (error instanceof errors.BodyTimeoutError) this.#fail("idle_timeout", error);
+    else this.#fail(this.#started ? "broken" : "connect", error);
+  }
+
+  /** Gives up for a reason of our own, and closes the connection. */
+  #stop(failure: ExchangeFailure): void {
+    this.#fail(failure);
+    this.#controller?.abort(new Error(meanings[failure]));
+  }
+
+  #fail(failure: ExchangeFailure, cause?: Error): void {
+    // An answer has begun: whatever was missing of the request, the vendor has judged it.
+    const sent = this.#started && (this.#bodyRead || this.#status !== 0);
+    if (this.#settle()) this.#settling.reject(new AskFailure(failure, sent, cause));
+  }
+
+  /** True the first time. */
+  #settle(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    clearTimeout(this.#deadline);
+    this.#bounds.signal?.removeEventListener("abort", this.#onAbort);
+    this.#settling.stream?.destroy();
+    return true;
+  }
+}

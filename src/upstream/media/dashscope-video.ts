@@ -1,0 +1,169 @@
+/**
+ * DashScope's videos. Three generations of requests, told apart by the model's name: `wan3` and whatever is newer puts all
+ * material into `input.media`, `wan2.7` only references, and the models up to `wan2.6` have a field for each kind and name
+ * sizes in pixels.
+ */
+import type { WireObject } from "../../base/json.ts";
+import type { Note } from "../../base/notes.ts";
+import type { VideoRequest } from "../../media/index.ts";
+import { dashscopeTasks, readTask, serviceAsk } from "./dashscope.ts";
+import { emptyJob } from "./refusal.ts";
+import type { MediaDialect, MediaState } from "./types.ts";
+import { countIn, droppedFields, sent, textIn } from "./wire.ts";
+
+interface Generation {
+  /** The material fields of `input`. */
+  material(request: VideoRequest, model: string): WireObject;
+  /** The fields of `parameters` that say how large. */
+  size(request: VideoRequest): WireObject;
+  readonly audio: boolean;
+  /** The material a model of this generation has no field for. */
+  lacks(model: string): readonly ("lastFrame" | "references")[];
+  /** What becomes of the aspect ratio, where it is not simply sent. */
+  ratioNote(request: VideoRequest): Note | undefined;
+}
+
+const upper = (resolution: string) => resolution.toUpperCase();
+
+const media = (type: string) => (url: string) => ({ type, url });
+
+const listOf = (url: string | undefined) => (url === undefined ? [] : [url]);
+
+const filled = <Item>(list: readonly Item[]) => (list.length > 0 ? list : undefined);
+
+const newest: Generation = {
+  material: (request) => ({
+    media: filled([
+      ...listOf(request.firstFrame).map(media("first_frame")),
+      ...listOf(request.lastFrame).map(media("last_frame")),
+      ...request.references.map(media("reference_image")),
+    ]),
+  }),
+  size: (request) => ({ resolution: upper(request.resolution), ratio: request.aspectRatio }),
+  audio: true,
+  lacks: () => [],
+  ratioNote: () => undefined,
+};
+
+const wan27: Generation = {
+  material: (request) => ({
+    img_url: request.firstFrame,
+    media: filled(request.references.map(media("reference_image"))),
+  }),
+  size: (request) => ({
+    resolution: upper(request.resolution),
+    ratio: request.firstFrame === undefined ? request.aspectRatio : undefined,
+  }),
+  // Its videos always have sound.
+  audio: false,
+  lacks: () => ["lastFrame"],
+  ratioNote: (request) => followsImage(request),
+};
+
+const keyFrames = (model: string) => model.includes("kf2v");
+
+const legacy: Generation = {
+  material: (request, model) =>
+    keyFrames(model)
+      ? { first_frame_url: request.firstFrame, last_frame_url: request.lastFrame }
+      : { img_url: request.firstFrame, reference_urls: filled(request.references) },
+  size: (request) =>
+    request.firstFrame === undefined
+      ? { size: legacySize(request) ?? legacySizes[request.resolution]?.["16:9"] }
+      : { resolution: upper(request.resolution) },
+  audio: true,
+  lacks: (model) => (keyFrames(model) ? ["references"] : ["lastFrame"]),
+  ratioNote: (request) =>
+    followsImage(request) ?? (legacySize(request) === undefined ? noSuchSize : undefined),
+};
+
+/** The sizes that models before `wan2.7` make, by resolution and ratio. */
+const legacySizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "480p": { "16:9": "832*480", "9:16": "480*832", "1:1": "624*624" },
+  "720p": {
+    "16:9": "1280*720",
+    "9:16": "720*1280",
+    "1:1": "960*960",
+    "4:3": "1088*832",
+    "3:4": "832*1088",
+  },
+  "1080p": {
+    "16:9": "1920*1080",
+    "9:16": "1080*1920",
+    "1:1": "1440*1440",
+    "4:3": "1632*1248",
+    "3:4": "1248*1632",
+  },
+};
+
+const legacySize = (request: VideoRequest): string | undefined =>
+  legacySizes[request.resolution]?.[request.aspectRatio ?? "16:9"];
+
+const followsImage = (request: VideoRequest): Note | undefined =>
+  request.firstFrame === undefined || request.aspectRatio === undefined
+    ? undefined
+    : { param: "aspect_ratio", kind: "ignored", detail: "the output follows the image, ignored" };
+
+const noSuchSize: Note = {
+  param: "aspect_ratio",
+  kind: "rewritten",
+  detail: "not available at this resolution, 16:9 is used",
+};
+
+function generationOf(model: string): Generation {
+  if (model.startsWith("wan2.7")) return wan27;
+  return /^wanx|^wan[12]\./.test(model) ? legacy : newest;
+}
+
+function requestBody(request: VideoRequest, model: string): string {
+  const generation = generationOf(model);
+  return JSON.stringify({
+    model,
+    input: sent({
+      prompt: request.prompt,
+      negative_prompt: request.negativePrompt,
+      ...generation.material(request, model),
+    }),
+    parameters: sent({
+      ...generation.size(request),
+      duration: request.durationSeconds,
+      seed: request.seed,
+      prompt_extend: request.promptExtend,
+      audio: generation.audio ? request.audio : undefined,
+      watermark: request.watermark,
+    }),
+  });
+}
+
+function lost(request: VideoRequest, model: string): Note[] {
+  const generation = generationOf(model);
+  const notes = droppedFields(request, [
+    ...generation.lacks(model),
+    // Sound that cannot be switched off is lost only to those who wanted none.
+    ...(generation.audio || request.audio === true ? [] : (["audio"] as const)),
+    ...(["moderation", "user", "cameraFixed"] as const),
+  ]);
+  const ratio = generation.ratioNote(request);
+  return ratio ? [...notes, ratio] : notes;
+}
+
+function madeVideo(output: WireObject, usage: WireObject): MediaState {
+  const url = textIn(output["video_url"]);
+  if (url === undefined) return emptyJob;
+  const seconds = countIn(usage["output_video_duration"]) ?? countIn(usage["duration"]);
+  return { state: "succeeded", results: [{ from: "url", url }], told: { seconds } };
+}
+
+export const dashscopeVideo: MediaDialect = {
+  ...dashscopeTasks,
+  pollSeconds: 15,
+  submit: (provider, apiKey, { request, upstreamModel }) =>
+    serviceAsk(
+      provider,
+      apiKey,
+      "video-generation/video-synthesis",
+      requestBody(request as VideoRequest, upstreamModel),
+    ),
+  lost: (request, upstreamModel) => lost(request as VideoRequest, upstreamModel),
+  readPoll: (status, body) => readTask(status, body, madeVideo),
+};

@@ -1,0 +1,86 @@
+/**
+ * What DashScope's videos and images share: the header that makes a call asynchronous, task states, cancelling.
+ * `POST .../{service}`, `GET /tasks/{id}`, `POST /tasks/{id}/cancel` (only while PENDING).
+ */
+import type { WireObject } from "../../base/json.ts";
+import type { Provider } from "../../catalog/index.ts";
+import { failedJob } from "./refusal.ts";
+import type { MediaAsk, MediaBody, MediaDialect, MediaRefusal, MediaState } from "./types.ts";
+import {
+  basePath,
+  bearerAsk,
+  isSuccess,
+  objectIn,
+  readObject,
+  readRefusal,
+  textIn,
+  unreadable,
+} from "./wire.ts";
+
+/** A provider set up for text stands at `/compatible-mode/v1`; tasks are at `/api/v1` of the same host. */
+function atTasksApi(provider: Provider, ask: MediaAsk): MediaAsk {
+  const base = basePath(provider);
+  const own = base.replace(/\/compatible-mode\/v1$/, "/api/v1") || "/api/v1";
+  return { ...ask, path: own + ask.path.slice(base.length) };
+}
+
+/** A call to one of DashScope's services, as a task. Without the header it refuses with 403. */
+export function serviceAsk(
+  provider: Provider,
+  apiKey: string,
+  service: string,
+  body: MediaBody,
+): MediaAsk {
+  const headers = { "x-dashscope-async": "enable" };
+  const ask = { method: "POST", path: `/services/aigc/${service}`, body, headers } as const;
+  return atTasksApi(provider, bearerAsk(provider, apiKey, ask));
+}
+
+/** Reads a task; `succeeded` reads what it made. */
+export function readTask(
+  status: number,
+  body: Buffer,
+  succeeded: (output: WireObject, usage: WireObject) => MediaState,
+): MediaState | MediaRefusal {
+  if (status === 404) return { state: "missing" };
+  if (!isSuccess(status)) return readRefusal(status, body);
+  const wire = readObject(body);
+  if (!wire) return unreadable(status);
+  const output = objectIn(wire["output"]);
+  switch (output["task_status"]) {
+    case "SUCCEEDED":
+      return succeeded(output, objectIn(wire["usage"]));
+    case "FAILED":
+      return failedJob(textIn(output["code"]), textIn(output["message"]));
+    case "CANCELED":
+      return { state: "canceled" };
+    // Never seen, or older than 24 hours.
+    case "UNKNOWN":
+      return { state: "missing" };
+    default:
+      return { state: "pending" };
+  }
+}
+
+type Shared = "readSubmit" | "poll" | "cancel" | "readCancel";
+
+/** The parts of a dialect that are the same for every service. */
+export const dashscopeTasks: Pick<MediaDialect, Shared> = {
+  readSubmit(status, body) {
+    if (!isSuccess(status)) return readRefusal(status, body);
+    const output = objectIn(readObject(body)?.["output"]);
+    if (output["task_status"] === "FAILED")
+      return failedJob(textIn(output["code"]), textIn(output["message"]));
+    const id = textIn(output["task_id"]);
+    return id === undefined ? unreadable(status) : { state: "pending", id };
+  },
+  poll(provider, apiKey, id) {
+    const ask = { method: "GET", path: `/tasks/${encodeURIComponent(id)}` } as const;
+    return atTasksApi(provider, bearerAsk(provider, apiKey, ask));
+  },
+  cancel(provider, apiKey, id) {
+    const ask = { method: "POST", path: `/tasks/${encodeURIComponent(id)}/cancel` } as const;
+    return atTasksApi(provider, bearerAsk(provider, apiKey, ask));
+  },
+  readCancel: (status) => (isSuccess(status) ? "canceled" : "refused"),
+};

@@ -1,0 +1,31 @@
+/** Which dialect speaks to which vendor, for images and for videos. */
+import type { Note } from "../../base/notes.ts";
+import type { Dialect } from "../../catalog/index.ts";
+import type { MediaRequest } from "../../media/index.ts";
+import { arkVideo } from "./ark.ts";
+import { dashscopeVideo } from "./dashscope-video.ts";
+import type { MediaDialect } from "./types.ts";
+import { xaiVideo } from "./xai-video.ts";
+
+const dialects: Readonly<
+  Record<MediaRequest["kind"], Partial<Readonly<Record<Dialect, MediaDialect>>>>
+> = {
+  video: { xai: xaiVideo, dashscope: dashscopeVideo, ark: arkVideo },
+  image: {},
+};
+
+/** How a vendor is asked for images or videos; undefined where it makes none. */
+export const mediaDialect = (
+  dialect: Dialect,
+  kind: MediaRequest["kind"],
+): MediaDialect | undefined => dialects[kind][dialect];
+
+/**
+ * What a vendor's model cannot take of a request: said before the call, by the unified names of the fields. What the
+ * family has noted already is no longer in the request, and so is not named again.
+ */
+export const lostFields = (
+  dialect: Dialect,
+  request: MediaRequest,
+  upstreamModel: string,
+): readonly Note[] => dialects[request.kind][dialect]?.lost(request, upstreamModel) ?? [];

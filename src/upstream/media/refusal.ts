@@ -1,0 +1,110 @@
+/**
+ * What a media vendor's refusal or failed job means: for the caller, for the next try and for the provider's health.
+ * The vendor's words about our own account, key or quota stay with us; those about the request reach the caller.
+ * design.md section 7; the statuses are read by the one table in ../outcome.ts.
+ */
+import { outcomeOfStatus } from "../outcome.ts";
+import type { MediaRefusal, MediaState } from "./types.ts";
+
+/** What a refusal means. */
+export interface RefusalOutcome {
+  /** `caller`: every provider would refuse the request. `provider`: another one may take it. */
+  readonly blame: "caller" | "provider";
+  /** True when the same provider may be asked once more, after a pause. */
+  readonly retrySame: boolean;
+  readonly hurtsHealth: boolean;
+  /**
+   * True when the vendor may have taken the job all the same (a gateway in front of it gave up, or its success could not
+   * be read): a request that costs money must not be sent again (T81).
+   */
+  readonly uncertain: boolean;
+  /** `invalid_argument`, `content_policy_violation`, or a code of the error catalogue. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Vendors' words for a wrong key, an empty balance, a model that is not ours to call: our set-up, whatever the status. */
+const ourAccount =
+  /^(invalid_?api_?key|authentication|arrearage|access_?denied|model\.access_?denied|model_?not_?(found|open)|invalid_?endpoint|invalid_?account|account_|account_?overdue|operation_?denied|set_?limit_?exceeded|quota_?exceeded|insufficient_quota|credit_balance|billing_|(organization|project)_spend_limit)/i;
+
+/** The same where only the message tells: xAI refuses a wrong key with 400. Anchored, because a message may quote a prompt. */
+const ourAccountSays = /^(incorrect api key provided|your team .{0,80}(credits|spending limit))/i;
+
+const contentPolicy =
+  /content_?policy|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?control/i;
+
+const badArgument =
+  /^(invalid|client specified an invalid|missing|bad_?request|unsupported|unknown_parameter)/i;
+
+const aboutUs = (code: string, message: string): boolean =>
+  ourAccount.test(code) || ourAccountSays.test(message);
+
+/** Statuses of intermediaries that gave up waiting: the vendor behind them may have taken the request. */
+const uncertainStatuses: ReadonlySet<number> = new Set([408, 499, 502, 504, 520, 522, 524]);
+
+/** Reads a refusal. */
+export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
+  const { status, code = "", message, param } = refusal;
+  const uncertain = uncertainStatuses.has(status) || status < 400;
+  if (aboutUs(code, message)) {
+    return {
+      blame: "provider",
+      retrySame: false,
+      hurtsHealth: true,
+      uncertain,
+      code: "upstream_error",
+      message: `The provider failed with status ${status}.`,
+    };
+  }
+  const { blame, retrySame, hurtsHealth, error } = outcomeOfStatus(
+    status,
+    { message, param },
+    undefined,
+  );
+  const callerCode = contentPolicy.test(code) ? "content_policy_violation" : "invalid_argument";
+  return {
+    blame,
+    retrySame: retrySame && !uncertain,
+    hurtsHealth,
+    uncertain,
+    code: blame === "caller" ? callerCode : error.code,
+    message: error.message,
+  };
+}
+
+const messageMax = 2000;
+
+/** A job that ended without a result, from the vendor's own code and message, in words fit for the caller. */
+export function failedJob(code: string | undefined, message: string | undefined): MediaState {
+  const known = code ?? "";
+  const told = message?.slice(0, messageMax);
+  if (!aboutUs(known, told ?? "")) {
+    if (contentPolicy.test(known)) return blockedJob(told);
+    if (badArgument.test(known)) {
+      return {
+        state: "failed",
+        code: "invalid_argument",
+        message: told ?? "The provider refused the request's values.",
+      };
+    }
+  }
+  return {
+    state: "failed",
+    code: "upstream_error",
+    message: "The provider failed to make the result.",
+  };
+}
+
+/** A job whose result or request the vendor's moderation blocked. */
+export const blockedJob = (message?: string): MediaState => ({
+  state: "failed",
+  code: "content_policy_violation",
+  message: message ?? "The provider's content moderation blocked the result.",
+});
+
+/** A job that is said to have succeeded, and has nothing to show. */
+export const emptyJob: MediaState = {
+  state: "failed",
+  code: "upstream_error",
+  message: "The provider reported success without a result.",
+};

@@ -1,0 +1,113 @@
+/** What the media dialects share: headers, paths, and reading JSON that may be anything at all without ever throwing. */
+import { isObject, parseJsonObject, type WireObject } from "../../base/json.ts";
+import type { Note } from "../../base/notes.ts";
+import type { Provider } from "../../catalog/index.ts";
+import type { ImageRequest, VideoRequest } from "../../media/index.ts";
+import type { MediaAsk, MediaBody, MediaRefusal } from "./types.ts";
+
+/** A body that is one JSON object, or undefined. */
+export function readObject(body: Buffer): WireObject | undefined {
+  try {
+    return parseJsonObject(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A member that is an object; an empty one otherwise. */
+export const objectIn = (value: unknown): WireObject => (isObject(value) ? value : {});
+
+/** A string that is not empty, or undefined. */
+export const textIn = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+/** A finite number from 0 up, or undefined. */
+export const countIn = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+
+const vendorTextMax = 2000;
+
+/** Reads an error body in the three shapes vendors have: `{error:{...}}`, `{code, error: "..."}`, `{code, message}`. */
+export function readRefusal(status: number, body: Buffer): MediaRefusal {
+  const wire = readObject(body) ?? {};
+  const error = isObject(wire["error"]) ? wire["error"] : wire;
+  const code = error["code"] ?? error["type"];
+  const message = textIn(error["message"]) ?? textIn(error["error"]);
+  return {
+    state: "refused",
+    status,
+    code: typeof code === "number" ? String(code) : textIn(code)?.slice(0, 200),
+    message: message?.slice(0, vendorTextMax) ?? `the provider answered ${status}`,
+    param: textIn(error["param"])?.slice(0, 200),
+  };
+}
+
+/** A success that is no answer to what was asked. */
+export const unreadable = (status: number): MediaRefusal => ({
+  state: "refused",
+  status,
+  message: "the provider's answer could not be read",
+});
+
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** A request at a bearer vendor. `path` goes below the base URL's own path, `apiKey` is empty where none is taken. */
+export function bearerAsk(
+  provider: Provider,
+  apiKey: string,
+  ask: Pick<MediaAsk, "method" | "path"> & {
+    readonly body?: MediaBody | undefined;
+    readonly headers?: Readonly<Record<string, string>> | undefined;
+  },
+): MediaAsk {
+  return {
+    method: ask.method,
+    path: basePath(provider) + ask.path,
+    headers: {
+      accept: "application/json",
+      "user-agent": "tollgate",
+      ...(ask.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...ask.headers,
+    },
+    ...(ask.body === undefined ? {} : { body: ask.body }),
+  };
+}
+
+/** The path part of a base URL, without a trailing slash. */
+export const basePath = (provider: Provider): string =>
+  new URL(provider.baseUrl).pathname.replace(/\/$/, "");
+
+const asksNothing = (value: unknown): boolean =>
+  value === undefined || value === "auto" || (Array.isArray(value) && value.length === 0);
+
+type Field = keyof VideoRequest | keyof ImageRequest;
+
+/** A request's field by the name it has in the unified shape. */
+const fieldName = (field: Field): string =>
+  ({ cameraFixed: "camera_fixed", firstFrame: "image", references: "reference_images" })[
+    field as string
+  ] ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/**
+ * Notes for the given fields of a request, where it has them. `auto` asks for nothing in particular, so nothing is lost
+ * with it.
+ */
+export function droppedFields(
+  request: VideoRequest | ImageRequest,
+  fields: readonly Field[],
+): Note[] {
+  const values = request as unknown as Readonly<Record<string, unknown>>;
+  return fields
+    .filter((field) => !asksNothing(values[field]))
+    .map((field) => ({
+      param: fieldName(field),
+      kind: "dropped",
+      detail: "not supported by this model's provider, dropped",
+    }));
+}
+
+/** An object without its undefined members, so that what is not asked for is not sent. */
+export function sent(members: Readonly<Record<string, unknown>>): WireObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,95 @@
+/**
+ * xAI's videos: `POST /videos/generations`, `GET /videos/{request_id}`. It cannot cancel.
+ * Wire: 202 while it works, with an empty body or a progress; `status` may be absent beside a `video.url`;
+ * `respect_moderation: false` is a blocked result; the address may stand in `video.file_output.public_url`.
+ */
+import type { VideoRequest } from "../../media/index.ts";
+import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
+import type { MediaDialect, MediaRefusal, MediaState } from "./types.ts";
+import {
+  bearerAsk,
+  countIn,
+  droppedFields,
+  isSuccess,
+  objectIn,
+  readObject,
+  readRefusal,
+  sent,
+  textIn,
+  unreadable,
+} from "./wire.ts";
+
+const place = (url: string | undefined) => (url === undefined ? undefined : { url });
+
+function requestBody(request: VideoRequest, model: string): string {
+  return JSON.stringify(
+    sent({
+      model,
+      prompt: request.prompt,
+      duration: request.durationSeconds,
+      // With a first frame the output follows the picture; a ratio would make xAI stretch it. Spec: "native video" rule 5.
+      aspect_ratio: request.firstFrame === undefined ? request.aspectRatio : undefined,
+      resolution: request.resolution,
+      image: place(request.firstFrame),
+      last_frame: place(request.lastFrame),
+      reference_images:
+        request.references.length > 0 ? request.references.map((url) => ({ url })) : undefined,
+      generate_audio: request.audio,
+      user: request.user,
+    }),
+  );
+}
+
+function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
+  if (status === 202) return { state: "pending" };
+  if (status === 404) return { state: "missing" };
+  if (!isSuccess(status)) return readRefusal(status, body);
+  const wire = readObject(body);
+  if (!wire) return unreadable(status);
+  const video = objectIn(wire["video"]);
+  const url = textIn(video["url"]) ?? textIn(objectIn(video["file_output"])["public_url"]);
+  const state = textIn(wire["status"]) ?? (url === undefined ? "pending" : "done");
+  const error = objectIn(wire["error"]);
+  switch (state) {
+    case "done":
+      if (video["respect_moderation"] === false) return blockedJob();
+      if (url === undefined) return emptyJob;
+      return {
+        state: "succeeded",
+        results: [{ from: "url", url }],
+        told: { seconds: countIn(video["duration"]) },
+      };
+    case "failed":
+      return video["respect_moderation"] === false
+        ? blockedJob()
+        : failedJob(textIn(error["code"]), textIn(error["message"]));
+    case "expired":
+      return { state: "expired" };
+    default:
+      return { state: "pending" };
+  }
+}
+
+export const xaiVideo: MediaDialect = {
+  pollSeconds: 5,
+  submit: (provider, apiKey, { request, upstreamModel }) =>
+    bearerAsk(provider, apiKey, {
+      method: "POST",
+      path: "/videos/generations",
+      body: requestBody(request as VideoRequest, upstreamModel),
+    }),
+  readSubmit(status, body) {
+    if (!isSuccess(status)) return readRefusal(status, body);
+    const id = textIn(readObject(body)?.["request_id"]);
+    return id === undefined ? unreadable(status) : { state: "pending", id };
+  },
+  // `moderation` is in no published list of xAI's parameters; `auto` is what it does anyway.
+  lost: (request) =>
+    droppedFields(request, [
+      ...(["moderation", "negativePrompt", "promptExtend"] as const),
+      ...(["seed", "watermark", "cameraFixed"] as const),
+    ]),
+  poll: (provider, apiKey, id) =>
+    bearerAsk(provider, apiKey, { method: "GET", path: `/videos/${encodeURIComponent(id)}` }),
+  readPoll,
+};
