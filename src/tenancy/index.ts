@@ -7,7 +7,15 @@ export {
 export { bootstrap, type BootstrapContext, type FirstStart } from "./bootstrap.ts";
 export type { Caller, ScopeLayer } from "./caller.ts";
 
-export type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
+export {
+  onlyRow,
+  pageLimit,
+  pageOf,
+  type ChangeContext,
+  type Page,
+  type PageRequest,
+  type RowContext,
+} from "./context.ts";
 export { readCredential, type CredentialCarriers } from "./credentials.ts";
 export { renderKey, type KeyRecord, type KeySpend, type KeyStatus } from "./key-record.ts";
 export { disableKey, enableKey, revokeKey } from "./key-states.ts";

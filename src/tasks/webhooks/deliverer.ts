@@ -1,0 +1,153 @@
+/**
+ * The deliverer: finds due callbacks and tries them. Any number of processes may run one on the same database; what a dead
+ * one held is sent again when its lease ends. Design section 6; spec: "Task callbacks (webhooks)".
+ */
+import {
+  claimDue,
+  findDue,
+  mendAfterClockJump,
+  type ClaimedDelivery,
+  type DueDelivery,
+} from "./outbox.ts";
+import { createPlaces, lookedAtMax } from "./places.ts";
+import { tryOnce, type DelivererServices } from "./try-once.ts";
+
+export interface DelivererOptions extends DelivererServices {
+  /** How often the outbox is looked into unasked; 1 s where absent. */
+  readonly pollMs?: number | undefined;
+  /** How long a claim holds; longer than a try can take. `timeoutMs` and half a minute where absent. */
+  readonly leaseMs?: number | undefined;
+  /** How long `close` lets receivers answer; 3 s where absent. */
+  readonly closeMs?: number | undefined;
+}
+
+export interface Deliverer {
+  /** Begins to deliver, what an earlier process left behind included. */
+  start(): void;
+  /** Looks into the outbox at once: something was put into it. Does nothing before `start` and after `close`. */
+  wake(): void;
+  /** Takes no more, gives the tries under way a moment, cuts off the rest (they are due again), and waits for all. */
+  close(): Promise<void>;
+}
+
+const pollMsDefault = 1_000;
+const closeMsDefault = 3_000;
+const leaseMarginMs = 30_000;
+const mendEveryMs = 60_000;
+
+/** A deliverer over the outbox in `database`. Nothing runs before `start`. */
+export function createDeliverer(options: DelivererOptions): Deliverer {
+  const { log } = options;
+  const cut = new AbortController();
+  const tries = createTries(options, cut.signal);
+  let open = false;
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let mendDue = true;
+  let timers: NodeJS.Timeout[] = [];
+
+  async function mend(): Promise<void> {
+    const count = await mendAfterClockJump(options.database, options.clock.now());
+    if (count > 0) log.warn({ count }, "callbacks had been put off by a clock that ran ahead");
+    mendDue = false;
+  }
+
+  async function look(): Promise<void> {
+    again = false;
+    try {
+      if (mendDue) await mend();
+      while (await tries.begin(wake));
+    } catch (error) {
+      log.warn({ err: error }, "the outbox of callbacks could not be read");
+    }
+    if (again && open) return look();
+    looking = undefined;
+  }
+
+  function wake(): void {
+    if (!open) return;
+    if (looking) again = true;
+    else looking = look();
+  }
+
+  return {
+    start() {
+      open = true;
+      timers = [
+        setInterval(wake, options.pollMs ?? pollMsDefault),
+        setInterval(() => (mendDue = true), mendEveryMs),
+      ];
+      wake();
+    },
+    wake,
+    async close() {
+      open = false;
+      for (const timer of timers) clearInterval(timer);
+      tries.stop();
+      await looking;
+      const cutTimer = setTimeout(
+        () => cut.abort(new Error("The gateway was stopped during this try.")),
+        options.closeMs ?? closeMsDefault,
+      );
+      await tries.ended();
+      clearTimeout(cutTimer);
+    },
+  };
+}
+
+/** The tries under way. */
+function createTries(options: DelivererOptions, signal: AbortSignal) {
+  const { database, clock, log } = options;
+  const leaseMs = options.leaseMs ?? options.timeoutMs + leaseMarginMs;
+  const places = createPlaces();
+  const running = new Set<Promise<void>>();
+  let stopped = false;
+
+  async function run(delivery: ClaimedDelivery): Promise<void> {
+    try {
+      await tryOnce(options, delivery, signal);
+    } catch (error) {
+      log.error({ err: error, event: delivery.id }, "a callback could not be tried or noted");
+    }
+  }
+
+  async function claim(chosen: readonly DueDelivery[]): Promise<ClaimedDelivery[]> {
+    let claimed: ClaimedDelivery[] = [];
+    try {
+      claimed = await claimDue(database, chosen, clock.now(), leaseMs);
+    } finally {
+      const ids = new Set(claimed.map((one) => one.id));
+      for (const one of chosen) if (!ids.has(one.id)) places.leave(one);
+    }
+    return claimed;
+  }
+
+  return {
+    /** Begins what is due and has a place; true where there may be more. Calls `freed` when a place is free for what waited. */
+    async begin(freed: () => void): Promise<boolean> {
+      if (stopped || !places.hasRoom()) return false;
+      const found = await findDue(database, {
+        nowMs: clock.now(),
+        limit: lookedAtMax,
+        ...places.full(),
+      });
+      const chosen = places.take(found);
+      if (chosen.length === 0) return false;
+      const claimed = await claim(chosen);
+      for (const delivery of claimed) {
+        const trying = run(delivery).finally(() => {
+          running.delete(trying);
+          if (places.leave(delivery)) freed();
+        });
+        running.add(trying);
+      }
+      return claimed.length > 0 && chosen.length < found.length;
+    },
+    /** Lets none begin any more. */
+    stop: () => void (stopped = true),
+    /** Resolves when all have ended. */
+    async ended(): Promise<void> {
+      await Promise.all(running);
+    },
+  };
+}

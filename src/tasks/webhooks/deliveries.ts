@@ -1,0 +1,163 @@
+/**
+ * The delivery log as a workspace's administrators see it, and what they may do: send an event again, and try an address.
+ * Spec: "Task callbacks (webhooks)"; contract.md, management API. Rights are checked by the caller.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { newId } from "../../base/ids.ts";
+import type { Queryable } from "../../storage/index.ts";
+import {
+  onlyRow,
+  pageLimit,
+  pageOf,
+  type Page,
+  type PageRequest,
+  type RowContext,
+} from "../../tenancy/index.ts";
+import { eventText, testType } from "./events.ts";
+
+export interface DeliveryTry {
+  readonly attempt: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  /** The receiver's status; null where there was no answer, and then `error` says why. */
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+}
+
+export interface Delivery {
+  readonly workspaceId: string;
+  /** The event's id. */
+  readonly id: string;
+  /** null for a test event. */
+  readonly taskId: string | null;
+  readonly type: string;
+  readonly url: string;
+  readonly status: "pending" | "delivered" | "failed";
+  /** When the next try is due; null when there is none. */
+  readonly dueAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** What is known of its tries, the first first. A try whose process died is missing. */
+  readonly tries: readonly DeliveryTry[];
+}
+
+interface DeliveryRow {
+  readonly workspace_id: string;
+  readonly id: string;
+  readonly task_id: string | null;
+  readonly type: string;
+  readonly url: string;
+  readonly status: Delivery["status"];
+  readonly due_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+interface TryRow {
+  readonly workspace_id: string;
+  readonly delivery_id: string;
+  readonly attempt: number;
+  readonly started_at: Date;
+  readonly duration_ms: number;
+  readonly http_status: number | null;
+  readonly error: string | null;
+}
+
+const columns = "workspace_id, id, task_id, type, url, status, due_at, created_at, updated_at";
+
+async function withTries(database: Queryable, rows: readonly DeliveryRow[]): Promise<Delivery[]> {
+  const tries = await database.query<TryRow>(
+    `select * from webhook_attempts
+     where (workspace_id, delivery_id) in (select * from unnest($1::text[], $2::text[])) order by attempt`,
+    [rows.map((row) => row.workspace_id), rows.map((row) => row.id)],
+  );
+  return rows.map((row) => ({
+    workspaceId: row.workspace_id,
+    id: row.id,
+    taskId: row.task_id,
+    type: row.type,
+    url: row.url,
+    status: row.status,
+    dueAt: row.due_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    tries: tries
+      .filter((one) => one.workspace_id === row.workspace_id && one.delivery_id === row.id)
+      .map((one) => ({
+        attempt: one.attempt,
+        startedAt: one.started_at,
+        durationMs: one.duration_ms,
+        httpStatus: one.http_status,
+        error: one.error,
+      })),
+  }));
+}
+
+async function onlyDelivery(database: Queryable, rows: readonly DeliveryRow[]): Promise<Delivery> {
+  const [delivery] = await withTries(database, [onlyRow(rows, "delivery")]);
+  return onlyRow(delivery === undefined ? [] : [delivery], "delivery");
+}
+
+/** Deliveries of a workspace, newest first; of one task where it is named. @throws GatewayError `invalid_value` (limit) */
+export async function listDeliveries(
+  { database }: { readonly database: Queryable },
+  filter: PageRequest & { readonly workspaceId: string; readonly taskId?: string | undefined },
+): Promise<Page<Delivery>> {
+  const limit = pageLimit(filter.limit);
+  const rows = await database.query<DeliveryRow>(
+    `select ${columns} from webhook_deliveries
+     where workspace_id = $1 and ($2::text is null or task_id = $2) and ($3::text is null or id < $3)
+     order by id desc limit $4`,
+    [filter.workspaceId, filter.taskId ?? null, filter.cursor ?? null, limit + 1],
+  );
+  return pageOf(await withTries(database, rows), limit);
+}
+
+/** One delivery, whichever workspace it belongs to: for checking who may see it. @throws GatewayError `not_found` */
+export async function getDelivery(
+  { database }: { readonly database: Queryable },
+  id: string,
+): Promise<Delivery> {
+  const rows = await database.query<DeliveryRow>(
+    `select ${columns} from webhook_deliveries where id = $1`,
+    [id],
+  );
+  return onlyDelivery(database, rows);
+}
+
+/**
+ * Sends an event again at once, a delivered one too: same id, same text, and the schedule from its beginning. A try under way
+ * is not waited for. Wake the deliverer afterwards. @throws GatewayError `not_found`
+ */
+export async function redeliver(
+  { database, clock }: RowContext,
+  reference: { readonly workspaceId: string; readonly id: string },
+): Promise<Delivery> {
+  const rows = await database.query<DeliveryRow>(
+    `update webhook_deliveries
+     set status = 'pending', due_at = $3, attempts_before = attempts, lease_token = null, lease_until = null, updated_at = $3
+     where workspace_id = $1 and id = $2 returning ${columns}`,
+    [reference.workspaceId, reference.id, new Date(clock.now())],
+  );
+  return onlyDelivery(database, rows);
+}
+
+/**
+ * Sends a `webhook.test` event, signed like any other, once. Wake the deliverer afterwards; the outcome is in the delivery
+ * log. The address is checked when it is sent, and a refusal is an outcome. @throws GatewayError `not_found` (workspace)
+ */
+export async function sendTest(
+  { database, clock }: { readonly database: Queryable; readonly clock: Clock },
+  target: { readonly workspaceId: string; readonly url: string },
+): Promise<Delivery> {
+  const createdAt = new Date(clock.now());
+  const id = newId("evt", createdAt.getTime());
+  const text = eventText({ id, type: testType, createdAt }, { workspace_id: target.workspaceId });
+  const rows = await database.query<DeliveryRow>(
+    `insert into webhook_deliveries (workspace_id, id, type, url, body, due_at, created_at, updated_at)
+     select id, $2, $3, $4, $5, $6, $6, $6 from workspaces where id = $1 returning ${columns}`,
+    [target.workspaceId, id, testType, target.url, text, createdAt],
+  );
+  onlyRow(rows, "workspace");
+  return onlyDelivery(database, rows);
+}

@@ -1,0 +1,51 @@
+/**
+ * The event a callback carries, and its way into the outbox. Spec: "Task callbacks (webhooks)"; decisions.md "callback".
+ * A task ends once and so has one event, whose id and text stay the same however often it is sent.
+ */
+import { newId } from "../../base/ids.ts";
+import type { Queryable } from "../../storage/index.ts";
+import type { TerminalStatus } from "../states.ts";
+
+export type CallbackType = `task.${TerminalStatus}`;
+/** What a workspace sends itself to try an address. */
+export const testType = "webhook.test";
+
+export interface EventHead {
+  /** `evt_...`: receivers tell repeated deliveries by it. */
+  readonly id: string;
+  readonly type: string;
+  readonly createdAt: Date;
+}
+
+/** The text of an event: what is signed and sent. */
+export const eventText = ({ id, type, createdAt }: EventHead, data: unknown): string =>
+  JSON.stringify({ id, type, created_at: createdAt.toISOString(), data });
+
+export interface Callback {
+  readonly workspaceId: string;
+  readonly taskId: string;
+  readonly type: CallbackType;
+  readonly url: string;
+  readonly nowMs: number;
+}
+
+/**
+ * Puts the callback of an ended task into the outbox, due at once. To be called in the transaction that ends the task;
+ * wake the deliverer after its commit. A second call for the same task adds nothing.
+ */
+export async function enqueueCallback(tx: Queryable, callback: Callback): Promise<void> {
+  const now = new Date(callback.nowMs);
+  await tx.query(
+    `insert into webhook_deliveries (workspace_id, id, task_id, type, url, due_at, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $6, $6)
+     on conflict (workspace_id, task_id) where task_id is not null do nothing`,
+    [
+      callback.workspaceId,
+      newId("evt", callback.nowMs),
+      callback.taskId,
+      callback.type,
+      callback.url,
+      now,
+    ],
+  );
+}

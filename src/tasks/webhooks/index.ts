@@ -1,0 +1,12 @@
+/** Callbacks: the outbox, its delivery, and the delivery log. Spec: "Task callbacks (webhooks)"; docs/callbacks.md. */
+export { createDeliverer, type Deliverer, type DelivererOptions } from "./deliverer.ts";
+export {
+  getDelivery,
+  listDeliveries,
+  redeliver,
+  sendTest,
+  type Delivery,
+  type DeliveryTry,
+} from "./deliveries.ts";
+export { enqueueCallback, type Callback, type CallbackType } from "./events.ts";
+export type { CallbackPoint, CallbackRequest, SendCallback } from "./try-once.ts";

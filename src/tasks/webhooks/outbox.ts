@@ -1,0 +1,182 @@
+/**
+ * The statements of the outbox. A row is taken under a lease, and every write of it names the lease's token, so that a
+ * process which lost its lease changes nothing any more. Design section 6; spec: "Task callbacks (webhooks)".
+ */
+import { randomUUID } from "node:crypto";
+import type { Queryable } from "../../storage/index.ts";
+import type { NextStep, Outcome } from "./schedule.ts";
+
+/** A delivery that may be claimed. */
+export interface DueDelivery {
+  readonly workspaceId: string;
+  readonly id: string;
+  /** The receiver's host and port. */
+  readonly host: string;
+}
+
+/** A delivery in the hands of this process, until its lease ends. */
+export interface ClaimedDelivery extends DueDelivery {
+  readonly taskId: string | null;
+  readonly type: string;
+  readonly url: string;
+  /** The event's text; null before the first try. */
+  readonly text: string | null;
+  /** Counts this try. */
+  readonly attempt: number;
+  /** Tries that do not count for the schedule any more. */
+  readonly attemptsBefore: number;
+  readonly createdAt: Date;
+  readonly token: string;
+}
+
+interface ClaimedRow {
+  readonly workspace_id: string;
+  readonly id: string;
+  readonly host: string;
+  readonly task_id: string | null;
+  readonly type: string;
+  readonly url: string;
+  readonly body: string | null;
+  readonly attempts: number;
+  readonly attempts_before: number;
+  readonly created_at: Date;
+}
+
+/** Due deliveries, longest due first, leaving out the receivers and workspaces that have as many under way as they may. */
+export async function findDue(
+  database: Queryable,
+  input: {
+    readonly nowMs: number;
+    readonly limit: number;
+    readonly fullHosts: readonly string[];
+    readonly fullWorkspaces: readonly string[];
+  },
+): Promise<DueDelivery[]> {
+  return database.query<DueDelivery>(
+    `select workspace_id as "workspaceId", id, coalesce(host, '') as host from webhook_deliveries
+     where due_at <= $1 and (lease_until is null or lease_until <= $1)
+       and coalesce(host, '') <> all($2::text[]) and workspace_id <> all($3::text[])
+     order by due_at limit $4`,
+    [new Date(input.nowMs), input.fullHosts, input.fullWorkspaces, input.limit],
+    { name: "webhooks_due" },
+  );
+}
+
+/** Takes those of `due` that nobody else has taken meanwhile, and counts a try for each. */
+export async function claimDue(
+  database: Queryable,
+  due: readonly DueDelivery[],
+  nowMs: number,
+  leaseMs: number,
+): Promise<ClaimedDelivery[]> {
+  const token = randomUUID();
+  const rows = await database.query<ClaimedRow>(
+    `update webhook_deliveries d
+     set lease_token = $3, lease_until = $5, attempts = d.attempts + 1, updated_at = $4
+     from (
+       select workspace_id, id from webhook_deliveries
+       where (workspace_id, id) in (select * from unnest($1::text[], $2::text[]))
+         and due_at <= $4 and (lease_until is null or lease_until <= $4)
+       for update skip locked
+     ) as free
+     where d.workspace_id = free.workspace_id and d.id = free.id
+     returning d.workspace_id, d.id, coalesce(d.host, '') as host, d.task_id, d.type, d.url, d.body, d.attempts,
+       d.attempts_before, d.created_at`,
+    [
+      due.map((one) => one.workspaceId),
+      due.map((one) => one.id),
+      token,
+      new Date(nowMs),
+      new Date(nowMs + leaseMs),
+    ],
+    { name: "webhooks_claim" },
+  );
+  return rows.map((row) => ({
+    workspaceId: row.workspace_id,
+    id: row.id,
+    host: row.host,
+    taskId: row.task_id,
+    type: row.type,
+    url: row.url,
+    text: row.body,
+    attempt: row.attempts,
+    attemptsBefore: row.attempts_before,
+    createdAt: row.created_at,
+    token,
+  }));
+}
+
+/** Keeps the event's text before it is first sent. False when the lease is lost; then it must not be sent. */
+export async function keepText(
+  database: Queryable,
+  delivery: ClaimedDelivery,
+  text: string,
+): Promise<boolean> {
+  const rows = await database.query(
+    `update webhook_deliveries set body = $4
+     where workspace_id = $1 and id = $2 and lease_token = $3 and body is null returning id`,
+    [delivery.workspaceId, delivery.id, delivery.token, text],
+  );
+  return rows.length > 0;
+}
+
+export interface Tried {
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly outcome: Outcome;
+  readonly step: NextStep;
+}
+
+/**
+ * Notes a try and what follows from it, in one statement; may be repeated. The log tells every try that was made; the
+ * delivery is left alone, and false returned, when the lease is lost.
+ */
+export async function noteTry(
+  database: Queryable,
+  delivery: ClaimedDelivery,
+  tried: Tried,
+  nowMs: number,
+): Promise<boolean> {
+  const { outcome, step } = tried;
+  const dueAt = step.status === "pending" ? new Date(nowMs + step.pauseMs) : null;
+  const rows = await database.query(
+    `with logged as (
+       insert into webhook_attempts (workspace_id, delivery_id, attempt, started_at, duration_ms, http_status, error)
+       values ($1, $2, $4, $5, $6, $7, $8) on conflict do nothing
+     )
+     update webhook_deliveries
+     set status = $9, due_at = $10, lease_token = null, lease_until = null, updated_at = $11
+     where workspace_id = $1 and id = $2 and lease_token = $3 returning id`,
+    [
+      delivery.workspaceId,
+      delivery.id,
+      delivery.token,
+      delivery.attempt,
+      tried.startedAt,
+      Math.round(tried.durationMs),
+      outcome.httpStatus,
+      outcome.error,
+      step.status,
+      dueAt,
+      new Date(nowMs),
+    ],
+    { name: "webhooks_note" },
+  );
+  return rows.length > 0;
+}
+
+/** More than this ahead of our clock, and the row was written before the clock was set back. */
+const aheadMsMax = 5 * 60 * 1000;
+
+/**
+ * Makes due what was put off by a clock that ran ahead and has been set back since; without this, a day ahead would be a day's
+ * wait. Returns how many rows that were.
+ */
+export async function mendAfterClockJump(database: Queryable, nowMs: number): Promise<number> {
+  const rows = await database.query(
+    `update webhook_deliveries set due_at = $1, lease_token = null, lease_until = null, updated_at = $1
+     where due_at is not null and updated_at > $2 returning id`,
+    [new Date(nowMs), new Date(nowMs + aheadMsMax)],
+  );
+  return rows.length;
+}

@@ -1,0 +1,56 @@
+/** When a callback is tried again, and when it is given up. Spec: "Task callbacks (webhooks)"; decisions.md "callback". */
+import { testType } from "./events.ts";
+
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** The pause after each failed try; there is one try more than there are pauses. */
+export const pausesMs: readonly number[] = [
+  5 * secondMs,
+  minuteMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  10 * hourMs,
+  10 * hourMs,
+];
+
+/** Spreads what failed together; a pause becomes up to so much longer or shorter. */
+const jitter = 0.2;
+
+/** What one try came to. */
+export interface Outcome {
+  /** The receiver's status; null where there was no answer. */
+  readonly httpStatus: number | null;
+  /** Why there was no answer; null where there was one. */
+  readonly error: string | null;
+  /** False where another try cannot end differently. */
+  readonly retry: boolean;
+}
+
+/** What becomes of the delivery. */
+export type NextStep =
+  | { readonly status: "delivered" | "failed" }
+  | { readonly status: "pending"; readonly pauseMs: number };
+
+const goneStatus = 410;
+
+/**
+ * Decides after a try: any 2xx has delivered it; 410 and the last failure give it up; a test event is tried once.
+ * `failures` counts this one and those before it since the schedule began; `random` is from 0 to 1.
+ */
+export function nextStep(
+  outcome: Outcome,
+  type: string,
+  failures: number,
+  random: number,
+): NextStep {
+  const { httpStatus } = outcome;
+  if (httpStatus !== null && httpStatus >= 200 && httpStatus < 300) return { status: "delivered" };
+  const pauseMs = pausesMs[failures - 1];
+  const hopeless = !outcome.retry || httpStatus === goneStatus || type === testType;
+  if (hopeless || pauseMs === undefined) return { status: "failed" };
+  return { status: "pending", pauseMs: Math.round(pauseMs * (1 + jitter * (2 * random - 1))) };
+}

@@ -1,0 +1,171 @@
+/**
+ * One try at one delivery: fresh signature, the address checked and pinned by the sender, the outcome noted under the lease.
+ * Spec: "Task callbacks (webhooks)" (HOOK-01 to HOOK-06); design section 6.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { isTransient, type Database, type Log } from "../../storage/index.ts";
+import { readSigningSecret, type Secrets } from "../../tenancy/index.ts";
+import { persistently } from "../lease.ts";
+import { toTask, type TaskRow } from "../rows.ts";
+import type { Task } from "../types.ts";
+import { eventText } from "./events.ts";
+import { keepText, noteTry, type ClaimedDelivery, type Tried } from "./outbox.ts";
+import { nextStep, type NextStep, type Outcome } from "./schedule.ts";
+import { signedHeaders } from "./signature.ts";
+
+export interface CallbackRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** For everything from the name's resolution to the answer's head. */
+  readonly timeoutMs: number;
+  /** Fires when the deliverer closes and has waited long enough. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * POSTs to an address of a caller's choice: HTTPS, every address public, the connection pinned to a checked one, redirects not
+ * followed, little of the answer read. Resolves with the status; rejects with a message fit for the delivery log.
+ */
+export type SendCallback = (request: CallbackRequest) => Promise<{ readonly status: number }>;
+
+/** Moments at which a test may stop the process. */
+export type CallbackPoint = "callback.claimed" | "callback.sent" | "callback.noted";
+
+export interface DelivererServices {
+  readonly database: Database;
+  readonly secrets: Pick<Secrets, "signingSecret">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly send: SendCallback;
+  /** A task as `GET /v1/tasks/{id}` answers it: the event's `data`. */
+  readonly render: (task: Task) => unknown;
+  /** How long a receiver may take to answer. */
+  readonly timeoutMs: number;
+  /** From 0 to 1; Math.random where absent. */
+  readonly random?: (() => number) | undefined;
+  /** Tests stop the process here. */
+  readonly at?: ((point: CallbackPoint) => void | Promise<void>) | undefined;
+}
+
+const errorCharactersMax = 500;
+
+/** Nothing is sent, and trying again would not change it. */
+const unsendable = (error: string): Outcome => ({ httpStatus: null, error, retry: false });
+
+const unmade: Outcome = {
+  httpStatus: null,
+  error: "The callback could not be made; the gateway's log says why.",
+  retry: true,
+};
+
+/** True where it was the gateway that ended the try. */
+const isCut = (outcome: Outcome, signal: AbortSignal) =>
+  signal.aborted && outcome.httpStatus === null;
+
+/** The secrets that sign for the workspace now; why there are none, as a sentence. */
+async function secretsOf(
+  services: DelivererServices,
+  workspaceId: string,
+): Promise<readonly string[] | string> {
+  try {
+    const signing = await readSigningSecret(services, workspaceId);
+    if (!signing.enabled) {
+      return "Callbacks of this workspace are not signed, and unsigned ones are not sent.";
+    }
+    return signing.previous === null ? [signing.secret] : [signing.secret, signing.previous.secret];
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "not_found") {
+      return "The workspace does not exist any more.";
+    }
+    throw error;
+  }
+}
+
+/** The event's text: as it was first sent, else rendered from the task. Undefined where the task is gone. */
+async function textOf(
+  services: DelivererServices,
+  delivery: ClaimedDelivery,
+): Promise<string | undefined> {
+  if (delivery.text !== null) return delivery.text;
+  const [row] = await services.database.query<TaskRow>(
+    "select * from tasks where workspace_id = $1 and id = $2",
+    [delivery.workspaceId, delivery.taskId],
+  );
+  return row && eventText(delivery, services.render(toTask(row)));
+}
+
+async function send(services: DelivererServices, request: CallbackRequest): Promise<Outcome> {
+  try {
+    const { status } = await services.send(request);
+    return { httpStatus: status, error: null, retry: true };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { httpStatus: null, error: message.slice(0, errorCharactersMax), retry: true };
+  }
+}
+
+/** What the try came to; undefined where it was not made because another process has taken the delivery over. */
+async function outcomeOf(
+  services: DelivererServices,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { database, clock, timeoutMs } = services;
+  const secrets = await secretsOf(services, delivery.workspaceId);
+  if (typeof secrets === "string") return unsendable(secrets);
+  const text = await textOf(services, delivery);
+  if (text === undefined) return unsendable("The task does not exist any more.");
+  if (delivery.text === null && !(await keepText(database, delivery, text))) return undefined;
+  const { id: eventId, attempt, url } = delivery;
+  const headers = signedHeaders({ eventId, text, attempt, nowMs: clock.now() }, secrets);
+  return send(services, { url, headers, body: text, timeoutMs, signal });
+}
+
+/**
+ * Tries a claimed delivery once and notes what follows. A database that fails leaves the delivery to whoever finds its lease
+ * over; then it is sent again, with the same event id.
+ */
+export async function tryOnce(
+  services: DelivererServices,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, clock, log, random = Math.random } = services;
+  await services.at?.("callback.claimed");
+  const startedAt = new Date(clock.now());
+  const startedMs = performance.now();
+  const outcome = await outcomeOf(services, delivery, signal).catch((error: unknown) => {
+    if (isTransient(error)) throw error;
+    log.error({ err: error, event: delivery.id }, "a callback could not be made");
+    return unmade;
+  });
+  if (outcome === undefined) return;
+  await services.at?.("callback.sent");
+  const failures = delivery.attempt - delivery.attemptsBefore;
+  const step: NextStep = isCut(outcome, signal)
+    ? { status: "pending", pauseMs: 0 }
+    : nextStep(outcome, delivery.type, failures, random());
+  const durationMs = performance.now() - startedMs;
+  const tried = { startedAt, durationMs, outcome, step };
+  const held = await persistently(() => noteTry(database, delivery, tried, clock.now()));
+  await services.at?.("callback.noted");
+  report(log, delivery, tried, held);
+}
+
+/** The address may hold a secret of the receiver; the log gets its host only. */
+function report(log: Log, delivery: ClaimedDelivery, { outcome, step }: Tried, held: boolean) {
+  const { id: event, workspaceId: workspace, host, attempt } = delivery;
+  const fields = {
+    event,
+    workspace,
+    host,
+    attempt,
+    status: outcome.httpStatus,
+    error: outcome.error,
+  };
+  if (!held) log.info(fields, "a callback was tried after another process had taken it over");
+  else if (step.status === "failed") log.warn(fields, "a callback is given up");
+  else if (step.status === "pending") log.info(fields, "a callback failed and will be tried again");
+}
