@@ -220,24 +220,25 @@ const connectCodes = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-function toExchangeError(error: Error): ExchangeError {
+/** What undici or the network failed with, in our terms. `peer` is who was asked, for the message. */
+export function toExchangeError(error: Error, peer = "upstream"): ExchangeError {
   if (error instanceof ExchangeError) return error;
   if (error instanceof errors.HeadersTimeoutError) {
-    return new ExchangeError("first_byte_timeout", "the upstream sent no answer in time", error);
+    return new ExchangeError("first_byte_timeout", `the ${peer} sent no answer in time`, error);
   }
   if (error instanceof errors.BodyTimeoutError) {
     return new ExchangeError(
       "idle_timeout",
-      "the upstream fell silent in the middle of its answer",
+      `the ${peer} fell silent in the middle of its answer`,
       error,
     );
   }
   const code = "code" in error ? String(error.code) : "";
   if (connectCodes.has(code))
-    return new ExchangeError("connect", `the upstream cannot be reached (${code})`, error);
+    return new ExchangeError("connect", `the ${peer} cannot be reached (${code})`, error);
   return new ExchangeError(
     "broken",
-    `the connection to the upstream broke (${code || error.name})`,
+    `the connection to the ${peer} broke (${code || error.name})`,
     error,
   );
 }

@@ -1,6 +1,23 @@
 /** One HTTP attempt at an upstream: where it goes, the exchange itself, and what its outcome means. */
 export { countTarget, textTarget, type CallerHeaders } from "./dialects.ts";
 export { openExchange, ExchangeError, type Exchange } from "./exchange.ts";
+export { guardedRequest, type GuardedAnswer, type GuardedRequest } from "./guarded.ts";
+export {
+  checkAddress,
+  type CheckedUrl,
+  type CheckRule,
+  type Resolve,
+  type ResolvedAddress,
+} from "./guarded-address.ts";
+export {
+  download,
+  DownloadError,
+  type Downloaded,
+  type DownloadFailure,
+  type DownloadRequest,
+  type DownloadSink,
+} from "./guarded-download.ts";
+export { mediaTypeBytes, mediaTypeOf } from "./media-type.ts";
 export { outcomeOfFailure, outcomeOfStatus, type Outcome } from "./outcome.ts";
 export { pickCredential } from "./credential.ts";
 export { createPools, type Pools } from "./pools.ts";

@@ -1,0 +1,116 @@
+/**
+ * Addresses that strangers name (callbacks, media, artifacts): what one must look like, and which IP addresses are public.
+ * Pure; resolving and connecting is upstream/guarded. Rows HOOK-07, HOOK-08; trap T77.
+ */
+import { BlockList, isIP } from "node:net";
+import { GatewayError } from "./errors.ts";
+
+/** What an address may be. */
+export interface AddressRule {
+  /** Only HTTPS, or HTTP too. */
+  readonly https: boolean;
+  /** Loopback and private networks may be named: the operator's switch, or a host the operator configured. */
+  readonly allowPrivate: boolean;
+  /** The field that named it, for the error. */
+  readonly param: string;
+}
+
+const charactersMax = 2048;
+
+/**
+ * Reads an address as far as that needs no resolving. Use what comes back, never the text: parsers differ.
+ * @throws GatewayError `invalid_value` naming the field
+ */
+export function parseSafeUrl(text: string, rule: AddressRule): URL {
+  const refuse = (why: string) => addressError(rule.param, why);
+  if (text.length > charactersMax)
+    throw refuse(`must not be longer than ${charactersMax} characters`);
+  // URL would take these out or turn them round, and another parser would not.
+  // oxlint-disable-next-line no-control-regex -- these are what is refused
+  if (/[\u0000-\u0020\u007f\\]/.test(text)) throw refuse("must not contain spaces or backslashes");
+  if (!URL.canParse(text)) throw refuse("is not a URL");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && (rule.https || url.protocol !== "http:"))
+    throw refuse(rule.https ? "must begin with https://" : "must begin with https:// or http://");
+  if (url.username !== "" || url.password !== "") throw refuse("must not contain credentials");
+  const host = hostOf(url);
+  if (host.endsWith(".")) throw refuse("must not have a host that ends in a dot");
+  if (!rule.allowPrivate && (isLocalName(host) || (isIP(host) !== 0 && !isPublicAddress(host))))
+    throw privateAddressError(rule.param);
+  return url;
+}
+
+export function addressError(param: string, why: string): GatewayError {
+  return new GatewayError("invalid_value", `${param} ${why}.`, { param });
+}
+
+export function privateAddressError(param: string): GatewayError {
+  return addressError(param, "must not point at a private or reserved network");
+}
+
+/** The host of a URL as it is resolved and connected to: an IPv6 address without its brackets. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+const isLocalName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
+
+/** IANA's special-purpose IPv4 blocks, and one address that clouds serve to their own machines only. */
+const reservedIpv4 = [
+  "0.0.0.0/8", // this network
+  "10.0.0.0/8",
+  "100.64.0.0/10", // carrier-grade NAT
+  "127.0.0.0/8",
+  "168.63.129.16/32", // Azure's machine agent
+  "169.254.0.0/16", // link-local, with the metadata services
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24", // documentation
+  "192.88.99.0/24", // 6to4 relays
+  "192.168.0.0/16",
+  "198.18.0.0/15", // benchmarks
+  "198.51.100.0/24", // documentation
+  "203.0.113.0/24", // documentation
+  "224.0.0.0/4", // multicast
+  "240.0.0.0/4", // reserved, broadcast
+];
+/** Of the global unicast addresses, 2000::/3: what is not global after all. Everything outside is reserved too. */
+const reservedIpv6 = [
+  "2001::/23", // protocol assignments: Teredo, benchmarks, ORCHID
+  "2001:db8::/32", // documentation
+  "2002::/16", // 6to4: an IPv4 address inside
+  "3fff::/20", // documentation
+];
+
+function blockList(ranges: readonly string[], family: "ipv4" | "ipv6"): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [net, prefix] = range.split("/") as [string, string];
+    list.addSubnet(net, Number(prefix), family);
+  }
+  return list;
+}
+
+const ipv4Reserved = blockList(reservedIpv4, "ipv4");
+const ipv6Reserved = blockList(reservedIpv6, "ipv6");
+const ipv6Global = blockList(["2000::/3"], "ipv6");
+/** An IPv4 address in the last 32 bits, which is where a packet goes: mapped, and NAT64. */
+const ipv6Embedding = blockList(["::ffff:0:0/96", "64:ff9b::/96"], "ipv6");
+
+/** Whether an IP address, in any of its spellings, is one of the public internet. False for what is no IP address. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !ipv4Reserved.check(address, "ipv4");
+  if (family !== 6) return false;
+  const plain = address.replace(/%.*$/, "");
+  if (ipv6Embedding.check(plain, "ipv6")) return isPublicAddress(lastFourBytes(plain));
+  return ipv6Global.check(plain, "ipv6") && !ipv6Reserved.check(plain, "ipv6");
+}
+
+/** The last 32 bits of an IPv6 address, as an IPv4 address. */
+function lastFourBytes(address: string): string {
+  // URL writes every spelling the one way: groups of hexadecimal digits, one run of zeros left out.
+  const groups = hostOf(new URL(`http://[${address}]`)).split(":");
+  const [high = 0, low = 0] = groups.slice(-2).map((group) => Number.parseInt(group || "0", 16));
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}

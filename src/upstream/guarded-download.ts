@@ -1,0 +1,247 @@
+/**
+ * Fetches a file a vendor has made, on its way into our own storage: address checked and pinned at every redirect, size and
+ * time bounded, type by its bytes, a cut noticed, never whole in memory. Design section 6; trap T77.
+ */
+import type { Client, Dispatcher } from "undici";
+import { GatewayError } from "../base/errors.ts";
+import { ExchangeError, toExchangeError } from "./exchange.ts";
+import {
+  pinnedClient,
+  resolveToConnect,
+  type CheckedUrl,
+  type Resolve,
+} from "./guarded-address.ts";
+import { mediaTypeBytes, mediaTypeOf } from "./media-type.ts";
+
+export interface DownloadRequest {
+  readonly url: string;
+  readonly kind: "image" | "video";
+  readonly bytesMax: number;
+  /** How long each connection, each head, and each pause in the body may take. */
+  readonly idleMs: number;
+  /** How long all of it may take. */
+  readonly totalMs: number;
+  /** The provider's base URL: its host may be anywhere, because the operator named it. */
+  readonly providerUrl: string;
+  readonly allowPrivate: boolean;
+  readonly resolve?: Resolve | undefined;
+}
+
+/** Takes the bytes, such as `FileStore.put`; must read them to the end or fail. */
+export type DownloadSink = (
+  body: AsyncIterable<Uint8Array>,
+  mediaType: string,
+) => Promise<{ readonly bytes: number }>;
+
+export interface Downloaded {
+  readonly mediaType: string;
+  readonly bytes: number;
+}
+
+/** Why a download failed. */
+export type DownloadFailure =
+  | "address"
+  | "redirects"
+  | "status"
+  | "media_type"
+  | "too_large"
+  | "connect"
+  | "timeout"
+  | "cut";
+
+/** The file could not be fetched, or is not what it should be. The message never has the address: it may hold a signature. */
+export class DownloadError extends Error {
+  override name = "DownloadError";
+  readonly failure: DownloadFailure;
+  /** True where another try may go better. */
+  readonly retryable: boolean;
+
+  constructor(failure: DownloadFailure, message: string, extra: DownloadErrorExtra = {}) {
+    super(message, { cause: extra.cause });
+    this.failure = failure;
+    this.retryable = extra.retryable ?? ["connect", "timeout", "cut"].includes(failure);
+  }
+}
+
+interface DownloadErrorExtra {
+  readonly retryable?: boolean;
+  readonly cause?: unknown;
+}
+
+const redirectsMax = 3;
+
+/**
+ * Downloads a file into `sink`.
+ * @throws DownloadError; what the sink throws
+ */
+export async function download(request: DownloadRequest, sink: DownloadSink): Promise<Downloaded> {
+  const deadline = new AbortController();
+  const timer = setTimeout(
+    () =>
+      deadline.abort(
+        new ExchangeError("total_timeout", `the file was not here after ${request.totalMs} ms`),
+      ),
+    request.totalMs,
+  );
+  let client: Client | undefined;
+  try {
+    let url = request.url;
+    for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
+      const checked = await check(url, request);
+      client = pinnedClient(checked, request.idleMs);
+      const answer = await open(client, checked, { request, signal: deadline.signal });
+      const next = redirectTarget(answer, checked.url);
+      if (next === undefined) return await receive(answer, request, sink);
+      await client.destroy();
+      url = next;
+    }
+    throw new DownloadError("redirects", `there were more than ${redirectsMax} redirects`);
+  } finally {
+    clearTimeout(timer);
+    await client?.destroy();
+  }
+}
+
+async function check(text: string, request: DownloadRequest): Promise<CheckedUrl> {
+  const ownHost =
+    URL.canParse(text) && new URL(text).hostname === new URL(request.providerUrl).hostname;
+  try {
+    return await resolveToConnect(text, {
+      https: false,
+      allowPrivate: request.allowPrivate || ownHost,
+      param: "the file's address",
+      resolve: request.resolve,
+    });
+  } catch (error) {
+    if (error instanceof GatewayError)
+      throw new DownloadError("address", error.message, { cause: error });
+    throw toDownloadError(error);
+  }
+}
+
+interface OpenContext {
+  readonly request: DownloadRequest;
+  readonly signal: AbortSignal;
+}
+
+async function open(
+  client: Client,
+  { url }: CheckedUrl,
+  { request, signal }: OpenContext,
+): Promise<Dispatcher.ResponseData> {
+  try {
+    return await client.request({
+      method: "GET",
+      path: url.pathname + url.search,
+      headers: { "user-agent": "tollgate", accept: "*/*", "accept-encoding": "identity" },
+      signal,
+      headersTimeout: request.idleMs,
+      bodyTimeout: request.idleMs,
+    });
+  } catch (error) {
+    throw toDownloadError(error);
+  }
+}
+
+function redirectTarget(answer: Dispatcher.ResponseData, base: URL): string | undefined {
+  if (![301, 302, 303, 307, 308].includes(answer.statusCode)) return undefined;
+  const location = answer.headers["location"];
+  if (typeof location !== "string" || !URL.canParse(location, base.href))
+    throw new DownloadError("redirects", "a redirect named no address");
+  return new URL(location, base.href).href;
+}
+
+async function receive(
+  answer: Dispatcher.ResponseData,
+  request: DownloadRequest,
+  sink: DownloadSink,
+): Promise<Downloaded> {
+  checkHead(answer, request.bytesMax);
+  const source = read(answer.body, request.bytesMax);
+  const { head, mediaType } = await readHead(source);
+  if (mediaType === undefined || !mediaType.startsWith(`${request.kind}/`))
+    throw new DownloadError(
+      "media_type",
+      `the file is no ${request.kind}${mediaType === undefined ? "" : `, but ${mediaType}`}`,
+    );
+  const failures: unknown[] = [];
+  try {
+    const { bytes } = await sink(joined(head, source, failures), mediaType);
+    return { mediaType, bytes };
+  } catch (error) {
+    // What broke the body is the reason, whatever the sink made of it.
+    throw failures[0] ?? error;
+  }
+}
+
+function checkHead({ statusCode, headers }: Dispatcher.ResponseData, bytesMax: number): void {
+  if (statusCode !== 200)
+    throw new DownloadError("status", `the file's server answered ${statusCode}`, {
+      retryable: statusCode >= 500 || statusCode === 429 || statusCode === 408,
+    });
+  const length = headers["content-length"];
+  if (Number(length) > bytesMax) throw tooLarge(bytesMax);
+  // Such a body ends with the connection: a cut would look like its end.
+  if (length === undefined && headers["transfer-encoding"] === undefined)
+    throw new DownloadError("cut", "the file's server did not tell where the file ends");
+}
+
+const tooLarge = (bytesMax: number): DownloadError =>
+  new DownloadError("too_large", `the file is larger than ${bytesMax} bytes`);
+
+/** The body's chunks, counted; what breaks it as a DownloadError. */
+async function* read(
+  body: Dispatcher.ResponseData["body"],
+  bytesMax: number,
+): AsyncGenerator<Buffer, void, undefined> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
+      yield chunk;
+    }
+  } catch (error) {
+    throw toDownloadError(error);
+  }
+}
+
+async function readHead(
+  source: AsyncGenerator<Buffer, void, undefined>,
+): Promise<{ head: Buffer; mediaType: string | undefined }> {
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < mediaTypeBytes) {
+    const next = await source.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return { head, mediaType: mediaTypeOf(head) };
+}
+
+async function* joined(
+  head: Buffer,
+  source: AsyncIterable<Buffer>,
+  failures: unknown[],
+): AsyncGenerator<Buffer, void, undefined> {
+  yield head;
+  const chunks = source[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await chunks.next().catch((error: unknown) => {
+      failures.push(error);
+      throw error;
+    });
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+function toDownloadError(error: unknown): DownloadError {
+  if (error instanceof DownloadError) return error;
+  const known = toExchangeError(
+    error instanceof Error ? error : new Error(String(error)),
+    "file's server",
+  );
+  const failure: DownloadFailure =
+    known.failure === "connect" ? "connect" : known.failure.endsWith("timeout") ? "timeout" : "cut";
+  return new DownloadError(failure, known.message, { cause: known });
+}

@@ -1,0 +1,98 @@
+/**
+ * One HTTP request to an address that a stranger named, such as a callback: checked, pinned, redirects not followed, answer
+ * bounded in time and size. Rows HOOK-07, HOOK-08; trap T77.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import { pinnedClient, resolveToConnect, type CheckRule } from "./guarded-address.ts";
+import { ExchangeError, toExchangeError } from "./exchange.ts";
+
+export interface GuardedRequest extends CheckRule {
+  readonly url: string;
+  readonly method: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** For all of it: resolving, connecting, sending, and the answer's head. */
+  readonly timeoutMs: number;
+  /** How much of the answer's body is kept; the rest is not read. */
+  readonly responseBytesMax: number;
+}
+
+export interface GuardedAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** What of the body arrived within the time and the bound. */
+  readonly body: Buffer;
+  /** False where there was more of it. */
+  readonly whole: boolean;
+}
+
+/**
+ * Sends a request and returns the answer, a redirect too. Once its head is here it is an answer, however its body goes on.
+ * @throws GatewayError `invalid_value` for an address that is refused; ExchangeError where no answer came
+ */
+export async function guardedRequest(request: GuardedRequest): Promise<GuardedAnswer> {
+  const deadline = new AbortController();
+  const timer = setTimeout(
+    () => deadline.abort(new ExchangeError("total_timeout", noAnswer(request.timeoutMs))),
+    request.timeoutMs,
+  );
+  try {
+    return await exchange(request, deadline.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const noAnswer = (timeoutMs: number): string => `no answer within ${timeoutMs} ms`;
+
+async function exchange(request: GuardedRequest, signal: AbortSignal): Promise<GuardedAnswer> {
+  const checked = await orAborted(resolveToConnect(request.url, request), signal);
+  const client = pinnedClient(checked, request.timeoutMs);
+  try {
+    const answer = await client.request({
+      method: request.method,
+      path: checked.url.pathname + checked.url.search,
+      headers: { ...request.headers },
+      body: request.body ?? null,
+      signal,
+      // The one deadline covers them.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const body = await readSome(answer.body, request.responseBytesMax);
+    return { status: answer.statusCode, headers: answer.headers, ...body };
+  } catch (error) {
+    throw toExchangeError(error instanceof Error ? error : new Error(String(error)), "receiver");
+  } finally {
+    await client.destroy();
+  }
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return Promise.race([
+    work,
+    new Promise<never>((_resolve, reject) =>
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
+    ),
+  ]);
+}
+
+async function readSome(
+  body: Dispatcher.ResponseData["body"],
+  bytesMax: number,
+): Promise<{ body: Buffer; whole: boolean }> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > bytesMax)
+        return { body: Buffer.concat(chunks).subarray(0, bytesMax), whole: false };
+    }
+  } catch {
+    return { body: Buffer.concat(chunks), whole: false };
+  }
+  return { body: Buffer.concat(chunks), whole: true };
+}
