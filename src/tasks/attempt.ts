@@ -1,7 +1,7 @@
 /** One attempt's parts: who is asked, with which key, in which dialect; and what is noted of it. */
 import type { Credential, MediaOffer, Provider } from "../catalog/index.ts";
 import { ask, mediaDialect, pickCredential } from "../upstream/index.ts";
-import type { MediaAsk, MediaDialect } from "../upstream/index.ts";
+import type { AskLimits, MediaAsk, MediaDialect } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import type { Job } from "./rows.ts";
 import type { TaskAttempt } from "./types.ts";
@@ -35,11 +35,23 @@ export function takenTarget(services: TaskServices, job: Job): Target | undefine
   );
 }
 
+/** A question about a job is answered soon and briefly, whatever its provider's timeouts are for the work itself. */
+export const questionLimits: AskLimits = {
+  firstByteMs: 30_000,
+  totalMs: 60_000,
+  bytesMax: 1024 * 1024,
+};
+
 /** Sends one request to a target's provider. @throws AskFailure when no answer came. */
-export function askTarget(services: TaskServices, { provider }: Target, request: MediaAsk) {
+export function askTarget(
+  services: TaskServices,
+  { provider }: Target,
+  request: MediaAsk,
+  limits: AskLimits = {},
+) {
   const { origin } = new URL(provider.baseUrl);
   const pool = services.pools.get(origin, provider.timeouts.connectMs);
-  return ask(pool, provider, request);
+  return ask(pool, provider, request, limits);
 }
 
 /** The attempts with one more that has just begun. */

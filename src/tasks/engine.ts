@@ -5,7 +5,7 @@ import type { Catalog } from "../catalog/index.ts";
 import type { QueueLimits } from "../ledger/index.ts";
 import type { Upload } from "../media/index.ts";
 import type { Database, FileStore, Log, RequestRow } from "../storage/index.ts";
-import type { AddressGuard, Pools } from "../upstream/index.ts";
+import type { Pools } from "../upstream/index.ts";
 
 /**
  * The moments of a task's life before and after each write and each word to a vendor. Whatever process dies at any of them,
@@ -39,8 +39,8 @@ export interface TaskServices {
   readonly catalog: () => Catalog;
   readonly pools: Pools;
   readonly files: FileStore;
-  /** Checks addresses that callers gave, and fetches what vendors made. */
-  readonly guard: AddressGuard;
+  /** Callbacks, material and results may be at loopback and private addresses. */
+  readonly allowPrivateAddresses: boolean;
   readonly queue: QueueLimits;
   /** How long results are kept. */
   readonly retentionMs: number;

@@ -16,6 +16,8 @@ type Lane = keyof typeof stepsMax;
 /** After a step that failed for a reason of ours: the database, a bug. */
 const failedPauseMs = 5_000;
 const housekeepingMs = 600_000;
+/** How long steps under way may take to end when the gateway stops; vendors that work while asked take longest. */
+const closeMs = 20_000;
 
 export interface Runner {
   /** Looks for due tasks now, or at a moment to come. */
@@ -96,7 +98,13 @@ export function startRunner(services: TaskServices): Runner {
       clearInterval(sweep);
       clearInterval(housekeeping);
       await looking;
-      await Promise.all([...working.queued.values(), ...working.running.values()]);
+      const steps = [...working.queued.values(), ...working.running.values()];
+      let late: NodeJS.Timeout | undefined;
+      await Promise.race([
+        Promise.all(steps),
+        new Promise((resume) => (late = setTimeout(resume, closeMs))),
+      ]);
+      clearTimeout(late);
       clearInterval(lease);
     },
   };

@@ -2,7 +2,6 @@
  * Accepting a task: everything that can refuse it, then key, hold and row in one transaction.
  * Spec: "POST /v1/tasks"; design section 6; T57, T81.
  */
-import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { inRequestOrder, noteSentences, type Note } from "../base/notes.ts";
 import { refusalError, reserveIn } from "../ledger/index.ts";
@@ -18,7 +17,7 @@ import {
 import { mediaModel, parseModelId, planMedia, type MediaPlan } from "../routing/index.ts";
 import type { Queryable } from "../storage/index.ts";
 import { routingScope } from "../tenancy/index.ts";
-import { lostFields, mediaDialect } from "../upstream/index.ts";
+import { checkAddress, lostFields, mediaDialect } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import { AlreadyClaimedError, claimKey, findClaimed, type KeysUnderWay } from "./idempotency.ts";
 import { readTask } from "./read.ts";
@@ -137,12 +136,14 @@ function prepare(services: TaskServices, { caller, model, input }: SubmitInput):
 
 /** Where callbacks go and where material comes from. Nothing has been reserved yet: a bad address costs nothing (T77). */
 async function checkAddresses(
-  { guard }: TaskServices,
+  { allowPrivateAddresses: allowPrivate }: TaskServices,
   input: SubmitInput,
   request: MediaRequest,
 ): Promise<void> {
-  if (input.webhookUrl !== undefined) await guard.checkCallback(input.webhookUrl, "webhook_url");
-  for (const { url, param } of mediaAddresses(request)) await guard.checkMedia(url, param);
+  if (input.webhookUrl !== undefined)
+    await checkAddress(input.webhookUrl, { https: true, allowPrivate, param: "webhook_url" });
+  for (const { url, param } of mediaAddresses(request))
+    await checkAddress(url, { https: false, allowPrivate, param });
 }
 
 interface Accepted {

@@ -1,0 +1,142 @@
+/**
+ * The last step of a task that succeeded at its vendor: what it made is streamed into our own storage, then the task ends.
+ * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. Design section 6; STORE-01.
+ */
+import { mediaUsage, priceMedia } from "../media/index.ts";
+import { newFileName, recordFile } from "../storage/index.ts";
+import {
+  download,
+  DownloadError,
+  mediaTypeOf,
+  type MediaResult,
+  type MediaState,
+} from "../upstream/index.ts";
+import type { Target } from "./attempt.ts";
+import { endTask } from "./end.ts";
+import type { TaskServices } from "./engine.ts";
+import type { Job } from "./rows.ts";
+import type { Artifact } from "./types.ts";
+
+/** Largest result that is kept. */
+const bytesMax = { video: 1024 * 1024 * 1024, image: 128 * 1024 * 1024 } as const;
+const downloadTries = 3;
+const downloadPauseMs = 500;
+const idleMs = 30_000;
+const totalMs = 600_000;
+/** Until the task has ended, a result is one that may be left behind by a crash. */
+const unclaimedMs = 24 * 60 * 60 * 1000;
+
+type Succeeded = Extract<MediaState, { state: "succeeded" }>;
+
+/** Fetches what was made, and ends the task. */
+export async function collect(
+  services: TaskServices,
+  job: Job,
+  { target, answer }: { readonly target: Target; readonly answer: Succeeded },
+): Promise<void> {
+  await services.at("collect.begin");
+  let artifacts: Artifact[];
+  try {
+    artifacts = [];
+    for (const result of answer.results)
+      artifacts.push(await keep(services, job, { target, result }));
+  } catch (error) {
+    if (!(error instanceof DownloadError)) throw error;
+    await endTask(services, job, {
+      status: "failed",
+      error: {
+        code: "artifact_unavailable",
+        message: `The provider's result could not be stored: ${error.message}. Nothing was charged.`,
+      },
+    });
+    return;
+  }
+  await services.at("collect.stored");
+  const usage = mediaUsage(job.request, answer.told, { count: artifacts.length });
+  const costNano = priceMedia(target.offer.price, usage);
+  await endTask(services, job, { status: "succeeded", usage, costNano, artifacts });
+}
+
+interface Kept {
+  readonly target: Target;
+  readonly result: MediaResult;
+}
+
+async function keep(services: TaskServices, job: Job, { target, result }: Kept): Promise<Artifact> {
+  if (result.from === "base64") {
+    const bytes = Buffer.from(result.base64, "base64");
+    const mediaType = mediaTypeOf(bytes);
+    if (mediaType === undefined || !mediaType.startsWith(`${job.kind}/`))
+      throw new DownloadError("media_type", `the file is no ${job.kind}`);
+    return store(services, job, { mediaType, source: chunksOf(bytes) });
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await fetchResult(services, job, { target, url: result.url });
+    } catch (error) {
+      if (!(error instanceof DownloadError) || !error.retryable || attempt >= downloadTries)
+        throw error;
+      await new Promise((resume) => setTimeout(resume, downloadPauseMs * attempt));
+    }
+  }
+}
+
+async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+async function fetchResult(
+  services: TaskServices,
+  job: Job,
+  { target, url }: { readonly target: Target; readonly url: string },
+): Promise<Artifact> {
+  const kept: Artifact[] = [];
+  await download(
+    {
+      url,
+      kind: job.kind,
+      bytesMax: bytesMax[job.kind],
+      idleMs,
+      totalMs,
+      providerUrl: target.provider.baseUrl,
+      allowPrivate: services.allowPrivateAddresses,
+    },
+    async (source, mediaType) => {
+      const artifact = await store(services, job, { mediaType, source });
+      kept.push(artifact);
+      return artifact;
+    },
+  );
+  return kept[0]!;
+}
+
+interface Stored {
+  readonly mediaType: string;
+  readonly source: AsyncIterable<Uint8Array>;
+}
+
+/** Writes a result. Its row comes first, so that the sweep finds what a crash leaves behind. */
+async function store(
+  services: TaskServices,
+  job: Job,
+  { mediaType, source }: Stored,
+): Promise<Artifact> {
+  const name = newFileName(mediaType);
+  const nowMs = services.clock.now();
+  const row = {
+    name,
+    workspaceId: job.workspaceId,
+    taskId: job.id,
+    purpose: "result",
+    mediaType,
+    createdAt: new Date(nowMs),
+    expiresAt: new Date(nowMs + unclaimedMs),
+  } as const;
+  await recordFile(services.database, { ...row, bytes: 0 });
+  const { bytes } = await services.files.put(name, source, {
+    mediaType,
+    bytesMax: bytesMax[job.kind],
+  });
+  await recordFile(services.database, { ...row, bytes });
+  return { name, mediaType, bytes };
+}
