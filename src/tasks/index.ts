@@ -1,6 +1,17 @@
 /** Tasks: image and video work that outlives its request. Design section 6. */
 export { defaultTiming, taskPoints, type TaskPoint, type TaskTiming } from "./engine.ts";
 export { createTasks, type TasksOptions } from "./tasks.ts";
+export {
+  renderArk,
+  renderDashscope,
+  renderNative,
+  renderUnified,
+  type ArkTask,
+  type DashscopeTask,
+  type FileUrl,
+  type NativeVideo,
+  type UnifiedTask,
+} from "./renderings/index.ts";
 export { isTaskStatus, isTerminal, taskStates, type TaskStatus } from "./states.ts";
 export type {
   Artifact,
@@ -13,3 +24,13 @@ export type {
   TaskPage,
   Tasks,
 } from "./types.ts";
+export {
+  createDeliverer,
+  getDelivery,
+  listDeliveries,
+  redeliver,
+  sendTest,
+  type Deliverer,
+  type Delivery,
+  type DeliveryTry,
+} from "./webhooks/index.ts";

@@ -1,0 +1,136 @@
+/** What image and video calls need beside the rest of the gateway: the file store, the task engine, the deliverer of callbacks. */
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Settings } from "../catalog/index.ts";
+import {
+  openFileStore,
+  sweepFiles,
+  type Database,
+  type FileStore,
+  type RequestLog,
+} from "../storage/index.ts";
+import {
+  createDeliverer,
+  createTasks,
+  renderUnified,
+  type TaskPoint,
+  type Tasks,
+  type TaskTiming,
+} from "../tasks/index.ts";
+import type { Secrets } from "../tenancy/index.ts";
+import { guardedRequest, type Pools } from "../upstream/index.ts";
+import type { OpenCatalog } from "./catalog.ts";
+import type { Environment } from "./environment.ts";
+
+/** What a test may set of the task engine. */
+export interface TaskTestOptions {
+  readonly timing?: Partial<TaskTiming>;
+  readonly at?: (point: TaskPoint) => void | Promise<void>;
+}
+
+interface MediaOptions {
+  readonly environment: Environment;
+  readonly catalog: OpenCatalog;
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly pools: Pools;
+  readonly requestLog: RequestLog;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tasks: TaskTestOptions | undefined;
+  /** The gateway's own address, known once it listens. */
+  readonly ownUrl: () => string;
+}
+
+export interface Media {
+  readonly files: FileStore;
+  readonly tasks: Tasks;
+  /** The address of a kept file. */
+  fileUrl(name: string): string;
+  close(): Promise<void>;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+const sweepEveryMsMax = 60_000;
+const answerBytesMax = 4 * 1024;
+
+/** Opens the store and starts the engine and the deliverer. */
+export async function openMedia(options: MediaOptions): Promise<Media> {
+  const { environment, database, clock, log, catalog } = options;
+  const { settings } = catalog;
+  const files = await openFileStore(settings.storage, environment.dataDir);
+  const fileUrl = (name: string): string =>
+    `${(environment.publicUrl ?? options.ownUrl()).replace(/\/+$/, "")}/files/${name}`;
+  const deliverer = createDeliverer({
+    database,
+    secrets: options.secrets,
+    clock,
+    log,
+    timeoutMs: settings.webhooks.timeoutMs,
+    render: (task) => renderUnified(task, fileUrl),
+    send: sender(environment.allowPrivateAddresses),
+    at: options.tasks?.at,
+  });
+  const retentionMs = settings.storage.retentionDays * dayMs;
+  const tasks = createTasks({
+    database,
+    clock,
+    log,
+    files,
+    catalog: () => catalog.current(),
+    pools: options.pools,
+    allowPrivateAddresses: environment.allowPrivateAddresses,
+    queue: settings.limits.queue,
+    retentionMs,
+    logged: (row) => options.requestLog.add(row),
+    callbackDue: () => deliverer.wake(),
+    ...options.tasks,
+  });
+  deliverer.start();
+  const stopSweep = startFileSweep({ ...options, files }, settings);
+  return {
+    files,
+    tasks,
+    fileUrl,
+    async close() {
+      stopSweep();
+      await tasks.close();
+      await deliverer.close();
+      await files.close();
+    },
+  };
+}
+
+/** Sends callbacks through the address guard; of an answer only the status counts. */
+function sender(allowPrivate: boolean) {
+  return (request: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly timeoutMs: number;
+  }) =>
+    guardedRequest({
+      ...request,
+      method: "POST",
+      https: true,
+      allowPrivate,
+      param: "webhook_url",
+      responseBytesMax: answerBytesMax,
+    });
+}
+
+/** Removes files whose time is over; often enough for a retention that is a fraction of a day. */
+function startFileSweep(
+  { database, files, clock, log }: MediaOptions & { readonly files: FileStore },
+  settings: Settings,
+): () => void {
+  const everyMs = Math.min(sweepEveryMsMax, (settings.storage.retentionDays * dayMs) / 4);
+  const sweep = (): void => {
+    sweepFiles(database, files, new Date(clock.now())).then(
+      ({ failed }) => failed > 0 && log.warn({ failed }, "expired files could not be removed"),
+      (error: unknown) => log.warn({ err: error }, "the sweep of files failed"),
+    );
+  };
+  const timer = setInterval(sweep, Math.max(everyMs, 1_000));
+  return () => clearInterval(timer);
+}
