@@ -14,6 +14,8 @@ export interface Environment {
   readonly publicUrl: string | undefined;
   /** `on`, `off`, or undefined: on where there is neither a configuration file nor a vendor key. */
   readonly sandbox: "on" | "off" | undefined;
+  /** Callbacks, media and artifacts may be at loopback and private addresses: for development. */
+  readonly allowPrivateAddresses: boolean;
   /** Variables as they are, for `${NAME}` in the configuration. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
@@ -27,6 +29,11 @@ export class UsageError extends Error {
 export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
   const value = (name: string): string | undefined => variables[name] || undefined;
   const sandbox = oneOf(value("TOLLGATE_SANDBOX"), "TOLLGATE_SANDBOX", ["on", "off"]);
+  const privateAddresses = oneOf(
+    value("TOLLGATE_ALLOW_PRIVATE_ADDRESSES"),
+    "TOLLGATE_ALLOW_PRIVATE_ADDRESSES",
+    ["on", "off"],
+  );
   oneOf(value("TOLLGATE_LOG_LEVEL"), "TOLLGATE_LOG_LEVEL", logLevels);
   return {
     host: value("HOST") ?? "127.0.0.1",
@@ -44,6 +51,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
       example: "https://gateway.example.com",
     }),
     sandbox,
+    allowPrivateAddresses: privateAddresses === "on",
     variables,
   };
 }

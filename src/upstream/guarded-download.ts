@@ -27,16 +27,11 @@ export interface DownloadRequest {
   readonly resolve?: Resolve | undefined;
 }
 
-/** Takes the bytes, such as `FileStore.put`; must read them to the end or fail. */
-export type DownloadSink = (
+/** Takes the bytes, such as by `FileStore.put`; must read them to the end or fail. */
+export type DownloadSink<Kept> = (
   body: AsyncIterable<Uint8Array>,
   mediaType: string,
-) => Promise<{ readonly bytes: number }>;
-
-export interface Downloaded {
-  readonly mediaType: string;
-  readonly bytes: number;
-}
+) => Promise<Kept>;
 
 /** Why a download failed. */
 export type DownloadFailure =
@@ -71,10 +66,13 @@ interface DownloadErrorExtra {
 const redirectsMax = 3;
 
 /**
- * Downloads a file into `sink`.
+ * Downloads a file into `sink`, and returns what that returns.
  * @throws DownloadError; what the sink throws
  */
-export async function download(request: DownloadRequest, sink: DownloadSink): Promise<Downloaded> {
+export async function download<Kept>(
+  request: DownloadRequest,
+  sink: DownloadSink<Kept>,
+): Promise<Kept> {
   const deadline = new AbortController();
   const timer = setTimeout(
     () =>
@@ -151,11 +149,11 @@ function redirectTarget(answer: Dispatcher.ResponseData, base: URL): string | un
   return new URL(location, base.href).href;
 }
 
-async function receive(
+async function receive<Kept>(
   answer: Dispatcher.ResponseData,
   request: DownloadRequest,
-  sink: DownloadSink,
-): Promise<Downloaded> {
+  sink: DownloadSink<Kept>,
+): Promise<Kept> {
   checkHead(answer, request.bytesMax);
   const source = read(answer.body, request.bytesMax);
   const { head, mediaType } = await readHead(source);
@@ -166,8 +164,7 @@ async function receive(
     );
   const failures: unknown[] = [];
   try {
-    const { bytes } = await sink(joined(head, source, failures), mediaType);
-    return { mediaType, bytes };
+    return await sink(joined(head, source, failures), mediaType);
   } catch (error) {
     // What broke the body is the reason, whatever the sink made of it.
     throw failures[0] ?? error;

@@ -12,7 +12,6 @@ export {
 export {
   download,
   DownloadError,
-  type Downloaded,
   type DownloadFailure,
   type DownloadRequest,
   type DownloadSink,

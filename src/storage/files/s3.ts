@@ -13,6 +13,9 @@ import { Readable } from "node:stream";
 import { checkFileName, countBytes, type FileStore, type FileStoreOptions } from "./store.ts";
 
 const partBytes = 8 * 1024 * 1024;
+/** A bucket that does not answer must not hold a task for ever. */
+const connectionTimeoutMs = 10_000;
+const requestTimeoutMs = 120_000;
 
 /** Opens the bucket; it is not asked anything yet. @throws Error where none is named */
 export function openS3Files(options: FileStoreOptions): FileStore {
@@ -72,6 +75,11 @@ export function openS3Files(options: FileStoreOptions): FileStore {
 function createClient(options: FileStoreOptions): S3Client {
   const { endpoint, accessKeyId, secretAccessKey } = options;
   return new S3Client({
+    requestHandler: {
+      connectionTimeout: connectionTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      throwOnRequestTimeout: true,
+    },
     region: options.region ?? process.env["AWS_REGION"] ?? "us-east-1",
     // Buckets as paths, and no checksums that need trailers: what servers other than Amazon's have in common.
     ...(endpoint !== undefined && {
