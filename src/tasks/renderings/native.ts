@@ -1,0 +1,26 @@
+/** A video task in the vendor-native shape of `GET /v1/videos/{id}`. Spec: "Vendor-shaped video task"; NVID-28 to NVID-36. */
+import type { Task, TaskError } from "../types.ts";
+import { failureOf, producedUrls, type FileUrl } from "./unified.ts";
+
+export interface NativeVideo {
+  readonly status: "pending" | "done" | "failed";
+  readonly model: string;
+  /** Only where it is done; `duration` is the seconds that were produced. */
+  readonly video?: { readonly url: string; readonly duration: number };
+  readonly error?: TaskError;
+}
+
+/** A video task as xAI's clients read it: an expired or canceled task has failed, and nothing is said of cost. */
+export function renderNative(task: Task, fileUrl: FileUrl): NativeVideo {
+  const error = failureOf(task);
+  if (error) return { status: "failed", model: task.model, error };
+  if (task.status !== "succeeded") return { status: "pending", model: task.model };
+  const [url = ""] = producedUrls(task, fileUrl);
+  return { status: "done", model: task.model, video: { url, duration: producedSeconds(task) } };
+}
+
+/** Families that are billed by tokens produce what was asked for. */
+function producedSeconds({ usage, request }: Task): number {
+  if (usage?.unit === "video_seconds") return usage.seconds;
+  return request.kind === "video" ? request.durationSeconds : 0;
+}

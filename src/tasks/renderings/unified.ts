@@ -1,0 +1,127 @@
+/**
+ * The unified shape of a task, which creation and `GET /v1/tasks/{id}` answer and callbacks carry.
+ * Spec: "Task (unified shape)"; TASK-19 to TASK-35.
+ */
+import { formatUsd } from "../../base/money.ts";
+import type { MediaUsage } from "../../media/index.ts";
+import { isTerminal, type TaskStatus } from "../states.ts";
+import type { Task, TaskError } from "../types.ts";
+
+/** The address of a produced file, by its name in our storage. */
+export type FileUrl = (name: string) => string;
+
+interface IndexedUrl {
+  readonly index: number;
+  readonly url: string;
+}
+
+interface Tokens {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly total_tokens: number;
+}
+
+/** By what the family is billed; seconds and tokens of video never stand together (TASK-26 to TASK-31). */
+type UnifiedUsage =
+  | { readonly output_images: number; readonly input_images: number }
+  | Tokens
+  | (Tokens & { readonly output_video_seconds: number })
+  | (Tokens & { readonly output_video_tokens: number });
+
+export interface UnifiedTask {
+  readonly id: string;
+  readonly status: TaskStatus;
+  readonly model: string;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly created_at: string;
+  /** `videos` on video tasks only; there `images` is always empty. */
+  readonly output: {
+    readonly images: readonly IndexedUrl[];
+    readonly videos?: readonly IndexedUrl[];
+  };
+  /** All zero until the task has succeeded. */
+  readonly usage: UnifiedUsage;
+  /** What was charged, in USD; "0" until the task has succeeded. */
+  readonly cost: string;
+  readonly notes?: readonly string[];
+  readonly error?: TaskError;
+}
+
+/** A task as its owner reads it. */
+export function renderUnified(task: Task, fileUrl: FileUrl): UnifiedTask {
+  const files = producedUrls(task, fileUrl).map((url, index) => ({ index, url }));
+  const error = failureOf(task);
+  return {
+    id: task.id,
+    status: task.status,
+    model: task.model,
+    created_at: task.createdAt.toISOString(),
+    output: task.kind === "video" ? { images: [], videos: files } : { images: files },
+    usage: renderUsage(task.status === "succeeded" ? task.usage : null, task.family),
+    cost: formatUsd(task.status === "succeeded" ? task.costNano : 0n),
+    ...(task.notes.length > 0 && { notes: task.notes }),
+    ...(error && { error }),
+  };
+}
+
+/** The addresses of what a succeeded task produced; empty in every other state. */
+export function producedUrls(task: Task, fileUrl: FileUrl): string[] {
+  return task.status === "succeeded" ? task.artifacts.map(({ name }) => fileUrl(name)) : [];
+}
+
+const withoutReason: Readonly<Record<"failed" | "expired" | "canceled", TaskError>> = {
+  failed: { code: "internal_error", message: "The task failed." },
+  expired: { code: "expired", message: "The task did not finish in time." },
+  canceled: { code: "canceled", message: "The task was canceled." },
+};
+
+/** Why a task ended without a result; undefined while it runs and where it succeeded. */
+export function failureOf({ status, error }: Task): TaskError | undefined {
+  if (!isTerminal(status) || status === "succeeded") return undefined;
+  const { code, message } = error ?? withoutReason[status];
+  return { code, message };
+}
+
+const noTokens: Tokens = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+
+function renderUsage(usage: MediaUsage | null, family: Task["family"]): UnifiedUsage {
+  const told = usage ?? nothingProduced(family);
+  switch (told.unit) {
+    case "images":
+      return { output_images: told.outputImages, input_images: told.inputImages };
+    case "image_tokens": {
+      const input = told.inputTextTokens + told.inputImageTokens;
+      const output = told.outputTextTokens + told.outputImageTokens;
+      return { input_tokens: input, output_tokens: output, total_tokens: input + output };
+    }
+    case "video_seconds":
+      return { ...noTokens, output_video_seconds: told.seconds };
+    case "video_tokens":
+      return { ...noTokens, output_video_tokens: told.tokens };
+  }
+}
+
+/** The usage of a task that has produced nothing, or nothing yet, in the unit its family is billed by. */
+function nothingProduced(family: Task["family"]): MediaUsage {
+  switch (family) {
+    case "task-image-1":
+    case "image-c":
+      return { unit: "images", outputImages: 0, inputImages: 0 };
+    case "image-a":
+    case "image-b":
+    case "task-image-2":
+      return {
+        unit: "image_tokens",
+        inputTextTokens: 0,
+        inputImageTokens: 0,
+        outputTextTokens: 0,
+        outputImageTokens: 0,
+      };
+    case "video-v1":
+    case "video-v1.5":
+    case "video-seconds":
+      return { unit: "video_seconds", seconds: 0, resolution: "", inputImages: 0 };
+    case "video-tokens":
+      return { unit: "video_tokens", tokens: 0 };
+  }
+}
