@@ -137,6 +137,11 @@ export const errorCatalogue = {
     type: "request_too_large",
     meaning: "The body is above the configured limit (`limits.body_mb`).",
   },
+  range_not_satisfiable: {
+    status: 416,
+    type: "invalid_request_error",
+    meaning: "The file has no such bytes. `Content-Range` tells how many it has.",
+  },
   request_timeout: {
     status: 408,
     type: "timeout_error",

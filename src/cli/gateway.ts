@@ -9,12 +9,19 @@ import { requestRow, createSpend } from "../calls/index.ts";
 import { createApp, createMetrics } from "../http/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { startSandbox } from "../sandbox/index.ts";
-import { createRequestLog, migrate, openDatabase, type Database } from "../storage/index.ts";
+import {
+  createRequestLog,
+  migrate,
+  openDatabase,
+  openFileStore,
+  type Database,
+} from "../storage/index.ts";
 import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
 import { createPools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted } from "./catalog.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
 import type { Environment } from "./environment.ts";
+import { startFileSweep } from "./file-sweep.ts";
 
 export interface GatewayOptions {
   readonly environment: Environment;
@@ -69,12 +76,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
+const privateAddressesAllowed =
+  "TOLLGATE_ALLOW_PRIVATE_ADDRESSES is on: callbacks, media and artifacts may reach loopback and private networks. " +
+  "That is for development only";
+
 async function build(
   options: GatewayOptions,
   closers: (() => Promise<void> | void)[],
   closeAll: () => Promise<void>,
 ): Promise<Gateway> {
   const { environment, log, clock = systemClock } = options;
+  if (environment.allowPrivateAddresses) log.warn({}, privateAddressesAllowed);
   const sandbox = await startSandboxIfWanted(environment);
   if (sandbox) closers.push(() => sandbox.close());
   // Before the database: a mistake in the file is told at once, and leaves nothing behind.
@@ -94,6 +106,9 @@ async function build(
   });
   const ledger = createLedger(database, clock);
   closers.push(() => ledger.close());
+  const files = await openFileStore(catalog.settings.storage, environment.dataDir);
+  closers.push(() => files.close());
+  closers.push(startFileSweep({ database, files, clock, log }));
   const pools = createPools();
   closers.push(() => pools.close());
   const requestLog = createRequestLog(database, log);
@@ -122,6 +137,7 @@ async function build(
     },
     database,
     ledger,
+    files,
     authenticator,
     metrics,
     log,

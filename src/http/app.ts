@@ -6,6 +6,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { registerCountRoutes } from "./count-routes.ts";
+import { registerFiles } from "./file-routes.ts";
 import { registerHealth } from "./health.ts";
 import { registerKeyRoute } from "./key-route.ts";
 import { answerClientError } from "./malformed.ts";
@@ -56,6 +57,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   registerCountRoutes(app, services);
   registerModels(app, services);
   registerKeyRoute(app, services);
+  registerFiles(app, services);
   registerDocs(app);
   await app.ready();
   return app;

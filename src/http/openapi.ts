@@ -12,6 +12,7 @@ import type { Node } from "./openapi/document.ts";
 import { counts } from "./openapi/counting.ts";
 import { embeddings } from "./openapi/embeddings.ts";
 import { errorSchemas } from "./openapi/errors.ts";
+import { files } from "./openapi/files.ts";
 import { generateContent } from "./openapi/generate-content.ts";
 import { health } from "./openapi/health.ts";
 import { keyPart } from "./openapi/key.ts";
@@ -27,6 +28,7 @@ const parts = [
   counts,
   embeddings,
   models,
+  files,
   keyPart,
   health,
 ];
@@ -63,6 +65,7 @@ export function openapiDocument(): Document {
       { name: "Text", description: "Four protocols; each answers in its own shape." },
       { name: "Embeddings", description: "Vectors of texts." },
       { name: "Models", description: "What can be called, with what, and at which price." },
+      { name: "Files", description: "What tasks produced." },
       { name: "Account", description: "What the calling key may spend." },
       { name: "Operation", description: "For probes and dashboards." },
     ],

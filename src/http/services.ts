@@ -2,7 +2,7 @@
 import type { Log } from "../base/log.ts";
 import type { TextServices } from "../calls/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import type { Database } from "../storage/index.ts";
+import type { Database, FileStore } from "../storage/index.ts";
 import type { Authenticator } from "../tenancy/index.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -18,6 +18,7 @@ export interface HttpServices {
   readonly database: Database;
   readonly ledger: Ledger;
   readonly authenticator: Authenticator;
+  readonly files: FileStore;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly bodyBytesMax: number;
