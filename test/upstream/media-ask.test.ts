@@ -1,0 +1,190 @@
+/** One ask at a media vendor over real sockets: what is sent, what is read, and what is known when it fails. */
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  ask,
+  AskFailure,
+  createPools,
+  type AskLimits,
+  type MediaAsk,
+} from "../../src/upstream/index.ts";
+import { json, startRecorder, type Answer } from "../support/recorder.ts";
+import { provider } from "./media-support.ts";
+
+const closers: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+function askAt(url: string, request: Partial<MediaAsk> = {}, limits: AskLimits = {}) {
+  const pools = createPools();
+  closers.push(() => pools.close());
+  const whole = { method: "POST", path: "/x", headers: {}, body: "{}", ...request } as const;
+  return ask(pools.get(url, 500), provider("xai", url), whole, { totalMs: 5_000, ...limits });
+}
+
+async function recorder(answer: Answer) {
+  const upstream = await startRecorder(answer);
+  closers.push(() => upstream.close());
+  return upstream;
+}
+
+/** Listens on a free port; its address. */
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function failureOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(AskFailure);
+  const { failure, sent } = error as AskFailure;
+  return `${failure}, ${sent ? "sent" : "not sent"}`;
+}
+
+const mebibyte = Buffer.alloc(1024 * 1024, "x");
+
+/** A body of `count` MiB, which fails after `failAfter` of them. */
+const streamed = (count: number, failAfter = Infinity): MediaAsk["body"] => ({
+  contentLength: count * mebibyte.length,
+  open: () =>
+    Readable.from(
+      (function* () {
+        for (let index = 0; index < count; index += 1) {
+          if (index === failAfter) throw new Error("the disk is gone");
+          yield mebibyte;
+        }
+      })(),
+    ),
+});
+
+describe("an ask", () => {
+  it.each(["GET", "POST", "DELETE"] as const)(
+    "sends a %s and reads the answer whatever its status",
+    async (method) => {
+      const upstream = await recorder(json({ code: "no" }, 418, { "retry-after": "7" }));
+      const body = method === "POST" ? '{"a":1}' : undefined;
+      const answer = await askAt(upstream.url, {
+        method,
+        path: "/v1/t/1?x=2",
+        headers: { "x-a": "b" },
+        body,
+      });
+      expect(answer.status).toBe(418);
+      expect(answer.headers["retry-after"]).toBe("7");
+      expect(answer.body.toString()).toBe('{"code":"no"}');
+      expect(upstream.requests).toMatchObject([{ method, path: "/v1/t/1?x=2", text: body ?? "" }]);
+      expect(upstream.requests[0]!.headers["x-a"]).toBe("b");
+    },
+  );
+
+  it("sends a stream of known length as it is, and does not gather it in memory", async () => {
+    let received = 0;
+    let peak = 0;
+    let announced: string | undefined;
+    const server = createHttpServer((request, response) => {
+      announced = request.headers["content-length"];
+      request.on("data", (chunk: Buffer) => {
+        received += chunk.length;
+        peak = Math.max(peak, process.memoryUsage().arrayBuffers);
+      });
+      request.on("end", () => response.end("ok"));
+    });
+    closers.push(() => void server.close());
+    const url = await listen(server);
+    const before = process.memoryUsage().arrayBuffers;
+    const answer = await askAt(url, { body: streamed(200) });
+    expect(answer.body.toString()).toBe("ok");
+    expect(announced).toBe(String(200 * mebibyte.length));
+    expect(received).toBe(200 * mebibyte.length);
+    expect(peak - before).toBeLessThan(100 * mebibyte.length);
+  });
+
+  it("hands on a refusal that came before the body was sent", async () => {
+    const server = createHttpServer((_request, response) => {
+      response.writeHead(413, { connection: "close" }).end("too much");
+    });
+    closers.push(() => void server.close());
+    const work = askAt(await listen(server), { body: streamed(64) });
+    // The vendor may close before its answer is read: then it is a broken connection, and nothing was begun.
+    const told = await work.then(
+      ({ status }) => `answered ${status}`,
+      (error: unknown) => (error as AskFailure).failure,
+    );
+    expect(["answered 413", "broken"]).toContain(told);
+  });
+});
+
+describe("a failed ask", () => {
+  it("was not sent where nobody listens", async () => {
+    const server = createServer();
+    const url = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await failureOf(askAt(url))).toBe("connect, not sent");
+  });
+
+  it("was not sent when given up before", async () => {
+    const upstream = await recorder(json({}));
+    expect(await failureOf(askAt(upstream.url, {}, { signal: AbortSignal.abort() }))).toBe(
+      "aborted, not sent",
+    );
+    await sleep(50);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it("was not sent where our own bytes ended early: the vendor never had a whole request", async () => {
+    const upstream = await recorder(json({}));
+    expect(await failureOf(askAt(upstream.url, { body: streamed(8, 3) }))).toBe("broken, not sent");
+    await sleep(50);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it("may have been taken where no answer comes in time", async () => {
+    const upstream = await recorder(() => {});
+    expect(await failureOf(askAt(upstream.url, {}, { firstByteMs: 50 }))).toBe(
+      "first_byte_timeout, sent",
+    );
+    expect(await failureOf(askAt(upstream.url, {}, { totalMs: 50 }))).toBe("total_timeout, sent");
+    expect(await failureOf(askAt(upstream.url, { body: streamed(2) }, { totalMs: 300 }))).toBe(
+      "total_timeout, sent",
+    );
+    expect(upstream.requests.length).toBe(3);
+  });
+
+  it("may have been taken where the connection breaks after the request", async () => {
+    const cut = await recorder((_request, response) => void response.destroy());
+    expect(await failureOf(askAt(cut.url))).toBe("broken, sent");
+    const half = await recorder((_request, response) => {
+      response.writeHead(200, { "content-length": "10" });
+      response.write("abc", () => response.destroy());
+    });
+    expect(await failureOf(askAt(half.url))).toBe("broken, sent");
+  });
+
+  it("closes the connection at once when aborted", async () => {
+    const upstream = await recorder(() => {});
+    const controller = new AbortController();
+    const failure = failureOf(askAt(upstream.url, {}, { signal: controller.signal }));
+    while (upstream.requests.length === 0) await sleep(5);
+    controller.abort();
+    expect(await failure).toBe("aborted, sent");
+    while (!upstream.requests[0]!.aborted) await sleep(5);
+  });
+
+  it("bounds silence and length of the answer", async () => {
+    const silent = await recorder((_request, response) => void response.writeHead(200).write("a"));
+    expect(await failureOf(askAt(silent.url, {}, { idleMs: 50 }))).toBe("idle_timeout, sent");
+    const endless = await recorder((_request, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write("x".repeat(1_000)), 1);
+      response.on("close", () => clearInterval(timer));
+    });
+    expect(await failureOf(askAt(endless.url, {}, { bytesMax: 5_000 }))).toBe("too_large, sent");
+  });
+});

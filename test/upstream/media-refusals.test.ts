@@ -1,0 +1,116 @@
+/** What the refusals of media vendors mean: for the caller, for the next provider, for health. */
+import { describe, expect, it } from "vitest";
+import { outcomeOfRefusal } from "../../src/upstream/index.ts";
+
+type Row = readonly [
+  title: string,
+  status: number,
+  code: string | undefined,
+  message: string,
+  expected: object,
+];
+
+const caller = { blame: "caller", retrySame: false, hurtsHealth: false, uncertain: false };
+const argument = { ...caller, code: "invalid_argument" };
+const content = { ...caller, code: "content_policy_violation" };
+const ours = {
+  blame: "provider",
+  retrySame: false,
+  hurtsHealth: true,
+  uncertain: false,
+  code: "upstream_error",
+};
+
+const secret = "account 2100 of sk-abc owes money";
+
+const rows: readonly Row[] = [
+  ["openai, a bad value", 400, "invalid_value", "Bad size.", { ...argument, message: "Bad size." }],
+  [
+    "openai, moderation",
+    400,
+    "moderation_blocked",
+    "Rejected.",
+    { ...content, message: "Rejected." },
+  ],
+  ["openai, our key", 401, "invalid_api_key", secret, ours],
+  ["openai, our balance", 429, "insufficient_quota", secret, ours],
+  ["openai, our limit of spending", 429, "organization_spend_limit_exceeded", secret, ours],
+  ["openai, our billing, said as a bad request", 400, "billing_hard_limit_reached", secret, ours],
+  [
+    "openai, its rate",
+    429,
+    "rate_limit_exceeded",
+    secret,
+    {
+      blame: "provider",
+      retrySame: true,
+      hurtsHealth: false,
+      uncertain: false,
+      code: "rate_limit_exceeded",
+    },
+  ],
+  ["xai, a bad value", 400, "Client specified an invalid argument", "Bad ratio.", argument],
+  [
+    "xai, our key, said as a bad request",
+    400,
+    undefined,
+    "Incorrect API key provided: sk-abc",
+    ours,
+  ],
+  ["xai, our credits", 429, "x", "Your team 12 has used all available credits", ours],
+  [
+    "xai, a prompt that quotes such words",
+    400,
+    "c",
+    'Bad prompt: "incorrect api key provided"',
+    argument,
+  ],
+  ["dashscope, moderation", 400, "DataInspectionFailed", "Unsafe.", content],
+  ["dashscope, our bill, said as a bad request", 400, "Arrearage", secret, ours],
+  ["dashscope, our access", 403, "AccessDenied.Unpurchased", secret, ours],
+  ["dashscope, our model", 404, "ModelNotFound", secret, ours],
+  [
+    "dashscope, throttled",
+    429,
+    "Throttling.RateQuota",
+    secret,
+    {
+      blame: "provider",
+      retrySame: true,
+      hurtsHealth: false,
+      uncertain: false,
+      code: "rate_limit_exceeded",
+    },
+  ],
+  ["ark, moderation", 400, "InputTextSensitiveContentDetected", "Sensitive.", content],
+  ["ark, our account", 403, "AccountOverdueError", secret, ours],
+  ["ark, our own limit", 429, "SetLimitExceeded", secret, ours],
+  ["ark, our endpoint", 404, "InvalidEndpointOrModel.NotFound", secret, ours],
+  ["too large", 413, "BadRequest.TooLarge", "Too large.", argument],
+  ["a fault", 500, "InternalError", secret, { ...ours, retrySame: true }],
+  [
+    "an overload",
+    503,
+    "ModelServingError",
+    secret,
+    { ...ours, retrySame: true, code: "no_provider_available" },
+  ],
+  [
+    "a gateway that gave up, so that the job may exist",
+    504,
+    undefined,
+    secret,
+    { ...ours, uncertain: true, code: "upstream_timeout" },
+  ],
+  ["a gateway that lost its vendor", 502, undefined, secret, { ...ours, uncertain: true }],
+  ["a success that cannot be read", 200, undefined, secret, { ...ours, uncertain: true }],
+];
+
+describe("a media vendor's refusal", () => {
+  it.each(rows)("%s (%i)", (...[, status, code, message, expected]) => {
+    const outcome = outcomeOfRefusal({ state: "refused", status, code, message });
+    expect(outcome).toMatchObject(expected);
+    expect(outcome.message).not.toContain("sk-abc");
+    expect(outcome.message).not.toBe("");
+  });
+});
