@@ -63,7 +63,27 @@ export const errorCatalogue = {
   invalid_value: request("A field has a value outside its domain. `param` names it."),
   integer_above_max_value: request("A number is above its maximum."),
   integer_below_min_value: request("A number is below its minimum."),
+  string_above_max_length: request("A text is longer than its maximum."),
   unsupported_value: request("The value is valid elsewhere, but cannot be served here."),
+  unsupported_parameter: request(
+    "The field exists elsewhere, but not here, and leaving it out would change what is made.",
+  ),
+  prompt_or_media_required: request("A video needs a prompt, or material, or both."),
+  media_must_be_object: request("Material is given as an object `{url}`, not as a bare string."),
+  duration_above_max: request("The video is longer than the model makes, with this material."),
+  resolution_not_supported: request("The model does not have this resolution."),
+  invalid_image_file: request("An uploaded file is no PNG, JPEG or WebP picture, or a broken one."),
+  image_too_large: request(
+    "An uploaded picture is above a limit: of bytes, of pixels, or of all pictures together.",
+  ),
+  too_many_images: request("There are more pictures than the model or the endpoint takes."),
+  image_url_not_supported: request(
+    "Images are uploaded as files of a multipart body here, not given as addresses or text.",
+  ),
+  n_must_be_one_when_streaming: request("A stream carries one picture: `n` must be 1."),
+  streaming_not_supported: request(
+    "Nothing is streamed here: the endpoint is asynchronous, or no provider of the model streams.",
+  ),
   unsupported_protocol: request(
     "The model does not offer this endpoint. `GET /v1/models` lists the endpoints it has.",
   ),
