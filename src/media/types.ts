@@ -111,3 +111,13 @@ export type MediaUsage =
       readonly inputImages: number;
     }
   | { readonly unit: "video_tokens"; readonly tokens: number };
+
+/** What a vendor told of what it produced; absent where it told nothing. */
+export interface ToldUsage {
+  readonly seconds?: number | undefined;
+  readonly videoTokens?: number | undefined;
+  readonly inputTextTokens?: number | undefined;
+  readonly inputImageTokens?: number | undefined;
+  readonly outputTextTokens?: number | undefined;
+  readonly outputImageTokens?: number | undefined;
+}

@@ -91,4 +91,6 @@ export interface MediaDialect {
   readonly readCancel?: ((status: number, body: Buffer) => "canceled" | "refused") | undefined;
   /** Seconds between two polls. */
   readonly pollSeconds: number;
+  /** True where the vendor works while the connection is open, and `submit`'s answer is the result. */
+  readonly synchronous?: boolean | undefined;
 }

@@ -1,0 +1,26 @@
+/** What a request tells besides its fields: where its material lies, and how long it may take. */
+import { families } from "./families/index.ts";
+import type { MediaRequest } from "./types.ts";
+
+/**
+ * Every address a caller gave, for the address guard; pictures given in place (`data:`) have none. `param` is the dedicated
+ * field, whichever spelling was used (VID-14, T77).
+ */
+export function mediaAddresses(request: MediaRequest): { param: string; url: string }[] {
+  if (request.kind === "image") return [];
+  const { firstFrame, lastFrame, references } = request;
+  const pieces = [
+    { param: "image.url", url: firstFrame },
+    { param: "last_frame.url", url: lastFrame },
+    ...references.map((url, index) => ({ param: `reference_images[${index}].url`, url })),
+  ];
+  return pieces.flatMap(({ param, url }) =>
+    url === undefined || /^data:/i.test(url) ? [] : [{ param, url }],
+  );
+}
+
+/** Seconds after which a task expires. decisions.md "task expiry". */
+export function expirySeconds(request: MediaRequest): number {
+  const own = request.kind === "video" ? request.expiresAfterSeconds : undefined;
+  return own ?? families[request.family].expirySeconds;
+}

@@ -1,0 +1,86 @@
+/** What the image families have in common. Spec: "POST /v1/images/*", image forms of "POST /v1/tasks", "Limits". */
+import type { Field, FileLimits, MediaFamily } from "../family.ts";
+
+export const daySeconds = 86_400;
+const promptCharactersMax = 32_000;
+
+export const prompt: Field = {
+  name: "prompt",
+  domain: { type: "string" },
+  required: true,
+  meaning: "what to make, or what to change",
+};
+
+export const boundedPrompt: Field = {
+  ...prompt,
+  domain: { type: "string", max: promptCharactersMax },
+};
+
+export const n: Field = {
+  name: "n",
+  domain: { type: "integer", min: 1, max: 10 },
+  default: 1,
+  meaning: "how many images",
+};
+
+export const presetSizes = ["1024x1024", "1536x1024", "1024x1536", "auto"] as const;
+
+export const customSize: Field = {
+  name: "size",
+  domain: { type: "size", presets: presetSizes, custom: true },
+  default: "auto",
+  meaning:
+    "`<width>x<height>`: sides divisible by 16, ratio 1:3 to 3:1, at most 3840x2160 or 2160x3840",
+};
+
+const choice = (name: string, values: readonly string[], meaning: string): Field => ({
+  name,
+  domain: { type: "enum", values },
+  default: values.at(-1)!,
+  meaning,
+});
+
+export const quality = choice("quality", ["low", "medium", "high", "auto"], "the tier of work");
+
+export const background = (values: readonly string[]): Field =>
+  choice("background", values, "what lies behind; transparency needs png or webp");
+
+export const outputFormat = (values: readonly string[]): Field => ({
+  ...choice("output_format", values, "the format of the files"),
+  default: "png",
+});
+
+/** Text on form 2 and its sibling, a number elsewhere: the same value (TIMG2-24). */
+export const outputCompression = (formats: string): Field => ({
+  name: "output_compression",
+  domain: { type: "integer", min: 0, max: 100, textToo: true },
+  default: 100,
+  meaning: `of ${formats} only`,
+});
+
+export const user: Field = {
+  name: "user",
+  domain: { type: "string" },
+  meaning: "your end user, best as a hash",
+};
+
+/** Where a call streams: on the synchronous endpoints only. */
+export const streaming = {
+  stream: {
+    name: "stream",
+    forms: ["images", "edits"],
+    domain: { type: "boolean", textToo: true },
+    default: false,
+    meaning: "true: answered as events; `n` must be 1",
+  },
+  partialImages: {
+    name: "partial_images",
+    forms: ["images", "edits"],
+    domain: { type: "integer", min: 0, max: 3, textToo: true },
+    default: 0,
+    meaning: "previews while streaming",
+  },
+} as const satisfies MediaFamily["fields"];
+
+/** References of all families but task-image-1 (LIM-04). */
+export const referenceFiles: FileLimits = { most: 16, bytesMost: 25_000_000, mask: true };

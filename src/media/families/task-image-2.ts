@@ -1,0 +1,82 @@
+/** The image task model of three sizes. Spec: "Image task, <task_image_model_2>" (TIMG2 rows). */
+import type { MediaFamily } from "../family.ts";
+import {
+  compressionOfLossy,
+  downgradeTo,
+  onlyFor,
+  sizeByRatio,
+  transparencyNeedsAlpha,
+} from "../image-rules.ts";
+import {
+  background,
+  daySeconds,
+  n,
+  outputCompression,
+  outputFormat,
+  presetSizes,
+  prompt,
+  quality,
+  referenceFiles,
+  user,
+} from "./image.ts";
+
+const sizes = {
+  "1:1": { "1K": "1024x1024" },
+  "3:2": { "1K": "1536x1024" },
+  "2:3": { "1K": "1024x1536" },
+};
+
+export const taskImage2: MediaFamily = {
+  name: "task-image-2",
+  kind: "image",
+  forms: ["tasks"],
+  fields: {
+    prompt,
+    n,
+    size: {
+      name: "size",
+      domain: { type: "size", presets: presetSizes, custom: false },
+      default: "auto",
+      outside: "forward",
+      meaning: "the upstream refuses others",
+    },
+    aspectRatio: {
+      name: "aspect_ratio",
+      domain: { type: "enum", values: Object.keys(sizes) },
+      outside: "drop",
+      meaning: "another spelling of `size`, which wins",
+    },
+    imageSize: {
+      name: "image_size",
+      domain: { type: "enum", values: ["1K", "2K", "4K"] },
+      meaning: "with `aspect_ratio`; 2K and 4K become 1K",
+    },
+    quality,
+    background: background(["transparent", "opaque", "auto"]),
+    outputFormat: outputFormat(["png", "jpeg", "webp"]),
+    outputCompression: outputCompression("jpeg and webp"),
+    inputFidelity: {
+      name: "input_fidelity",
+      domain: { type: "enum", values: ["high", "low"] },
+      meaning: "of edits only, `low` where absent: how closely an edit keeps to the images",
+    },
+    moderation: {
+      name: "moderation",
+      domain: { type: "enum", values: ["auto", "low"] },
+      meaning: "without reference images only: how strictly the vendor checks",
+    },
+    user,
+  },
+  files: referenceFiles,
+  rules: [
+    downgradeTo("1K"),
+    sizeByRatio(sizes),
+    transparencyNeedsAlpha,
+    compressionOfLossy,
+    onlyFor("edits", "inputFidelity"),
+    onlyFor("generations", "moderation"),
+    (values, { images }) => (images.length > 0 ? { inputFidelity: "low", ...values } : values),
+  ],
+  usage: { unit: "image_tokens", autoSizes: ["1024x1536", "1536x1024"] },
+  expirySeconds: daySeconds,
+};

@@ -1,0 +1,41 @@
+/**
+ * The video model billed per produced second, with a vendor that has no audio switch and no prompt rewriting to ask for.
+ * The spec gives no submission shape; it speaks the unified one. Spec: "Video task" (VID-28, VID-29), "Limits" (LIM-09).
+ */
+import type { MediaFamily } from "../family.ts";
+import { ratioFollowsFrame } from "../material.ts";
+import {
+  aspectRatio,
+  common,
+  commonRules,
+  daySeconds,
+  negativePrompt,
+  refuses,
+  resolution,
+  seed,
+  user,
+  watermark,
+} from "./video.ts";
+
+export const videoSeconds: MediaFamily = {
+  name: "video-seconds",
+  kind: "video",
+  forms: ["tasks"],
+  fields: {
+    ...common,
+    aspectRatio: aspectRatio(["16:9", "9:16", "1:1", "4:3", "3:4"]),
+    resolution: resolution(["480p", "720p", "1080p"]),
+    negativePrompt,
+    seed: seed(0, 2_147_483_647),
+    watermark,
+    user,
+  },
+  drops: {
+    audio: "not a choice of this model",
+    prompt_extend: "not a choice of this model",
+  },
+  refuses,
+  rules: [...commonRules, ratioFollowsFrame],
+  usage: { unit: "video_seconds" },
+  expirySeconds: daySeconds,
+};

@@ -1,0 +1,51 @@
+/**
+ * The video model billed per generated-video token, which can be given more time. The spec gives no submission shape; it
+ * speaks the unified one. Spec: "Task" usage variants, "Limits" (LIM-15); decisions.md "task expiry".
+ */
+import type { MediaFamily } from "../family.ts";
+import {
+  aspectRatio,
+  audio,
+  common,
+  commonRules,
+  daySeconds,
+  refuses,
+  resolution,
+  seed,
+  user,
+  watermark,
+} from "./video.ts";
+
+export const videoTokens: MediaFamily = {
+  name: "video-tokens",
+  kind: "video",
+  forms: ["tasks"],
+  fields: {
+    ...common,
+    aspectRatio: aspectRatio(["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "adaptive"]),
+    resolution: resolution(["480p", "720p", "1080p"]),
+    audio,
+    seed: seed(-1, 4_294_967_295),
+    watermark,
+    cameraFixed: {
+      name: "camera_fixed",
+      domain: { type: "boolean" },
+      meaning: "true: the camera does not move",
+    },
+    expiresAfterSeconds: {
+      name: "execution_expires_after",
+      domain: { type: "integer", min: 3600, max: 259_200 },
+      default: 172_800,
+      meaning: "seconds after which the task expires",
+    },
+    user,
+  },
+  refuses,
+  rules: commonRules,
+  // The largest frames of the vendor's models, over their generations and all ratios: 864x496, 1504x640, 1920x1088.
+  usage: {
+    unit: "video_tokens",
+    framePixels: { "480p": 428_544, "720p": 962_560, "1080p": 2_088_960 },
+  },
+  expirySeconds: 2 * daySeconds,
+};

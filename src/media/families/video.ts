@@ -1,0 +1,104 @@
+/** What the video families have in common. Spec: "Video task (unified shape)", "POST /v1/videos/generations", "Limits". */
+import type { Field, FieldKey, Rule } from "../family.ts";
+import { materialFits, mergeMedia, needsPromptOrMaterial, referencesMax } from "../material.ts";
+
+export const daySeconds = 86_400;
+
+const ratios = ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"];
+
+export const aspectRatio = (values: readonly string[] = ratios): Field => ({
+  name: "aspect_ratio",
+  domain: { type: "enum", values },
+  default: "16:9",
+  defaultWithout: "firstFrame",
+  meaning:
+    "the shape of the picture; without effect on image-to-video where the output follows the image",
+});
+
+export const resolution = (values: readonly string[]): Field => ({
+  name: "resolution",
+  domain: { type: "enum", values },
+  default: "480p",
+  code: "resolution_not_supported",
+  meaning: "the size, which is also the pricing tier",
+});
+
+export const audio: Field = {
+  name: "audio",
+  nameIn: { videos: "generate_audio" },
+  domain: { type: "boolean" },
+  meaning: "false: no audio track",
+};
+
+export const moderation: Field = {
+  name: "moderation",
+  domain: { type: "enum", values: ["low", "auto", "high"] },
+  meaning: "how strictly the vendor checks; its own default where absent",
+};
+
+export const seed = (min: number, max: number): Field => ({
+  name: "seed",
+  domain: { type: "integer", min, max },
+  meaning: "the same seed gives a similar result",
+});
+
+export const watermark: Field = {
+  name: "watermark",
+  domain: { type: "boolean" },
+  meaning: "whether the vendor marks its work",
+};
+
+export const negativePrompt: Field = {
+  name: "negative_prompt",
+  domain: { type: "string" },
+  meaning: "what is not to be seen",
+};
+
+export const user: Field = {
+  name: "user",
+  domain: { type: "string" },
+  meaning: "your end user, best as a hash",
+};
+
+/** Prompt, length and material. */
+export const common = {
+  prompt: {
+    name: "prompt",
+    domain: { type: "string" },
+    meaning: "required where there is no material",
+  },
+  durationSeconds: {
+    name: "duration",
+    domain: { type: "integer", min: 1, max: 15 },
+    default: 8,
+    code: "duration_above_max",
+    meaning: "seconds",
+  },
+  firstFrame: {
+    name: "image",
+    domain: { type: "material" },
+    meaning: "the first frame; makes it image-to-video",
+  },
+  lastFrame: {
+    name: "last_frame",
+    domain: { type: "material" },
+    meaning: "the last frame; only together with `image`",
+  },
+  references: {
+    name: "reference_images",
+    domain: { type: "materials", max: referencesMax },
+    meaning: "what the video is to show; not together with frames",
+  },
+  media: {
+    name: "media",
+    forms: ["tasks"],
+    domain: { type: "media" },
+    meaning: "the same material in one list, by `type`: first_frame, last_frame, reference_image",
+  },
+} as const satisfies Partial<Record<FieldKey, Field>>;
+
+/** The rules between fields that hold for every family, in their order. */
+export const commonRules: readonly Rule[] = [mergeMedia, materialFits, needsPromptOrMaterial];
+
+/** Refused though unknown fields are dropped: a video without the asked sound would be another video (NVID-23). */
+export const refuses = { reference_audios: "is not supported; leave it out" };

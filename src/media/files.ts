@@ -1,0 +1,92 @@
+/**
+ * The uploaded pictures of a call against the limits of its family. What they are was told from their content before.
+ * Spec: "POST /v1/images/edits", "POST /v1/tasks", "Limits" (LIM-04 to LIM-06); decisions.md "lone mask".
+ */
+import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import type { Note } from "../base/notes.ts";
+import type { FileLimits, MediaFamily } from "./family.ts";
+import type { MediaInput, Upload } from "./types.ts";
+
+/** A mask must be smaller than this. */
+export const maskBytesBelow = 4_000_000;
+
+function refuse(param: string, code: ErrorCode, why: string): never {
+  throw new GatewayError(code, `${param}: ${why}.`, { param });
+}
+
+/**
+ * The mask that is used, if any. Pictures are never left out silently (TIMG1-08).
+ * @throws GatewayError `image_url_not_supported`, `missing_required_parameter`, `too_many_images`, `image_too_large`,
+ * `invalid_image_file`
+ */
+export function checkFiles(
+  family: MediaFamily,
+  input: MediaInput,
+  notes: Note[],
+): { readonly mask: Upload | undefined } {
+  const none = { mask: undefined };
+  const { files } = family;
+  if (files === undefined || input.form === "images") {
+    if (input.images.length > 0) refuse("image", "invalid_type", "cannot be a file here");
+    return none;
+  }
+  for (const name of ["image", "image[]"]) {
+    if (isGiven(input, name))
+      refuse(name, "image_url_not_supported", "must be a file of a multipart body");
+  }
+  checkImages(files, input);
+  if (!isGiven(input, "mask") && input.mask === undefined) return none;
+  const why = maskUseless(files, input);
+  if (why !== undefined) {
+    notes.push({ param: "mask", kind: "dropped", detail: why });
+    return none;
+  }
+  if (input.mask === undefined) {
+    return refuse("mask", "image_url_not_supported", "must be a file of a multipart body");
+  }
+  checkMask(input.mask, input.images[0]!);
+  return { mask: input.mask };
+}
+
+const isGiven = ({ fields }: MediaInput, name: string) =>
+  fields[name] !== undefined && fields[name] !== null;
+
+function maskUseless(files: FileLimits, { images }: MediaInput): string | undefined {
+  if (!files.mask) return "not supported by this model, dropped";
+  return images.length === 0 ? "nothing to apply it to without an image, ignored" : undefined;
+}
+
+const megabytes = (bytes: number) =>
+  bytes % 1_000_000 === 0 ? `${bytes / 1_000_000} MB` : `${bytes / 1024 / 1024} MiB`;
+
+function checkImages(files: FileLimits, { images, form }: MediaInput): void {
+  if (images.length === 0 && files.requiredIn?.includes(form)) {
+    refuse("image", "missing_required_parameter", "is required");
+  }
+  if (images.length > files.most) {
+    refuse("image", "too_many_images", `has ${images.length} files, and ${files.most} is the most`);
+  }
+  for (const [index, { bytes }] of images.entries()) {
+    if (bytes > files.bytesMost) {
+      const why = `file ${index + 1} is larger than ${megabytes(files.bytesMost)}`;
+      refuse("image", "image_too_large", why);
+    }
+  }
+  const { encodedBytesMost } = files;
+  const encoded = images.reduce((sum, { bytes }) => sum + 4 * Math.ceil(bytes / 3), 0);
+  if (encodedBytesMost !== undefined && encoded > encodedBytesMost) {
+    const why = `the files are larger than ${megabytes(encodedBytesMost)} together, in base64`;
+    refuse("image", "image_too_large", why);
+  }
+}
+
+/** The mask belongs to the first image only (EDIT2-06 to EDIT2-09, LIM-05). */
+function checkMask(mask: Upload, first: Upload): void {
+  if (mask.mediaType !== "image/png") refuse("mask", "invalid_image_file", "must be a PNG");
+  if (!mask.hasAlpha) refuse("mask", "invalid_image_file", "must have an alpha channel");
+  if (mask.bytes >= maskBytesBelow) refuse("mask", "image_too_large", "must be smaller than 4 MB");
+  if (mask.width !== first.width || mask.height !== first.height) {
+    const why = `must have the size of the first image, ${first.width}x${first.height}`;
+    refuse("mask", "invalid_image_file", why);
+  }
+}

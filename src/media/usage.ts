@@ -1,0 +1,89 @@
+/**
+ * What a call can produce at most, and what it did produce: the counts it is billed by. Spec: usage variants, "POST
+ * /v1/videos/generations" rule 7; design section 5 "Upper bounds are true upper bounds"; T56, T61.
+ */
+import { families } from "./families/index.ts";
+import type { UsageBasis } from "./family.ts";
+import { imageTokens, type ImageTokens } from "./image-tokens.ts";
+import type { ImageRequest, MediaRequest, MediaUsage, ToldUsage, VideoRequest } from "./types.ts";
+
+/** The largest usage the request can lead to: dearest size and quality where it leaves them open. */
+export function mediaBound(request: MediaRequest): MediaUsage {
+  return request.kind === "video" ? videoUsage(request, {}) : imageUsage(request, {}, request.n);
+}
+
+/**
+ * What was produced. The vendor's own count wins, and a 0 it told is 0 (T61); where it told nothing, what was asked for
+ * stands in. Video tokens nobody told are billed as reserved.
+ */
+export function mediaUsage(
+  request: MediaRequest,
+  told: ToldUsage,
+  produced: { readonly count: number },
+): MediaUsage {
+  return request.kind === "video"
+    ? videoUsage(request, told)
+    : imageUsage(request, told, produced.count);
+}
+
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isFinite(value) && value >= 0;
+
+/** The first of two numbers that is a count. */
+const countOf = (told: number | undefined, otherwise: number): number =>
+  isCount(told) ? told : otherwise;
+
+const framesPerSecond = 24;
+const pixelsPerToken = 1024;
+
+/** One frame more than the seconds have: the vendor counts both ends (5 s of 1280x720 are 108,900 tokens). */
+function videoTokens(
+  { resolution, durationSeconds }: VideoRequest,
+  { framePixels }: Extract<UsageBasis, { unit: "video_tokens" }>,
+): number {
+  const pixels = framePixels[resolution] ?? Math.max(...Object.values(framePixels));
+  return Math.ceil((pixels * (framesPerSecond * durationSeconds + 1)) / pixelsPerToken);
+}
+
+function videoUsage(request: VideoRequest, told: ToldUsage): MediaUsage {
+  const basis = families[request.family].usage;
+  if (basis.unit === "video_tokens") {
+    const tokens = countOf(told.videoTokens, videoTokens(request, basis));
+    return { unit: "video_tokens", tokens: Math.ceil(tokens) };
+  }
+  const frames = [request.firstFrame, request.lastFrame].filter((frame) => frame !== undefined);
+  return {
+    unit: "video_seconds",
+    seconds: countOf(told.seconds, request.durationSeconds),
+    resolution: request.resolution,
+    inputImages: frames.length + request.references.length,
+  };
+}
+
+const toldNames = [
+  "inputTextTokens",
+  "inputImageTokens",
+  "outputTextTokens",
+  "outputImageTokens",
+] as const satisfies readonly (keyof ImageTokens & keyof ToldUsage)[];
+
+function imageUsage(request: ImageRequest, told: ToldUsage, count: number): MediaUsage {
+  const basis = families[request.family].usage;
+  if (basis.unit === "image_tokens") {
+    const most = imageTokens(request, count, basis.autoSizes);
+    // A vendor that told any count told all it has: what it left out is 0, and not what it could have been.
+    const toldAny = toldNames.some((name) => isCount(told[name]));
+    const counts = toldNames.map((name) => [
+      name,
+      Math.ceil(countOf(told[name], toldAny ? 0 : most[name])),
+    ]);
+    return { unit: "image_tokens", ...(Object.fromEntries(counts) as unknown as ImageTokens) };
+  }
+  return {
+    unit: "images",
+    outputImages: count,
+    inputImages: request.images.length,
+    quality: request.quality,
+    imageSize: request.imageSize,
+  };
+}
