@@ -139,6 +139,12 @@ const videoRows: readonly (readonly [...MediaRow, family: VideoFamily])[] = [
   ["video-model-tokens", "sandbox-ark", videoTokens, "video-tokens"],
 ];
 
+/** Where the vendor tells its generations of models apart by their names, the model has such a name there. */
+const upstreamNames: Readonly<Record<string, string>> = {
+  "image-model-c": "wan3-sandbox-image",
+  "video-model-seconds": "wan3-sandbox-video",
+};
+
 function mediaFields([name, providerId, price, family]: readonly [
   ...MediaRow,
   family: ImageFamily | VideoFamily,
@@ -147,7 +153,14 @@ function mediaFields([name, providerId, price, family]: readonly [
     id: `sandbox/${name}`,
     created: createdAt,
     endpoints: mediaEndpoints[family],
-    offers: [{ provider: providerId, upstreamModel: name, price, streaming: false }],
+    offers: [
+      {
+        provider: providerId,
+        upstreamModel: upstreamNames[name] ?? name,
+        price,
+        streaming: false,
+      },
+    ],
   };
 }
 
