@@ -20,6 +20,7 @@ import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
 import { createPools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted } from "./catalog.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
+import { openMedia, type TaskTestOptions } from "./media.ts";
 import type { Environment } from "./environment.ts";
 import { startFileSweep } from "./file-sweep.ts";
 
@@ -31,6 +32,8 @@ export interface GatewayOptions {
   readonly holdLeaseMs?: number;
   /** Sends direct calls through the canonical form too; tests only. */
   readonly forceConversion?: boolean;
+  /** Hooks and timing of the task engine; tests only. */
+  readonly tasks?: TaskTestOptions;
   /** How often a stream is kept alive while its upstream is silent; 15 s if absent. */
   readonly keepAliveMs?: number;
   /** How long a client may take to send a request; half a minute for its headers, ten minutes in all if absent. */
@@ -115,6 +118,13 @@ async function build(
   closers.push(() => requestLog.flush());
   const authenticator = createAuthenticator({ database, secrets, clock, log });
   closers.push(() => authenticator.close());
+  let address = "";
+  const media = openMedia({
+    ...{ environment, catalog, database, files, secrets, pools, requestLog, clock, log },
+    tasks: options.tasks,
+    ownUrl: () => address,
+  });
+  closers.push(() => media.close());
   const spend = createSpend(ledger, { leaseMs: options.holdLeaseMs ?? holdLeaseMsDefault, log });
   closers.push(() => spend.close());
   closers.push(startSweeper(ledger, log));
@@ -137,7 +147,9 @@ async function build(
     },
     database,
     ledger,
+    tasks: media.tasks,
     files,
+    fileUrl: media.fileUrl,
     authenticator,
     metrics,
     log,
@@ -155,6 +167,9 @@ async function build(
     clearTimeout(late);
   });
   await app.listen({ host: environment.host, port: environment.port });
+  const { port } = app.server.address() as AddressInfo;
+  const host = environment.host.includes(":") ? `[${environment.host}]` : environment.host;
+  address = `http://${host}:${port}`;
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.
   const first = await firstStart({
     database,
@@ -163,10 +178,8 @@ async function build(
     clock,
     withCredit: sandbox !== undefined,
   });
-  const { port } = app.server.address() as AddressInfo;
-  const host = environment.host.includes(":") ? `[${environment.host}]` : environment.host;
   return {
-    url: `http://${host}:${port}`,
+    url: address,
     sandboxUrl: sandbox?.url,
     first,
     database,

@@ -1,14 +1,7 @@
-/** What image and video calls need beside the rest of the gateway: the file store, the task engine, the deliverer of callbacks. */
+/** What image and video calls need beside the rest of the gateway: the task engine and the deliverer of callbacks. */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { Settings } from "../catalog/index.ts";
-import {
-  openFileStore,
-  sweepFiles,
-  type Database,
-  type FileStore,
-  type RequestLog,
-} from "../storage/index.ts";
+import type { Database, FileStore, RequestLog } from "../storage/index.ts";
 import {
   createDeliverer,
   createTasks,
@@ -32,6 +25,7 @@ interface MediaOptions {
   readonly environment: Environment;
   readonly catalog: OpenCatalog;
   readonly database: Database;
+  readonly files: FileStore;
   readonly secrets: Secrets;
   readonly pools: Pools;
   readonly requestLog: RequestLog;
@@ -43,7 +37,6 @@ interface MediaOptions {
 }
 
 export interface Media {
-  readonly files: FileStore;
   readonly tasks: Tasks;
   /** The address of a kept file. */
   fileUrl(name: string): string;
@@ -51,14 +44,12 @@ export interface Media {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-const sweepEveryMsMax = 60_000;
 const answerBytesMax = 4 * 1024;
 
-/** Opens the store and starts the engine and the deliverer. */
-export async function openMedia(options: MediaOptions): Promise<Media> {
-  const { environment, database, clock, log, catalog } = options;
+/** Starts the engine and the deliverer. */
+export function openMedia(options: MediaOptions): Media {
+  const { environment, database, clock, log, catalog, files } = options;
   const { settings } = catalog;
-  const files = await openFileStore(settings.storage, environment.dataDir);
   const fileUrl = (name: string): string =>
     `${(environment.publicUrl ?? options.ownUrl()).replace(/\/+$/, "")}/files/${name}`;
   const deliverer = createDeliverer({
@@ -87,16 +78,12 @@ export async function openMedia(options: MediaOptions): Promise<Media> {
     ...options.tasks,
   });
   deliverer.start();
-  const stopSweep = startFileSweep({ ...options, files }, settings);
   return {
-    files,
     tasks,
     fileUrl,
     async close() {
-      stopSweep();
       await tasks.close();
       await deliverer.close();
-      await files.close();
     },
   };
 }
@@ -117,20 +104,4 @@ function sender(allowPrivate: boolean) {
       param: "webhook_url",
       responseBytesMax: answerBytesMax,
     });
-}
-
-/** Removes files whose time is over; often enough for a retention that is a fraction of a day. */
-function startFileSweep(
-  { database, files, clock, log }: MediaOptions & { readonly files: FileStore },
-  settings: Settings,
-): () => void {
-  const everyMs = Math.min(sweepEveryMsMax, (settings.storage.retentionDays * dayMs) / 4);
-  const sweep = (): void => {
-    sweepFiles(database, files, new Date(clock.now())).then(
-      ({ failed }) => failed > 0 && log.warn({ failed }, "expired files could not be removed"),
-      (error: unknown) => log.warn({ err: error }, "the sweep of files failed"),
-    );
-  };
-  const timer = setInterval(sweep, Math.max(everyMs, 1_000));
-  return () => clearInterval(timer);
 }

@@ -1,8 +1,10 @@
 /** What the routes need from the running gateway. The composition root (cli/serve.ts) makes it. */
+import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { TextServices } from "../calls/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
+import type { Tasks } from "../tasks/index.ts";
 import type { Authenticator } from "../tenancy/index.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -18,7 +20,10 @@ export interface HttpServices {
   readonly database: Database;
   readonly ledger: Ledger;
   readonly authenticator: Authenticator;
+  readonly tasks: Tasks;
   readonly files: FileStore;
+  /** The address of a kept file, by its name. */
+  readonly fileUrl: (name: string) => string;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly bodyBytesMax: number;
@@ -26,3 +31,11 @@ export interface HttpServices {
   /** False while the gateway starts or stops: `/readyz` says so. */
   ready(): boolean;
 }
+
+/** The answer to everything new once the gateway was told to stop. */
+export const shuttingDown = (): GatewayError =>
+  new GatewayError(
+    "shutting_down",
+    "The gateway is stopping; another one, or this one in a moment, will answer.",
+    { retryAfterSeconds: 1 },
+  );

@@ -29,6 +29,7 @@ interface Options {
   /** Direct calls go through the canonical form too. */
   readonly forceConversion?: boolean;
   readonly receive?: GatewayOptions["receive"];
+  readonly tasks?: GatewayOptions["tasks"];
   readonly log?: Log;
   readonly clock?: Clock;
   readonly environment?: Record<string, string>;
@@ -63,7 +64,14 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
   const gateway = await startGateway({
     environment,
     log: options.log ?? silentLog,
-    ...given(options, ["receive", "holdLeaseMs", "keepAliveMs", "forceConversion", "clock"]),
+    ...given(options, [
+      "receive",
+      "holdLeaseMs",
+      "keepAliveMs",
+      "forceConversion",
+      "clock",
+      "tasks",
+    ]),
   });
   const key = gateway.first?.apiKey ?? "";
   const rows = await gateway.database.query<{ id: string }>(
