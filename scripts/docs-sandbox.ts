@@ -1,5 +1,5 @@
 /** docs/sandbox.md: what the simulated vendors are, and the table of script fields from src/sandbox/script.ts. */
-import { scriptFields } from "../src/sandbox/script.ts";
+import { artifactFields, scriptFields } from "../src/sandbox/script.ts";
 
 const introduction = `# Sandbox
 
@@ -26,13 +26,25 @@ in another one is converted.
 | \`sandbox/multi\` | all four, one offer each |
 | \`sandbox/embedding\` | embeddings: the same vector for the same text, always |
 
+Videos are tasks at vendors that each have a task API of their own:
+
+| model | its upstream | asked again at |
+|---|---|---|
+| \`sandbox/video-model-v1\`, \`-v1.5\` | xAI's \`/xai/v1/videos/generations\` | \`/xai/v1/videos/{id}\`: 202 while it works |
+| \`sandbox/video-model-seconds\` | DashScope's \`.../video-generation/video-synthesis\` | \`/dashscope/api/v1/tasks/{id}\`: 200 always |
+| \`sandbox/video-model-tokens\` | Ark's \`/ark/api/v3/contents/generations/tasks\` | the same path and the id |
+
+The files are real: MP4 with H.264 in the asked size at 24 frames a second, of one colour, with a silent AAC track
+unless sound is off. Their addresses are signed, take no key and are good for a day, as those of a vendor's storage.
+An image-to-video result has the size of its first frame where that came as a data URL; nothing is ever fetched.
+
 Prices are those of a middling text model: USD 0.50 in, 2.00 out, 0.05 for cache reads and 0.625 for cache
 writes, per million tokens; embeddings cost 0.02. The first start gives the first workspace 100 USD of credit to spend on them.
 
 ## What it answers
 
 A short text; or, where tools are offered and none has answered yet, a call of the first tool with arguments
-that fit its schema. A line \`#sandbox {json}\` in the last user text decides otherwise:
+that fit its schema. A line \`#sandbox {json}\` in the last user text, or in the prompt of a picture or video, decides otherwise:
 
 \`\`\`json
 {
@@ -54,18 +66,19 @@ const groups = {
   control: "When the script counts",
   trouble: "Troubles",
   task: "Image and video tasks",
+  artifact: "Downloads: the fields of artifact",
 } as const;
 
 const ending = `## Journal
 
 \`GET /__journal\` on the sandbox's port lists what it received, oldest first: vendor, method, path, headers,
 body, the status it answered, and whether the caller left early. \`?model=\` and \`?contains=\` narrow the list;
-\`DELETE /__journal\` empties it. \`GET /\` tells this table as JSON. The port is printed when the gateway starts.
+\`DELETE /__journal\` empties it. \`GET /\` tells these tables as JSON. The port is printed when the gateway starts.
 `;
 
 /** The page as Markdown. */
 export function sandboxPage(): string {
-  const fields = Object.entries(scriptFields);
+  const fields = [...Object.entries(scriptFields), ...Object.entries(artifactFields)];
   const sections = Object.entries(groups).map(([group, title]) => {
     const rows = fields
       .filter(([, field]) => field.group === group)

@@ -5,6 +5,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { anthropic } from "./anthropic/vendor.ts";
+import { createArk } from "./ark/vendor.ts";
+import { createArtifacts } from "./artifacts.ts";
+import { createDashscope } from "./dashscope/vendor.ts";
 import { google } from "./google/vendor.ts";
 import { createJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
@@ -12,6 +15,7 @@ import { openai } from "./openai/vendor.ts";
 import { createScriptReader } from "./script.ts";
 import type { SandboxLog } from "./server.ts";
 import { createHandler } from "./server.ts";
+import { createXai } from "./xai/vendor.ts";
 
 export type { Journal, JournalEntry } from "./journal.ts";
 
@@ -37,8 +41,17 @@ const keepAliveMs = 120_000;
 /** Starts the vendors on one port. Rejects when the port is taken. */
 export async function startSandbox({ port, host, log }: SandboxOptions): Promise<Sandbox> {
   const journal = createJournal();
-  const vendors = [openai, anthropic, google];
-  const handle = createHandler({ vendors, journal, scripts: createScriptReader(), log });
+  const artifacts = createArtifacts();
+  const vendors = [
+    openai,
+    anthropic,
+    google,
+    createXai(artifacts),
+    createDashscope(artifacts),
+    createArk(artifacts),
+  ];
+  const scripts = createScriptReader();
+  const handle = createHandler({ vendors, journal, scripts, artifacts, log });
   const server = createServer({ noDelay: true, keepAliveTimeout: keepAliveMs, requestTimeout: 0 });
   server.on("request", (request, response) => void handle(request, response));
   await new Promise<void>((resolve, reject) => {

@@ -18,7 +18,7 @@ export interface Delivery {
 const cutResponses = new WeakSet<ServerResponse>();
 
 /** Destroys the connection, as a vendor that dies. */
-function cut(response: ServerResponse): void {
+export function cut(response: ServerResponse): void {
   cutResponses.add(response);
   response.destroy();
 }

@@ -4,6 +4,7 @@
  */
 import type { Turn } from "./conversation.ts";
 import { openQuestionStart } from "./conversation.ts";
+import type { Json } from "./json.ts";
 import { isObject } from "./json.ts";
 import { Refusal } from "./vendor.ts";
 
@@ -36,8 +37,28 @@ export interface Script {
   readonly sse_cut_bytes?: number;
   readonly flood?: number;
   readonly task_seconds?: number;
-  readonly task_outcome?: string;
+  readonly task_outcome?: TaskOutcome;
   readonly video_seconds?: number;
+  readonly poll?: Script;
+  readonly artifact?: ArtifactScript;
+}
+
+export const taskOutcomes = ["succeeded", "failed", "blocked", "expired", "vanished"] as const;
+export type TaskOutcome = (typeof taskOutcomes)[number];
+
+/** What happens to who downloads a file that a vendor made. */
+export interface ArtifactScript {
+  readonly times?: number;
+  readonly url?: string;
+  readonly delay_ms?: number;
+  readonly status?: number;
+  readonly redirect?: string;
+  readonly hang?: boolean;
+  readonly content_type?: string;
+  readonly padded_bytes?: number;
+  readonly flood?: boolean;
+  readonly cut_after_bytes?: number;
+  readonly hang_after_bytes?: number;
 }
 
 export interface ScriptedCall {
@@ -64,14 +85,17 @@ type Kind = "text" | "number" | "flag" | "object" | "list" | "text or object" | 
 interface Field {
   readonly kind: Kind;
   /** Trouble ends with `times` and stays within `only`; content does not. */
-  readonly group: "content" | "trouble" | "control" | "task";
+  readonly group: "content" | "trouble" | "control" | "task" | "artifact";
   readonly meaning: string;
+  /** The only words it takes. */
+  readonly words?: readonly string[];
 }
 
 const content = (kind: Kind, meaning: string): Field => ({ kind, group: "content", meaning });
 const trouble = (kind: Kind, meaning: string): Field => ({ kind, group: "trouble", meaning });
 const control = (kind: Kind, meaning: string): Field => ({ kind, group: "control", meaning });
 const task = (kind: Kind, meaning: string): Field => ({ kind, group: "task", meaning });
+const artifact = (kind: Kind, meaning: string): Field => ({ kind, group: "artifact", meaning });
 
 export const scriptFields: Readonly<Record<keyof Script, Field>> = {
   reply: content("text", "The text of the answer."),
@@ -93,7 +117,7 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
   ),
   only: control(
     "list",
-    "Troubles only at these endpoints (chat, responses, messages, generate_content) or upstream models.",
+    "Troubles only at these endpoints (chat, responses, messages, generate_content, images, image_edits, image_tasks, videos) or upstream models.",
   ),
   delay_ms: trouble("number", "Milliseconds before the first byte."),
   chunk_delay_ms: trouble(
@@ -124,9 +148,38 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
   streamed: trouble("flag", "Answers a stream although a whole body was asked for."),
   sse_cut_bytes: trouble("number", "Writes a stream in packets of n bytes, whatever they cut."),
   flood: trouble("number", "A text of n bytes, streamed as one piece."),
-  task_seconds: task("number", "For image and video tasks: how long they take."),
-  task_outcome: task("text", "succeeded, failed, expired or vanished."),
-  video_seconds: task("number", "The length of the video that is made."),
+  task_seconds: task(
+    "number",
+    "How long a task takes: the first half queued, the second running; 0.05 unless told. The seconds of synchronous pictures are `delay_ms`.",
+  ),
+  task_outcome: {
+    ...task(
+      "text",
+      "succeeded, failed (worded by `error`), blocked (the vendor's filter), expired, or vanished: the vendor knows the id no more.",
+    ),
+    words: taskOutcomes,
+  },
+  video_seconds: task("number", "The length of the video that is made, whatever was asked."),
+  poll: task(
+    "object",
+    "Troubles of asking for the task's state, with `times` for the first n questions of each task.",
+  ),
+  artifact: task("object", "Troubles of downloading what was made; the fields are below."),
+};
+
+/** What `artifact` may hold. */
+export const artifactFields: Readonly<Record<keyof ArtifactScript, Field>> = {
+  times: artifact("number", "Only the first n downloads of each file are troubled."),
+  url: artifact("text", "The vendor names this address instead of the file's."),
+  delay_ms: artifact("number", "Milliseconds before the first byte."),
+  status: artifact("number", "Answers this HTTP status and no file."),
+  redirect: artifact("text", "Sends the client to this address."),
+  hang: artifact("flag", "Takes the request and never answers."),
+  content_type: artifact("text", "Says that the file is of this type."),
+  padded_bytes: artifact("number", "Fills the file up to n bytes with zeros."),
+  flood: artifact("flag", "After the file come zeros without end, and no length is told."),
+  cut_after_bytes: artifact("number", "Destroys the connection after n bytes."),
+  hang_after_bytes: artifact("number", "Falls silent after n bytes."),
 };
 
 const marker = "#sandbox ";
@@ -151,15 +204,33 @@ function fits(kind: Kind, value: unknown): boolean {
 }
 
 /** A script that cannot be read is refused loudly: a test that misspells a field must not pass. */
-function checkScript(script: Script): void {
+function checkFields(script: Json, fields: Readonly<Record<string, Field>>, place = ""): void {
   for (const [name, value] of Object.entries(script)) {
-    const field = scriptFields[name as keyof Script] as Field | undefined;
-    if (!field) throw new Refusal(400, { message: `#sandbox: no such field: ${name}` });
+    const field = Object.hasOwn(fields, name) ? fields[name]! : undefined;
+    const where = place + name;
+    if (!field) throw new Refusal(400, { message: `#sandbox: no such field: ${where}` });
     if (!fits(field.kind, value)) {
-      throw new Refusal(400, { message: `#sandbox: ${name} must be: ${field.kind}` });
+      throw new Refusal(400, { message: `#sandbox: ${where} must be: ${field.kind}` });
+    }
+    if (field.words && !field.words.includes(String(value))) {
+      const words = field.words.join(", ");
+      throw new Refusal(400, { message: `#sandbox: ${where} must be one of: ${words}` });
     }
   }
-  if (script.next) checkScript(script.next);
+}
+
+const pollFields = Object.fromEntries(
+  Object.entries(scriptFields).filter(
+    ([name, { group }]) => group === "trouble" || name === "times",
+  ),
+);
+
+function checkScript(script: Json): asserts script is Json & Script {
+  checkFields(script, scriptFields);
+  const { next, poll, artifact: download } = script;
+  if (isObject(next)) checkScript(next);
+  if (isObject(poll)) checkFields(poll, pollFields, "poll.");
+  if (isObject(download)) checkFields(download, artifactFields, "artifact.");
 }
 
 function parseLine(line: string): Script {

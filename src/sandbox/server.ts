@@ -7,9 +7,10 @@ import type { Json } from "./json.ts";
 import { asText, isObject } from "./json.ts";
 import type { Delivery } from "./reply.ts";
 import { scriptedFailure, sendStream, sendWhole, untilGone, wasCut } from "./reply.ts";
+import type { Artifacts } from "./artifacts.ts";
 import type { Script, ScriptReader } from "./script.ts";
-import { scriptFields } from "./script.ts";
-import type { Call, Failure, Route, TextRoute, Vendor } from "./vendor.ts";
+import { artifactFields, scriptFields } from "./script.ts";
+import type { Call, Failure, MediaRoute, Rendering, Route, TextRoute, Vendor } from "./vendor.ts";
 import { Refusal } from "./vendor.ts";
 
 /** Pino's shape, as far as the sandbox writes. */
@@ -21,6 +22,7 @@ export interface Parts {
   readonly vendors: readonly Vendor[];
   readonly journal: JournalWriter;
   readonly scripts: ScriptReader;
+  readonly artifacts: Artifacts;
   readonly log: SandboxLog | undefined;
 }
 
@@ -98,16 +100,20 @@ function watch(response: ServerResponse, entry: JournalEntry, started: number): 
 async function answerVendorPath(parts: Parts, exchange: Exchange, body: unknown): Promise<void> {
   const { request, response, url, vendor } = exchange;
   const path = url.pathname.slice(vendor.name.length + 1);
+  if (path.startsWith("/files/")) return parts.artifacts.serve(exchange);
   for (const [name, value] of Object.entries(vendor.headers())) response.setHeader(name, value);
   const route = vendor.route(request.method ?? "", path, url.searchParams);
   if (!route) throw new Refusal(404, { message: `No such path: ${request.method} ${path}` });
   vendor.authorise(request.headers, url.searchParams);
-  if (request.method === "POST" && !isObject(body)) {
+  const isBodiless = route.kind === "media" && route.bodiless === true;
+  if (request.method === "POST" && !isBodiless && !isObject(body)) {
     throw new Refusal(400, { message: "The body is not a JSON object." });
   }
   const call = callOf(exchange, route, isObject(body) ? body : {});
   if (route.kind === "json") return sendJson(response, 200, route.answer(call));
-  for (const check of route.endpoint.strict) check(call);
+  const strict = route.kind === "text" ? route.endpoint.strict : route.strict;
+  for (const check of strict) check(call);
+  if (route.kind === "media") return answerMedia(parts, exchange, { route, call });
   await answerQuestion(parts, exchange, { route, call });
 }
 
@@ -132,16 +138,50 @@ async function answerQuestion(parts: Parts, exchange: Exchange, asked: Asked): P
   const { endpoint, array = false } = asked.route;
   const question = endpoint.question(asked.call);
   const script = parts.scripts.read(question.turns, [endpoint.name, asked.call.model]);
-  for (const [name, value] of Object.entries(script.headers ?? {})) response.setHeader(name, value);
-  if (script.delay_ms !== undefined) await sleep(script.delay_ms, undefined, { signal: left });
-  if (script.hang) return untilGone(left);
-  if (failedAsScripted(exchange, script)) return;
+  if (await isTroubled(exchange, script)) return;
 
   const rendering = endpoint.render(asked.call, answerTo(question, script, asked.call.model));
-  const delivery: Delivery = { response, script, left, array };
-  const streams = (asked.call.stream && !script.whole) || script.streamed === true;
+  await deliver({ response, script, left, array }, asked.call, rendering);
+}
+
+async function deliver(delivery: Delivery, call: Call, rendering: Rendering): Promise<void> {
+  const { script } = delivery;
+  const streams = (call.stream && !script.whole) || script.streamed === true;
   if (streams) await sendStream(delivery, rendering);
   else sendWhole(delivery, JSON.stringify(rendering.whole()));
+}
+
+interface AskedForMedia {
+  readonly route: MediaRoute;
+  readonly call: Call;
+}
+
+async function answerMedia(parts: Parts, exchange: Exchange, asked: AskedForMedia): Promise<void> {
+  const { response, left } = exchange;
+  const { route, call } = asked;
+  const read = (text: string) =>
+    parts.scripts.read(
+      [{ role: "user", text, images: 0, calls: 0, results: [] }],
+      [route.name, call.model],
+    );
+  const script = route.script(call, read);
+  if (await isTroubled(exchange, script)) return;
+  const answer = await route.answer(call, script);
+  const delivery: Delivery = { response, script, left, array: false };
+  if ("whole" in answer) return deliver(delivery, call, answer);
+  response.statusCode = answer.status;
+  if (answer.body === undefined) response.end();
+  else sendWhole(delivery, JSON.stringify(answer.body));
+}
+
+/** Lets happen what the script wants to happen before the answer; true when there will be none. */
+async function isTroubled(exchange: Exchange, script: Script): Promise<boolean> {
+  const { response, left } = exchange;
+  for (const [name, value] of Object.entries(script.headers ?? {})) response.setHeader(name, value);
+  if (script.delay_ms !== undefined) await sleep(script.delay_ms, undefined, { signal: left });
+  if (!script.hang) return failedAsScripted(exchange, script);
+  await untilGone(left);
+  return true;
 }
 
 const page = "<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>";
@@ -204,6 +244,7 @@ function answerOwnPath(journal: Journal, { request, response, url }: OwnPath): v
     journal.clear();
     return sendJson(response, 200, { cleared: true });
   }
-  if (at === "GET /") return sendJson(response, 200, { script: scriptFields });
+  if (at === "GET /")
+    return sendJson(response, 200, { script: scriptFields, artifact: artifactFields });
   sendJson(response, 404, { error: { message: `The sandbox has no ${at}` } });
 }

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Answer } from "./answer.ts";
 import type { Question } from "./conversation.ts";
 import type { Json } from "./json.ts";
+import type { Script } from "./script.ts";
 
 /** What went wrong, before the vendor words it in its own shape. */
 export interface Failure {
@@ -75,8 +76,28 @@ export interface TextRoute {
   readonly array?: boolean;
 }
 
+/** An answer in one piece: a status, and a JSON body unless it is empty. */
+export interface Reply {
+  readonly status: number;
+  readonly body?: Json;
+}
+
+/** A path of a vendor that makes pictures or videos. */
+export interface MediaRoute {
+  readonly kind: "media";
+  readonly name: "videos" | "images" | "image_edits" | "image_tasks" | "tasks";
+  /** What the vendor refuses, in the order it looks. */
+  readonly strict: readonly Check[];
+  /** The request carries no JSON object. */
+  readonly bodiless?: true;
+  /** The script of this call; `read` finds the line in a prompt. */
+  script(call: Call, read: (prompt: string) => Script): Script;
+  /** @throws Refusal for what only shows once the work begins. */
+  answer(call: Call, script: Script): Reply | Rendering | Promise<Reply | Rendering>;
+}
+
 /** What a path leads to; `json` answers without a model. */
-export type Route = TextRoute | { readonly kind: "json"; answer(call: Call): Json };
+export type Route = TextRoute | MediaRoute | { readonly kind: "json"; answer(call: Call): Json };
 
 export interface Vendor {
   readonly name: string;
@@ -94,6 +115,10 @@ export interface Vendor {
 export function isSandboxKey(key: string | undefined): boolean {
   return key !== undefined && key.startsWith("sandbox");
 }
+
+/** The address of a path of the sandbox, under the name by which the caller reached it. */
+export const linkTo = ({ headers }: Call, path: string): string =>
+  `http://${headers.host ?? "localhost"}${path}`;
 
 /** The token of an `Authorization: Bearer` header. */
 export function bearer(headers: IncomingHttpHeaders): string | undefined {

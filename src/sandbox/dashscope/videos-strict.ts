@@ -1,0 +1,126 @@
+/** What the dashscope-like vendor refuses at video synthesis. Each generation of models has fields of its own. */
+import { entriesOf } from "../checks.ts";
+import type { Rule } from "../fields.ts";
+import {
+  flag,
+  integer,
+  isWebAddress,
+  list,
+  oneOf,
+  text,
+  wrongField,
+  wrongImageAddress,
+} from "../fields.ts";
+import type { Json } from "../json.ts";
+import { asObject, asText, isObject } from "../json.ts";
+import type { Call, Check } from "../vendor.ts";
+import { Refusal } from "../vendor.ts";
+import { invalidParameter } from "./errors.ts";
+import { refuseSynchronous } from "./tasks.ts";
+
+interface Generation {
+  readonly input: Readonly<Record<string, Rule>>;
+  readonly parameters: Readonly<Record<string, Rule>>;
+}
+
+const words = { prompt: text, negative_prompt: text };
+const common = {
+  duration: integer(1, 15),
+  seed: integer(0, 2_147_483_647),
+  prompt_extend: flag,
+  watermark: flag,
+};
+const ratio = oneOf("16:9", "9:16", "1:1", "4:3", "3:4");
+
+const wan3: Generation = {
+  input: { ...words, media: list },
+  parameters: { ...common, resolution: oneOf("480P", "720P", "1080P"), ratio, audio: flag },
+};
+const wan27: Generation = {
+  input: { ...words, media: list, img_url: text, audio_url: text },
+  parameters: { ...common, resolution: oneOf("720P", "1080P"), ratio },
+};
+const wanOld: Generation = {
+  input: { ...words, img_url: text, audio_url: text, reference_urls: list },
+  parameters: {
+    ...common,
+    resolution: oneOf("480P", "720P", "1080P"),
+    size: (value) =>
+      /^\d{3,4}\*\d{3,4}$/.test(asText(value)) ? undefined : "expected a size like 1280*720",
+    audio: flag,
+    shot_type: oneOf("single", "multi"),
+  },
+};
+
+/** The generation a model's name tells; undefined for models that make no videos. */
+function generationOf(model: string): Generation | undefined {
+  if (model.includes("image")) return undefined;
+  if (model.startsWith("wan3")) return wan3;
+  if (model.startsWith("wan2.7")) return wan27;
+  return model.startsWith("wan") ? wanOld : undefined;
+}
+
+function refuseWrongFields({ body, model }: Call): void {
+  if (model === "") throw invalidParameter("Required parameter(model) missing or invalid.");
+  const generation = generationOf(model);
+  if (!generation) {
+    throw new Refusal(404, { code: "ModelNotFound", message: `Model not exist: ${model}` });
+  }
+  const { input, parameters = {}, ...rest } = body;
+  const [unknown] = Object.keys(rest).filter((name) => name !== "model");
+  if (unknown !== undefined) throw invalidParameter(`${unknown}: unknown field`);
+  if (!isObject(input)) throw invalidParameter("input: invalid type: expected an object");
+  if (!isObject(parameters)) throw invalidParameter("parameters: invalid type: expected an object");
+  refuseWrong("input", input, generation.input);
+  refuseWrong("parameters", parameters, generation.parameters);
+}
+
+function refuseWrong(place: string, given: Json, rules: Readonly<Record<string, Rule>>): void {
+  const wrong = wrongField(given, rules);
+  if (wrong) throw invalidParameter(`${place}.${wrong.field}: ${wrong.fault}`);
+}
+
+const mediaRules = {
+  type: oneOf("first_frame", "last_frame", "reference_image", "reference_video", "reference_audio"),
+  url: text,
+  reference_voice: text,
+};
+
+function refuseWrongMedia({ body }: Call): void {
+  const seen = new Set<string>();
+  for (const [index, item] of entriesOf(asObject(body["input"])["media"])) {
+    const place = `input.media[${index}]`;
+    refuseWrong(place, item, mediaRules);
+    const type = asText(item["type"]);
+    if (seen.has(type) && type.endsWith("_frame"))
+      throw invalidParameter(`${place}: a second ${type}`);
+    seen.add(type);
+    const isPicture = type.endsWith("_frame") || type === "reference_image";
+    const fault = isPicture
+      ? wrongImageAddress(item["url"])
+      : isWebAddress(asText(item["url"]))
+        ? undefined
+        : "expected an http(s) address";
+    if (fault) throw invalidParameter(`${place}.url: ${fault}`);
+  }
+  if (seen.has("last_frame") && !seen.has("first_frame")) {
+    throw invalidParameter("input.media: last_frame needs first_frame");
+  }
+}
+
+function refuseNothing({ body }: Call): void {
+  const input = asObject(body["input"]);
+  const hasMaterial = ["media", "img_url", "reference_urls"].some((name) => input[name]);
+  if (asText(input["prompt"]) === "" && !hasMaterial) {
+    throw invalidParameter("input.prompt: missing");
+  }
+  const fault = input["img_url"] === undefined ? undefined : wrongImageAddress(input["img_url"]);
+  if (fault) throw invalidParameter(`input.img_url: ${fault}`);
+}
+
+export const videosStrict: readonly Check[] = [
+  refuseSynchronous,
+  refuseWrongFields,
+  refuseWrongMedia,
+  refuseNothing,
+];

@@ -1,0 +1,35 @@
+/** The xai-like vendor: videos as tasks. */
+import type { IncomingHttpHeaders } from "node:http";
+import { newId } from "../../base/ids.ts";
+import type { Artifacts } from "../artifacts.ts";
+import type { Vendor } from "../vendor.ts";
+import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
+import { xaiError } from "./errors.ts";
+import { createVideos } from "./videos.ts";
+
+/** A wrong key is 400 here, and only a missing one is 401. */
+function authorise(headers: IncomingHttpHeaders): void {
+  const key = bearer(headers);
+  if (isSandboxKey(key)) return;
+  if (key === undefined) {
+    throw new Refusal(401, { message: "No API key: send `Authorization: Bearer sandbox`." });
+  }
+  throw new Refusal(400, {
+    message: "Incorrect API key provided. The sandbox takes the key `sandbox`.",
+  });
+}
+
+export function createXai(artifacts: Artifacts): Vendor {
+  const videos = createVideos(artifacts);
+  return {
+    name: "xai",
+    authorise,
+    errorBody: xaiError,
+    headers: () => ({ "x-request-id": newId("req") }),
+    route(method, path) {
+      if (`${method} ${path}` === "POST /v1/videos/generations") return videos.submit;
+      const [, id] = /^\/v1\/videos\/([^/]+)$/.exec(path) ?? [];
+      return method === "GET" && id !== undefined ? videos.poll(id) : undefined;
+    },
+  };
+}

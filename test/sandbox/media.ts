@@ -1,0 +1,226 @@
+/** What the tests of the media vendors share: calls, waiting for a task, and an MP4 reader of its own. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Loose {
+  readonly [name: string]: Loose | undefined;
+  readonly [index: number]: Loose | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined for an empty body. */
+  readonly json: Loose | undefined;
+}
+
+interface Asking {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One call with the sandbox's key. */
+export async function ask(url: string, { method, body, headers }: Asking = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: {
+      authorization: "Bearer sandbox",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const json = text === "" ? undefined : (JSON.parse(text) as Loose);
+  return { status: response.status, headers: response.headers, json };
+}
+
+/** A vendor of videos, as its wire has it. */
+export interface VideoVendor {
+  readonly name: "xai" | "dashscope" | "ark";
+  readonly submitPath: string;
+  readonly submitHeaders: Readonly<Record<string, string>>;
+  body(prompt: string): Record<string, unknown>;
+  /** The id in the answer to the submission. */
+  id(answer: Answer): string;
+  pollPath(id: string): string;
+  /** The state, in the vendor's own word. */
+  state(answer: Answer): string;
+  videoUrl(answer: Answer): string;
+  /** The vendor's own words for the states. */
+  readonly words: Readonly<Record<"succeeded" | "failed" | "blocked" | "expired", string>>;
+  readonly pending: readonly string[];
+  /** Code and message of a task that failed. */
+  failure(answer: Answer): unknown;
+  /** The message of an HTTP error. */
+  errorMessage(answer: Answer): string;
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+export const videoVendors: readonly VideoVendor[] = [
+  {
+    name: "xai",
+    submitPath: "/xai/v1/videos/generations",
+    submitHeaders: {},
+    body: (prompt) => ({ model: "video-model-v1.5", prompt, duration: 2, resolution: "480p" }),
+    id: ({ json }) => text(json?.["request_id"]),
+    pollPath: (id) => `/xai/v1/videos/${id}`,
+    state: ({ status, json }) => text(json?.["status"]) || String(status),
+    videoUrl: ({ json }) => text(json?.["video"]?.["url"]),
+    words: { succeeded: "done", failed: "failed", blocked: "done", expired: "expired" },
+    pending: ["202", "pending"],
+    failure: ({ json }) => json?.["error"],
+    errorMessage: ({ json }) => text(json?.["error"]?.["message"] ?? json?.["error"]),
+  },
+  {
+    name: "dashscope",
+    submitPath: "/dashscope/api/v1/services/aigc/video-generation/video-synthesis",
+    submitHeaders: { "x-dashscope-async": "enable" },
+    body: (prompt) => ({
+      model: "wan3-sandbox-video",
+      input: { prompt },
+      parameters: { duration: 2, resolution: "480P", ratio: "16:9" },
+    }),
+    id: ({ json }) => text(json?.["output"]?.["task_id"]),
+    pollPath: (id) => `/dashscope/api/v1/tasks/${id}`,
+    state: ({ json }) => text(json?.["output"]?.["task_status"]),
+    videoUrl: ({ json }) => text(json?.["output"]?.["video_url"]),
+    words: { succeeded: "SUCCEEDED", failed: "FAILED", blocked: "FAILED", expired: "UNKNOWN" },
+    pending: ["PENDING", "RUNNING"],
+    failure: ({ json }) => ({
+      code: json?.["output"]?.["code"],
+      message: json?.["output"]?.["message"],
+    }),
+    errorMessage: ({ json }) => text(json?.["message"]),
+  },
+  {
+    name: "ark",
+    submitPath: "/ark/api/v3/contents/generations/tasks",
+    submitHeaders: {},
+    body: (prompt) => ({
+      model: "video-model-tokens",
+      content: [{ type: "text", text: prompt }],
+      duration: 2,
+      resolution: "480p",
+    }),
+    id: ({ json }) => text(json?.["id"]),
+    pollPath: (id) => `/ark/api/v3/contents/generations/tasks/${id}`,
+    state: ({ json }) => text(json?.["status"]),
+    videoUrl: ({ json }) => text(json?.["content"]?.["video_url"]),
+    words: { succeeded: "succeeded", failed: "failed", blocked: "failed", expired: "expired" },
+    pending: ["queued", "running"],
+    failure: ({ json }) => json?.["error"],
+    errorMessage: ({ json }) => text(json?.["error"]?.["message"]),
+  },
+];
+
+interface Submission {
+  readonly url: string;
+  readonly vendor: VideoVendor;
+  readonly prompt: string;
+  /** Fields in place of the usual ones. */
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+export const submit = ({ url, vendor, prompt, body }: Submission): Promise<Answer> =>
+  ask(url + vendor.submitPath, {
+    body: { ...vendor.body(prompt), ...body },
+    headers: vendor.submitHeaders,
+  });
+
+/** Asks until the task is over; the states seen on the way, and the last answer. */
+export async function finish(
+  submission: Submission,
+): Promise<{ id: string; seen: string[]; last: Answer }> {
+  const { url, vendor } = submission;
+  const id = vendor.id(await submit(submission));
+  const seen: string[] = [];
+  for (;;) {
+    const last = await ask(url + vendor.pollPath(id));
+    const state = vendor.state(last);
+    if (seen.at(-1) !== state) seen.push(state);
+    if (!vendor.pending.includes(state)) return { id, seen, last };
+    await sleep(5);
+  }
+}
+
+interface Box {
+  readonly type: string;
+  readonly start: number;
+  /** What is inside. */
+  readonly content: Buffer;
+}
+
+function boxesIn(bytes: Buffer): Box[] {
+  const found: Box[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const length = bytes.readUInt32BE(at);
+    const type = bytes.toString("latin1", at + 4, at + 8);
+    if (length < 8 || at + length > bytes.length) throw new Error(`a box out of bounds: ${type}`);
+    found.push({ type, start: at, content: bytes.subarray(at + 8, at + length) });
+    at += length;
+  }
+  return found;
+}
+
+function inside(bytes: Buffer, path: string): Buffer {
+  let found = bytes;
+  for (const type of path.split(" ")) {
+    const box = boxesIn(found).find((one) => one.type === type);
+    if (!box) throw new Error(`no box ${type} of ${path}`);
+    found = box.content;
+  }
+  return found;
+}
+
+export interface ReadVideo {
+  /** The order of the outermost boxes. */
+  readonly order: string[];
+  readonly seconds: number;
+  readonly tracks: readonly ReadTrack[];
+}
+
+export interface ReadTrack {
+  readonly kind: string;
+  readonly seconds: number;
+  readonly width: number;
+  readonly height: number;
+  readonly samples: number;
+}
+
+/** Reads an MP4 by its index, and holds every sample to lie within the data. */
+export function readMp4(bytes: Buffer): ReadVideo {
+  const outer = boxesIn(bytes);
+  const movie = outer.find(({ type }) => type === "moov")!.content;
+  const data = outer.find(({ type }) => type === "mdat")!;
+  const header = inside(movie, "mvhd");
+  const tracks = boxesIn(movie)
+    .filter(({ type }) => type === "trak")
+    .map(({ content }) => readTrack(content, data));
+  return {
+    order: outer.map(({ type }) => type),
+    seconds: header.readUInt32BE(16) / header.readUInt32BE(12),
+    tracks,
+  };
+}
+
+function readTrack(track: Buffer, data: Box): ReadTrack {
+  const header = inside(track, "tkhd");
+  const media = inside(track, "mdia mdhd");
+  const table = inside(track, "mdia minf stbl");
+  const sizes = inside(table, "stsz");
+  const samples = sizes.readUInt32BE(8);
+  let end = inside(table, "stco").readUInt32BE(8);
+  if (end < data.start + 8) throw new Error("a sample before the data");
+  for (let index = 0; index < samples; index += 1) end += sizes.readUInt32BE(12 + 4 * index);
+  if (end > data.start + 8 + data.content.length) throw new Error("a sample behind the data");
+  return {
+    kind: inside(track, "mdia hdlr").toString("latin1", 8, 12),
+    seconds: media.readUInt32BE(16) / media.readUInt32BE(12),
+    width: header.readUInt32BE(76) / 65_536,
+    height: header.readUInt32BE(80) / 65_536,
+    samples,
+  };
+}
