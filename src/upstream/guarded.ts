@@ -16,6 +16,8 @@ export interface GuardedRequest extends CheckRule {
   readonly timeoutMs: number;
   /** How much of the answer's body is kept; the rest is not read. */
   readonly responseBytesMax: number;
+  /** Ends the request early. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface GuardedAnswer {
@@ -38,7 +40,8 @@ export async function guardedRequest(request: GuardedRequest): Promise<GuardedAn
     request.timeoutMs,
   );
   try {
-    return await exchange(request, deadline.signal);
+    const signals = request.signal ? [deadline.signal, request.signal] : [deadline.signal];
+    return await exchange(request, AbortSignal.any(signals));
   } finally {
     clearTimeout(timer);
   }

@@ -85,10 +85,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       for (const timer of timers) clearInterval(timer);
       tries.stop();
       await looking;
-      const cutTimer = setTimeout(
-        () => cut.abort(new Error("The gateway was stopped during this try.")),
-        options.closeMs ?? closeMsDefault,
-      );
+      const cutTimer = setTimeout(() => cut.abort(), options.closeMs ?? closeMsDefault);
       await tries.ended();
       clearTimeout(cutTimer);
     },

@@ -9,4 +9,5 @@ export {
   type DeliveryTry,
 } from "./deliveries.ts";
 export { enqueueCallback, type Callback, type CallbackType } from "./events.ts";
-export type { CallbackPoint, CallbackRequest, SendCallback } from "./try-once.ts";
+export { createSender, type SendCallback } from "./sender.ts";
+export type { CallbackPoint } from "./try-once.ts";

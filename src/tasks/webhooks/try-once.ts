@@ -7,28 +7,13 @@ import { GatewayError } from "../../base/errors.ts";
 import { isTransient, type Database, type Log } from "../../storage/index.ts";
 import { readSigningSecret, type Secrets } from "../../tenancy/index.ts";
 import { persistently } from "../lease.ts";
-import { toTask, type TaskRow } from "../rows.ts";
+import { readTask } from "../read.ts";
 import type { Task } from "../types.ts";
 import { eventText } from "./events.ts";
 import { keepText, noteTry, type ClaimedDelivery, type Tried } from "./outbox.ts";
 import { nextStep, type NextStep, type Outcome } from "./schedule.ts";
+import type { SendCallback, CallbackRequest } from "./sender.ts";
 import { signedHeaders } from "./signature.ts";
-
-export interface CallbackRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** For everything from the name's resolution to the answer's head. */
-  readonly timeoutMs: number;
-  /** Fires when the deliverer closes and has waited long enough. */
-  readonly signal: AbortSignal;
-}
-
-/**
- * POSTs to an address of a caller's choice: HTTPS, every address public, the connection pinned to a checked one, redirects not
- * followed, little of the answer read. Resolves with the status; rejects with a message fit for the delivery log.
- */
-export type SendCallback = (request: CallbackRequest) => Promise<{ readonly status: number }>;
 
 /** Moments at which a test may stop the process. */
 export type CallbackPoint = "callback.claimed" | "callback.sent" | "callback.noted";
@@ -54,15 +39,17 @@ const errorCharactersMax = 500;
 /** Nothing is sent, and trying again would not change it. */
 const unsendable = (error: string): Outcome => ({ httpStatus: null, error, retry: false });
 
+/** It was the gateway that ended the try. */
+const cut: Outcome = {
+  httpStatus: null,
+  error: "The gateway was stopped during this try.",
+  retry: true,
+};
 const unmade: Outcome = {
   httpStatus: null,
   error: "The callback could not be made; the gateway's log says why.",
   retry: true,
 };
-
-/** True where it was the gateway that ended the try. */
-const isCut = (outcome: Outcome, signal: AbortSignal) =>
-  signal.aborted && outcome.httpStatus === null;
 
 /** The secrets that sign for the workspace now; why there are none, as a sentence. */
 async function secretsOf(
@@ -89,11 +76,8 @@ async function textOf(
   delivery: ClaimedDelivery,
 ): Promise<string | undefined> {
   if (delivery.text !== null) return delivery.text;
-  const [row] = await services.database.query<TaskRow>(
-    "select * from tasks where workspace_id = $1 and id = $2",
-    [delivery.workspaceId, delivery.taskId],
-  );
-  return row && eventText(delivery, services.render(toTask(row)));
+  const task = await readTask(services.database, delivery.workspaceId, delivery.taskId ?? "");
+  return task && eventText(delivery, services.render(task));
 }
 
 async function send(services: DelivererServices, request: CallbackRequest): Promise<Outcome> {
@@ -101,6 +85,7 @@ async function send(services: DelivererServices, request: CallbackRequest): Prom
     const { status } = await services.send(request);
     return { httpStatus: status, error: null, retry: true };
   } catch (error) {
+    if (request.signal.aborted) return cut;
     const message = error instanceof Error ? error.message : String(error);
     return { httpStatus: null, error: message.slice(0, errorCharactersMax), retry: true };
   }
@@ -144,9 +129,10 @@ export async function tryOnce(
   if (outcome === undefined) return;
   await services.at?.("callback.sent");
   const failures = delivery.attempt - delivery.attemptsBefore;
-  const step: NextStep = isCut(outcome, signal)
-    ? { status: "pending", pauseMs: 0 }
-    : nextStep(outcome, delivery.type, failures, random());
+  const step: NextStep =
+    outcome === cut
+      ? { status: "pending", pauseMs: 0 }
+      : nextStep(outcome, delivery.type, failures, random());
   const durationMs = performance.now() - startedMs;
   const tried = { startedAt, durationMs, outcome, step };
   const held = await persistently(() => noteTry(database, delivery, tried, clock.now()));

@@ -1,0 +1,42 @@
+/**
+ * How a callback leaves: through the guard of addresses, anew at each try. Spec: "Task callbacks (webhooks)" (HOOK-07,
+ * HOOK-08); trap T77.
+ */
+import { guardedRequest, type Resolve } from "../../upstream/index.ts";
+
+export interface CallbackRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** For everything from the name's resolution to the answer's head. */
+  readonly timeoutMs: number;
+  /** Fires when the deliverer closes and has waited long enough. */
+  readonly signal: AbortSignal;
+}
+
+/** POSTs a callback. Resolves with the receiver's status, a redirect's too; rejects with a message fit for the delivery log. */
+export type SendCallback = (request: CallbackRequest) => Promise<{ readonly status: number }>;
+
+/** The answer's body is for nobody; a little of it is read so that the receiver sees its answer taken. */
+const answerBytesMax = 4096;
+
+export interface SenderOptions {
+  /** The operator's switch for local development. */
+  readonly allowPrivate: boolean;
+  /** How names are resolved, where that is not the system's way. */
+  readonly resolve?: Resolve | undefined;
+}
+
+/** A sender over HTTPS only, to public addresses only, to the address that was checked. */
+export function createSender({ allowPrivate, resolve }: SenderOptions): SendCallback {
+  return (request) =>
+    guardedRequest({
+      ...request,
+      method: "POST",
+      https: true,
+      allowPrivate,
+      resolve,
+      param: "webhook_url",
+      responseBytesMax: answerBytesMax,
+    });
+}

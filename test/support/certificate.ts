@@ -1,0 +1,68 @@
+/**
+ * A self-signed certificate for servers that tests start on the loopback interface, written as DER by hand (RFC 5280), so that
+ * no program has to be installed for it. Whoever is to trust it is given it as an authority.
+ */
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+
+/** One DER value: tag, length, content. */
+function der(tag: number, ...parts: Uint8Array[]): Buffer {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  let head = [length];
+  if (length > 255) head = [0x82, length >> 8, length & 255];
+  else if (length > 127) head = [0x81, length];
+  return Buffer.concat([Buffer.of(tag, ...head), content]);
+}
+
+const sequence = (...parts: Uint8Array[]) => der(0x30, ...parts);
+const set = (...parts: Uint8Array[]) => der(0x31, ...parts);
+const identifier = (hex: string) => der(0x06, Buffer.from(hex, "hex"));
+const bits = (bytes: Uint8Array) => der(0x03, Buffer.of(0), bytes);
+const utcTime = (date: Date) =>
+  der(
+    0x17,
+    Buffer.from(
+      `${date
+        .toISOString()
+        .replace(/[-:T]|\.\d+/g, "")
+        .slice(2)}`,
+    ),
+  );
+
+const ecdsaWithSha256 = sequence(identifier("2a8648ce3d040302"));
+const commonName = identifier("550403");
+const subjectAltName = identifier("551d11");
+
+export interface TestCertificate {
+  readonly key: string;
+  /** Also the authority to trust. */
+  readonly cert: string;
+}
+
+/** A certificate for these names and for 127.0.0.1, good for two days around now. */
+export function makeCertificate(names: readonly string[] = ["localhost"]): TestCertificate {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const name = sequence(set(sequence(commonName, der(0x0c, Buffer.from("tollgate test")))));
+  const dayMs = 86_400_000;
+  const alternatives = sequence(
+    ...names.map((text) => der(0x82, Buffer.from(text))),
+    der(0x87, Buffer.of(127, 0, 0, 1)),
+  );
+  const serial = Buffer.concat([Buffer.of(1), randomBytes(8)]);
+  const body = sequence(
+    der(0xa0, der(0x02, Buffer.of(2))),
+    der(0x02, serial),
+    ecdsaWithSha256,
+    name,
+    sequence(utcTime(new Date(Date.now() - dayMs)), utcTime(new Date(Date.now() + dayMs))),
+    name,
+    publicKey.export({ type: "spki", format: "der" }),
+    der(0xa3, sequence(sequence(subjectAltName, der(0x04, alternatives)))),
+  );
+  const whole = sequence(body, ecdsaWithSha256, bits(sign("sha256", body, privateKey)));
+  const text = whole.toString("base64").replace(/.{64}/g, "$&\n");
+  return {
+    key: privateKey.export({ type: "pkcs8", format: "pem" }),
+    cert: `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`,
+  };
+}

@@ -1,0 +1,185 @@
+/** Several deliverers on one outbox, deliverers that die, receivers that hang, clocks that jump. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { beforeAll, expect, it } from "vitest";
+import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
+import { describeDatabases, sharedPostgres, silentLog } from "../support/postgres.ts";
+import {
+  certificate,
+  masterKey,
+  newDeliverer,
+  newTenant,
+  startReceiver,
+  until,
+  type Receiver,
+} from "./support.ts";
+
+const eventIds = ({ received }: Receiver) => received.map((one) => one.headers["gw-event-id"]);
+const dayMs = 86_400_000;
+
+describeDatabases("an outbox with several deliverers", (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  it("three deliverers deliver each event once", async () => {
+    const tenant = await newTenant(database);
+    const receivers = await Promise.all([1, 2, 3, 4, 5].map(() => startReceiver()));
+    const tasks: string[] = [];
+    for (let index = 0; index < 100; index += 1) {
+      tasks.push(await tenant.end(receivers[index % receivers.length]!.url));
+    }
+    const claims = new Set<number>();
+    const deliverers = [1, 2, 3].map((name) =>
+      newDeliverer(database, tenant.clock, { at: () => void claims.add(name) }),
+    );
+    for (const deliverer of deliverers) deliverer.start();
+    await until(async () => {
+      const [row] = await database.query<{ count: bigint }>(
+        "select count(*) as count from webhook_deliveries where status <> 'delivered'",
+      );
+      return row!.count === 0n;
+    });
+    await Promise.all(deliverers.map((deliverer) => deliverer.close()));
+    const received = receivers.flatMap(eventIds);
+    expect(received).toHaveLength(tasks.length);
+    expect(new Set(received).size).toBe(tasks.length);
+    expect(claims.size).toBe(3);
+  });
+
+  it("what a deliverer held when it died between sending and noting is sent again, same event; its ghost writes nothing", async () => {
+    const tenant = await newTenant(database);
+    const receiver = await startReceiver(200, 500);
+    const taskId = await tenant.end(receiver.url);
+    let wakeGhost: () => void = () => undefined;
+    const ghostly = new Promise<void>((resolve) => (wakeGhost = resolve));
+    const ghost = newDeliverer(database, tenant.clock, {
+      leaseMs: 10_000,
+      at: (point) => (point === "callback.sent" ? ghostly : undefined),
+    });
+    ghost.start();
+    await until(() => receiver.received.length === 1);
+    const heir = newDeliverer(database, tenant.clock);
+    heir.start();
+    tenant.clock.advance(9_999);
+    await new Promise((resume) => setTimeout(resume, 50));
+    expect(receiver.received).toHaveLength(1);
+    tenant.clock.advance(1);
+    await until(async () => (await tenant.delivery(taskId)).tries.length === 1);
+    await heir.close();
+    // The ghost saw a success, but another has noted a failure since.
+    wakeGhost();
+    await ghost.close();
+    expect(receiver.received.map((one) => one.headers["gw-delivery-attempt"])).toEqual(["1", "2"]);
+    expect(new Set(eventIds(receiver)).size).toBe(1);
+    expect(new Set(receiver.received.map((one) => one.body)).size).toBe(1);
+    expect(await tenant.delivery(taskId)).toMatchObject({
+      status: "pending",
+      tries: [
+        { attempt: 1, httpStatus: 200 },
+        { attempt: 2, httpStatus: 500 },
+      ],
+    });
+  });
+
+  it("closing lets receivers answer for a moment, and what is cut off is due again at once", async () => {
+    const tenant = await newTenant(database);
+    const answers: ServerResponse[] = [];
+    const receiver = await startReceiver((response) => void answers.push(response), 204);
+    const taskId = await tenant.end(receiver.url);
+    const deliverer = newDeliverer(database, tenant.clock, { closeMs: 50, timeoutMs: 20_000 });
+    deliverer.start();
+    await until(() => answers.length === 1);
+    const begunMs = performance.now();
+    await deliverer.close();
+    expect(performance.now() - begunMs).toBeLessThan(5_000);
+    const { status, dueAt, tries } = await tenant.delivery(taskId);
+    expect({ status, dueAt: dueAt!.getTime() }).toEqual({
+      status: "pending",
+      dueAt: tenant.clock.now(),
+    });
+    expect(tries).toMatchObject([{ error: "The gateway was stopped during this try." }]);
+    const next = newDeliverer(database, tenant.clock);
+    next.start();
+    await until(async () => (await tenant.delivery(taskId)).status === "delivered");
+    await next.close();
+  });
+
+  it("a receiver that hangs holds four places, and others are served meanwhile", async () => {
+    const tenant = await newTenant(database);
+    const dead = await startReceiver(() => undefined);
+    const live = await startReceiver();
+    for (let index = 0; index < 40; index += 1) await tenant.end(dead.url);
+    const tasks: string[] = [];
+    for (let index = 0; index < 10; index += 1) tasks.push(await tenant.end(live.url));
+    const deliverer = newDeliverer(database, tenant.clock, { timeoutMs: 20_000, closeMs: 0 });
+    deliverer.start();
+    await until(() => live.received.length === tasks.length);
+    await until(() => dead.received.length === 4);
+    await deliverer.close();
+    expect(dead.received).toHaveLength(4);
+  });
+
+  it("a clock that ran ahead and is set back puts nothing off for longer than it should be", async () => {
+    const tenant = await newTenant(database);
+    const receiver = await startReceiver(503, 200);
+    const taskId = await tenant.end(receiver.url);
+    tenant.clock.advance(dayMs);
+    const first = newDeliverer(database, tenant.clock);
+    first.start();
+    await until(async () => (await tenant.delivery(taskId)).tries.length === 1);
+    await first.close();
+    tenant.clock.advance(-dayMs);
+    const second = newDeliverer(database, tenant.clock);
+    second.start();
+    await until(async () => (await tenant.delivery(taskId)).status === "delivered");
+    await second.close();
+  });
+
+  it("a clock that jumps ahead during a try does not send it twice at once", async () => {
+    const tenant = await newTenant(database);
+    const answers: ServerResponse[] = [];
+    const receiver = await startReceiver((response) => void answers.push(response));
+    const taskId = await tenant.end(receiver.url);
+    const deliverer = newDeliverer(database, tenant.clock, { timeoutMs: 20_000 });
+    deliverer.start();
+    await until(() => answers.length === 1);
+    tenant.clock.advance(dayMs);
+    await new Promise((resume) => setTimeout(resume, 60));
+    answers[0]!.writeHead(200).end();
+    await until(async () => (await tenant.delivery(taskId)).status === "delivered");
+    await deliverer.close();
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
+it("a process that is killed while its receiver works has its event sent again by another", async () => {
+  const url = await (await sharedPostgres()).createDatabase();
+  const database = await openDatabase({ url, log: silentLog });
+  await migrate(database);
+  const tenant = await newTenant(database);
+  const receiver = await startReceiver(() => undefined, 200);
+  const taskId = await tenant.end(receiver.url);
+  const child = spawn(process.execPath, [new URL("deliverer-child.ts", import.meta.url).pathname], {
+    stdio: "inherit",
+    env: {
+      ...process.env,
+      TEST_DATABASE_URL: url,
+      TEST_MASTER_KEY: masterKey.toString("base64"),
+      TEST_CERTIFICATE: certificate.cert,
+    },
+  });
+  await until(() => receiver.received.length === 1);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  tenant.clock.set(Date.now() + 15_000 + 30_000);
+  const heir = newDeliverer(database, tenant.clock);
+  heir.start();
+  await until(async () => (await tenant.delivery(taskId)).status === "delivered");
+  await heir.close();
+  expect(new Set(eventIds(receiver)).size).toBe(1);
+  expect(receiver.received.map((one) => one.body)[1]).toBe(receiver.received[0]!.body);
+  await database.close();
+});
