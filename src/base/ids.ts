@@ -2,28 +2,35 @@
 import { randomFillSync } from "node:crypto";
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+/** Random characters of the alphabet in advance, so that the hot path asks neither the kernel nor the alphabet each time. */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
-/** Sixteen random characters (80 bits), drawn from a pool so that the hot path does not ask the kernel each time. */
+/** Sixteen random characters (80 bits). */
 function randomPart(): string {
   if (used + 16 > pool.length) {
     randomFillSync(pool);
+    for (const [index, byte] of pool.entries()) pool[index] = alphabet.charCodeAt(byte & 31);
     used = 0;
   }
-  let text = "";
-  for (let index = 0; index < 16; index += 1) text += alphabet[pool[used + index]! & 31];
   used += 16;
-  return text;
+  return pool.toString("latin1", used - 16, used);
 }
 
+let timeMs = -1;
+let timeText = "";
+
+/** Ten characters of the time; of the same millisecond, the same ones again. */
 function timePart(ms: number): string {
+  if (ms === timeMs) return timeText;
   let text = "";
   let rest = ms;
   for (let index = 0; index < 10; index += 1) {
     text = alphabet[rest % 32]! + text;
     rest = Math.floor(rest / 32);
   }
+  timeMs = ms;
+  timeText = text;
   return text;
 }
 

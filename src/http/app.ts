@@ -2,20 +2,22 @@
  * What the gateway answers: every route, and what holds for all of them (authentication, body limits, errors, ids).
  * Spec: "Endpoints", "Authentication", "Errors".
  */
+import type { RequestListener } from "node:http";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { GatewayError, toGatewayError } from "../base/errors.ts";
+import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { checkJsonType } from "./body.ts";
 import { registerCountRoutes } from "./count-routes.ts";
+import { answerFailure } from "./failure.ts";
 import { registerFiles } from "./file-routes.ts";
 import { registerHealth } from "./health.ts";
 import { registerKeyRoute } from "./key-route.ts";
 import { answerClientError } from "./malformed.ts";
 import { registerModels } from "./models-routes.ts";
 import { registerDocs } from "./openapi.ts";
-import { pathOf } from "./path.ts";
-import { protocolOfPath, writeError } from "./reply-error.ts";
-import type { HttpServices } from "./services.ts";
-import { registerTextRoutes } from "./text-routes.ts";
+import { parseQuery, pathOf } from "./path.ts";
+import { shuttingDown, type HttpServices } from "./services.ts";
+import { registerTextRoutes, takeTextRequest } from "./text-routes.ts";
 
 /** The HTTP application, ready to listen. */
 export async function createApp(services: HttpServices): Promise<FastifyInstance> {
@@ -40,7 +42,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
     },
     routerOptions: {
       maxParamLength: 1024,
-      querystringParser: (query) => Object.fromEntries(new URLSearchParams(query)),
+      querystringParser: parseQuery,
     },
   });
   const methods = collectMethods(app);
@@ -60,7 +62,18 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   registerFiles(app, services);
   registerDocs(app);
   await app.ready();
+  takeTextRequestsFirst(app, services);
   return app;
+}
+
+/** Puts the text endpoints in front of Fastify, which gets what they do not take. */
+function takeTextRequestsFirst({ server }: FastifyInstance, services: HttpServices): void {
+  const fallBack = server.listeners("request") as RequestListener[];
+  server.removeAllListeners("request");
+  server.on("request", (request, response) => {
+    if (takeTextRequest(services, request, response)) return;
+    for (const listener of fallBack) listener(request, response);
+  });
 }
 
 const askedWhileStopping = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -69,22 +82,20 @@ const askedWhileStopping = new Set(["/healthz", "/readyz", "/metrics"]);
 function refuseWhileStopping(app: FastifyInstance, services: HttpServices): void {
   app.addHook("onRequest", (request, _reply, done) => {
     const refused = !services.ready() && !askedWhileStopping.has(pathOf(request));
-    done(
-      refused ? new GatewayError("shutting_down", stopping, { retryAfterSeconds: 1 }) : undefined,
-    );
+    done(refused ? shuttingDown() : undefined);
   });
 }
-
-const stopping = "The gateway is stopping; another one, or this one in a moment, will answer.";
 
 /** Bodies reach the routes as bytes: they are parsed once, with our own bounds (base/json.ts). */
 function readBodiesAsBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, body, done) => {
-    const type = request.headers["content-type"] ?? "application/json";
-    if (/^application\/([\w.+-]+\+)?json\b/i.test(type)) return done(null, body);
-    const message = `The Content-Type is ${type.slice(0, 80)}; send application/json.`;
-    return done(new GatewayError("unsupported_media_type", message), undefined);
+    try {
+      checkJsonType(request.headers["content-type"]);
+      done(null, body);
+    } catch (error) {
+      done(error as Error, undefined);
+    }
   });
 }
 
@@ -95,49 +106,10 @@ interface Failed {
 }
 
 function answerError(services: HttpServices, { error, request, reply }: Failed): FastifyReply {
-  const known = fromFastify(error, services.bodyBytesMax);
-  if (known.code === "internal_error")
-    services.log.error({ err: error, request: request.id }, "a request failed");
   reply.hijack();
-  writeError(reply.raw, {
-    protocol: protocolOfPath(request.method, pathOf(request)),
-    error: known,
-    requestId: request.id,
-  });
+  answerFailure(services, { raw: request.raw, response: reply.raw, id: request.id }, error);
   return reply;
 }
-
-/** Fastify's own errors in our catalogue. */
-function fromFastify(error: unknown, bodyBytesMax: number): GatewayError {
-  if (error instanceof GatewayError) return error;
-  const code =
-    typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
-    const megabytes = Math.floor(bodyBytesMax / 1_048_576);
-    return new GatewayError(
-      "request_too_large",
-      `The body is larger than ${megabytes} MB (limits.body_mb).`,
-    );
-  }
-  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
-    return new GatewayError(
-      "unsupported_media_type",
-      "The Content-Type is malformed; send application/json.",
-    );
-  if (code === "FST_ERR_BAD_URL")
-    return new GatewayError("malformed_request", "The path has a malformed percent-escape.");
-  // What is left of the 400s: a body that does not have the length it was announced with, or that broke off.
-  if (isClientFault(error))
-    return new GatewayError("malformed_request", "The request could not be read to its end.");
-  return toGatewayError(error);
-}
-
-const isClientFault = (error: unknown): boolean =>
-  error instanceof Error &&
-  "statusCode" in error &&
-  typeof error.statusCode === "number" &&
-  error.statusCode >= 400 &&
-  error.statusCode < 500;
 
 /** The methods of each route's path; a path that ends in `*` stands for all that begin so. */
 type Methods = ReadonlyMap<string, ReadonlySet<string>>;

@@ -1,14 +1,62 @@
-/** The bodies of calls: JSON objects, parsed once with our own bounds, and the model they name. */
+/** The bodies of calls: JSON objects, read within bounds, parsed once with our own bounds, and the model they name. */
+import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
 import { parseJsonObject } from "../base/json.ts";
 import type { JsonObject } from "../protocols/index.ts";
+import { bodyTooLarge, brokenBody } from "./failure.ts";
+
+/** Refuses what is not JSON by its Content-Type; without one it is taken for JSON. @throws GatewayError `unsupported_media_type` */
+export function checkJsonType(type = "application/json"): void {
+  if (/^application\/([\w.+-]+\+)?json\b/i.test(type)) return;
+  const message = `The Content-Type is ${type.slice(0, 80)}; send application/json.`;
+  throw new GatewayError("unsupported_media_type", message);
+}
 
 /** The body as a JSON object. @throws GatewayError `invalid_json`. */
 export function readBody(request: FastifyRequest): JsonObject {
-  if (!Buffer.isBuffer(request.body))
-    throw new GatewayError("invalid_json", "The request has no body.");
-  return parseJsonObject(request.body) as JsonObject;
+  return jsonBody(Buffer.isBuffer(request.body) ? request.body : undefined);
+}
+
+/** A body's bytes as a JSON object. @throws GatewayError `invalid_json`, also where there is no body. */
+export function jsonBody(bytes: Buffer | undefined): JsonObject {
+  if (!bytes) throw new GatewayError("invalid_json", "The request has no body.");
+  return parseJsonObject(bytes) as JsonObject;
+}
+
+/**
+ * The bytes of a request's JSON body; undefined where it has none. What is announced as too large is not read.
+ * @throws GatewayError `unsupported_media_type`, `request_too_large`, or `malformed_request` where the body breaks off.
+ */
+export async function readBytes(
+  request: IncomingMessage,
+  bytesMax: number,
+): Promise<Buffer | undefined> {
+  const { headers } = request;
+  const length = headers["content-length"];
+  if (headers["content-type"] === undefined && headers["transfer-encoding"] === undefined) {
+    if (length === undefined || length === "0") return undefined;
+  }
+  checkJsonType(headers["content-type"]);
+  if (Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
+  return collect(request, bytesMax);
+}
+
+function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > bytesMax) {
+        // The rest is read and forgotten: a client that is still sending would not read our answer.
+        chunks.length = 0;
+        reject(bodyTooLarge(bytesMax));
+      } else chunks.push(chunk);
+    });
+    request.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.on("error", () => reject(brokenBody()));
+  });
 }
 
 /** The model that a body names. @throws GatewayError naming the field. */
@@ -24,14 +72,12 @@ export function modelInBody({ model }: JsonObject): string {
   return model;
 }
 
-/** The model, and whether a stream is wanted. @throws GatewayError naming the field. */
-export function addressInBody(body: JsonObject): { model: string; stream: boolean } {
-  const model = modelInBody(body);
-  const { stream = false } = body;
+/** Whether a body asks for a stream. @throws GatewayError naming the field. */
+export function streamInBody({ stream = false }: JsonObject): boolean {
   if (stream !== null && typeof stream !== "boolean") {
     throw new GatewayError("invalid_type", "The field stream must be a boolean.", {
       param: "stream",
     });
   }
-  return { model, stream: stream ?? false };
+  return stream ?? false;
 }

@@ -1,9 +1,8 @@
 /** The calling key of an HTTP request, from wherever the caller's SDK put it. AUTH rows; decisions.md "key carriers". */
-import type { FastifyRequest } from "fastify";
 import { readCredential, type CredentialCarriers } from "../tenancy/index.ts";
-import { pathOf } from "./path.ts";
+import { queryOf, type RawRequest } from "./path.ts";
 
-function carriers(request: FastifyRequest): CredentialCarriers {
+function carriers(request: RawRequest): CredentialCarriers {
   const { headers } = request.raw;
   const carried: CredentialCarriers = {
     authorization: headers.authorization,
@@ -12,17 +11,16 @@ function carriers(request: FastifyRequest): CredentialCarriers {
     apiKey: headers["api-key"],
   };
   // `?key=` counts on /v1beta only, where vendor tools send it; the query is never logged.
-  if (!pathOf(request).startsWith("/v1beta/")) return carried;
-  const query = request.query as Record<string, string | undefined>;
-  return { ...carried, queryKey: query["key"] };
+  if (request.raw.url?.startsWith("/v1beta/") !== true) return carried;
+  return { ...carried, queryKey: queryOf(request)["key"] };
 }
 
 /** The key a request carries. @throws GatewayError `missing_api_key`, `invalid_api_key`. */
-export function credentialOf(request: FastifyRequest): string {
+export function credentialOf(request: RawRequest): string {
   return readCredential(carriers(request));
 }
 
 /** Whether a request carries any credential, for the one endpoint that also answers without (AUTH-06). */
-export function hasCredential(request: FastifyRequest): boolean {
+export function hasCredential(request: RawRequest): boolean {
   return Object.values(carriers(request)).some((value) => value !== undefined && value !== "");
 }

@@ -3,12 +3,11 @@
  * The method stands after the last colon; what is left after the model id is its suffix (decisions.md).
  * Current SDKs leave out `models/` where the id has a slash, or send `/v1` (wire notes, clients).
  */
-import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
-import { pathOf } from "./path.ts";
+import { pathOf, type RawRequest } from "./path.ts";
 
 /** The percent-decoded rest of a path after its version prefix and `models/`. @throws GatewayError `malformed_request` on a bad escape. */
-export function modelPathTail(request: FastifyRequest): string {
+export function modelPathTail(request: RawRequest): string {
   try {
     return decodeURIComponent(pathOf(request).replace(/^\/v1(?:beta)?\/(?:models\/)?/, ""));
   } catch {
@@ -17,7 +16,7 @@ export function modelPathTail(request: FastifyRequest): string {
 }
 
 /** @throws GatewayError `not_found` when the path has no method. */
-export function parseModelPath(request: FastifyRequest): { model: string; method: string } {
+export function parseModelPath(request: RawRequest): { model: string; method: string } {
   const tail = modelPathTail(request);
   const colon = tail.lastIndexOf(":");
   if (colon <= 0) {

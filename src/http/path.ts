@@ -1,9 +1,26 @@
-/** Paths of requests. */
-import type { FastifyRequest } from "fastify";
+/** Paths and queries of requests. */
+import type { IncomingMessage } from "node:http";
+
+/** A request as Node received it, which Fastify's requests hold too. */
+export interface RawRequest {
+  readonly raw: IncomingMessage;
+}
 
 /** The request's path without its query, which may hold a key. */
-export function pathOf(request: FastifyRequest): string {
-  const url = request.raw.url ?? "/";
+export function pathOf({ raw }: RawRequest): string {
+  const url = raw.url ?? "/";
   const end = url.indexOf("?");
   return end === -1 ? url : url.slice(0, end);
+}
+
+/** The parameters of a query, without its question mark. Of a name that comes twice, the last counts. */
+export function parseQuery(query: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(query));
+}
+
+/** The parameters of the request's query. */
+export function queryOf({ raw }: RawRequest): Record<string, string> {
+  const url = raw.url ?? "/";
+  const start = url.indexOf("?");
+  return start === -1 ? {} : parseQuery(url.slice(start + 1));
 }

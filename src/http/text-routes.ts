@@ -1,110 +1,140 @@
 /**
  * The endpoints that answer at once: the four text protocols with their streaming forms, and embeddings. Spec: "Text endpoints" (TXT-01 to TXT-04, STREAM-01, STREAM-02).
+ * They answer on Node's own request and response. Their routes in Fastify only hand over, and most requests do not go
+ * through it at all (`takeTextRequest`): its router, hooks and body parser take as long as the key, the bounds and the parse.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { GatewayError } from "../base/errors.ts";
-import { runTextCall, TextCallError } from "../calls/index.ts";
+import { newId } from "../base/ids.ts";
+import { countInputTokens, runTextCall } from "../calls/index.ts";
 import type { CallProtocol, JsonObject } from "../protocols/index.ts";
-import { addressInBody, readBody } from "./body.ts";
-import { authenticating, callerHeaders } from "./caller.ts";
-import { answerCount } from "./count-routes.ts";
+import type { Caller } from "../tenancy/index.ts";
+import { jsonBody, modelInBody, readBytes, streamInBody } from "./body.ts";
+import { callerHeaders, callerOf } from "./caller.ts";
+import { answerFailure, type Asked } from "./failure.ts";
 import { parseModelPath } from "./model-path.ts";
-import { requestIdHeaders, writeError } from "./reply-error.ts";
+import { queryOf } from "./path.ts";
+import { requestIdHeaders } from "./reply-error.ts";
 import { createTextReply } from "./reply-stream.ts";
-import type { HttpServices } from "./services.ts";
+import { shuttingDown, type HttpServices } from "./services.ts";
 
-const bodyProtocols = [
-  ["/v1/embeddings", "embeddings"],
-  ["/v1/chat/completions", "chat"],
-  ["/v1/responses", "responses"],
-  ["/v1/messages", "messages"],
-] as const;
+/** The protocol of each path. Where the model stands in the path, so does the method. */
+const protocols: Readonly<Record<string, CallProtocol>> = {
+  "/v1/chat/completions": "chat",
+  "/v1/responses": "responses",
+  "/v1/messages": "messages",
+  "/v1/embeddings": "embeddings",
+  // generateContent, also under the spellings that current SDKs send (wire notes, clients).
+  "/v1beta/*": "generate_content",
+  "/v1/models/*": "generate_content",
+};
 
-/** Adds the text endpoints. The generateContent ones also under the spellings that current SDKs send (wire notes, clients). */
+/** Adds the text endpoints to Fastify's routes. */
 export function registerTextRoutes(app: FastifyInstance, services: HttpServices): void {
-  const onRequest = authenticating(services);
-  for (const [path, protocol] of bodyProtocols) {
-    app.post(path, { onRequest }, (request, reply) => {
-      const body = readBody(request);
-      return serve(services, {
-        request,
-        reply,
-        protocol,
-        body,
-        ...addressInBody(body),
-        ...(protocol === "embeddings" ? { stream: false } : {}),
-        jsonArray: false,
-      });
-    });
-  }
-  for (const path of ["/v1beta/*", "/v1/models/*"]) {
-    app.post(path, { onRequest }, (request, reply) => {
-      const { model, method } = parseModelPath(request);
-      switch (method) {
-        case "generateContent":
-        case "streamGenerateContent":
-          return serve(services, {
-            request,
-            reply,
-            protocol: "generate_content",
-            body: readBody(request),
-            model,
-            stream: method === "streamGenerateContent",
-            jsonArray: (request.query as Record<string, string>)["alt"] !== "sse",
-          });
-        case "countTokens": {
-          const body = readBody(request);
-          return answerCount(services, {
-            request,
-            reply,
-            protocol: "generate_content",
-            body,
-            model,
-          });
-        }
-        default:
-          throw new GatewayError("not_found", `There is no method ":${method.slice(0, 60)}" here.`);
-      }
-    });
+  for (const [path, protocol] of Object.entries(protocols)) {
+    // Before Fastify reads the body, and instead of everything it would do after.
+    const onRequest: onRequestHookHandler = (request, reply) => {
+      reply.hijack();
+      void serve(services, protocol, { raw: request.raw, response: reply.raw, id: request.id });
+    };
+    app.post(path, { onRequest }, () => undefined);
   }
 }
 
-interface Served {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+const generates = /^\/v1beta\/.*:(?:generate|streamGenerate)Content(?:\?|$)/;
+
+/**
+ * Answers a request that is, to the letter, one for a text endpoint. False for every other request, which is untouched:
+ * Fastify knows the other spellings, methods and paths.
+ */
+export function takeTextRequest(
+  services: HttpServices,
+  raw: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  if (raw.method !== "POST") return false;
+  const url = raw.url ?? "";
+  const protocol = Object.hasOwn(protocols, url) ? protocols[url] : undefined;
+  if (protocol === undefined && !generates.test(url)) return false;
+  void serve(services, protocol ?? "generate_content", { raw, response, id: newId("req") });
+  return true;
+}
+
+/** The key, the body, the call. Never rejects. */
+async function serve(services: HttpServices, protocol: CallProtocol, asked: Asked): Promise<void> {
+  try {
+    if (!services.ready()) throw shuttingDown();
+    const found = callerOf(services, asked);
+    const caller = found instanceof Promise ? await found : found;
+    const body = jsonBody(await readBytes(asked.raw, services.bodyBytesMax));
+    await answer(services, { ...asked, protocol, caller, body });
+  } catch (thrown) {
+    // A moment later: what came in the same read may turn out to be no HTTP, and is then answered so (malformed.ts).
+    await Promise.resolve();
+    answerFailure(services, asked, thrown);
+  }
+}
+
+/** A request whose key and body are known. */
+interface Read extends Asked {
   readonly protocol: CallProtocol;
+  readonly caller: Caller;
   readonly body: JsonObject;
+}
+
+function answer(services: HttpServices, read: Read): Promise<void> {
+  const { protocol, body } = read;
+  if (protocol !== "generate_content") {
+    const model = modelInBody(body);
+    const stream = streamInBody(body) && protocol !== "embeddings";
+    return call(services, read, { model, stream, jsonArray: false });
+  }
+  const { model, method } = parseModelPath(read);
+  switch (method) {
+    case "generateContent":
+      return call(services, read, { model, stream: false, jsonArray: false });
+    case "streamGenerateContent":
+      return call(services, read, {
+        model,
+        stream: true,
+        jsonArray: queryOf(read)["alt"] !== "sse",
+      });
+    case "countTokens":
+      return count(services, read, model);
+    default:
+      throw new GatewayError("not_found", `There is no method ":${method.slice(0, 60)}" here.`);
+  }
+}
+
+interface Address {
   readonly model: string;
   readonly stream: boolean;
+  /** A stream as one JSON array instead of events. */
   readonly jsonArray: boolean;
 }
 
-async function serve(services: HttpServices, served: Served): Promise<void> {
-  const { request, reply, protocol, body, model, stream } = served;
-  reply.hijack();
-  const headers = requestIdHeaders(protocol, request.id);
-  const textReply = createTextReply(reply.raw, { headers, jsonArray: served.jsonArray });
-  try {
-    await runTextCall(
-      services.text,
-      {
-        id: request.id,
-        protocol,
-        model,
-        stream,
-        body,
-        caller: request.caller!,
-        callerHeaders: callerHeaders(request),
-      },
-      textReply,
-    );
-  } catch (thrown) {
-    if (!(thrown instanceof TextCallError)) throw thrown;
-    writeError(reply.raw, {
-      protocol,
-      error: thrown.error,
-      requestId: request.id,
-      body: thrown.body,
-    });
-  }
+function call(services: HttpServices, read: Read, address: Address): Promise<void> {
+  const { id, protocol, caller, body } = read;
+  const { model, stream, jsonArray } = address;
+  const headers = requestIdHeaders(protocol, id);
+  return runTextCall(
+    services.text,
+    { id, protocol, model, stream, body, caller, callerHeaders: callerHeaders(read) },
+    createTextReply(read.response, { headers, jsonArray }),
+  );
+}
+
+async function count(services: HttpServices, read: Read, model: string): Promise<void> {
+  const { id, caller, body } = read;
+  const answered = await countInputTokens(services.text, {
+    protocol: "generate_content",
+    id,
+    caller,
+    body,
+    model,
+    callerHeaders: callerHeaders(read),
+  });
+  const headers = requestIdHeaders("generate_content", id);
+  createTextReply(read.response, { headers, jsonArray: false }).whole(answered, {});
 }

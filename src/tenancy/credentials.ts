@@ -16,6 +16,8 @@ export interface CredentialCarriers {
 }
 
 const keyLengthMax = 512;
+const visible = /^[\x21-\x7e]+$/;
+const plainPrefix = "Bearer ";
 const bearer = /^bearer(?:[ \t]+(.*))?$/is;
 
 function values(carrier: HeaderValue): readonly string[] {
@@ -37,6 +39,20 @@ function bearerToken(header: string): string | undefined {
  * values, or an Authorization header of another scheme with no key beside it. The message never repeats what was sent.
  */
 export function readCredential(carriers: CredentialCarriers): string {
+  return plainBearer(carriers) ?? readAny(carriers);
+}
+
+/** The key of nearly every request: one Authorization header, spelled as usual, and nothing beside it. */
+function plainBearer(carriers: CredentialCarriers): string | undefined {
+  const { authorization, xApiKey, xGoogApiKey, apiKey, queryKey } = carriers;
+  if (typeof authorization !== "string") return undefined;
+  if ((xApiKey ?? xGoogApiKey ?? apiKey ?? queryKey) !== undefined) return undefined;
+  const key = authorization.slice(plainPrefix.length);
+  const plain = authorization.startsWith(plainPrefix) && visible.test(key);
+  return plain && key.length <= keyLengthMax ? key : undefined;
+}
+
+function readAny(carriers: CredentialCarriers): string {
   const tokens = values(carriers.authorization).map(bearerToken);
   const found = [
     ...tokens.filter((token) => token !== undefined),
@@ -57,7 +73,7 @@ export function readCredential(carriers: CredentialCarriers): string {
     );
   }
   if (keys.size > 1) throw invalid("Two different API keys were sent in one request.");
-  if (key.length > keyLengthMax || !/^[\x21-\x7e]+$/.test(key)) {
+  if (key.length > keyLengthMax || !visible.test(key)) {
     throw invalid("The API key is malformed.");
   }
   return key;
