@@ -43,9 +43,10 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
       if (handle === undefined) return undefined;
       try {
         const { size } = await handle.stat();
-        const { start, end } = range ?? { start: 0, end: size - 1 };
-        if (range !== undefined && (start < 0 || start > end || end >= size))
-          throw new RangeError(`bytes ${start} to ${end} of ${size} are asked for`);
+        const start = range?.start ?? 0;
+        const end = Math.min(range?.end ?? size, size - 1);
+        if (range !== undefined && start > end)
+          throw new RangeError(`byte ${start} of ${size} is asked for`);
         const bytes = end - start + 1;
         // With `end` below `start` the stream would be one of the whole file.
         const stream =

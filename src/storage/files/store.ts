@@ -30,8 +30,8 @@ export interface FileStore {
     options: { readonly mediaType: string; readonly bytesMax: number },
   ): Promise<{ readonly bytes: number }>;
   /**
-   * Opens a file, or a range of it; undefined where there is none.
-   * @throws RangeError for a range that does not lie inside the file
+   * Opens a file, or what there is of a range of it; undefined where there is none.
+   * @throws RangeError for a range that begins after the file's end
    */
   open(name: string, range?: ByteRange): Promise<OpenFile | undefined>;
   /** Removes a file; one that is not there is no error. */

@@ -1,0 +1,14 @@
+/** What the tests use of s3rver, which brings no types. */
+declare module "@20minutes/s3rver" {
+  export default class S3rver {
+    constructor(options: {
+      address: string;
+      port: number;
+      silent: boolean;
+      directory: string;
+      configureBuckets: readonly { name: string; configs: readonly string[] }[];
+    });
+    run(): Promise<{ port: number }>;
+    close(): Promise<void>;
+  }
+}

@@ -1,0 +1,228 @@
+/** One suite over both kinds of file store; S3 against a real server. Rows STORE-01, STORE-02. */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  FileTooLargeError,
+  isFileName,
+  newFileName,
+  openFileStore,
+  type FileStore,
+} from "../../src/storage/index.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+import { startS3 } from "./s3-server.ts";
+
+const megabyte = 1024 * 1024;
+const options = { mediaType: "video/mp4", bytesMax: 64 * megabyte };
+
+interface UnderTest {
+  readonly store: FileStore;
+  /** Everything that is kept, whole or not. */
+  kept(): string[];
+  close(): Promise<void>;
+}
+
+async function local(): Promise<UnderTest> {
+  const dataDir = temporaryDirectory();
+  const store = await openFileStore({ kind: "local" }, dataDir);
+  return { store, kept: () => readdirSync(join(dataDir, "files")), close: () => store.close() };
+}
+
+async function s3(): Promise<UnderTest> {
+  const server = await startS3();
+  const store = await openFileStore(server.options, "");
+  return {
+    store,
+    kept: () => [...server.names(), ...server.unfinished()],
+    async close() {
+      await store.close();
+      await server.close();
+    },
+  };
+}
+
+describe.each([
+  ["local", local],
+  ["s3", s3],
+])("a file store (%s)", (_kind, start) => {
+  let under: UnderTest;
+  beforeAll(async () => {
+    under = await start();
+  });
+  afterAll(() => under.close());
+
+  const read = async (name: string, range?: { start: number; end: number }): Promise<Buffer> =>
+    buffer((await under.store.open(name, range))!.stream);
+
+  it.each([0, 1, 100_000, 8 * megabyte, 20 * megabyte + 7])(
+    "gives back %i bytes as they were put",
+    async (length) => {
+      const bytes = randomBytes(length);
+      const name = newFileName("video/mp4");
+      const chunks = [bytes.subarray(0, 70_000), bytes.subarray(70_000)];
+      expect(await under.store.put(name, Readable.from(chunks), options)).toEqual({
+        bytes: length,
+      });
+      const file = await under.store.open(name);
+      expect(file!.bytes).toBe(length);
+      expect(bytes.equals(await buffer(file!.stream))).toBe(true);
+      await under.store.remove(name);
+    },
+  );
+
+  it("gives ranges, both ends included, and refuses those outside", async () => {
+    const bytes = randomBytes(1000);
+    await under.store.put("range.bin", Readable.from([bytes]), options);
+    // The S3 server takes an end of 0 for none; real ones do not. http.test.ts has the first byte alone.
+    for (const [start, end] of [
+      [0, 1],
+      [0, 999],
+      [500, 998],
+      [999, 999],
+    ] as const) {
+      const file = await under.store.open("range.bin", { start, end });
+      expect(file!.bytes).toBe(end - start + 1);
+      expect(await buffer(file!.stream)).toEqual(bytes.subarray(start, end + 1));
+    }
+    await expect(under.store.open("range.bin", { start: 1000, end: 1000 })).rejects.toThrow(
+      RangeError,
+    );
+  });
+
+  it("puts over what was there", async () => {
+    await under.store.put("twice.bin", Readable.from([Buffer.from("first")]), options);
+    await under.store.put("twice.bin", Readable.from([Buffer.from("second")]), options);
+    expect((await read("twice.bin")).toString()).toBe("second");
+  });
+
+  it("tells that a file is not there, and removes it without complaint", async () => {
+    expect(await under.store.open("absent.bin")).toBeUndefined();
+    expect(await under.store.open("absent.bin", { start: 0, end: 1 })).toBeUndefined();
+    await under.store.remove("absent.bin");
+    await under.store.put("gone.bin", Readable.from([Buffer.from("x")]), options);
+    await under.store.remove("gone.bin");
+    expect(await under.store.open("gone.bin")).toBeUndefined();
+  });
+
+  it.each([1, 20])("keeps nothing of a source that breaks after %i MB", async (megabytes) => {
+    const before = under.kept();
+    async function* cut() {
+      for (let sent = 0; sent < megabytes; sent += 1) yield Buffer.alloc(megabyte, 1);
+      throw new Error("the source broke");
+    }
+    await expect(under.store.put("cut.bin", cut(), options)).rejects.toThrow("the source broke");
+    expect(under.kept()).toEqual(before);
+  });
+
+  it.each([0, 20])(
+    "ends an endless source at its limit of %i MB, and keeps nothing",
+    async (megabytes) => {
+      const before = under.kept();
+      let sent = 0;
+      let closed = false;
+      async function* endless() {
+        try {
+          for (;;) {
+            sent += megabyte;
+            yield Buffer.alloc(megabyte, 1);
+          }
+        } finally {
+          closed = true;
+        }
+      }
+      const bytesMax = megabytes * megabyte + 10;
+      await expect(
+        under.store.put("endless.bin", endless(), { ...options, bytesMax }),
+      ).rejects.toThrow(FileTooLargeError);
+      expect(sent).toBeLessThanOrEqual((megabytes + 1) * megabyte);
+      expect(closed).toBe(true);
+      expect(under.kept()).toEqual(before);
+    },
+  );
+
+  it("leaves the old file where a new one fails", async () => {
+    await under.store.put("kept.bin", Readable.from([Buffer.from("old")]), options);
+    async function* cut() {
+      yield Buffer.from("ne");
+      throw new Error("the source broke");
+    }
+    await expect(under.store.put("kept.bin", cut(), options)).rejects.toThrow("the source broke");
+    expect((await read("kept.bin")).toString()).toBe("old");
+  });
+
+  it("lets go of a file that is not read to its end", async () => {
+    await under.store.put("large.bin", Readable.from([Buffer.alloc(4 * megabyte)]), options);
+    const { stream } = (await under.store.open("large.bin"))!;
+    await once(stream, "readable");
+    stream.destroy();
+    await once(stream, "close");
+    expect((await read("large.bin")).length).toBe(4 * megabyte);
+  });
+
+  it.each(["", ".", "..", "../x", "a/b", "a\\b", ".hidden", "a\0b", "x".repeat(129)])(
+    "takes no name that leads elsewhere: %j",
+    async (name) => {
+      expect(isFileName(name)).toBe(false);
+      await expect(
+        under.store.put(name, Readable.from([Buffer.from("x")]), options),
+      ).rejects.toThrow("not a file name");
+      await expect(under.store.open(name)).rejects.toThrow("not a file name");
+      await expect((async () => under.store.remove(name))()).rejects.toThrow("not a file name");
+    },
+  );
+});
+
+it("uploads to a bucket one part at a time", async () => {
+  const server = await startS3();
+  const store = await openFileStore(server.options, "");
+  async function* large() {
+    for (let sent = 0; sent < 30; sent += 1) yield Buffer.alloc(megabyte, sent);
+  }
+  await store.put("large.bin", large(), options);
+  expect(server.largestBytes()).toBe(8 * megabyte);
+  await store.close();
+  await server.close();
+});
+
+it("names cannot be guessed: 128 random bits", () => {
+  expect(newFileName("video/mp4")).toMatch(/^[0-9a-f]{32}\.mp4$/);
+  const names = Array.from({ length: 1000 }, () => newFileName("image/png"));
+  expect(new Set(names).size).toBe(1000);
+});
+
+it("a start removes what dead processes left half-written, and nothing else", async () => {
+  const dataDir = temporaryDirectory();
+  const directory = join(dataDir, "files");
+  mkdirSync(directory);
+  const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
+  const dayOld = Date.now() / 1000 - 90_000;
+  const parts = {
+    "of a dead process": `.part-${host}-2147483646-aaaaaaaaaaaa-1`,
+    "of an earlier process of our number": `.part-${host}-${process.pid}-aaaaaaaaaaaa-1`,
+    "of a live process": `.part-${host}-${process.ppid}-aaaaaaaaaaaa-1`,
+    "of another machine, new": `.part-elsewhere-1-aaaaaaaaaaaa-1`,
+    "of another machine, old": `.part-elsewhere-1-aaaaaaaaaaaa-2`,
+  };
+  for (const name of [...Object.values(parts), "whole.mp4"])
+    writeFileSync(join(directory, name), "x");
+  utimesSync(join(directory, parts["of another machine, old"]), dayOld, dayOld);
+  await openFileStore({ kind: "local" }, dataDir);
+  expect(readdirSync(directory).sort()).toEqual(
+    [parts["of a live process"], parts["of another machine, new"], "whole.mp4"].sort(),
+  );
+});
+
+it("a bucket that cannot be reached fails the put, and closes its source", async () => {
+  const server = await startS3();
+  await server.close();
+  const store = await openFileStore(server.options, "");
+  const source = Readable.from([Buffer.from("x"), Buffer.from("y")]);
+  await expect(store.put("x.bin", source, options)).rejects.toThrow("ECONNREFUSED");
+  expect(source.destroyed).toBe(true);
+  await store.close();
+});
