@@ -1,8 +1,8 @@
 /** What `GET /v1/models` tells of each model. MODELS rows; wire notes, gaps section 7. */
-import { formatUsd } from "../base/money.ts";
-import { type Catalog, type TextRates } from "../catalog/index.ts";
-import { modelsFor, openScope, type CallableModel } from "../routing/index.ts";
+import type { Catalog } from "../catalog/index.ts";
+import { isMediaModel, modelsFor, openScope, type CallableModel } from "../routing/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
+import { embeddingPricing, mediaPricing, textPricing } from "./pricing.ts";
 import { parametersOf } from "./supported.ts";
 
 /** The models a caller can really call; without a caller every model (AUTH-06, MODELS-06). */
@@ -26,44 +26,38 @@ function renderModel(catalog: Catalog, callable: CallableModel) {
     owned_by: model.id.slice(0, Math.max(model.id.indexOf("/"), 0)) || "tollgate",
     name: model.name ?? model.id,
     description: model.description ?? "",
-    context_length: model.contextLength,
+    context_length: isMediaModel(callable) ? 0 : callable.model.contextLength,
     ...modalities(model),
     endpoints: model.endpoints,
     supported_parameters: parametersOf(callable),
-    pricing: model.kind === "text" ? pricingRows(offers[0]!.price) : [inputRow(offers[0]!.price)],
+    pricing: pricingOf(callable),
     providers: [...new Set(offers.map((offer) => offer.provider))].map((id) => ({
       id,
       supply_tier: catalog.providers.get(id)!.tier,
-      supports_streaming: model.kind === "text",
+      supports_streaming: isMediaModel(callable)
+        ? callable.offers.some(({ provider, streaming }) => provider === id && streaming)
+        : model.kind === "text",
     })),
   };
 }
 
-/** What goes in and what comes out. Vectors are no tokens: an embedding model has none to put out. */
-function modalities(model: CallableModel["model"]) {
-  return model.kind === "text"
-    ? {
-        max_output_tokens: model.maxOutputTokens,
-        architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
-      }
-    : {
-        max_output_tokens: 0,
-        architecture: { input_modalities: ["text"], output_modalities: ["embeddings"] },
-      };
+function pricingOf(callable: CallableModel) {
+  if (isMediaModel(callable)) return mediaPricing(callable.offers[0]!.price);
+  const { price } = callable.offers[0]!;
+  return callable.model.kind === "text" ? textPricing(price) : embeddingPricing(price);
 }
 
-const perMillion = (billable: string, nano: bigint) => ({
-  billable,
-  unit: "million_tokens",
-  price_usd: formatUsd(nano),
-});
-
-const inputRow = (rates: TextRates) => perMillion("input_tokens", rates.input);
-
-/** The rates of the first offer, in USD per million tokens. */
-const pricingRows = (rates: TextRates) => [
-  inputRow(rates),
-  perMillion("cache_read_tokens", rates.cacheRead ?? rates.input),
-  perMillion("cache_write_tokens", rates.cacheWrite ?? rates.input),
-  perMillion("output_tokens", rates.output),
-];
+/** What goes in and what comes out. Vectors, images and videos are no text tokens: there are none to put out. */
+function modalities(model: CallableModel["model"]) {
+  if (model.kind === "text") {
+    return {
+      max_output_tokens: model.maxOutputTokens,
+      architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
+    };
+  }
+  const architecture =
+    model.kind === "embedding"
+      ? { input_modalities: ["text"], output_modalities: ["embeddings"] }
+      : { input_modalities: ["text", "image"], output_modalities: [model.kind] };
+  return { max_output_tokens: 0, architecture };
+}

@@ -8,8 +8,9 @@ import {
   type Offer,
   type ParameterDomain,
 } from "../catalog/index.ts";
+import { mediaParameters } from "../media/index.ts";
 import { codecs, type CanonicalFieldName } from "../protocols/index.ts";
-import type { CallableModel } from "../routing/index.ts";
+import { isMediaModel, type CallableModel } from "../routing/index.ts";
 
 /** The canonical field of each parameter that can be converted; the others exist where a protocol has them itself. */
 const fields: Readonly<Record<string, CanonicalFieldName>> = {
@@ -32,8 +33,10 @@ const fields: Readonly<Record<string, CanonicalFieldName>> = {
   store: "store",
 };
 
-/** The domains of the parameters that at least one of the offers carries. */
-export function parametersOf({ model, offers }: CallableModel): Record<string, ParameterDomain> {
+/** The domains of the parameters that at least one of the offers carries; of a media model those of its family. */
+export function parametersOf(callable: CallableModel): Record<string, ParameterDomain> {
+  if (isMediaModel(callable)) return mediaParameters(callable.model.family);
+  const { model, offers } = callable;
   const supported = Object.entries(supportedParameters(model));
   return Object.fromEntries(
     supported.filter(([name]) => offers.some((offer) => carries(offer.protocol, name))),

@@ -3,7 +3,7 @@
  * An image of `high` quality has one token for each patch of 16x16 pixels and one for each row of patches; `medium` has
  * patches of 32x32, `low` of 64x64. That gives the vendor's list: 272, 1056 and 4160 for 1024x1024.
  */
-import { parseSize } from "./sizes.ts";
+import { parseSize, sizeFault } from "./sizes.ts";
 import type { ImageRequest } from "./types.ts";
 
 export interface ImageTokens {
@@ -31,12 +31,15 @@ function tokensOfSize(size: string, quality: string): number {
   return Math.ceil(width / side) * rows + rows;
 }
 
-/** Tokens of one output image; of the dearest of `autoSizes` where the call leaves the size to the vendor. */
-export function tokensOfImage(
+/**
+ * Tokens of one output image; of the dearest of `autoSizes` where the call leaves the size to the vendor, or where it names
+ * one that the vendor is left to refuse.
+ */
+function tokensOfImage(
   { size, quality }: Pick<ImageRequest, "size" | "quality">,
   autoSizes: readonly string[],
 ): number {
-  const sizes = size !== undefined && parseSize(size) ? [size] : autoSizes;
+  const sizes = size !== undefined && sizeFault(size) === undefined ? [size] : autoSizes;
   return Math.max(...sizes.map((one) => tokensOfSize(one, quality ?? "auto")));
 }
 
@@ -54,5 +57,16 @@ export function imageTokens(
     inputImageTokens: inputs * each,
     outputTextTokens: count * outputTextTokensMost,
     outputImageTokens: count * tokensOfImage(request, autoSizes) + previews,
+  };
+}
+
+const bytesPerTextToken = 4;
+
+/** What is billed where a vendor tells nothing: as above, but without what is only possible. */
+export function untoldImageTokens(most: ImageTokens): ImageTokens {
+  return {
+    ...most,
+    inputTextTokens: Math.ceil(most.inputTextTokens / bytesPerTextToken),
+    outputTextTokens: 0,
   };
 }

@@ -4,12 +4,14 @@
  */
 import { families } from "./families/index.ts";
 import type { UsageBasis } from "./family.ts";
-import { imageTokens, type ImageTokens } from "./image-tokens.ts";
+import { imageTokens, untoldImageTokens, type ImageTokens } from "./image-tokens.ts";
 import type { ImageRequest, MediaRequest, MediaUsage, ToldUsage, VideoRequest } from "./types.ts";
 
 /** The largest usage the request can lead to: dearest size and quality where it leaves them open. */
 export function mediaBound(request: MediaRequest): MediaUsage {
-  return request.kind === "video" ? videoUsage(request, {}) : imageUsage(request, {}, request.n);
+  return request.kind === "video"
+    ? videoUsage(request, {})
+    : imageUsage(request, undefined, request.n);
 }
 
 /**
@@ -67,17 +69,19 @@ const toldNames = [
   "outputImageTokens",
 ] as const satisfies readonly (keyof ImageTokens & keyof ToldUsage)[];
 
-function imageUsage(request: ImageRequest, told: ToldUsage, count: number): MediaUsage {
+function toldImageTokens(told: ToldUsage): ImageTokens | undefined {
+  if (!toldNames.some((name) => isCount(told[name]))) return undefined;
+  const counts = toldNames.map((name) => [name, Math.ceil(countOf(told[name], 0))]);
+  return Object.fromEntries(counts);
+}
+
+/** `told` undefined: as much as there can be. A vendor that told one count told all it has; the others are 0. */
+function imageUsage(request: ImageRequest, told: ToldUsage | undefined, count: number): MediaUsage {
   const basis = families[request.family].usage;
   if (basis.unit === "image_tokens") {
     const most = imageTokens(request, count, basis.autoSizes);
-    // A vendor that told any count told all it has: what it left out is 0, and not what it could have been.
-    const toldAny = toldNames.some((name) => isCount(told[name]));
-    const counts = toldNames.map((name) => [
-      name,
-      Math.ceil(countOf(told[name], toldAny ? 0 : most[name])),
-    ]);
-    return { unit: "image_tokens", ...(Object.fromEntries(counts) as unknown as ImageTokens) };
+    const tokens = told ? (toldImageTokens(told) ?? untoldImageTokens(most)) : most;
+    return { unit: "image_tokens", ...tokens };
   }
   return {
     unit: "images",

@@ -1,6 +1,12 @@
 /** Routing's door: a model id and a scope in, offers in order out. Design section 7. */
 export { parseModelId, type ParsedModelId, type Strategy } from "./model-id.ts";
-export { modelsFor, openScope, type CallableModel, type RoutingScope } from "./scope.ts";
+export {
+  isMediaModel,
+  modelsFor,
+  openScope,
+  type CallableModel,
+  type RoutingScope,
+} from "./scope.ts";
 export {
   mediaModel,
   planMedia,

@@ -5,10 +5,13 @@
 import type {
   Catalog,
   EmbeddingModel,
+  ImageModel,
+  MediaOffer,
   Model,
   Offer,
   Provider,
   TextModel,
+  VideoModel,
 } from "../catalog/index.ts";
 import type { Strategy } from "./model-id.ts";
 
@@ -53,23 +56,28 @@ export function providerExclusion(scope: RoutingScope, provider: Provider): stri
   return undefined;
 }
 
-/** A model a caller can call, with the offers its scope leaves. */
-export interface CallableModel {
-  readonly model: TextModel | EmbeddingModel;
-  readonly offers: readonly Offer[];
+interface CallableMediaModel {
+  readonly model: ImageModel | VideoModel;
+  readonly offers: readonly MediaOffer[];
 }
 
+/** A model a caller can call, with the offers its scope leaves. */
+export type CallableModel =
+  | CallableMediaModel
+  | { readonly model: TextModel | EmbeddingModel; readonly offers: readonly Offer[] };
+
+export const isMediaModel = (callable: CallableModel): callable is CallableMediaModel =>
+  callable.model.kind === "image" || callable.model.kind === "video";
+
 function callable(catalog: Catalog, scope: RoutingScope, model: Model): CallableModel | undefined {
-  if ((model.kind !== "text" && model.kind !== "embedding") || model.endpoints.length === 0) {
-    return undefined;
-  }
-  if (!modelAllowed(scope, model.id)) return undefined;
-  const all: readonly Offer[] = model.offers;
+  if (model.endpoints.length === 0 || !modelAllowed(scope, model.id)) return undefined;
+  const all: readonly (Offer | MediaOffer)[] = model.offers;
   const offers = all.filter((offer) => {
     const provider = catalog.providers.get(offer.provider);
     return provider !== undefined && providerExclusion(scope, provider) === undefined;
   });
-  return offers.length === 0 ? undefined : { model, offers };
+  // The offers of a model are of its own kind.
+  return offers.length === 0 ? undefined : ({ model, offers } as CallableModel);
 }
 
 /** The models a caller can call, in the catalogue's order. For `GET /v1/models`; without a key use `openScope`. */

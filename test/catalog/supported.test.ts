@@ -70,3 +70,53 @@ describe("supported_parameters", () => {
     expect(tried).toBeGreaterThan(10);
   });
 });
+
+describe("a media model in the list", () => {
+  it("tells its endpoints, its fields and its price by the tier that is asked for", () => {
+    const video = listed.get("sandbox/video-model-v1")!;
+    expect(video).toMatchObject({
+      context_length: 0,
+      max_output_tokens: 0,
+      architecture: { input_modalities: ["text", "image"], output_modalities: ["video"] },
+      endpoints: ["tasks", "videos_generations"],
+      pricing: [
+        {
+          billable: "output_video_seconds",
+          unit: "second",
+          price_usd: "0.05",
+          when: { resolution: "480p" },
+        },
+        {
+          billable: "output_video_seconds",
+          unit: "second",
+          price_usd: "0.07",
+          when: { resolution: "720p" },
+        },
+        { billable: "input_images", unit: "image", price_usd: "0.01" },
+      ],
+      providers: [{ id: "sandbox-xai", supply_tier: "community", supports_streaming: false }],
+    });
+    expect(video.supported_parameters).toMatchObject({
+      duration: { type: "integer", min: 1, max: 15, default: 8 },
+      resolution: { type: "enum", values: ["480p", "720p"], default: "480p" },
+      audio: { type: "boolean", default: true },
+      generate_audio: { type: "boolean", default: true },
+      reference_images: { type: "array", max: 14 },
+    });
+  });
+
+  it.each([
+    ["image-model-a", ["images_generations", "images_edits"], 4],
+    ["image-model-b", ["images_edits", "tasks"], 4],
+    ["task-image-model-1", ["tasks"], 5],
+    ["task-image-model-2", ["tasks"], 4],
+    ["image-model-c", ["tasks"], 2],
+    ["video-model-v1.5", ["tasks", "videos_generations"], 4],
+    ["video-model-seconds", ["tasks"], 4],
+    ["video-model-tokens", ["tasks"], 1],
+  ])("%s is listed at %j, with %i prices", (name, endpoints, prices) => {
+    const model = listed.get(`sandbox/${name}`)!;
+    expect([model.endpoints, model.pricing.length]).toEqual([endpoints, prices]);
+    expect(Object.keys(model.supported_parameters)).toContain("prompt");
+  });
+});

@@ -312,6 +312,15 @@ describe("modelsFor", () => {
       "sandbox/generate-content",
       "sandbox/multi",
       "sandbox/embedding",
+      "sandbox/image-model-a",
+      "sandbox/image-model-b",
+      "sandbox/task-image-model-1",
+      "sandbox/task-image-model-2",
+      "sandbox/image-model-c",
+      "sandbox/video-model-v1",
+      "sandbox/video-model-v1.5",
+      "sandbox/video-model-seconds",
+      "sandbox/video-model-tokens",
     ]);
   });
 

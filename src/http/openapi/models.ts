@@ -8,7 +8,9 @@ const domain = Type.Object(
   {
     type: oneOf("enum", "integer", "number", "boolean", "string", "object", "array"),
     values: Type.Optional(Type.Array(Type.Unsafe({ type: ["string", "number"] }))),
-    min: Type.Optional(Type.Number({ description: "For arrays: of the number of items." })),
+    min: Type.Optional(
+      Type.Number({ description: "For arrays: of the number of items; for texts of characters." }),
+    ),
     max: Type.Optional(Type.Number()),
     default: Type.Optional(Type.Unsafe({})),
     pattern: Type.Optional(Type.String()),
@@ -24,25 +26,43 @@ const model = Type.Object({
   owned_by: Type.String(),
   name: Type.String(),
   description: Type.String(),
-  context_length: Type.Integer({ description: "Tokens, input and output together." }),
+  context_length: Type.Integer({
+    description: "Tokens, input and output together; 0 where nothing is counted in them.",
+  }),
   max_output_tokens: Type.Integer({ description: "0 for a model that puts out no text." }),
   architecture: Type.Object({
     input_modalities: Type.Array(Type.String()),
     output_modalities: Type.Array(Type.String()),
   }),
   endpoints: Type.Array(
-    oneOf("chat_completions", "responses", "messages", "generate_content", "embeddings"),
+    oneOf(
+      "chat_completions",
+      "responses",
+      "messages",
+      "generate_content",
+      "embeddings",
+      "images_generations",
+      "images_edits",
+      "tasks",
+      "videos_generations",
+    ),
     { description: "The endpoints that answer for this model." },
   ),
   supported_parameters: Type.Record(Type.String(), domain, {
     description:
-      "The parameters the model takes, by their chat-completions names; of an embedding model by those of its own endpoint.",
+      "The parameters the model takes, by their chat-completions names; of an embedding, image or video model by those of its own endpoints.",
   }),
   pricing: Type.Array(
     Type.Object({
       billable: Type.String({ examples: ["input_tokens"] }),
       unit: Type.String({ examples: ["million_tokens"] }),
       price_usd: usd("USD per unit."),
+      when: Type.Optional(
+        Type.Record(Type.String(), Type.String(), {
+          description: "The tier the price holds for, such as a resolution.",
+          examples: [{ resolution: "480p" }],
+        }),
+      ),
     }),
   ),
   providers: Type.Array(
