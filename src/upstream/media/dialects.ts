@@ -3,15 +3,23 @@ import type { Note } from "../../base/notes.ts";
 import type { Dialect } from "../../catalog/index.ts";
 import type { MediaRequest } from "../../media/index.ts";
 import { arkVideo } from "./ark.ts";
+import { dashscopeImages } from "./dashscope-images.ts";
 import { dashscopeVideo } from "./dashscope-video.ts";
+import { openaiImages } from "./openai-images.ts";
 import type { MediaDialect } from "./types.ts";
+import { xaiImages } from "./xai-images.ts";
 import { xaiVideo } from "./xai-video.ts";
 
 const dialects: Readonly<
   Record<MediaRequest["kind"], Partial<Readonly<Record<Dialect, MediaDialect>>>>
 > = {
   video: { xai: xaiVideo, dashscope: dashscopeVideo, ark: arkVideo },
-  image: {},
+  image: {
+    openai: openaiImages,
+    "openai-compatible": openaiImages,
+    xai: xaiImages,
+    dashscope: dashscopeImages,
+  },
 };
 
 /** How a vendor is asked for images or videos; undefined where it makes none. */

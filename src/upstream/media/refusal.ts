@@ -56,18 +56,22 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
       message: `The provider failed with status ${status}.`,
     };
   }
+  // Moderation speaks of the request, also where a stream that had begun is broken off with it.
+  if (contentPolicy.test(code)) {
+    const told = { code: "content_policy_violation", message };
+    return { blame: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...told };
+  }
   const { blame, retrySame, hurtsHealth, error } = outcomeOfStatus(
     status,
     { message, param },
     undefined,
   );
-  const callerCode = contentPolicy.test(code) ? "content_policy_violation" : "invalid_argument";
   return {
     blame,
     retrySame: retrySame && !uncertain,
     hurtsHealth,
     uncertain,
-    code: blame === "caller" ? callerCode : error.code,
+    code: blame === "caller" ? "invalid_argument" : error.code,
     message: error.message,
   };
 }

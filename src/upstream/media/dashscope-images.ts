@@ -1,0 +1,91 @@
+/**
+ * DashScope's images, as tasks: one user message with the pictures and the prompt. Sizes are written with an asterisk, or as
+ * a tier. Results stand in `output.choices`, or in `output.results` where an older model made them.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { ImageRequest } from "../../media/index.ts";
+import { dashscopeTasks, readTask, serviceAsk } from "./dashscope.ts";
+import { emptyJob, failedJob } from "./refusal.ts";
+import { DataUrl, jsonParts, streamedBody } from "./streamed-body.ts";
+import type { MediaDialect, MediaResult, MediaState } from "./types.ts";
+import { droppedFields, objectIn, sent, textIn } from "./wire.ts";
+
+/** The side of a square of each tier, in pixels. */
+const tierSides: Readonly<Record<string, number>> = { "1K": 1024, "2K": 2048, "4K": 4096 };
+
+/** Pixels of a ratio at a tier: the tier's area, each side rounded to 16. */
+function ratioSize(ratio: string, tier: string): string | undefined {
+  const [across, down] = ratio.split(":").map(Number);
+  const side = tierSides[tier];
+  if (side === undefined || !across || !down) return undefined;
+  const scaled = (factor: number) => Math.round((side * Math.sqrt(factor)) / 16) * 16;
+  return `${scaled(across / down)}*${scaled(down / across)}`;
+}
+
+function sizeOf({ size, aspectRatio, imageSize }: ImageRequest): string | undefined {
+  if (size !== undefined && size !== "auto") return size.replace("x", "*");
+  if (aspectRatio === undefined || aspectRatio === "auto") return imageSize;
+  return ratioSize(aspectRatio, imageSize ?? "1K") ?? imageSize;
+}
+
+function bodyParts(request: ImageRequest, model: string) {
+  return jsonParts({
+    model,
+    input: {
+      messages: [
+        {
+          role: "user",
+          content: [
+            ...request.images.map((upload) => ({ image: new DataUrl(upload) })),
+            { text: request.prompt },
+          ],
+        },
+      ],
+    },
+    parameters: sent({
+      n: request.n,
+      size: sizeOf(request),
+      negative_prompt: request.negativePrompt,
+      prompt_extend: request.promptExtend,
+      watermark: request.watermark,
+      seed: request.seed,
+    }),
+  });
+}
+
+const listIn = (value: unknown): WireObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
+
+/** Addresses in `choices`, message by message, and in the older `results`, where a picture may have failed by itself. */
+function madeImages(output: WireObject): MediaState {
+  const contents = listIn(output["choices"]).flatMap((choice) =>
+    listIn(objectIn(choice["message"])["content"]),
+  );
+  const older = listIn(output["results"]);
+  const urls = [...contents.map((part) => part["image"]), ...older.map((item) => item["url"])];
+  const results = urls.flatMap((value): MediaResult[] => {
+    const url = textIn(value);
+    return url === undefined ? [] : [{ from: "url", url }];
+  });
+  if (results.length > 0) return { state: "succeeded", results, told: {} };
+  const failed = older.find((item) => textIn(item["code"]) !== undefined);
+  return failed ? failedJob(textIn(failed["code"]), textIn(failed["message"])) : emptyJob;
+}
+
+export const dashscopeImages: MediaDialect = {
+  ...dashscopeTasks,
+  pollSeconds: 3,
+  submit: (provider, apiKey, job) =>
+    serviceAsk(
+      provider,
+      apiKey,
+      "image-generation/generation",
+      streamedBody(bodyParts(job.request as ImageRequest, job.upstreamModel), job.open),
+    ),
+  lost: (request) =>
+    droppedFields(request, [
+      ...(["mask", "quality", "background", "outputFormat", "outputCompression"] as const),
+      ...(["inputFidelity", "moderation", "user"] as const),
+    ]),
+  readPoll: (status, body) => readTask(status, body, madeImages),
+};

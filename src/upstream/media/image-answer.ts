@@ -1,0 +1,74 @@
+/**
+ * Reading the image answers of OpenAI and xAI, which share a shape: `{data: [{b64_json | url, revised_prompt}], usage}`.
+ * xAI adds `respect_moderation: false` to a picture it withholds, and tells no tokens.
+ */
+import type { WireObject } from "../../base/json.ts";
+import { blockedJob, emptyJob } from "./refusal.ts";
+import type { MediaRefusal, MediaResult, MediaState, Rendered, ToldUsage } from "./types.ts";
+import {
+  countIn,
+  isSuccess,
+  objectIn,
+  readObject,
+  readRefusal,
+  textIn,
+  unreadable,
+} from "./wire.ts";
+
+function resultOf(item: WireObject): MediaResult | undefined {
+  const base64 = textIn(item["b64_json"]);
+  if (base64 !== undefined) return { from: "base64", base64 };
+  const url = textIn(item["url"]);
+  return url === undefined ? undefined : { from: "url", url };
+}
+
+/** The tokens a vendor tells; without details all input is text and all output picture. */
+export function imageTokensIn(usage: unknown): ToldUsage {
+  const wire = objectIn(usage);
+  const input = objectIn(wire["input_tokens_details"]);
+  const output = objectIn(wire["output_tokens_details"]);
+  const outputText = countIn(output["text_tokens"]);
+  const inputTotal = countIn(wire["input_tokens"]);
+  const outputTotal = countIn(wire["output_tokens"]);
+  const inputImage = countIn(input["image_tokens"]);
+  return {
+    inputTextTokens: countIn(input["text_tokens"]) ?? rest(inputTotal, inputImage),
+    inputImageTokens: inputImage ?? (inputTotal === undefined ? undefined : 0),
+    outputTextTokens: outputText ?? (outputTotal === undefined ? undefined : 0),
+    outputImageTokens: countIn(output["image_tokens"]) ?? rest(outputTotal, outputText),
+  };
+}
+
+const rest = (total: number | undefined, part: number | undefined): number | undefined =>
+  total === undefined ? undefined : Math.max(0, total - (part ?? 0));
+
+export const renderedIn = (wire: WireObject): Rendered => ({
+  size: textIn(wire["size"]),
+  quality: textIn(wire["quality"]),
+  background: textIn(wire["background"]),
+  outputFormat: textIn(wire["output_format"]),
+});
+
+/** The answer to an image request: all pictures at once. Withheld ones are left out; `failed` where none is left. */
+export function imagesIn(status: number, body: Buffer): MediaState | MediaRefusal {
+  if (!isSuccess(status)) return readRefusal(status, body);
+  const wire = readObject(body);
+  const data = wire?.["data"];
+  if (!wire || !Array.isArray(data)) return unreadable(status);
+  const items = data.map(objectIn);
+  const shown = items.flatMap((item) => {
+    const result = item["respect_moderation"] === false ? undefined : resultOf(item);
+    return result ? [{ result, revisedPrompt: textIn(item["revised_prompt"]) }] : [];
+  });
+  if (shown.length === 0) {
+    const withheld = items.some((item) => item["respect_moderation"] === false);
+    return withheld ? blockedJob() : emptyJob;
+  }
+  return {
+    state: "succeeded",
+    results: shown.map(({ result }) => result),
+    revisedPrompts: shown.map(({ revisedPrompt }) => revisedPrompt),
+    told: imageTokensIn(wire["usage"]),
+    rendered: renderedIn(wire),
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * Reading an image stream: `image_generation.partial_image`, `image_edit.partial_image`, their `.completed`, and `error`.
+ * Pure: bytes in, events out, whatever the cuts. Wire: no `[DONE]`; fewer partial images than asked for are legal.
+ */
+import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse.ts";
+import { imageTokensIn, renderedIn } from "./image-answer.ts";
+import type { MediaRefusal, Rendered, ToldUsage } from "./types.ts";
+import { countIn, readObject, readRefusal, textIn } from "./wire.ts";
+
+/** One event of an image stream. */
+export type ImageEvent =
+  | {
+      readonly type: "partial";
+      /** From 0. */
+      readonly index: number;
+      readonly base64: string;
+      readonly rendered: Rendered;
+    }
+  | {
+      readonly type: "completed";
+      readonly base64: string;
+      readonly rendered: Rendered;
+      readonly told: ToldUsage;
+    }
+  /** The stream failed, or cannot be read. Nothing follows it. */
+  | { readonly type: "error"; readonly refusal: MediaRefusal };
+
+export interface ImageEventReader {
+  /** Takes the next bytes; returns the events they complete. */
+  push(bytes: Uint8Array): ImageEvent[];
+  /** At the end of the stream; an `error` where no picture was completed. */
+  end(): ImageEvent[];
+}
+
+/** A picture of 3840x2160 without loss, in base64. */
+const eventBytesMax = 64 * 1024 * 1024;
+
+const broken = (message: string): ImageEvent => ({
+  type: "error",
+  refusal: { state: "refused", status: 502, message },
+});
+
+/** A reader for one stream. */
+export function createImageEventReader(): ImageEventReader {
+  const parser = createSseParser(eventBytesMax);
+  let completed = false;
+  let failed = false;
+
+  function taken(events: readonly SseEvent[]): ImageEvent[] {
+    const read: ImageEvent[] = [];
+    for (const event of events) {
+      if (failed) break;
+      const next = eventOf(event);
+      if (!next) continue;
+      completed ||= next.type === "completed";
+      failed = next.type === "error";
+      read.push(next);
+    }
+    return read;
+  }
+
+  /** Runs the parser, whose only failure is an event without an end. */
+  function guarded(step: () => SseEvent[]): ImageEvent[] {
+    if (failed) return [];
+    try {
+      return taken(step());
+    } catch (error) {
+      if (!(error instanceof SseOverflowError)) throw error;
+      failed = true;
+      return [broken("the provider's stream has an event without an end")];
+    }
+  }
+
+  return {
+    push: (bytes) => guarded(() => parser.push(bytes)),
+    end() {
+      const last = guarded(() => parser.end());
+      if (completed || failed) return last;
+      failed = true;
+      return [...last, broken("the provider's stream ended without a picture")];
+    },
+  };
+}
+
+/** One event read; undefined for those that are not ours, such as `[DONE]`. */
+function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
+  const bytes = Buffer.from(data);
+  const wire = readObject(bytes);
+  if (!wire) return undefined;
+  if (event === "error" || wire["type"] === "error" || (wire["error"] ?? null) !== null)
+    return { type: "error", refusal: readRefusal(502, bytes) };
+  const type = textIn(wire["type"]) ?? event ?? "";
+  const kind = /^image_(?:generation|edit)\.(partial_image|completed)$/.exec(type)?.[1];
+  if (kind === undefined) return undefined;
+  const base64 = textIn(wire["b64_json"]);
+  if (base64 === undefined) return broken("the provider's stream has an event without a picture");
+  const rendered = renderedIn(wire);
+  return kind === "completed"
+    ? { type: "completed", base64, rendered, told: imageTokensIn(wire["usage"]) }
+    : { type: "partial", index: countIn(wire["partial_image_index"]) ?? 0, base64, rendered };
+}

@@ -1,0 +1,103 @@
+/**
+ * OpenAI's images: `POST /images/generations` as JSON, `POST /images/edits` as a form. Both answer at once, with base64,
+ * or stream (`image-events.ts`). The openai-compatible vendors are asked the same way.
+ */
+import type { WireObject } from "../../base/json.ts";
+import type { ImageRequest } from "../../media/index.ts";
+import type { Note } from "../../base/notes.ts";
+import { imagesIn } from "./image-answer.ts";
+import { multipartBody, type FormPart } from "./multipart.ts";
+import { synchronous } from "./synchronous.ts";
+import type { MediaDialect, MediaJob } from "./types.ts";
+import { bearerAsk, droppedFields, sent } from "./wire.ts";
+
+/** Compression is a word of lossy formats; with another one the vendor refuses it. */
+const lossy = (request: ImageRequest): boolean =>
+  request.outputFormat === "jpeg" || request.outputFormat === "webp";
+
+/** The gpt-image-2 line always edits with high fidelity, and refuses the parameter. */
+const takesFidelity = (model: string): boolean => !model.startsWith("gpt-image-2");
+
+const editing = (request: ImageRequest): boolean => request.images.length > 0;
+
+/** The fields of both endpoints, by the vendor's names. */
+function optionsOf(request: ImageRequest, model: string): WireObject {
+  return sent({
+    n: request.n,
+    size: request.size,
+    quality: request.quality,
+    background: request.background,
+    output_format: request.outputFormat,
+    output_compression: lossy(request) ? request.outputCompression : undefined,
+    input_fidelity: editing(request) && takesFidelity(model) ? request.inputFidelity : undefined,
+    moderation: request.moderation,
+    user: request.user,
+    ...(request.stream === true
+      ? { stream: true, partial_images: request.partialImages }
+      : undefined),
+  });
+}
+
+const extensionOf = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" } as const;
+
+/** One file is `image`, several are `image[]` each, as OpenAI's own clients send them. */
+function editForm(request: ImageRequest, model: string): FormPart[] {
+  const name = request.images.length > 1 ? "image[]" : "image";
+  const files = request.images.map((upload, index) => ({
+    name,
+    filename: `image-${index + 1}.${extensionOf[upload.mediaType]}`,
+    upload,
+  }));
+  const { mask } = request;
+  const options = Object.entries(optionsOf(request, model));
+  return [
+    { name: "model", text: model },
+    { name: "prompt", text: request.prompt },
+    ...files,
+    ...(mask ? [{ name: "mask", filename: "mask.png", upload: mask }] : []),
+    ...options.map(([option, value]) => ({ name: option, text: String(value) })),
+  ];
+}
+
+function submit(
+  provider: Parameters<MediaDialect["submit"]>[0],
+  apiKey: string,
+  job: MediaJob,
+): ReturnType<MediaDialect["submit"]> {
+  const request = job.request as ImageRequest;
+  const accept = request.stream === true ? { accept: "text/event-stream" } : undefined;
+  if (!editing(request)) {
+    const options = optionsOf(request, job.upstreamModel);
+    const body = JSON.stringify({ model: job.upstreamModel, prompt: request.prompt, ...options });
+    const path = "/images/generations";
+    return bearerAsk(provider, apiKey, { method: "POST", path, body, headers: { ...accept } });
+  }
+  const form = multipartBody(editForm(request, job.upstreamModel), job.open);
+  return bearerAsk(provider, apiKey, {
+    method: "POST",
+    path: "/images/edits",
+    body: form.body,
+    headers: { ...accept, "content-type": form.contentType },
+  });
+}
+
+function lost(request: ImageRequest, model: string): Note[] {
+  const edits = editing(request);
+  return droppedFields(request, [
+    ...(edits ? [] : (["mask", "inputFidelity"] as const)),
+    ...(edits && !takesFidelity(model) ? (["inputFidelity"] as const) : []),
+    // 100 is no compression, as a lossless format has it.
+    ...(lossy(request) || request.outputCompression === 100
+      ? []
+      : (["outputCompression"] as const)),
+    ...(["aspectRatio", "imageSize", "negativePrompt", "promptExtend"] as const),
+    ...(["seed", "watermark"] as const),
+  ]);
+}
+
+export const openaiImages: MediaDialect = {
+  ...synchronous,
+  submit,
+  readSubmit: imagesIn,
+  lost: (request, upstreamModel) => lost(request as ImageRequest, upstreamModel),
+};

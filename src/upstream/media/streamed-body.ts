@@ -1,0 +1,83 @@
+/**
+ * Request bodies that carry uploaded pictures: text and files in turn, opened when they are sent and never whole in memory.
+ * Their length is known before, from the files' sizes, so that they go out with a Content-Length.
+ */
+import { Readable } from "node:stream";
+import { isObject } from "../../base/json.ts";
+import type { Upload } from "../../media/index.ts";
+import type { MediaBody, MediaJob } from "./types.ts";
+
+/** A file inside a body: its bytes as they are, or in base64. */
+export interface FilePart {
+  readonly upload: Upload;
+  readonly as: "bytes" | "base64";
+}
+
+export type BodyPart = string | FilePart;
+
+/** A body of these parts; one string where there is no file. `open` opens a file's bytes. */
+export function streamedBody(parts: readonly BodyPart[], open: MediaJob["open"]): MediaBody {
+  if (parts.every((part) => typeof part === "string")) return parts.join("");
+  return {
+    contentLength: parts.reduce((total, part) => total + lengthOf(part), 0),
+    open: () => Readable.from(chunksOf(parts, open), { objectMode: false }),
+  };
+}
+
+function lengthOf(part: BodyPart): number {
+  if (typeof part === "string") return Buffer.byteLength(part);
+  const { bytes } = part.upload;
+  return part.as === "bytes" ? bytes : Math.ceil(bytes / 3) * 4;
+}
+
+async function* chunksOf(
+  parts: readonly BodyPart[],
+  open: MediaJob["open"],
+): AsyncGenerator<Buffer> {
+  for (const part of parts) {
+    if (typeof part === "string") yield Buffer.from(part);
+    else if (part.as === "bytes") yield* open(part.upload) as AsyncIterable<Buffer>;
+    else yield* base64Of(open(part.upload) as AsyncIterable<Buffer>);
+  }
+}
+
+/** Base64 of a stream, three bytes at a time: what is left of a chunk goes before the next. */
+async function* base64Of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const whole = bytes.length - (bytes.length % 3);
+    rest = bytes.subarray(whole);
+    if (whole > 0) yield Buffer.from(bytes.toString("base64", 0, whole), "latin1");
+  }
+  if (rest.length > 0) yield Buffer.from(rest.toString("base64"), "latin1");
+}
+
+/** A picture in a JSON value, to be written as a `data:` URL. */
+export class DataUrl {
+  readonly upload: Upload;
+
+  constructor(upload: Upload) {
+    this.upload = upload;
+  }
+}
+
+/** JSON as the parts of a body: `DataUrl`s inside become files in base64, everything else is as JSON.stringify has it. */
+export function jsonParts(value: unknown): BodyPart[] {
+  if (value instanceof DataUrl) {
+    const { upload } = value;
+    return [`"data:${upload.mediaType};base64,`, { upload, as: "base64" }, '"'];
+  }
+  if (Array.isArray(value)) return joined("[", value.map(jsonParts), "]");
+  if (!isObject(value)) return [JSON.stringify(value)];
+  const members = Object.entries(value).map(([name, member]) => [
+    `${JSON.stringify(name)}:`,
+    ...jsonParts(member),
+  ]);
+  return joined("{", members, "}");
+}
+
+function joined(open: string, lists: readonly (readonly BodyPart[])[], close: string): BodyPart[] {
+  const inside = lists.flatMap((list, index) => (index === 0 ? list : [",", ...list]));
+  return [open, ...inside, close];
+}

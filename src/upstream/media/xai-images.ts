@@ -1,0 +1,52 @@
+/**
+ * xAI's images: `POST /images/generations` and `POST /images/edits`, both JSON, both answered at once. Pictures go in as
+ * `data:` URLs, which are streamed; tier and quality are always said, because the price hangs on them (rows TIMG1).
+ */
+import type { ImageRequest } from "../../media/index.ts";
+import { imagesIn } from "./image-answer.ts";
+import { DataUrl, jsonParts, streamedBody } from "./streamed-body.ts";
+import { synchronous } from "./synchronous.ts";
+import type { MediaDialect } from "./types.ts";
+import { bearerAsk, droppedFields, sent } from "./wire.ts";
+
+/** `auto` is the low tier. */
+const qualityOf = ({ quality }: ImageRequest): string =>
+  quality === undefined || quality === "auto" ? "low" : quality;
+
+function bodyParts(request: ImageRequest, model: string) {
+  const inputs = request.images.map((upload) => ({ url: new DataUrl(upload), type: "image_url" }));
+  return jsonParts(
+    sent({
+      model,
+      prompt: request.prompt,
+      n: request.n,
+      aspect_ratio: request.aspectRatio,
+      resolution: (request.imageSize ?? "1K").toLowerCase(),
+      quality: qualityOf(request),
+      response_format: "b64_json",
+      user: request.user,
+      image: inputs.length === 1 ? inputs[0] : undefined,
+      images: inputs.length > 1 ? inputs : undefined,
+    }),
+  );
+}
+
+export const xaiImages: MediaDialect = {
+  ...synchronous,
+  submit(provider, apiKey, job) {
+    const request = job.request as ImageRequest;
+    return bearerAsk(provider, apiKey, {
+      method: "POST",
+      path: request.images.length > 0 ? "/images/edits" : "/images/generations",
+      body: streamedBody(bodyParts(request, job.upstreamModel), job.open),
+    });
+  },
+  readSubmit: imagesIn,
+  // `moderation` is in no published list of xAI's parameters; `auto` is what it does anyway.
+  lost: (request) =>
+    droppedFields(request, [
+      ...(["size", "mask", "background", "outputFormat", "outputCompression"] as const),
+      ...(["inputFidelity", "moderation", "negativePrompt", "promptExtend"] as const),
+      ...(["seed", "watermark"] as const),
+    ]),
+};
