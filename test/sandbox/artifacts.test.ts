@@ -1,0 +1,101 @@
+/** Downloading what a vendor made: signed addresses, and what a script lets go wrong on the way. */
+import { describe, expect, it } from "vitest";
+import { finish, videoVendors } from "./media.ts";
+import { scripted, useSandbox } from "./support.ts";
+
+const sandbox = useSandbox();
+const vendor = videoVendors[0]!;
+
+async function videoUrl(artifact: object): Promise<string> {
+  const prompt = scripted({ artifact, task_seconds: 0 });
+  const { last } = await finish({ url: sandbox.url, vendor, prompt });
+  return vendor.videoUrl(last);
+}
+const download = async (artifact: object, init?: RequestInit) =>
+  fetch(await videoUrl(artifact), init);
+
+/** The bytes that arrive until the end, the break, or `most`. */
+async function read(response: Response, most = Infinity): Promise<{ bytes: number; end: string }> {
+  let bytes = 0;
+  try {
+    for await (const piece of response.body!) {
+      bytes += piece.length;
+      if (bytes > most) return { bytes, end: "enough" };
+    }
+  } catch {
+    return { bytes, end: "broken" };
+  }
+  return { bytes, end: "whole" };
+}
+
+describe("artifacts", () => {
+  it("a file says its type and length, the same each time, and HEAD tells without sending", async () => {
+    const url = await videoUrl({});
+    const [first, second] = [await fetch(url), await fetch(url)];
+    const bytes = Buffer.from(await first.arrayBuffer());
+    expect(first.headers.get("content-type")).toBe("video/mp4");
+    expect(Number(first.headers.get("content-length"))).toBe(bytes.length);
+    expect(bytes.equals(Buffer.from(await second.arrayBuffer()))).toBe(true);
+    const head = await fetch(url, { method: "HEAD" });
+    expect(Number(head.headers.get("content-length"))).toBe(bytes.length);
+  });
+
+  it("the address is good only as it was signed, and only without a key", async () => {
+    const url = await videoUrl({});
+    const unsigned = await fetch(url.replace(/Signature=.*/, "Signature=other"));
+    expect(unsigned.status).toBe(403);
+    expect((await fetch(url.replace(/\?.*/, ""))).status).toBe(403);
+    const keyed = await fetch(url, { headers: { authorization: "Bearer sandbox" } });
+    expect(keyed.status).toBe(400);
+    expect(await keyed.text()).toContain("<Code>InvalidArgument</Code>");
+  });
+
+  it("status, times: the first downloads fail, the next has the file", async () => {
+    const url = await videoUrl({ status: 500, times: 1 });
+    expect((await fetch(url)).status).toBe(500);
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  it("cut_after_bytes: breaks after so many bytes of the promised length", async () => {
+    const response = await download({ cut_after_bytes: 100 });
+    expect(Number(response.headers.get("content-length"))).toBeGreaterThan(100);
+    expect(await read(response)).toEqual({ bytes: 100, end: "broken" });
+    await expect(download({ cut_after_bytes: 0 }).then((answer) => read(answer))).resolves.toEqual({
+      bytes: 0,
+      end: "broken",
+    });
+  });
+
+  it("padded_bytes: a file as long as told, sent no faster than it is read", async () => {
+    const response = await download({ padded_bytes: 3_000_000_000 });
+    expect(response.headers.get("content-length")).toBe("3000000000");
+    const before = process.memoryUsage().rss;
+    expect(await read(response, 50_000_000)).toMatchObject({ end: "enough" });
+    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+    expect(await read(await download({ padded_bytes: 100_000 }))).toEqual({
+      bytes: 100_000,
+      end: "whole",
+    });
+  });
+
+  it("flood: no length and no end", async () => {
+    const response = await download({ flood: true });
+    expect(response.headers.get("content-length")).toBeNull();
+    expect(await read(response, 10_000_000)).toMatchObject({ end: "enough" });
+  });
+
+  it("hang, hang_after_bytes: nothing more comes", async () => {
+    const signal = () => AbortSignal.timeout(150);
+    await expect(download({ hang: true }, { signal: signal() })).rejects.toThrow("timeout");
+    const stuck = await download({ hang_after_bytes: 10 }, { signal: AbortSignal.timeout(300) });
+    expect(await read(stuck)).toEqual({ bytes: 10, end: "broken" });
+  });
+
+  it("content_type, redirect, url: another type, another place", async () => {
+    const typed = await download({ content_type: "text/html" });
+    expect(typed.headers.get("content-type")).toBe("text/html");
+    const moved = await download({ redirect: "http://192.0.2.1/x" }, { redirect: "manual" });
+    expect([moved.status, moved.headers.get("location")]).toEqual([302, "http://192.0.2.1/x"]);
+    expect(await videoUrl({ url: "http://169.254.169.254/x" })).toBe("http://169.254.169.254/x");
+  });
+});
