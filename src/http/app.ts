@@ -6,6 +6,7 @@ import type { RequestListener } from "node:http";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { registerAliasRoutes } from "./alias-routes.ts";
 import { checkJsonType } from "./body.ts";
 import { registerCountRoutes } from "./count-routes.ts";
 import { answerFailure } from "./failure.ts";
@@ -15,9 +16,11 @@ import { registerKeyRoute } from "./key-route.ts";
 import { answerClientError } from "./malformed.ts";
 import { registerModels } from "./models-routes.ts";
 import { registerDocs } from "./openapi.ts";
-import { parseQuery, pathOf } from "./path.ts";
+import { fitsRoute, parseQuery, pathOf } from "./path.ts";
 import { shuttingDown, type HttpServices } from "./services.ts";
+import { registerTaskRoutes } from "./task-routes.ts";
 import { registerTextRoutes, takeTextRequest } from "./text-routes.ts";
+import { registerVideoRoutes } from "./video-routes.ts";
 
 /** The HTTP application, ready to listen. */
 export async function createApp(services: HttpServices): Promise<FastifyInstance> {
@@ -60,6 +63,9 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   registerModels(app, services);
   registerKeyRoute(app, services);
   registerFiles(app, services);
+  registerTaskRoutes(app, services);
+  registerVideoRoutes(app, services);
+  registerAliasRoutes(app, services);
   registerDocs(app);
   await app.ready();
   takeTextRequestsFirst(app, services);
@@ -111,7 +117,7 @@ function answerError(services: HttpServices, { error, request, reply }: Failed):
   return reply;
 }
 
-/** The methods of each route's path; a path that ends in `*` stands for all that begin so. */
+/** The methods of each route's path. */
 type Methods = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Notes each route that is registered from now on. */
@@ -126,11 +132,7 @@ function collectMethods(app: FastifyInstance): Methods {
 }
 
 function allowedMethods(methods: Methods, path: string): string[] {
-  const fitting = [...methods].filter(([url]) =>
-    url.endsWith("*")
-      ? path.length >= url.length && path.startsWith(url.slice(0, -1))
-      : url === path,
-  );
+  const fitting = [...methods].filter(([url]) => fitsRoute(url, path));
   return [...new Set(fitting.flatMap(([, known]) => [...known]))].sort();
 }
 

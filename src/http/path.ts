@@ -24,3 +24,14 @@ export function queryOf({ raw }: RawRequest): Record<string, string> {
   const start = url.indexOf("?");
   return start === -1 ? {} : parseQuery(url.slice(start + 1));
 }
+
+/** Whether a path is one of a route's: `:name` stands for one step of it, a `*` at its end for all that begin so. */
+export function fitsRoute(route: string, path: string): boolean {
+  if (route.endsWith("*"))
+    return path.length >= route.length && path.startsWith(route.slice(0, -1));
+  const [steps, taken] = [route.split("/"), path.split("/")];
+  return (
+    steps.length === taken.length &&
+    steps.every((step, at) => (step.startsWith(":") ? taken[at] !== "" : step === taken[at]))
+  );
+}

@@ -1,10 +1,16 @@
 /** Errors on the wire: the body in the caller's own protocol, and the headers that tell a client what to do next. */
 import type { ServerResponse } from "node:http";
 import type { GatewayError } from "../base/errors.ts";
-import { errorCodec, type CallProtocol, type ProtocolName } from "../protocols/index.ts";
+import { errorCodec, type CallProtocol } from "../protocols/index.ts";
+import { encodeAliasError, type AliasStyle } from "./alias-errors.ts";
 
-/** The protocol whose error shape a path answers in; paths of no text protocol use the OpenAI style (ERR-01). */
-export function protocolOfPath(method: string, path: string): ProtocolName {
+/** Whose error shape an answer has: a protocol's, or that of an alias path's vendor. */
+export type ErrorStyle = CallProtocol | AliasStyle;
+
+/** The error shape that a path answers in; paths of no text protocol and no vendor use the OpenAI style (ERR-01). */
+export function protocolOfPath(method: string, path: string): ErrorStyle {
+  if (/^\/api\/v1(\/|$)/.test(path)) return "dashscope";
+  if (/^\/api\/v3(\/|$)/.test(path)) return "ark";
   if (path.startsWith("/v1/messages")) return "messages";
   if (path.startsWith("/v1beta/")) return "generate_content";
   // A model is read there in the OpenAI style, and called there in Google's.
@@ -23,7 +29,7 @@ function errorHeaders(error: GatewayError): Record<string, string> {
 }
 
 interface ErrorAnswer {
-  readonly protocol: CallProtocol;
+  readonly protocol: ErrorStyle;
   readonly error: GatewayError;
   readonly requestId: string;
   /** An upstream's own body, passed on as it is. */
@@ -36,7 +42,7 @@ export function errorAnswer(answer: ErrorAnswer): {
   text: string;
 } {
   const { protocol, error, requestId } = answer;
-  const text = JSON.stringify(answer.body ?? errorCodec(protocol).encodeError(error, requestId));
+  const text = JSON.stringify(answer.body ?? encodeError(protocol, error, requestId));
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "content-length": String(Buffer.byteLength(text)),
@@ -44,6 +50,13 @@ export function errorAnswer(answer: ErrorAnswer): {
     ...errorHeaders(error),
   };
   return { headers, text };
+}
+
+/** An error's body in one of the shapes. */
+export function encodeError(style: ErrorStyle, error: GatewayError, requestId: string): object {
+  return style === "dashscope" || style === "ark"
+    ? encodeAliasError(style, error, requestId)
+    : errorCodec(style).encodeError(error, requestId);
 }
 
 /** Writes a whole error answer to a raw response. */
@@ -55,10 +68,7 @@ export function writeError(raw: ServerResponse, answer: ErrorAnswer): void {
 }
 
 /** The request's id under the names that the protocols' SDKs read. */
-export function requestIdHeaders(
-  protocol: CallProtocol,
-  requestId: string,
-): Record<string, string> {
+export function requestIdHeaders(protocol: ErrorStyle, requestId: string): Record<string, string> {
   return protocol === "messages"
     ? { "x-request-id": requestId, "request-id": requestId }
     : { "x-request-id": requestId };
