@@ -220,6 +220,10 @@ describe("an image vendor's answer", () => {
 
   it("has no job to ask after where the vendor answered at once", () => {
     expect(dialectOf("openai", "image").readPoll(200, bytes({}))).toEqual({ state: "missing" });
+    const waits = (["openai", "xai", "dashscope"] as const).map(
+      (vendor) => dialectOf(vendor, "image").synchronous === true,
+    );
+    expect(waits).toEqual([true, true, false]);
   });
 
   it.each(["openai", "xai", "dashscope"] as const)(
