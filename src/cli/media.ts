@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import type { Database, FileStore, RequestLog } from "../storage/index.ts";
 import {
   createDeliverer,
+  createSender,
   createTasks,
   renderUnified,
   type TaskPoint,
@@ -11,7 +12,7 @@ import {
   type TaskTiming,
 } from "../tasks/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
-import { guardedRequest, type Pools } from "../upstream/index.ts";
+import type { Pools } from "../upstream/index.ts";
 import type { OpenCatalog } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
 
@@ -44,7 +45,6 @@ export interface Media {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-const answerBytesMax = 4 * 1024;
 
 /** Starts the engine and the deliverer. */
 export function openMedia(options: MediaOptions): Media {
@@ -59,7 +59,7 @@ export function openMedia(options: MediaOptions): Media {
     log,
     timeoutMs: settings.webhooks.timeoutMs,
     render: (task) => renderUnified(task, fileUrl),
-    send: sender(environment.allowPrivateAddresses),
+    send: createSender({ allowPrivate: environment.allowPrivateAddresses }),
     at: options.tasks?.at,
   });
   const retentionMs = settings.storage.retentionDays * dayMs;
@@ -86,22 +86,4 @@ export function openMedia(options: MediaOptions): Media {
       await deliverer.close();
     },
   };
-}
-
-/** Sends callbacks through the address guard; of an answer only the status counts. */
-function sender(allowPrivate: boolean) {
-  return (request: {
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
-    readonly timeoutMs: number;
-  }) =>
-    guardedRequest({
-      ...request,
-      method: "POST",
-      https: true,
-      allowPrivate,
-      param: "webhook_url",
-      responseBytesMax: answerBytesMax,
-    });
 }

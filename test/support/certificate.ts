@@ -18,14 +18,15 @@ const sequence = (...parts: Uint8Array[]) => der(0x30, ...parts);
 const set = (...parts: Uint8Array[]) => der(0x31, ...parts);
 const identifier = (hex: string) => der(0x06, Buffer.from(hex, "hex"));
 const bits = (bytes: Uint8Array) => der(0x03, Buffer.of(0), bytes);
+/** `YYMMDDhhmmssZ`. */
 const utcTime = (date: Date) =>
   der(
     0x17,
     Buffer.from(
-      `${date
+      date
         .toISOString()
         .replace(/[-:T]|\.\d+/g, "")
-        .slice(2)}`,
+        .slice(2),
     ),
   );
 
