@@ -108,13 +108,26 @@ const bodies: readonly [
     },
   ],
   [
-    "dashscope wan2.7: a first frame has its own field and no ratio, sound no parameter",
+    "dashscope wan2.7: frames are media; no ratio beside them, sound is no parameter",
     "dashscope",
     "wan2.7-i2v",
-    { mode: "image", resolution: "720p", aspectRatio: "16:9", firstFrame: first, audio: false },
+    {
+      mode: "frames",
+      resolution: "720p",
+      aspectRatio: "16:9",
+      firstFrame: first,
+      lastFrame: last,
+      audio: false,
+    },
     {
       model: "wan2.7-i2v",
-      input: { prompt: "A fox", img_url: first },
+      input: {
+        prompt: "A fox",
+        media: [
+          { type: "first_frame", url: first },
+          { type: "last_frame", url: last },
+        ],
+      },
       parameters: { resolution: "720P", duration: 8 },
     },
   ],

@@ -1,7 +1,7 @@
 /**
- * DashScope's videos. Three generations of requests, told apart by the model's name: `wan3` and whatever is newer puts all
- * material into `input.media`, `wan2.7` only references, and the models up to `wan2.6` have a field for each kind and name
- * sizes in pixels.
+ * DashScope's videos. Three generations of requests, told apart by the model's name: from `wan2.7` on all material is in
+ * `input.media`, the models up to `wan2.6` have a field for each kind and name sizes in pixels. `wan2.7` takes no ratio
+ * beside a first frame and has no word for sound. Names that tell nothing are taken for the newest generation.
  */
 import type { WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
@@ -46,17 +46,13 @@ const newest: Generation = {
 };
 
 const wan27: Generation = {
-  material: (request) => ({
-    img_url: request.firstFrame,
-    media: filled(request.references.map(media("reference_image"))),
-  }),
+  ...newest,
   size: (request) => ({
     resolution: upper(request.resolution),
     ratio: request.firstFrame === undefined ? request.aspectRatio : undefined,
   }),
   // Its videos always have sound.
   audio: false,
-  lacks: () => ["lastFrame"],
   ratioNote: (request) => followsImage(request),
 };
 

@@ -1,6 +1,6 @@
 /** Vendors of images and videos: their dialects, asking them, and what their refusals mean. */
-export { ask, AskFailure, type AskLimits, type MediaAnswer } from "./ask.ts";
+export { ask, AskFailure, type AskLimits } from "./ask.ts";
 export { lostFields, mediaDialect } from "./dialects.ts";
-export { createImageEventReader, type ImageEvent, type ImageEventReader } from "./image-events.ts";
-export { outcomeOfRefusal, type RefusalOutcome } from "./refusal.ts";
+export { createImageEventReader, type ImageEvent } from "./image-events.ts";
+export { outcomeOfRefusal } from "./refusal.ts";
 export type * from "./types.ts";
