@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { sweepFiles, type Database, type FileStore } from "../storage/index.ts";
 
-const everyMs = 10_000;
+const everyMs = 5_000;
 
 interface FileSweep {
   readonly database: Database;

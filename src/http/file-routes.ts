@@ -27,7 +27,8 @@ async function sendFile(
   if (listsTag(request.headers["if-none-match"], tagOf(row))) return reply.code(304).send();
   const range = rangeFor(request, row);
   if (range === "unsatisfiable") {
-    reply.header("content-range", `bytes */${row.bytes}`);
+    // On the response itself: of the reply's own headers an error keeps none.
+    reply.raw.setHeader("content-range", `bytes */${row.bytes}`);
     throw new GatewayError("range_not_satisfiable", `The file has ${row.bytes} bytes.`);
   }
   if (range !== undefined) {
