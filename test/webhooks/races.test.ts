@@ -4,6 +4,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { beforeAll, expect, it } from "vitest";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
+import { claimDue, findDue } from "../../src/tasks/webhooks/outbox.ts";
 import { describeDatabases, sharedPostgres, silentLog } from "../support/postgres.ts";
 import {
   certificate,
@@ -47,6 +48,19 @@ describeDatabases("an outbox with several deliverers", (open) => {
     expect(received).toHaveLength(tasks.length);
     expect(new Set(received).size).toBe(tasks.length);
     expect(claims.size).toBe(3);
+  });
+
+  it("of those that found the same events due, one gets each, until its lease is over", async () => {
+    const tenant = await newTenant(database);
+    for (let index = 0; index < 30; index += 1) await tenant.end("https://receiver.example/");
+    const nowMs = tenant.clock.now();
+    const due = await findDue(database, { nowMs, limit: 50, fullHosts: [], fullWorkspaces: [] });
+    expect(due).toHaveLength(30);
+    const atOnce = await Promise.all([1, 2, 3].map(() => claimDue(database, due, nowMs, 1_000)));
+    const ids = atOnce.flat().map((one) => one.id);
+    expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
+    expect(await claimDue(database, due, nowMs + 999, 1_000)).toEqual([]);
+    expect(await claimDue(database, due, nowMs + 1_000, 1_000)).toHaveLength(30);
   });
 
   it("what a deliverer held when it died between sending and noting is sent again, same event; its ghost writes nothing", async () => {
