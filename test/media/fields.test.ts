@@ -1,0 +1,150 @@
+// Every field of every family: a valid value, a value outside the domain, its default, and an unknown field. The table is
+// written from the specification, not from the families' own data.
+import { describe, expect, it } from "vitest";
+import { families, type MediaForm } from "../../src/media/index.ts";
+import { fieldsOf } from "../../src/media/read.ts";
+import {
+  faultOf,
+  notesOf,
+  read,
+  refusalOf,
+  requestOf,
+  upload,
+  type FamilyName,
+  type Fields,
+  type More,
+} from "./support.ts";
+import { tables, type Fate, type Row } from "./tables.ts";
+
+const calls = Object.entries(tables).map(([title, table]) => {
+  const [family, form] = title.split(" ") as [FamilyName, MediaForm];
+  return { title, family, form, table };
+});
+
+/** A call with one field of interest. Form 1 and form 2 need an image. */
+function callWith(form: MediaForm, row: Row, fields: Fields): [Fields, More] {
+  const needsImage = form === "edits" || row.images === true;
+  return [
+    { prompt: "x", ...row.beside, ...fields },
+    { form, images: needsImage ? [upload()] : [] },
+  ];
+}
+
+const valueOf = (request: object, { key }: Row): unknown => (request as Fields)[key];
+
+/** What really becomes of a value, in the words of `wanted`. */
+function fateOf(family: FamilyName, call: [Fields, More], name: string, row: Row): unknown {
+  try {
+    const { request, notes } = read(family, ...call);
+    if (notes.length === 0) return ["forwarded", valueOf(request, row)];
+    return ["dropped", valueOf(request, row), notes.map(({ param, kind }) => `${param} ${kind}`)];
+  } catch {
+    const { code, param, message } = faultOf(family, ...call);
+    return [code, param?.startsWith(name), message.startsWith(`${param}: `)];
+  }
+}
+
+function wanted(value: unknown, fate: Fate, name: string, row: Row): unknown {
+  if (fate === "forwarded") return ["forwarded", value];
+  if (fate === "dropped") return ["dropped", row.default, [`${name} dropped`]];
+  return [fate, true, true];
+}
+
+describe.each(calls)("$title", ({ family, form, table }) => {
+  it("has these fields and no others", () => {
+    const names = fieldsOf(families[family], form).map(({ name }) => name);
+    expect(names.toSorted()).toEqual(Object.keys(table).toSorted());
+  });
+
+  const rows = Object.entries(table).map(([name, row]) => ({ name, row }));
+  const badRows = rows.flatMap(({ name, row }) =>
+    row.bad.map(([value, fate]) => ({ name, row, value, fate })),
+  );
+
+  it.each(rows)("$name: valid values reach the request, unnoted", ({ name, row }) => {
+    const sent = row.valid.map((value) =>
+      valueOf(requestOf(family, ...callWith(form, row, { [name]: value })), row),
+    );
+    expect(sent).toEqual(row.sent ?? row.valid);
+  });
+
+  it.each(badRows)("$name: $value is $fate", ({ name, row, value, fate }) => {
+    const call = callWith(form, row, { [name]: value });
+    expect(fateOf(family, call, name, row)).toEqual(wanted(value, fate, name, row));
+  });
+
+  it.each(rows.filter(({ name }) => name !== "prompt"))(
+    "$name: absent or null, the default holds",
+    ({ name, row }) => {
+      for (const fields of [{}, { [name]: null }]) {
+        const request = requestOf(family, ...callWith(form, row, fields));
+        expect(valueOf(request, row)).toEqual(row.default);
+      }
+    },
+  );
+});
+
+const plain: Row = { key: "", valid: [], bad: [] };
+const strict = ({ title }: { title: string }) => title === "image-a edits";
+
+describe("an unknown field", () => {
+  it.each(calls.filter((call) => !strict(call)))(
+    "$title drops and notes it",
+    ({ family, form }) => {
+      const call = callWith(form, plain, { foo: 1 });
+      expect(notesOf(family, ...call)).toEqual(["foo: not supported by this model, dropped"]);
+      expect(read(family, ...call).request).not.toHaveProperty("foo");
+    },
+  );
+
+  it.each(calls.filter(strict))("$title refuses it", ({ family, form }) => {
+    const call = callWith(form, plain, { foo: 1 });
+    expect(refusalOf(family, ...call)).toBe("unknown_parameter foo");
+  });
+});
+
+describe("texts of a multipart body", () => {
+  it.each([
+    ["n", "2", 2],
+    ["watermark", "true", true],
+    ["seed", "7", 7],
+  ])("%s=%s is read as what it spells", (name, text, value) => {
+    const request = requestOf("image-c", { prompt: "x", [name]: text }, { encoding: "multipart" });
+    expect((request as unknown as Fields)[name]).toBe(value);
+  });
+
+  it.each([
+    ["n", "2.0", "invalid_type"],
+    ["n", "", "invalid_type"],
+    ["n", " 2", "invalid_type"],
+    ["n", "11", "integer_above_max_value"],
+    ["n", "9".repeat(400), "invalid_type"],
+    ["watermark", "yes", "invalid_type"],
+    ["watermark", "True", "invalid_type"],
+    ["size", ["1024x1024", "2048x2048"], "invalid_type"],
+  ])("%s=%j is refused: %s", (name, text, code) => {
+    const call = { prompt: "x", [name]: text };
+    expect(refusalOf("image-c", call, { encoding: "multipart" })).toBe(`${code} ${name}`);
+  });
+});
+
+describe("names nobody expects", () => {
+  it("names of JavaScript's own are unknown like any other", () => {
+    const fields = JSON.parse(
+      '{"prompt":"x","__proto__":1,"constructor":2,"toString":3,"style":4}',
+    ) as Fields;
+    expect(read("task-image-1", fields).notes.map(({ param }) => param)).toEqual([
+      "__proto__",
+      "constructor",
+      "toString",
+    ]);
+  });
+
+  it("thousands of them make a bounded number of notes, and long ones are cut", () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, 1]));
+    const notes = notesOf("video-v1", { prompt: "x", ["y".repeat(5000)]: 1, ...many });
+    expect(notes).toHaveLength(50);
+    expect(notes[0]!.length).toBeLessThan(300);
+    expect(notes.at(-1)).toContain("and 4951 more like it");
+  });
+});

@@ -1,0 +1,287 @@
+// What media calls are reserved and charged at: bounds, counts and prices.
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseUsd as usd } from "../../src/base/money.ts";
+import type { MediaPrice } from "../../src/catalog/index.ts";
+import { sandboxCatalog } from "../../src/catalog/index.ts";
+import {
+  mediaBound,
+  mediaUsage,
+  priceMedia,
+  type ImageRequest,
+  type MediaUsage,
+  type VideoRequest,
+} from "../../src/media/index.ts";
+import { frame, frames, requestOf, upload, uploads, type FamilyName } from "./support.ts";
+
+const prices = new Map<FamilyName, MediaPrice>();
+for (const model of sandboxCatalog("http://s").models.values()) {
+  if (model.kind === "image" || model.kind === "video") {
+    prices.set(model.family, model.offers[0]!.price);
+  }
+}
+const boundOf = (request: ImageRequest | VideoRequest): bigint =>
+  priceMedia(prices.get(request.family)!, mediaBound(request));
+const chargeOf = (
+  request: ImageRequest | VideoRequest,
+  told: Parameters<typeof mediaUsage>[1],
+  count = 1,
+): bigint => priceMedia(prices.get(request.family)!, mediaUsage(request, told, { count }));
+
+const prompt = "a lighthouse";
+
+describe("videos by the second", () => {
+  const ask = (fields: object) => requestOf("video-v1", { prompt, ...fields });
+
+  it("reserve the requested seconds at the requested tier, and each input image", () => {
+    expect(boundOf(ask({}))).toBe(usd("0.40"));
+    expect(boundOf(ask({ resolution: "720p", duration: 15 }))).toBe(usd("1.05"));
+    expect(boundOf(ask({ image: frame, last_frame: frame, duration: 10 }))).toBe(usd("0.52"));
+    expect(boundOf(ask({ reference_images: frames(14), duration: 10 }))).toBe(usd("0.64"));
+  });
+
+  it("cost what the upstream produced, fractions of a second too", () => {
+    const request = ask({ image: frame, resolution: "720p" });
+    expect(chargeOf(request, { seconds: 6 })).toBe(usd("0.43"));
+    expect(chargeOf(request, { seconds: 5.04 })).toBe(usd("0.3628"));
+    expect(chargeOf(request, {})).toBe(boundOf(request));
+  });
+
+  it("T61: 0 seconds that were told are 0 seconds", () => {
+    const request = ask({});
+    expect(mediaUsage(request, { seconds: 0 }, { count: 1 })).toMatchObject({ seconds: 0 });
+    expect(chargeOf(request, { seconds: 0 })).toBe(0n);
+  });
+
+  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY])(
+    "%d is no count and was not told",
+    (seconds) => {
+      expect(chargeOf(ask({}), { seconds })).toBe(usd("0.40"));
+    },
+  );
+
+  it("a resolution without a price is refused, never free", () => {
+    const price: MediaPrice = {
+      basis: "video_seconds",
+      outputSecond: { "480p": 1n },
+      inputImage: 0n,
+    };
+    expect(() => priceMedia(price, mediaBound(ask({ resolution: "720p" })))).toThrow(
+      "resolution: 720p has no price here; 480p have.",
+    );
+  });
+});
+
+describe("videos by the token", () => {
+  const ask = (fields: object) => requestOf("video-tokens", { prompt, ...fields });
+
+  it.each([
+    // The vendor's own example: 5 s of 1280x720 are 108,900 tokens.
+    ["720p", 5, 108_900],
+    ["480p", 5, Math.floor((864 * 496 * 121) / 1024)],
+    ["480p", 5, Math.floor((992 * 432 * 121) / 1024)],
+    ["720p", 15, Math.floor((1504 * 640 * 361) / 1024)],
+    ["1080p", 15, Math.floor((1920 * 1088 * 361) / 1024)],
+    ["1080p", 15, Math.floor((2206 * 946 * 361) / 1024)],
+  ])("%s for %i s: the bound holds %i tokens", (resolution, duration, tokens) => {
+    const bound = mediaBound(ask({ resolution, duration }));
+    expect(bound).toMatchObject({ unit: "video_tokens" });
+    const { tokens: most } = bound as Extract<MediaUsage, { unit: "video_tokens" }>;
+    expect(most).toBeGreaterThanOrEqual(tokens);
+    expect(most).toBeLessThan(tokens * 1.1);
+  });
+
+  it("cost the tokens the vendor told", () => {
+    expect(chargeOf(ask({}), { videoTokens: 1_000_000 })).toBe(usd("7"));
+    expect(chargeOf(ask({}), { videoTokens: 1 })).toBe(usd("0.000007"));
+    expect(chargeOf(ask({}), { videoTokens: 0 })).toBe(0n);
+    expect(chargeOf(ask({}), {})).toBe(boundOf(ask({})));
+  });
+});
+
+describe("images by the piece", () => {
+  it.each([
+    [{ quality: "low", image_size: "1K" }, "0.02"],
+    [{ quality: "low", image_size: "2K" }, "0.04"],
+    [{ quality: "medium", image_size: "1K" }, "0.05"],
+    [{ quality: "medium", image_size: "2K" }, "0.08"],
+    [{}, "0.02"],
+    [{ quality: "auto" }, "0.02"],
+    [{ aspect_ratio: "21:9" }, "0.02"],
+  ])("task-image-1 %j costs %s each, references apart from n", (fields, each) => {
+    const images = uploads(3);
+    const request = requestOf("task-image-1", { prompt, n: 4, ...fields }, { images });
+    expect(boundOf(request)).toBe(4n * usd(each) + 3n * usd("0.002"));
+    expect(chargeOf(request, {}, 3)).toBe(3n * usd(each) + 3n * usd("0.002"));
+  });
+
+  it("T56: a quality that has no price is reserved at the dearest, not at 0", () => {
+    const request = requestOf("task-image-1", { prompt, quality: "high", image_size: "2K" });
+    expect(boundOf(request)).toBe(usd("0.08"));
+  });
+
+  it("image-c has one price, or one by image size", () => {
+    expect(boundOf(requestOf("image-c", { prompt, n: 2, image_size: "4K" }))).toBe(usd("0.06"));
+    const price: MediaPrice = {
+      basis: "images",
+      outputImage: { "1K": 10n, "2K": 30n },
+      inputImage: 1n,
+    };
+    const of = (fields: object) =>
+      priceMedia(
+        price,
+        mediaBound(requestOf("image-c", { prompt, ...fields }, { images: [upload()] })),
+      );
+    expect([of({}), of({ image_size: "2K" }), of({ size: "2048x2048" })]).toEqual([11n, 31n, 31n]);
+    expect(() => of({ image_size: "4K" })).toThrow("image_size: 4K has no price here");
+  });
+});
+
+describe("images by the token", () => {
+  const counts = {
+    unit: "image_tokens",
+    inputTextTokens: 50,
+    inputImageTokens: 1000,
+    outputTextTokens: 10,
+    outputImageTokens: 4160,
+  } as const;
+
+  it("T55: image tokens cost the image rate, in and out", () => {
+    const expected = usd("0.00025") + usd("0.008") + usd("0.0001") + usd("0.1248");
+    expect(priceMedia(prices.get("image-a")!, counts)).toBe(expected);
+  });
+
+  it("is rounded up once", () => {
+    const price: MediaPrice = {
+      basis: "image_tokens",
+      input: 1n,
+      imageInput: 1n,
+      output: 1n,
+      imageOutput: 1n,
+    };
+    expect(priceMedia(price, { ...counts, outputImageTokens: 0 })).toBe(1n);
+  });
+
+  const outputTokens = (family: FamilyName, fields: object) =>
+    (mediaBound(requestOf(family, { prompt, ...fields })) as typeof counts).outputImageTokens;
+
+  it.each([
+    ["1024x1024", "low", 272],
+    ["1024x1024", "medium", 1056],
+    ["1024x1024", "high", 4160],
+    ["1024x1536", "low", 408],
+    ["1024x1536", "medium", 1584],
+    ["1024x1536", "high", 6240],
+    ["1536x1024", "low", 400],
+    ["1536x1024", "medium", 1568],
+    ["1536x1024", "high", 6208],
+  ])("%s in %s has the vendor's %i tokens", (size, quality, tokens) => {
+    expect(outputTokens("task-image-2", { size, quality })).toBe(tokens);
+    expect(outputTokens("image-a", { size, quality, n: 3 })).toBe(3 * tokens);
+  });
+
+  it("T56: auto is reserved as the dearest it may become", () => {
+    expect(outputTokens("task-image-2", {})).toBe(6240);
+    expect(outputTokens("task-image-2", { quality: "low" })).toBe(408);
+    expect(outputTokens("image-b", {})).toBe(outputTokens("image-b", { size: "2160x3840" }));
+    expect(outputTokens("image-a", { quality: "auto", size: "1024x1024" })).toBe(4160);
+  });
+
+  it("a size the upstream is left to refuse is reserved as one it makes", () => {
+    for (const size of ["512x512000", "999999x999999", "huge"]) {
+      expect([size, outputTokens("task-image-2", { size })]).toEqual([size, 6240]);
+    }
+  });
+
+  it("references and the mask count as input, previews as output", () => {
+    const more = { form: "edits", images: uploads(3), mask: upload() } as const;
+    const one = mediaBound(requestOf("image-b", { prompt }, { ...more, mask: undefined }));
+    const two = mediaBound(requestOf("image-b", { prompt }, more));
+    const images = [one, two].map((usage) => (usage as typeof counts).inputImageTokens);
+    expect(images[1]! * 3).toBe(images[0]! * 4);
+    const stream = { prompt, stream: true };
+    const previews = mediaBound(requestOf("image-b", { ...stream, partial_images: 3 }, more));
+    const none = mediaBound(requestOf("image-b", stream, more)) as typeof counts;
+    expect(previews).toMatchObject({ outputImageTokens: none.outputImageTokens + 300 });
+  });
+
+  it("T61: what the vendor told wins; what it left out beside it, and a told 0, are 0", () => {
+    const request = requestOf("image-a", { prompt });
+    const told = { inputTextTokens: 12, inputImageTokens: 0, outputImageTokens: 272 };
+    expect(mediaUsage(request, told, { count: 1 })).toEqual({
+      unit: "image_tokens",
+      ...told,
+      outputTextTokens: 0,
+    });
+    expect(chargeOf(request, { outputImageTokens: 0 })).toBe(0n);
+  });
+
+  it("T56: a vendor that tells nothing does not make the call free", () => {
+    const request = requestOf("image-a", { prompt });
+    expect(chargeOf(request, {})).toBeGreaterThan(usd("0.12"));
+    expect(chargeOf(request, {})).toBeLessThan(boundOf(request));
+  });
+});
+
+describe("bounds as a property", () => {
+  const asks: fc.Arbitrary<ImageRequest | VideoRequest> = fc.oneof(
+    fc
+      .record({
+        family: fc.constantFrom<FamilyName>("image-a", "image-b", "task-image-2"),
+        size: fc.constantFrom("auto", "1024x1024", "1536x1024", "1024x1536"),
+        quality: fc.constantFrom("low", "medium", "high", "auto"),
+        n: fc.integer({ min: 1, max: 10 }),
+        images: fc.integer({ min: 0, max: 16 }),
+      })
+      .map(({ family, images, ...fields }) =>
+        requestOf(
+          family,
+          { prompt, ...fields },
+          {
+            images: family === "image-a" ? [] : uploads(images),
+          },
+        ),
+      ),
+    fc
+      .record({
+        family: fc.constantFrom<FamilyName>("video-v1.5", "video-seconds", "video-tokens"),
+        resolution: fc.constantFrom("480p", "720p", "1080p"),
+        duration: fc.integer({ min: 1, max: 15 }),
+        references: fc.integer({ min: 0, max: 14 }),
+      })
+      .map(({ family, references, ...fields }) =>
+        requestOf(family, { prompt, reference_images: frames(references), ...fields }),
+      ),
+    fc
+      .record({
+        family: fc.constantFrom<FamilyName>("task-image-1", "image-c"),
+        image_size: fc.constantFrom("1K", "2K"),
+        n: fc.integer({ min: 1, max: 10 }),
+        images: fc.integer({ min: 0, max: 5 }),
+      })
+      .map(({ family, images, ...fields }) =>
+        requestOf(family, { prompt, ...fields }, { images: uploads(images) }),
+      ),
+  );
+
+  it("no usage within what was asked costs more than the reservation", () => {
+    fc.assert(
+      fc.property(asks, fc.double({ min: 0, max: 1, noNaN: true }), (request, share) => {
+        const most = mediaBound(request);
+        const part = (name: string) =>
+          Math.floor(((most as unknown as Record<string, number>)[name] ?? 0) * share);
+        const told = {
+          seconds: part("seconds"),
+          videoTokens: part("tokens"),
+          inputTextTokens: part("inputTextTokens"),
+          inputImageTokens: part("inputImageTokens"),
+          outputTextTokens: part("outputTextTokens"),
+          outputImageTokens: part("outputImageTokens"),
+        };
+        const made = request.kind === "image" ? Math.ceil(request.n * share) : 1;
+        expect(chargeOf(request, told, made)).toBeLessThanOrEqual(boundOf(request));
+        expect(chargeOf(request, {}, made)).toBeLessThanOrEqual(boundOf(request));
+      }),
+    );
+  });
+});
