@@ -19,6 +19,8 @@ import { keyPart } from "./openapi/key.ts";
 import { messages } from "./openapi/messages.ts";
 import { models } from "./openapi/models.ts";
 import { responses } from "./openapi/responses.ts";
+import { tasks } from "./openapi/tasks.ts";
+import { videos } from "./openapi/videos.ts";
 
 const parts = [
   chat,
@@ -28,6 +30,8 @@ const parts = [
   counts,
   embeddings,
   models,
+  tasks,
+  videos,
   files,
   keyPart,
   health,
@@ -65,6 +69,8 @@ export function openapiDocument(): Document {
       { name: "Text", description: "Four protocols; each answers in its own shape." },
       { name: "Embeddings", description: "Vectors of texts." },
       { name: "Models", description: "What can be called, with what, and at which price." },
+      { name: "Tasks", description: "Images and videos, made in the background." },
+      { name: "Videos", description: "The same tasks in the shapes of three vendors." },
       { name: "Files", description: "What tasks produced." },
       { name: "Account", description: "What the calling key may spend." },
       { name: "Operation", description: "For probes and dashboards." },

@@ -1,6 +1,6 @@
 /** What an image or video call means: families, fields, usage and prices. How a vendor is asked is upstream's concern. */
 export type * from "./types.ts";
-export { readMedia } from "./read.ts";
+export { fieldsOf, readMedia } from "./read.ts";
 export { mediaBound, mediaUsage } from "./usage.ts";
 export { priceMedia } from "./price.ts";
 export { expirySeconds, mediaAddresses } from "./addresses.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fastify, type FastifyInstance } from "fastify";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createLog } from "../../src/base/log.ts";
 import { createSseParser } from "../../src/base/sse.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
@@ -16,6 +16,8 @@ describe("the running gateway", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "tollgate-openapi-"));
   const routes: string[] = [];
   let gateway: Gateway;
+  /** What stands where the document's examples name a task or a file that does not exist. */
+  let existing: { finished: string; canceled: string; file: string };
 
   beforeAll(async () => {
     const listen = (message: unknown) => {
@@ -32,17 +34,53 @@ describe("the running gateway", () => {
     });
     gateway = await startGateway({ environment, log: createLog("silent") });
     unsubscribe("fastify.initialization", listen);
+    existing = await makeTasks();
   });
   afterAll(async () => {
     await gateway?.close();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
+  async function makeTasks(): Promise<typeof existing> {
+    const send = async (path: string, body: unknown = {}, headers: Record<string, string> = {}) => {
+      const answer = await fetch(gateway.url + path, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${gateway.first!.apiKey}`,
+          "content-type": "application/json",
+          ...headers,
+        },
+        body: JSON.stringify(body),
+      });
+      return (await answer.json()) as {
+        id: string;
+        status?: string;
+        output: { videos: { url: string }[] };
+      };
+    };
+    const video = { model: "sandbox/video-model-seconds", prompt: "Hi", duration: 2 };
+    const { id: finished, output } = await send("/v1/tasks", video, { prefer: "wait=30" });
+    const slow = { ...video, prompt: 'Hi\n#sandbox {"task_seconds": 600}' };
+    const { id: canceled } = await send("/v1/tasks", slow);
+    // While the vendor is being asked a cancel is refused; once it has the task it confirms.
+    const cancel = async () => (await send(`/v1/tasks/${canceled}/cancel`)).status;
+    await vi.waitFor(async () => expect(await cancel()).toBe("canceled"), 10_000);
+    return { finished, canceled, file: output.videos[0]!.url.split("/").at(-1)! };
+  }
+
+  /** An operation's address, with what exists instead of its examples. */
+  function place(target: Target): string {
+    const cancels = target.path.endsWith("/cancel") || target.method === "DELETE";
+    return address(target)
+      .replace(/(?<=\/)task_\w+/, cancels ? existing.canceled : existing.finished)
+      .replace(/(?<=^\/files\/).+/, existing.file);
+  }
+
   const call = (
     target: Target,
     { body, key = gateway.first!.apiKey }: { body?: unknown; key?: string | null } = {},
   ) =>
-    fetch(gateway.url + address(target), {
+    fetch(gateway.url + place(target), {
       method: target.method,
       headers: {
         ...(key !== null && { authorization: `Bearer ${key}` }),
@@ -61,6 +99,7 @@ describe("the running gateway", () => {
   async function read({ operation }: Target, answer: Response): Promise<Reading> {
     const { status } = answer;
     const type = answer.headers.get("content-type")!.replace(/;.*/, "");
+    if (type === "video/mp4") return { status, body: await answer.arrayBuffer(), faults: [] };
     const text = await answer.text();
     const schema = operation.responses[status]?.content[type]?.schema;
     if (schema === undefined) return { status, body: text, faults: [`${type} is not described`] };
@@ -89,7 +128,10 @@ describe("the running gateway", () => {
       return paths.map((path) => `${one.method} ${path}`);
     });
     const covers = (route: string) => {
-      const pattern = route.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace("*", ".+");
+      const pattern = route
+        .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+        .replace("*", ".+")
+        .replace(/:\w+/, "\\{\\w+\\}");
       return described.some((path) => new RegExp(`^${pattern}$`).test(path));
     };
     expect(routes).toContain("POST /v1/chat/completions");

@@ -16,9 +16,11 @@ export interface Operation {
   readonly security?: readonly Node[];
 }
 
+type PathItem = Readonly<Partial<Record<"get" | "post" | "delete", Operation>>>;
+
 /** One concern's share of the document. Names of schemas are unique across parts. */
 export interface Part {
-  readonly paths: Readonly<Record<string, { readonly get?: Operation; readonly post?: Operation }>>;
+  readonly paths: Readonly<Record<string, PathItem>>;
   readonly schemas: Readonly<Record<string, object>>;
 }
 

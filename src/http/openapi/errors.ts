@@ -4,19 +4,39 @@
  */
 import { Type } from "typebox";
 import { errorCatalogue, GatewayError, type ErrorCode } from "../../base/errors.ts";
-import { codecs } from "../../protocols/index.ts";
+import { encodeError } from "../reply-error.ts";
 import { headerRef, jsonContent, oneOf, orNull, type Node } from "./document.ts";
 
-/** Whose error shape is answered: the OpenAI style serves everything but the other two protocols. */
-export type ErrorStyle = "chat" | "messages" | "generate_content";
+/** Whose error shape is answered: the OpenAI style serves all but two protocols and two vendors' paths. */
+export type ErrorStyle = "chat" | "messages" | "generate_content" | "dashscope" | "ark";
 
 const schemaNames: Readonly<Record<ErrorStyle, string>> = {
   chat: "Error",
   messages: "MessagesError",
   generate_content: "GenerateContentError",
+  dashscope: "DashscopeError",
+  ark: "ArkError",
+};
+
+/** The errors of the alias paths, whose codes are their vendors'. */
+const aliasErrorSchemas = {
+  DashscopeError: Type.Object({
+    code: Type.String({ examples: ["InvalidParameter", "TaskNotFound"] }),
+    message: Type.String(),
+    request_id: Type.String(),
+  }),
+  ArkError: Type.Object({
+    error: Type.Object({
+      code: Type.String({ examples: ["InvalidParameter", "ResourceNotFound"] }),
+      message: Type.String({ description: "It ends with the request's id." }),
+      param: Type.String({ description: "The offending field, or empty." }),
+      type: Type.String({ examples: ["BadRequest", "NotFound"] }),
+    }),
+  }),
 };
 
 export const errorSchemas = {
+  ...aliasErrorSchemas,
   ErrorCode: {
     ...oneOf(...Object.keys(errorCatalogue)),
     title: "ErrorCode",
@@ -100,7 +120,7 @@ function errorResponse(style: ErrorStyle, status: number, codes: readonly ErrorC
       ...(retried.has(status) && { "retry-after": headerRef("RetryAfter") }),
     },
     content: jsonContent(schemaNames[style], {
-      example: codecs[style].encodeError(error, exampleRequestId),
+      example: encodeError(style, error, exampleRequestId),
     }),
   };
 }
@@ -161,3 +181,27 @@ export const countingCodes: readonly ErrorCode[] = textCodes.filter(
     code !== "no_provider_available" &&
     code !== "rate_limit_exceeded",
 );
+
+/** Of the creation of a task: what a text call can be refused for, and the fields of images and videos. */
+export const creationCodes: readonly ErrorCode[] = [
+  ...textCodes.filter((code) => !code.startsWith("upstream_") && code !== "rate_limit_exceeded"),
+  "string_above_max_length",
+  "unsupported_value",
+  "unsupported_parameter",
+  "prompt_or_media_required",
+  "media_must_be_object",
+  "duration_above_max",
+  "resolution_not_supported",
+  "streaming_not_supported",
+  "idempotency_in_progress",
+  "idempotency_key_reuse",
+  "queue_full",
+];
+
+/** Of the creation of a task with pictures. */
+export const uploadCodes: readonly ErrorCode[] = [
+  "invalid_image_file",
+  "image_too_large",
+  "too_many_images",
+  "image_url_not_supported",
+];
