@@ -33,5 +33,4 @@ export {
   sendTest,
   type Deliverer,
   type Delivery,
-  type DeliveryTry,
 } from "./webhooks/index.ts";
