@@ -7,7 +7,7 @@ import {
   listDeliveries,
   redeliver,
   sendTest,
-} from "../../src/tasks/webhooks/index.ts";
+} from "../../src/tasks/index.ts";
 import { enableSigning } from "../../src/tenancy/index.ts";
 import { refusal } from "../tenancy/support.ts";
 import { describeDatabases } from "../support/postgres.ts";
