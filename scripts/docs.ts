@@ -10,6 +10,7 @@ import { openapiDocument } from "../src/http/openapi.ts";
 import { commandLinePage } from "./docs-cli.ts";
 import { configurationPage } from "./docs-configuration.ts";
 import { errorsPage } from "./docs-errors.ts";
+import { mediaPage } from "./docs-media.ts";
 import { protocolsPage } from "./docs-protocols.ts";
 import { sandboxPage } from "./docs-sandbox.ts";
 
@@ -19,6 +20,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const pages: Record<string, () => string> = {
   "docs/errors.md": errorsPage,
   "docs/configuration.md": configurationPage,
+  "docs/media.md": mediaPage,
   "docs/protocols.md": protocolsPage,
   "docs/sandbox.md": sandboxPage,
   "docs/cli.md": commandLinePage,

@@ -144,6 +144,8 @@ export interface MediaFamily {
   readonly strictForms?: readonly MediaForm[];
   readonly files?: FileLimits;
   readonly rules: readonly Rule[];
+  /** What the rules amount to, as sentences for the documentation. */
+  readonly remarks: readonly string[];
   readonly usage: UsageBasis;
   /** How long a task of the family may take, unless the call says otherwise. */
   readonly expirySeconds: number;

@@ -13,6 +13,7 @@ import {
   referenceFiles,
   streaming,
   user,
+  remarks,
 } from "./image.ts";
 
 export const imageA: MediaFamily = {
@@ -46,6 +47,7 @@ export const imageA: MediaFamily = {
   strictForms: ["edits"],
   files: { ...referenceFiles, requiredIn: ["edits"] },
   rules: [compressionOfLossy, oneWhenStreaming],
+  remarks: [remarks.compression, remarks.streaming],
   usage: { unit: "image_tokens", autoSizes: ["3840x2160", "2160x3840"] },
   expirySeconds: daySeconds,
 };

@@ -18,6 +18,7 @@ import {
   referenceFiles,
   streaming,
   user,
+  remarks,
 } from "./image.ts";
 
 /** The listed sizes as ratio and tier. */
@@ -68,6 +69,13 @@ export const imageB: MediaFamily = {
   drops: { input_fidelity: "not configurable here" },
   files: { ...referenceFiles, requiredIn: ["edits"] },
   rules: [sizeByRatio(sizes), transparencyNeedsAlpha, compressionOfLossy, oneWhenStreaming],
+  remarks: [
+    remarks.sizeWins,
+    "A pair of `aspect_ratio` and `image_size` without a listed size is dropped with a note: 16:9 is 2048x1152 and 3840x2160, 9:16 is 2160x3840. A tier alone is the square.",
+    remarks.transparency,
+    remarks.compression,
+    remarks.streaming,
+  ],
   usage: { unit: "image_tokens", autoSizes: ["3840x2160", "2160x3840"] },
   expirySeconds: daySeconds,
 };

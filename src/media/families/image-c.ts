@@ -4,7 +4,7 @@
  */
 import type { MediaFamily } from "../family.ts";
 import { type SizeTable, tierOfSize } from "../image-rules.ts";
-import { daySeconds, n, prompt, referenceFiles, user } from "./image.ts";
+import { daySeconds, n, prompt, referenceFiles, user, remarks } from "./image.ts";
 import { negativePrompt, seed, watermark } from "./video.ts";
 
 const sizes: SizeTable = {
@@ -55,6 +55,10 @@ export const imageC: MediaFamily = {
   },
   files: { ...referenceFiles, mask: false },
   rules: [tierOfSize(sizes)],
+  remarks: [
+    remarks.sizeWins,
+    "What is made always has the size in pixels that ratio and tier name.",
+  ],
   usage: { unit: "images" },
   expirySeconds: daySeconds,
 };

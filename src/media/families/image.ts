@@ -82,5 +82,14 @@ export const streaming = {
   },
 } as const satisfies MediaFamily["fields"];
 
+/** What shared rules amount to. */
+export const remarks = {
+  compression: "`output_compression` of a png has no effect, and is noted.",
+  transparency: "`background: transparent` with `output_format: jpeg` is refused.",
+  streaming:
+    "A stream carries one picture: `stream` with `n` above 1 is refused. `partial_images` without `stream` is noted.",
+  sizeWins: "Where `size` is given, `aspect_ratio` and `image_size` are dropped with a note.",
+};
+
 /** References of all families but task-image-1 (LIM-04). */
 export const referenceFiles: FileLimits = { most: 16, bytesMost: 25_000_000, mask: true };

@@ -54,6 +54,7 @@ export const taskImage1: MediaFamily = {
   },
   files: { most: 5, bytesMost: 25 * 1024 * 1024, encodedBytesMost: 48_000_000, mask: false },
   rules: [autoIsLow],
+  remarks: ["The format follows `image_size`."],
   usage: { unit: "images" },
   expirySeconds: daySeconds,
 };

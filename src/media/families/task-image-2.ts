@@ -18,6 +18,7 @@ import {
   quality,
   referenceFiles,
   user,
+  remarks,
 } from "./image.ts";
 
 const sizes = {
@@ -38,7 +39,7 @@ export const taskImage2: MediaFamily = {
       domain: { type: "size", presets: presetSizes, custom: false },
       default: "auto",
       outside: "forward",
-      meaning: "the upstream refuses others",
+      meaning: "the size in pixels",
     },
     aspectRatio: {
       name: "aspect_ratio",
@@ -76,6 +77,12 @@ export const taskImage2: MediaFamily = {
     onlyFor("edits", "inputFidelity"),
     onlyFor("generations", "moderation"),
     (values, { images }) => (images.length > 0 ? { inputFidelity: "low", ...values } : values),
+  ],
+  remarks: [
+    remarks.sizeWins,
+    remarks.transparency,
+    remarks.compression,
+    "`input_fidelity` without an image and `moderation` with one are dropped with a note.",
   ],
   usage: { unit: "image_tokens", autoSizes: ["1024x1536", "1536x1024"] },
   expirySeconds: daySeconds,

@@ -7,8 +7,10 @@ import { ratioFollowsFrame } from "../material.ts";
 import {
   aspectRatio,
   common,
+  commonRemarks,
   commonRules,
   daySeconds,
+  followsFrame,
   negativePrompt,
   refuses,
   resolution,
@@ -36,6 +38,7 @@ export const videoSeconds: MediaFamily = {
   },
   refuses,
   rules: [...commonRules, ratioFollowsFrame],
+  remarks: [...commonRemarks, followsFrame],
   usage: { unit: "video_seconds" },
   expirySeconds: daySeconds,
 };

@@ -7,6 +7,7 @@ import {
   aspectRatio,
   audio,
   common,
+  commonRemarks,
   commonRules,
   daySeconds,
   refuses,
@@ -42,6 +43,10 @@ export const videoTokens: MediaFamily = {
   },
   refuses,
   rules: commonRules,
+  remarks: [
+    ...commonRemarks,
+    "With a first frame and without `aspect_ratio` the vendor takes the ratio of the image.",
+  ],
   // The largest frames of the vendor's models, over their generations and all ratios: 864x496, 1504x640, 1920x1088.
   usage: {
     unit: "video_tokens",

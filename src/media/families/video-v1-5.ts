@@ -1,7 +1,7 @@
 /** The video model of 480p, 720p and 1080p, as long in every mode. Spec: "POST /v1/videos/generations" (NVID-04, NVID-05). */
 import type { MediaFamily } from "../family.ts";
 import { ratioFollowsFrame } from "../material.ts";
-import { commonRules, resolution } from "./video.ts";
+import { commonRemarks, commonRules, followsFrame, resolution } from "./video.ts";
 import { videoV1 } from "./video-v1.ts";
 
 export const videoV15: MediaFamily = {
@@ -9,4 +9,5 @@ export const videoV15: MediaFamily = {
   name: "video-v1.5",
   fields: { ...videoV1.fields, resolution: resolution(["480p", "720p", "1080p"]) },
   rules: [...commonRules, ratioFollowsFrame],
+  remarks: [...commonRemarks, followsFrame],
 };

@@ -5,13 +5,17 @@ import {
   aspectRatio,
   audio,
   common,
+  commonRemarks,
   commonRules,
   daySeconds,
+  followsFrame,
   moderation,
   refuses,
   resolution,
   user,
 } from "./video.ts";
+
+const capSeconds = 10;
 
 export const videoV1: MediaFamily = {
   name: "video-v1",
@@ -26,7 +30,12 @@ export const videoV1: MediaFamily = {
     user,
   },
   refuses,
-  rules: [...commonRules, capWithMaterial(10), ratioFollowsFrame],
+  rules: [...commonRules, capWithMaterial(capSeconds), ratioFollowsFrame],
+  remarks: [
+    ...commonRemarks,
+    followsFrame,
+    `With \`reference_images\` or \`last_frame\` the video has at most ${capSeconds} seconds.`,
+  ],
   usage: { unit: "video_seconds" },
   expirySeconds: daySeconds,
 };

@@ -11,8 +11,7 @@ export const aspectRatio = (values: readonly string[] = ratios): Field => ({
   domain: { type: "enum", values },
   default: "16:9",
   defaultWithout: "firstFrame",
-  meaning:
-    "the shape of the picture; without effect on image-to-video where the output follows the image",
+  meaning: "the shape of the picture",
 });
 
 export const resolution = (values: readonly string[]): Field => ({
@@ -99,6 +98,16 @@ export const common = {
 
 /** The rules between fields that hold for every family, in their order. */
 export const commonRules: readonly Rule[] = [mergeMedia, materialFits, needsPromptOrMaterial];
+
+/** What the common rules amount to. */
+export const commonRemarks: readonly string[] = [
+  "`image` makes it image-to-video, `image` with `last_frame` pins both ends, `reference_images` makes it reference-to-video; prompt alone is text-to-video. A last frame without a first, and references beside frames, are refused.",
+  "`media` may be mixed with the dedicated fields, but not name what they name.",
+];
+
+/** What `ratioFollowsFrame` amounts to. */
+export const followsFrame =
+  "With a first frame the output follows the image: `aspect_ratio` has no effect, is noted and not sent.";
 
 /** Refused though unknown fields are dropped: a video without the asked sound would be another video (NVID-23). */
 export const refuses = { reference_audios: "is not supported; leave it out" };
