@@ -1,0 +1,334 @@
+/** Fetching what a vendor made, from real servers into a real store. Trap T77; design section 6. */
+import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openFileStore, type FileStore } from "../../src/storage/index.ts";
+import { download, DownloadError, type DownloadRequest } from "../../src/upstream/index.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+import { resolver, serve, serveRaw, type TestServer } from "./servers.ts";
+
+const head = (hex: string): Buffer =>
+  Buffer.concat([Buffer.from(hex, "hex"), Buffer.alloc(5000, 7)]);
+const mp4 = head("00000020667479706d703432000000006d70343269736f6d");
+const files = {
+  "video/mp4": mp4,
+  "video/webm": head("1a45dfa39f4286810142f7810142f281"),
+  "image/png": head("89504e470d0a1a0a0000000d49484452"),
+  "image/jpeg": head("ffd8ffe000104a46494600010101"),
+  "image/webp": head("524946461a0000005745425056503820"),
+};
+
+let store: FileStore;
+let kept: () => string[];
+let servers: TestServer[] = [];
+beforeEach(async () => {
+  const dataDir = temporaryDirectory();
+  store = await openFileStore({ kind: "local" }, dataDir);
+  kept = () => readdirSync(join(dataDir, "files"));
+});
+afterEach(async () => {
+  await Promise.all(servers.map((server) => server.close()));
+  servers = [];
+});
+async function running(server: Promise<TestServer>): Promise<TestServer> {
+  servers.push(await server);
+  return server;
+}
+const serving = (listener: RequestListener) => running(serve(listener));
+
+/** Downloads from a server of the provider's own, unless told otherwise, into the store. */
+async function fetched(
+  server: TestServer,
+  changes: Partial<DownloadRequest> = {},
+): Promise<{ bytes: number; mediaType: string }> {
+  const request: DownloadRequest = {
+    url: `http://127.0.0.1:${server.port}/file`,
+    kind: "video",
+    bytesMax: 50_000_000,
+    idleMs: 300,
+    totalMs: 2_000,
+    providerUrl: "http://127.0.0.1:1/v1",
+    allowPrivate: false,
+    ...changes,
+  };
+  return download(request, async (body, mediaType) => {
+    const options = { mediaType, bytesMax: request.bytesMax };
+    return { ...(await store.put("file", body, options)), mediaType };
+  });
+}
+
+async function failure(...given: Parameters<typeof fetched>): Promise<unknown> {
+  const error = await fetched(...given).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(DownloadError);
+  expect(kept()).toEqual([]);
+  return (error as DownloadError).failure;
+}
+
+describe("a file that is what it should be", () => {
+  it.each(Object.entries(files))(
+    "%s arrives whole, whatever its server calls it",
+    async (type, bytes) => {
+      const server = await serving((_request, response) =>
+        response.writeHead(200, { "content-type": "application/octet-stream" }).end(bytes),
+      );
+      const kind = type.startsWith("image") ? "image" : "video";
+      expect(await fetched(server, { kind })).toEqual({ mediaType: type, bytes: bytes.length });
+      expect(bytes.equals(await buffer((await store.open("file"))!.stream))).toBe(true);
+    },
+  );
+
+  it("arrives whole a byte at a time, and asks for no compression", async () => {
+    const short = mp4.subarray(0, 40);
+    const server = await serving((request, response) => {
+      expect(request.headers["accept-encoding"]).toBe("identity");
+      for (const byte of short) response.write(Buffer.of(byte));
+      response.end();
+    });
+    expect(await fetched(server)).toMatchObject({ bytes: 40 });
+    expect(short.equals(await buffer((await store.open("file"))!.stream))).toBe(true);
+  });
+
+  it("is what the sink makes of it, and the sink's own fault stays its own", async () => {
+    const server = await serving((_request, response) => response.end(mp4));
+    const request = { url: `http://127.0.0.1:${server.port}/`, kind: "video" } as const;
+    const rest = { bytesMax: 1e6, idleMs: 300, totalMs: 2e3, allowPrivate: true };
+    const all = { ...request, ...rest, providerUrl: "http://provider.example" };
+    await expect(
+      download(all, () => Promise.reject(new Error("the disk is full"))),
+    ).rejects.toThrow("the disk is full");
+  });
+});
+
+describe("a file that is something else is not kept", () => {
+  it.each([
+    [
+      "a page that says it is a video",
+      Buffer.from("<!doctype html><html><body>Sorry</body></html>"),
+    ],
+    ["an error in JSON", Buffer.from('{"error":{"message":"the signature has expired"}}')],
+    ["a picture", files["image/png"]],
+    [
+      "a still picture in a container like a video's",
+      head("0000001c66747970617669660000000061766966"),
+    ],
+    ["sound", head("00000018667479704d344120000000004d34412069736f6d")],
+    ["too short to be anything", Buffer.from("00000020", "hex")],
+    ["nothing", Buffer.alloc(0)],
+  ])("%s", async (_what, bytes) => {
+    const server = await serving((_request, response) =>
+      response.writeHead(200, { "content-type": "video/mp4" }).end(bytes),
+    );
+    expect(await failure(server)).toBe("media_type");
+  });
+
+  it("a video where a picture was asked for", async () => {
+    const server = await serving((_request, response) => response.end(mp4));
+    expect(await failure(server, { kind: "image" })).toBe("media_type");
+  });
+
+  it.each([
+    [404, false],
+    [403, false],
+    [206, false],
+    [204, false],
+    [500, true],
+    [429, true],
+  ])("status %i; another try may help: %s", async (status, retryable) => {
+    const server = await serving((_request, response) => response.writeHead(status).end(mp4));
+    await expect(fetched(server)).rejects.toMatchObject({ failure: "status", retryable });
+    expect(kept()).toEqual([]);
+  });
+});
+
+describe("a file that is too large", () => {
+  it("is not read where its server tells so", async () => {
+    const server = await serving((_request, response) => {
+      response.writeHead(200, { "content-length": 2 ** 31 });
+      response.write(mp4);
+    });
+    expect(await failure(server, { bytesMax: 2 ** 31 - 1 })).toBe("too_large");
+  });
+
+  it("is cut off where it does not end", async () => {
+    let sent = 0;
+    const server = await serving(endless((bytes) => (sent += bytes)));
+    expect(await failure(server, { bytesMax: 3_000_000 })).toBe("too_large");
+    // And what the sockets hold.
+    expect(sent).toBeLessThan(3_000_000 + 10_000_000);
+  });
+
+  it("of 2 GB leaves the memory flat", { timeout: 60_000 }, async () => {
+    const size = 2 * 1024 ** 3;
+    const server = await serving(endless(() => undefined, size));
+    // The most in the first quarter, in which the buffers settle, and in the rest.
+    const most = [0, 0] as [number, number];
+    let bytes = 0;
+    const before = memoryBytes();
+    const url = `http://127.0.0.1:${server.port}/`;
+    const bounds = { bytesMax: size, idleMs: 5_000, totalMs: 50_000, allowPrivate: true };
+    await download({ url, kind: "video", providerUrl: url, ...bounds }, async (body) => {
+      for await (const chunk of body) {
+        bytes += chunk.length;
+        const part = bytes < size / 4 ? 0 : 1;
+        most[part] = Math.max(most[part], memoryBytes());
+      }
+    });
+    expect(bytes).toBe(size);
+    expect(most[0] - before).toBeLessThan(256 * 1024 ** 2);
+    expect(most[1] - most[0]).toBeLessThan(96 * 1024 ** 2);
+  });
+});
+
+describe("a file that does not arrive", () => {
+  it.each([
+    ["a length that is not reached", "content-length: 9000"],
+    ["chunks without an end", "transfer-encoding: chunked"],
+    ["no word of its length", "x-a: b"],
+  ])("is a cut: %s", async (_what, header) => {
+    const chunked = header.startsWith("transfer");
+    const server = await running(
+      serveRaw((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`);
+        socket.end(chunked ? Buffer.concat([Buffer.from("1388\r\n"), mp4.subarray(0, 5000)]) : mp4);
+      }),
+    );
+    expect(await failure(server)).toBe("cut");
+  });
+
+  it("is a cut where the connection breaks", async () => {
+    const server = await serving((_request, response) => {
+      response.writeHead(200, { "content-length": 9000 });
+      response.write(mp4, () => (response.socket as Socket).resetAndDestroy());
+    });
+    expect(await failure(server)).toBe("cut");
+  });
+
+  it.each([
+    ["before its head", () => undefined],
+    ["in the middle", (socket: Socket) => socket.write(partial())],
+  ])("is given up where its server falls silent %s", async (_when, talk) => {
+    const server = await running(serveRaw(talk));
+    const begun = Date.now();
+    expect(await failure(server)).toBe("timeout");
+    expect(Date.now() - begun).toBeLessThan(4_000);
+  });
+
+  it("is given up where it drips on for ever", async () => {
+    const server = await serving((_request, response) => {
+      response.write(mp4);
+      const drip = setInterval(() => response.write("."), 50);
+      response.on("close", () => clearInterval(drip));
+    });
+    expect(await failure(server, { totalMs: 500 })).toBe("timeout");
+  });
+
+  it("cannot be reached", async () => {
+    const server = await serve(() => undefined);
+    await server.close();
+    expect(await failure(server)).toBe("connect");
+  });
+});
+
+const partial = (): Buffer =>
+  Buffer.concat([Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 9000\r\n\r\n"), mp4]);
+
+const memoryBytes = (): number => process.memoryUsage().rss;
+
+/** Sends a video of zeros, as long as it is read or up to `size`. */
+function endless(onSent: (bytes: number) => void, size = Infinity): RequestListener {
+  const zeros = Buffer.alloc(65_536);
+  return (_request, response) => {
+    response.on("error", () => undefined);
+    response.write(mp4);
+    let sent = mp4.length;
+    const more = (): void => {
+      while (sent < size) {
+        const chunk = size - sent < zeros.length ? zeros.subarray(0, size - sent) : zeros;
+        sent += chunk.length;
+        onSent(chunk.length);
+        if (!response.write(chunk)) return;
+      }
+      response.end();
+    };
+    response.on("drain", more);
+    more();
+  };
+}
+
+describe("T77: where a file may be", () => {
+  const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+  const providerUrl = "http://api.example/v1";
+
+  it("not in a private network, unless that is the provider's own host or allowed", async () => {
+    const server = await serving((_request, response) => response.end(mp4));
+    const resolve = resolver({ "cdn.example": [["127.0.0.1"]], "api.example": [["127.0.0.1"]] });
+    const at = (host: string) => `http://${host}:${server.port}/file`;
+    for (const host of ["cdn.example", "127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
+      expect(await failure(server, { url: at(host), providerUrl, resolve })).toBe("address");
+    expect(server.connections()).toBe(0);
+    await fetched(server, { url: at("api.example"), providerUrl, resolve });
+    await fetched(server, { url: at("cdn.example"), providerUrl, resolve, allowPrivate: true });
+    expect(server.connections()).toBe(2);
+  });
+
+  it("a name that turns private after it was checked does not get there", async () => {
+    const server = await serving((_request, response) => response.end(mp4));
+    const resolve = resolver({ "cdn.example": [["192.88.98.1"], ["127.0.0.1"]] });
+    const url = `http://cdn.example:${server.port}/file`;
+    const given = { url, providerUrl, resolve, idleMs: 200, totalMs: 400 };
+    await expect(fetched(server, given)).rejects.toMatchObject({ name: "DownloadError" });
+    expect(resolve.asked).toEqual(["cdn.example"]);
+    await expect(fetched(server, given)).rejects.toMatchObject({ failure: "address" });
+    expect(server.connections()).toBe(0);
+  });
+
+  it("a redirect does not lead into a private network either", async () => {
+    const inside = await serving((_request, response) => response.end(mp4));
+    const resolve = resolver({ "api.example": [["127.0.0.1"]], "cdn.example": [["10.0.0.1"]] });
+    const server = await serving((request, response) => {
+      const host = request.url === "/name" ? "cdn.example" : "127.0.0.1";
+      response.writeHead(302, { location: `http://${host}:${inside.port}/` }).end();
+    });
+    for (const path of ["name", "literal"]) {
+      const url = `http://api.example:${server.port}/${path}`;
+      expect(await failure(server, { url, providerUrl, resolve })).toBe("address");
+    }
+    expect(inside.connections()).toBe(0);
+  });
+
+  it("three redirects are followed, relative ones too, four are not", async () => {
+    const server = await serving((request, response) => {
+      const left = Number(request.url!.slice(1));
+      if (left === 0) response.end(mp4);
+      else response.writeHead([301, 302, 303, 307, 308][left]!, { location: `/${left - 1}` }).end();
+    });
+    const url = (count: number) => `http://127.0.0.1:${server.port}/${count}`;
+    expect(await fetched(server, { url: url(3) })).toMatchObject({ bytes: mp4.length });
+    expect(digest(await buffer((await store.open("file"))!.stream))).toBe(digest(mp4));
+    await store.remove("file");
+    expect(await failure(server, { url: url(4) })).toBe("redirects");
+  });
+
+  it("a redirect must lead to an address", async () => {
+    const location = { now: "" };
+    const server = await serving((_request, response) =>
+      response.writeHead(302, location.now === "" ? {} : { location: location.now }).end(),
+    );
+    expect(await failure(server)).toBe("redirects");
+    location.now = "http://";
+    expect(await failure(server)).toBe("redirects");
+    location.now = "file:///etc/passwd";
+    expect(await failure(server)).toBe("address");
+  });
+
+  it("what went wrong is told without the address, which may hold a signature", async () => {
+    const server = await serving((_request, response) => response.writeHead(403).end());
+    const url = `http://127.0.0.1:${server.port}/file?signature=hunter2`;
+    const error = await fetched(server, { url }).catch((thrown: unknown) => thrown);
+    expect(String((error as Error).stack)).not.toMatch("hunter2");
+  });
+});
