@@ -31,7 +31,7 @@ take effect at the next start.
 
 \`npx tollgate config schema\` prints the JSON Schema for editors, \`npx tollgate config print\` what is in force.
 
-Image and video models, \`storage\`, \`console\`, \`telemetry\`, \`webhooks\` and \`limits.queue\` are checked, but
+Image and video models, \`console\`, \`telemetry\`, \`webhooks\` and \`limits.queue\` are checked, but
 nothing serves or uses them yet. The provider of an embedding model speaks \`POST /embeddings\` in the OpenAI shape.
 `;
 

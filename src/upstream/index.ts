@@ -16,7 +16,7 @@ export {
   type DownloadRequest,
   type DownloadSink,
 } from "./guarded-download.ts";
-export { mediaTypeBytes, mediaTypeOf } from "./media-type.ts";
+export { mediaTypeOf } from "./media-type.ts";
 export { outcomeOfFailure, outcomeOfStatus, type Outcome } from "./outcome.ts";
 export { pickCredential } from "./credential.ts";
 export { createPools, type Pools } from "./pools.ts";
