@@ -1,0 +1,118 @@
+// What a picture says of itself, read without decoding it: against real files of all three formats, and broken ones.
+import * as fc from "fast-check";
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { readImageHeader } from "../../src/base/image-header.ts";
+
+const picture = (width: number, height: number, channels: 3 | 4 = 3) =>
+  sharp({
+    create: { width, height, channels, background: { r: 200, g: 30, b: 30, alpha: 0.5 } },
+  });
+const noise = (width: number, height: number) =>
+  sharp(Buffer.from(Array.from({ length: width * height * 3 }, (_, at) => (at * 7919) % 251)), {
+    raw: { width, height, channels: 3 },
+  });
+
+const files: [name: string, make: () => Promise<Buffer>, expected: object][] = [
+  ["a PNG", () => picture(3, 5).png().toBuffer(), { width: 3, height: 5, hasAlpha: false }],
+  [
+    "a PNG with alpha",
+    () => picture(1024, 640, 4).png().toBuffer(),
+    { width: 1024, height: 640, hasAlpha: true },
+  ],
+  [
+    "a grey PNG",
+    () => picture(9, 9).greyscale().toColourspace("b-w").png().toBuffer(),
+    { width: 9, height: 9, hasAlpha: false },
+  ],
+  [
+    "a PNG whose palette has transparency",
+    () => picture(16, 16, 4).png({ palette: true }).toBuffer(),
+    { width: 16, height: 16, hasAlpha: true },
+  ],
+  [
+    "an interlaced PNG",
+    () => noise(40, 30).png({ progressive: true }).toBuffer(),
+    { width: 40, height: 30, hasAlpha: false },
+  ],
+  ["a JPEG", () => noise(33, 17).jpeg().toBuffer(), { width: 33, height: 17, hasAlpha: false }],
+  [
+    "a progressive JPEG",
+    () => noise(64, 48).jpeg({ progressive: true }).toBuffer(),
+    { width: 64, height: 48, hasAlpha: false },
+  ],
+  [
+    "a JPEG with metadata",
+    () =>
+      noise(20, 10)
+        .withExif({ IFD0: { Copyright: "x".repeat(30_000) } })
+        .jpeg()
+        .toBuffer(),
+    { width: 20, height: 10, hasAlpha: false },
+  ],
+  ["a lossy WebP", () => noise(31, 65).webp().toBuffer(), { width: 31, height: 65 }],
+  [
+    "a lossy WebP with alpha",
+    () => picture(300, 200, 4).webp().toBuffer(),
+    { width: 300, height: 200, hasAlpha: true },
+  ],
+  [
+    "a lossless WebP",
+    () => noise(120, 11).webp({ lossless: true }).toBuffer(),
+    { width: 120, height: 11 },
+  ],
+  [
+    "a lossless WebP with alpha",
+    () => picture(12, 14, 4).webp({ lossless: true }).toBuffer(),
+    { width: 12, height: 14, hasAlpha: true },
+  ],
+];
+
+describe("the header of a picture", () => {
+  it.each(files)("%s says what sharp says", async (_name, make, expected) => {
+    const file = await make();
+    const { format, width, height } = await sharp(file).metadata();
+    expect(readImageHeader(file)).toMatchObject({
+      mediaType: `image/${format}`,
+      width,
+      height,
+      ...expected,
+    });
+  });
+
+  it.each(files)("%s is never told wrongly from its first bytes", async (_name, make) => {
+    const file = await make();
+    const whole = readImageHeader(file);
+    const step = Math.max(1, Math.floor(file.length / 500));
+    for (let length = 0; length < file.length; length += step) {
+      const reading = readImageHeader(file.subarray(0, length));
+      if (reading !== "incomplete") expect(reading).toEqual(whole);
+    }
+  });
+
+  it("other formats, and text, are invalid", async () => {
+    const gif = await picture(4, 4).gif().toBuffer();
+    const tiff = await picture(4, 4).tiff().toBuffer();
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');
+    const pdf = Buffer.from("%PDF-1.7\n");
+    for (const file of [gif, tiff, svg, pdf, Buffer.from("RIFFxxxxWAVEfmt ".padEnd(60))])
+      expect(readImageHeader(file)).toBe("invalid");
+  });
+
+  it("a picture without width or height is invalid", async () => {
+    const file = await picture(4, 4).png().toBuffer();
+    file.writeUInt32BE(0, 16);
+    expect(readImageHeader(file)).toBe("invalid");
+  });
+
+  it("bytes of any kind are read without failing", () => {
+    const start = fc.constantFrom("\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "RIFF\0\0\0\0WEBPVP8 ", "");
+    fc.assert(
+      fc.property(start, fc.uint8Array({ maxLength: 200 }), (magic, rest) => {
+        const reading = readImageHeader(Buffer.concat([Buffer.from(magic, "latin1"), rest]));
+        if (typeof reading === "object") expect(reading.width * reading.height).toBeGreaterThan(0);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

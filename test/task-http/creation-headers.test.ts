@@ -1,0 +1,58 @@
+// Idempotency-Key and Prefer, and the fingerprint of a request.
+import { describe, expect, it } from "vitest";
+import { fingerprint, idempotencyKeyOf, waitSecondsOf } from "../../src/http/creation-headers.ts";
+
+describe("Prefer: wait", () => {
+  it.each([
+    [undefined, undefined],
+    ["", undefined],
+    ["wait=1", 1],
+    ["wait=60", 60],
+    ["wait=61", 60],
+    ["wait=99999999999", undefined],
+    ["wait", 60],
+    ["Wait = 5", 5],
+    ['wait="7"', 7],
+    ["wait=0", undefined],
+    ["wait=-1", undefined],
+    ["wait=1.5", undefined],
+    ["wait=ten", undefined],
+    ["waiting=3", undefined],
+    ["respond-async", undefined],
+    ["respond-async, wait=10", 10],
+    ["wait=10;x=1, respond-async", 10],
+    ["wait=3, wait=50", 3],
+    ["handling=lenient,wait=4", 4],
+  ])("TASK-17: %j waits %j seconds", (prefer, seconds) => {
+    expect(waitSecondsOf({ prefer: prefer as string })).toBe(seconds);
+  });
+
+  it("a long header is read in no time", () => {
+    const before = performance.now();
+    for (const text of ["wait ".repeat(3000), ",".repeat(15_000), "wait=".padEnd(15_000, " ")])
+      waitSecondsOf({ prefer: text });
+    expect(performance.now() - before).toBeLessThan(200);
+  });
+});
+
+describe("Idempotency-Key", () => {
+  it("takes 1 to 255 printable characters", () => {
+    expect(idempotencyKeyOf({})).toBeUndefined();
+    for (const key of ["a", "x".repeat(255), "order 17/3: ~"])
+      expect(idempotencyKeyOf({ "idempotency-key": key })).toBe(key);
+    for (const key of ["", "x".repeat(256), "caf\u00e9", "a\tb"])
+      expect(() => idempotencyKeyOf({ "idempotency-key": key })).toThrow(/Idempotency-Key/);
+  });
+
+  it("stands for method, path and content, whatever the order of members", () => {
+    const one = fingerprint("POST", "/v1/tasks", { a: 1, b: { c: [1, 2], d: "x" } });
+    expect(fingerprint("POST", "/v1/tasks", { b: { d: "x", c: [1, 2] }, a: 1 })).toBe(one);
+    const others = [
+      fingerprint("POST", "/v1/videos/generations", { a: 1, b: { c: [1, 2], d: "x" } }),
+      fingerprint("POST", "/v1/tasks", { a: 1, b: { c: [2, 1], d: "x" } }),
+      fingerprint("POST", "/v1/tasks", { a: "1", b: { c: [1, 2], d: "x" } }),
+      fingerprint("POST", "/v1/tasks", { a: 1 }),
+    ];
+    expect(new Set([one, ...others]).size).toBe(5);
+  });
+});
