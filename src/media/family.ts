@@ -128,7 +128,11 @@ export type UsageBasis =
   | { readonly unit: "image_tokens"; readonly autoSizes: readonly string[] }
   | { readonly unit: "images" }
   | { readonly unit: "video_seconds" }
-  | { readonly unit: "video_tokens"; readonly framePixels: FramePixels };
+  | {
+      readonly unit: "video_tokens";
+      readonly framePixels: FramePixels;
+      readonly widestRatio: string;
+    };
 
 export interface MediaFamily {
   readonly name: ImageFamily | VideoFamily;

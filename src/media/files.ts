@@ -8,7 +8,7 @@ import type { FileLimits, MediaFamily } from "./family.ts";
 import type { MediaInput, Upload } from "./types.ts";
 
 /** A mask must be smaller than this. */
-export const maskBytesBelow = 4_000_000;
+const maskBytesBelow = 4_000_000;
 
 function refuse(param: string, code: ErrorCode, why: string): never {
   throw new GatewayError(code, `${param}: ${why}.`, { param });

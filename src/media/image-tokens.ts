@@ -20,9 +20,11 @@ const tokensPerPartial = 100;
 /** What a vendor may add of its own to a prompt, and write of its own about an image. */
 const framingTokens = 64;
 const outputTextTokensMost = 1024;
-/** An input image is shrunk to four tiles of 512 pixels; with high fidelity its patches count as well. */
-const inputTokensLow = 1024;
-const inputTokensHigh = 8192;
+/**
+ * An input image is shrunk to at most four tiles of 512 pixels (581 tokens), and with high fidelity its patches count as
+ * well (6240). Some models have high fidelity whatever is asked for.
+ */
+const tokensPerInput = 8192;
 
 function tokensOfSize(size: string, quality: string): number {
   const [width, height] = parseSize(size)!;
@@ -50,11 +52,10 @@ export function imageTokens(
   autoSizes: readonly string[],
 ): ImageTokens {
   const inputs = request.images.length + (request.mask === undefined ? 0 : 1);
-  const each = request.inputFidelity === "low" ? inputTokensLow : inputTokensHigh;
   const previews = request.stream === true ? (request.partialImages ?? 0) * tokensPerPartial : 0;
   return {
     inputTextTokens: Buffer.byteLength(request.prompt) + framingTokens,
-    inputImageTokens: inputs * each,
+    inputImageTokens: inputs * tokensPerInput,
     outputTextTokens: count * outputTextTokensMost,
     outputImageTokens: count * tokensOfImage(request, autoSizes) + previews,
   };

@@ -38,13 +38,31 @@ const countOf = (told: number | undefined, otherwise: number): number =>
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
 
+const macroblock = 16;
+const roundedUp = (pixels: number) => macroblock * Math.ceil(pixels / macroblock);
+
+/**
+ * The most pixels a frame can have: of what the vendor makes, and of a vendor that takes the tier's lines for the shorter
+ * side whatever the ratio. Where the vendor chooses the ratio, it may be the widest.
+ */
+function pixelsOfFrame(
+  { resolution, aspectRatio }: VideoRequest,
+  { framePixels, widestRatio }: Extract<UsageBasis, { unit: "video_tokens" }>,
+): number {
+  const ratio = /^\d+:\d+$/.test(aspectRatio ?? "") ? aspectRatio! : widestRatio;
+  const [across = 1, down = 1] = ratio.split(":").map(Number);
+  const lines = Number.parseInt(resolution, 10);
+  const long = roundedUp((lines * Math.max(across, down)) / Math.min(across, down));
+  return Math.max(framePixels[resolution] ?? 0, long * roundedUp(lines));
+}
+
 /** One frame more than the seconds have: the vendor counts both ends (5 s of 1280x720 are 108,900 tokens). */
 function videoTokens(
-  { resolution, durationSeconds }: VideoRequest,
-  { framePixels }: Extract<UsageBasis, { unit: "video_tokens" }>,
+  request: VideoRequest,
+  basis: Extract<UsageBasis, { unit: "video_tokens" }>,
 ): number {
-  const pixels = framePixels[resolution] ?? Math.max(...Object.values(framePixels));
-  return Math.ceil((pixels * (framesPerSecond * durationSeconds + 1)) / pixelsPerToken);
+  const frames = framesPerSecond * request.durationSeconds + 1;
+  return Math.ceil((pixelsOfFrame(request, basis) * frames) / pixelsPerToken);
 }
 
 function videoUsage(request: VideoRequest, told: ToldUsage): MediaUsage {

@@ -181,6 +181,11 @@ describe("task-image-1", () => {
   });
 });
 
+it("image-c takes 9 images", () => {
+  expect(requestOf("image-c", { prompt }, { images: uploads(9) }).images).toHaveLength(9);
+  expect(refusalOf("image-c", { prompt }, { images: uploads(10) })).toBe("too_many_images image");
+});
+
 const referencing: (readonly ["image-a" | "image-b" | "task-image-2", More])[] = [
   ["image-a", edit],
   ["image-b", edit],

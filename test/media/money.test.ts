@@ -91,6 +91,17 @@ describe("videos by the token", () => {
     expect(most).toBeLessThan(tokens * 1.1);
   });
 
+  it.each([
+    [{ aspect_ratio: "21:9", resolution: "480p" }, 1120 * 480],
+    [{ aspect_ratio: "21:9", resolution: "1080p" }, 2528 * 1088],
+    [{ aspect_ratio: "adaptive", resolution: "720p" }, 1680 * 720],
+    [{ image: frame, resolution: "720p" }, 1680 * 720],
+    [{ aspect_ratio: "1:1", resolution: "720p" }, 962_560],
+  ])("%j is reserved for frames of %i pixels, the widest there can be", (fields, pixels) => {
+    const tokens = Math.ceil((pixels * 121) / 1024);
+    expect(mediaBound(ask({ ...fields, duration: 5 }))).toEqual({ unit: "video_tokens", tokens });
+  });
+
   it("cost the tokens the vendor told", () => {
     expect(chargeOf(ask({}), { videoTokens: 1_000_000 })).toBe(usd("7"));
     expect(chargeOf(ask({}), { videoTokens: 1 })).toBe(usd("0.000007"));

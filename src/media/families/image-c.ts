@@ -53,7 +53,7 @@ export const imageC: MediaFamily = {
     watermark: { ...watermark, default: false },
     user,
   },
-  files: { ...referenceFiles, mask: false },
+  files: { ...referenceFiles, most: 9, mask: false },
   rules: [tierOfSize(sizes)],
   remarks: [
     remarks.sizeWins,

@@ -47,10 +47,11 @@ export const videoTokens: MediaFamily = {
     ...commonRemarks,
     "With a first frame and without `aspect_ratio` the vendor takes the ratio of the image.",
   ],
-  // The largest frames of the vendor's models, over their generations and all ratios: 864x496, 1504x640, 1920x1088.
+  // The largest frames of the vendor's models, over their generations: 864x496, 1504x640, 1920x1088.
   usage: {
     unit: "video_tokens",
     framePixels: { "480p": 428_544, "720p": 962_560, "1080p": 2_088_960 },
+    widestRatio: "21:9",
   },
   expirySeconds: 2 * daySeconds,
 };
