@@ -15,7 +15,9 @@ export interface Artifact {
   /** Without a dot. */
   readonly extension: string;
   /** The bytes, made anew for each download; the same each time. */
-  make(): Buffer | Promise<Buffer>;
+  make(): Buffer;
+  /** Bytes that are kept in memory for it; none unless told. */
+  readonly weight?: number;
 }
 
 export interface Artifacts {
@@ -41,10 +43,12 @@ interface Kept {
 }
 
 const filesRemembered = 20_000;
+const bytesRemembered = 256 * 1024 * 1024;
 const validSeconds = 24 * 60 * 60;
 
 export function createArtifacts(): Artifacts {
   const files = new Map<string, Kept>();
+  let weight = 0;
   const secret = randomBytes(32);
   const signature = (path: string, expires: string) =>
     createHmac("sha256", secret).update(`${path} ${expires}`).digest("base64url");
@@ -71,7 +75,12 @@ export function createArtifacts(): Artifacts {
       const path = `/${vendor}/files/${randomUUID()}.${artifact.extension}`;
       const expiresSeconds = Math.floor(Date.now() / 1000) + validSeconds;
       files.set(path, { artifact, script, expiresSeconds, downloads: 0 });
-      if (files.size > filesRemembered) files.delete(files.keys().next().value!);
+      weight += artifact.weight ?? 0;
+      while (files.size > filesRemembered || (weight > bytesRemembered && files.size > 1)) {
+        const [oldest, { artifact: dropped }] = files.entries().next().value!;
+        files.delete(oldest);
+        weight -= dropped.weight ?? 0;
+      }
       const expires = String(expiresSeconds);
       return `${path}?Expires=${expires}&Signature=${signature(path, expires)}`;
     },
@@ -112,7 +121,7 @@ async function send(download: Download, artifact: Artifact, script: ArtifactScri
   if (script.status !== undefined) {
     return sendError(response, { status: script.status, code: "InternalError" });
   }
-  const file = await artifact.make();
+  const file = artifact.make();
   const length = script.flood ? Infinity : Math.max(file.length, script.padded_bytes ?? 0);
   response.setHeader("content-type", script.content_type ?? artifact.type);
   if (length !== Infinity) response.setHeader("content-length", length);

@@ -1,4 +1,5 @@
 /** What the sandbox received, newest last: tests assert on it, and operators read it at `GET /__journal`. */
+import { withoutData } from "./body.ts";
 
 export interface JournalEntry {
   readonly id: number;
@@ -9,7 +10,10 @@ export interface JournalEntry {
   readonly path: string;
   /** Credentials are masked: their first seven and last four characters stay. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed where it is JSON, else the text; bodies above 1 MB as `{abbreviated, bytes, start}`. */
+  /**
+   * Parsed where it is JSON; a form by its names, of files what they are; else the text. Above 1 MB data URLs are
+   * replaced by type, length and hash, and what is still above it is `{abbreviated, bytes, start}`.
+   */
   readonly body: unknown;
   /** The HTTP status that was sent; null while nothing was. */
   status: number | null;
@@ -72,6 +76,8 @@ const maskQuery = (path: string) =>
 
 function keptBody(arrival: Arrival): unknown {
   if (arrival.text.length <= bodyCharactersMax) return arrival.body ?? arrival.text;
+  const short = withoutData(arrival.body);
+  if (short !== undefined && JSON.stringify(short).length <= bodyCharactersMax) return short;
   return {
     abbreviated: true,
     bytes: Buffer.byteLength(arrival.text),

@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerTo } from "./answer.ts";
 import type { Journal, JournalEntry, JournalWriter } from "./journal.ts";
-import type { Json } from "./json.ts";
-import { asText, isObject } from "./json.ts";
+import type { Body } from "./body.ts";
+import { readBody } from "./body.ts";
+import { asText } from "./json.ts";
+import { UnreadablePicture } from "./pictures.ts";
 import type { Delivery } from "./reply.ts";
 import { scriptedFailure, sendStream, sendWhole, untilGone, wasCut } from "./reply.ts";
 import type { Artifacts } from "./artifacts.ts";
@@ -40,19 +42,18 @@ export function createHandler(parts: Parts) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const started = performance.now();
     const url = URL.parse(request.url ?? "/", "http://sandbox");
-    const text = await readBody(request);
-    if (text === undefined) return;
+    const body = await readBody(request);
+    if (body === undefined) return;
     if (!url) return sendJson(response, 400, { error: { message: "Not a path." } });
     const vendor = parts.vendors.find(({ name }) => url.pathname.startsWith(`/${name}/`));
     if (!vendor) return answerOwnPath(parts.journal, { request, response, url });
-    const body = parsed(text);
     const entry = parts.journal.add({
       vendor: vendor.name,
       method: request.method ?? "",
       path: request.url ?? "",
       headers: request.headers,
-      text,
-      body,
+      text: body.text,
+      body: body.shown,
     });
     const left = watch(response, entry, started);
     const exchange: Exchange = { request, response, url, vendor, left };
@@ -60,29 +61,10 @@ export function createHandler(parts: Parts) {
       await answerVendorPath(parts, exchange, body);
     } catch (error) {
       answerError(parts, exchange, error);
+    } finally {
+      await body.dispose();
     }
   };
-}
-
-/** The body as text; undefined when the client left before it was whole. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-  } catch {
-    return undefined;
-  }
-  return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString();
-}
-
-/** The JSON in a text; undefined when it is none. */
-function parsed(text: string): unknown {
-  if (text === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Completes the journal entry when the answer is out or the client has left; the signal fires in the second case. */
@@ -97,7 +79,7 @@ function watch(response: ServerResponse, entry: JournalEntry, started: number): 
   return gone.signal;
 }
 
-async function answerVendorPath(parts: Parts, exchange: Exchange, body: unknown): Promise<void> {
+async function answerVendorPath(parts: Parts, exchange: Exchange, body: Body): Promise<void> {
   const { request, response, url, vendor } = exchange;
   const path = url.pathname.slice(vendor.name.length + 1);
   if (path.startsWith("/files/")) return parts.artifacts.serve(exchange);
@@ -105,11 +87,8 @@ async function answerVendorPath(parts: Parts, exchange: Exchange, body: unknown)
   const route = vendor.route(request.method ?? "", path, url.searchParams);
   if (!route) throw new Refusal(404, { message: `No such path: ${request.method} ${path}` });
   vendor.authorise(request.headers, url.searchParams);
-  const isBodiless = route.kind === "media" && route.bodiless === true;
-  if (request.method === "POST" && !isBodiless && !isObject(body)) {
-    throw new Refusal(400, { message: "The body is not a JSON object." });
-  }
-  const call = callOf(exchange, route, isObject(body) ? body : {});
+  if (request.method === "POST") refuseWrongBody(route, body);
+  const call = callOf(exchange, route, body);
   if (route.kind === "json") return sendJson(response, 200, route.answer(call));
   const strict = route.kind === "text" ? route.endpoint.strict : route.strict;
   for (const check of strict) check(call);
@@ -117,14 +96,29 @@ async function answerVendorPath(parts: Parts, exchange: Exchange, body: unknown)
   await answerQuestion(parts, exchange, { route, call });
 }
 
-function callOf({ request, url }: Exchange, route: Route, body: Json): Call {
+/** A JSON object or a form, whichever the route takes. */
+function refuseWrongBody(route: Route, { fields, isForm }: Body): void {
+  const takes = (route.kind === "media" && route.takes) || "json";
+  if (takes === "nothing") return;
+  if (isForm !== (takes === "form")) {
+    const wanted = isForm ? "application/json" : "multipart/form-data";
+    throw new Refusal(400, { message: `Invalid Content-Type: expected ${wanted}.` });
+  }
+  if (fields !== undefined) return;
+  const what = isForm ? "a whole form" : "a JSON object";
+  throw new Refusal(400, { message: `The body is not ${what}.` });
+}
+
+function callOf({ request, url }: Exchange, route: Route, { fields, files }: Body): Call {
   const text = route.kind === "text" ? route : undefined;
+  const body = fields ?? {};
   return {
     headers: request.headers,
     query: url.searchParams,
     model: text?.model ?? asText(body["model"]),
-    stream: text?.stream ?? body["stream"] === true,
+    stream: text?.stream ?? (body["stream"] === true || body["stream"] === "true"),
     body,
+    files,
   };
 }
 
@@ -221,6 +215,9 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 function answerError({ log }: Parts, { response, vendor, left }: Exchange, error: unknown): void {
   if (left.aborted) return;
   if (error instanceof Refusal) return sendFailure(response, vendor, error);
+  if (error instanceof UnreadablePicture) {
+    return sendFailure(response, vendor, { status: 400, failure: { message: error.message } });
+  }
   log?.error({ err: error }, "the sandbox failed");
   if (response.headersSent) response.destroy();
   else sendFailure(response, vendor, { status: 500, failure: { message: "The sandbox failed." } });

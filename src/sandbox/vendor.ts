@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Answer } from "./answer.ts";
 import type { Question } from "./conversation.ts";
 import type { Json } from "./json.ts";
+import type { FormFile } from "./multipart.ts";
 import type { Script } from "./script.ts";
 
 /** What went wrong, before the vendor words it in its own shape. */
@@ -34,7 +35,10 @@ export interface Call {
   /** The upstream model's name, wherever the vendor wants it. */
   readonly model: string;
   readonly stream: boolean;
+  /** The JSON object, or the fields of the form: texts, and lists of texts where a name repeats. */
   readonly body: Json;
+  /** The files of a form. */
+  readonly files: readonly FormFile[];
 }
 
 /**
@@ -88,8 +92,8 @@ export interface MediaRoute {
   readonly name: "videos" | "images" | "image_edits" | "image_tasks" | "tasks";
   /** What the vendor refuses, in the order it looks. */
   readonly strict: readonly Check[];
-  /** The request carries no JSON object. */
-  readonly bodiless?: true;
+  /** What the request carries, where that is no JSON object. */
+  readonly takes?: "form" | "nothing";
   /** The script of this call; `read` finds the line in a prompt. */
   script(call: Call, read: (prompt: string) => Script): Script;
   /** @throws Refusal for what only shows once the work begins. */

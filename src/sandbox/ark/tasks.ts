@@ -71,7 +71,7 @@ export function createTasks(artifacts: Artifacts): ArkTasks {
     kind: "media",
     name: "tasks",
     strict: [],
-    bodiless: true,
+    takes: "nothing",
     script,
     answer,
   });

@@ -51,7 +51,7 @@ export function createTasks(): Tasks {
       kind: "media",
       name: "tasks",
       strict: [],
-      bodiless: true,
+      takes: "nothing",
       script: () => ({}),
       answer() {
         if (jobs.find(id)?.cancel()) return { status: 200, body: { request_id: randomUUID() } };

@@ -5,6 +5,7 @@ import type { Artifacts } from "../artifacts.ts";
 import type { Vendor } from "../vendor.ts";
 import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
 import { dashscopeError } from "./errors.ts";
+import { imageGeneration } from "./images.ts";
 import { createTasks } from "./tasks.ts";
 import { videoSynthesis } from "./videos.ts";
 
@@ -13,17 +14,22 @@ function authorise(headers: IncomingHttpHeaders): void {
   throw new Refusal(401, { message: "Invalid API-key provided. The sandbox takes `sandbox`." });
 }
 
+const servicesPath = "/api/v1/services/aigc/";
+
 export function createDashscope(artifacts: Artifacts): Vendor {
   const tasks = createTasks();
-  const videos = videoSynthesis(tasks, artifacts);
+  const services = new Map([
+    ["video-generation/video-synthesis", videoSynthesis(tasks, artifacts)],
+    ["image-generation/generation", imageGeneration(tasks, artifacts)],
+  ]);
   return {
     name: "dashscope",
     authorise,
     errorBody: dashscopeError,
     headers: () => ({ "x-request-id": randomUUID() }),
     route(method, path) {
-      if (`${method} ${path}` === "POST /api/v1/services/aigc/video-generation/video-synthesis") {
-        return videos;
+      if (method === "POST" && path.startsWith(servicesPath)) {
+        return services.get(path.slice(servicesPath.length));
       }
       const [, id, ending] = /^\/api\/v1\/tasks\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
       if (id === undefined) return undefined;

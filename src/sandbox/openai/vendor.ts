@@ -6,6 +6,7 @@ import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
 import { chat } from "./chat.ts";
 import { embeddings } from "./embeddings.ts";
 import { openaiError } from "./errors.ts";
+import { edits, generations } from "./images.ts";
 import { responses } from "./responses.ts";
 
 function authorise(headers: IncomingHttpHeaders): void {
@@ -43,6 +44,10 @@ export const openai: Vendor = {
         return { kind: "text", endpoint: responses };
       case "POST /v1/embeddings":
         return embeddings;
+      case "POST /v1/images/generations":
+        return generations;
+      case "POST /v1/images/edits":
+        return edits;
       case "GET /v1/models":
         return models;
       default:

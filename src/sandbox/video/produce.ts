@@ -11,8 +11,8 @@ export interface Order {
   readonly prompt: string;
   /** What the vendor makes of resolution and ratio. */
   readonly size: Size;
-  /** The address of the first frame: a picture that can be read here gives the video its size. */
-  readonly firstFrame: string | undefined;
+  /** The address of the first frame, or "": a picture that can be read here gives the video its size. */
+  readonly firstFrame: string;
   readonly seconds: number;
   readonly audio: boolean;
 }

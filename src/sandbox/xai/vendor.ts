@@ -1,10 +1,11 @@
-/** The xai-like vendor: videos as tasks. */
+/** The xai-like vendor: videos as tasks, pictures at once. */
 import type { IncomingHttpHeaders } from "node:http";
 import { newId } from "../../base/ids.ts";
 import type { Artifacts } from "../artifacts.ts";
 import type { Vendor } from "../vendor.ts";
 import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
 import { xaiError } from "./errors.ts";
+import { createImages } from "./images.ts";
 import { createVideos } from "./videos.ts";
 
 /** A wrong key is 400 here, and only a missing one is 401. */
@@ -21,13 +22,21 @@ function authorise(headers: IncomingHttpHeaders): void {
 
 export function createXai(artifacts: Artifacts): Vendor {
   const videos = createVideos(artifacts);
+  const images = createImages(artifacts);
   return {
     name: "xai",
     authorise,
     errorBody: xaiError,
     headers: () => ({ "x-request-id": newId("req") }),
     route(method, path) {
-      if (`${method} ${path}` === "POST /v1/videos/generations") return videos.submit;
+      switch (`${method} ${path}`) {
+        case "POST /v1/videos/generations":
+          return videos.submit;
+        case "POST /v1/images/generations":
+          return images.generations;
+        case "POST /v1/images/edits":
+          return images.edits;
+      }
       const [, id] = /^\/v1\/videos\/([^/]+)$/.exec(path) ?? [];
       return method === "GET" && id !== undefined ? videos.poll(id) : undefined;
     },
