@@ -59,6 +59,16 @@ describe("checking an address", () => {
     await expect(system).rejects.toMatchObject(missing);
   });
 
+  it("many names at once are all answered", async () => {
+    const checks = Array.from({ length: 12 }, (_, index) =>
+      checkAddress(`https://no-such-name-${index}.invalid/x`, rule).catch(
+        (error: unknown) => error,
+      ),
+    );
+    for (const error of await Promise.all(checks))
+      expect(error).toMatchObject({ code: "invalid_value" });
+  });
+
   it("a resolver that does not answer is nobody's mistake: nothing is known to connect to", async () => {
     const { addresses } = await checkAddress("https://hooks.example/x", {
       ...rule,
@@ -189,6 +199,18 @@ describe("a request to a checked address", () => {
     const answer = await guardedRequest({ ...hook, url, allowPrivate: true });
     expect(answer).toMatchObject({ status: 418, headers: { "x-a": "b" }, whole: true });
     expect(answer.body.toString()).toBe('POST /a/b?c=d {"n":1}');
+  });
+
+  it("connects to IPv6 addresses, written and resolved", async () => {
+    const server = await running(
+      serve((request, response) => response.end(request.headers.host), "::1"),
+    );
+    const resolve = resolver({ "hooks.example": [["::1"]] });
+    for (const host of ["[::1]", "hooks.example"]) {
+      const url = `http://${host}:${server.port}/`;
+      const answer = await guardedRequest({ ...hook, url, resolve, allowPrivate: true });
+      expect(answer.body.toString()).toBe(`${host}:${server.port}`);
+    }
   });
 
   it("reads no more of an endless answer than it may keep", async () => {

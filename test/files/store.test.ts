@@ -1,11 +1,13 @@
 /** One suite over both kinds of file store; S3 against a real server. Rows STORE-01, STORE-02. */
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   FileTooLargeError,
@@ -215,6 +217,31 @@ it("a start removes what dead processes left half-written, and nothing else", as
   expect(readdirSync(directory).sort()).toEqual(
     [parts["of a live process"], parts["of another machine, new"], "whole.mp4"].sort(),
   );
+});
+
+it("a process killed while it writes leaves nothing that the next one finds", async () => {
+  const dataDir = temporaryDirectory();
+  const storage = new URL("../../src/storage/index.ts", import.meta.url).href;
+  const script = `
+    import { openFileStore } from ${JSON.stringify(storage)};
+    const store = await openFileStore({ kind: "local" }, ${JSON.stringify(dataDir)});
+    async function* endless() {
+      for (;;) { yield Buffer.alloc(100_000); await new Promise((r) => setTimeout(r, 5)); }
+    }
+    store.put("x.mp4", endless(), { mediaType: "video/mp4", bytesMax: 1e12 });
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script]);
+  const kept = (): string[] => readdirSync(join(dataDir, "files"));
+  for (let tries = 0; tries < 500; tries += 1) {
+    if (existsSync(join(dataDir, "files")) && kept().length > 0) break;
+    await sleep(20);
+  }
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(kept()).toEqual([expect.stringMatching(/^\.part-/)]);
+  const store = await openFileStore({ kind: "local" }, dataDir);
+  expect(kept()).toEqual([]);
+  expect(await store.open("x.mp4")).toBeUndefined();
 });
 
 it("a bucket that cannot be reached fails the put, and closes its source", async () => {
