@@ -38,6 +38,20 @@ The files are real: MP4 with H.264 in the asked size at 24 frames a second, of o
 unless sound is off. Their addresses are signed, take no key and are good for a day, as those of a vendor's storage.
 An image-to-video result has the size of its first frame where that came as a data URL; nothing is ever fetched.
 
+Pictures come from three vendors:
+
+| model | its upstream | what it makes |
+|---|---|---|
+| \`sandbox/image-model-a\` | OpenAI's \`/openai/v1/images/generations\`, \`/edits\` | PNG or JPEG, any legal size, opaque |
+| \`sandbox/image-model-b\` | the same | also WebP and transparency |
+| \`sandbox/task-image-model-2\` | the same | three sizes |
+| \`sandbox/task-image-model-1\` | xAI's \`/xai/v1/images/generations\`, \`/edits\` | 1k as JPEG, 2k as PNG, 15 shapes |
+| \`sandbox/image-model-c\` | DashScope's \`.../image-generation/generation\`, a task | PNG |
+
+They are real too, of a colour that the prompt decides. An edit keeps the first picture: with a mask, every pixel
+where the mask's alpha is 0 is another one afterwards and every other pixel is the same, to the bit in PNG; without
+a mask all of it is tinted. Size \`auto\` is the first picture's own size, where the model has free sizes.
+
 Prices are those of a middling text model: USD 0.50 in, 2.00 out, 0.05 for cache reads and 0.625 for cache
 writes, per million tokens; embeddings cost 0.02. The first start gives the first workspace 100 USD of credit to spend on them.
 
@@ -72,7 +86,8 @@ const groups = {
 const ending = `## Journal
 
 \`GET /__journal\` on the sandbox's port lists what it received, oldest first: vendor, method, path, headers,
-body, the status it answered, and whether the caller left early. \`?model=\` and \`?contains=\` narrow the list;
+body, the status it answered, and whether the caller left early. Of a form's files it keeps name, type, length and
+SHA-256, and of data URLs in bodies above 1 MB type, length and SHA-256. \`?model=\` and \`?contains=\` narrow the list;
 \`DELETE /__journal\` empties it. \`GET /\` tells these tables as JSON. The port is printed when the gateway starts.
 `;
 

@@ -98,7 +98,7 @@ const task = (kind: Kind, meaning: string): Field => ({ kind, group: "task", mea
 const artifact = (kind: Kind, meaning: string): Field => ({ kind, group: "artifact", meaning });
 
 export const scriptFields: Readonly<Record<keyof Script, Field>> = {
-  reply: content("text", "The text of the answer."),
+  reply: content("text", "The text of the answer; of pictures, the revised prompt."),
   reasoning: content("text", "What the model thought first, shown as the vendor shows it."),
   tool_calls: content("list", "Calls `[{name, arguments}]`; several are parallel calls."),
   finish: content(
@@ -107,7 +107,7 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
   ),
   usage: content(
     "object or null",
-    "{input, output, cache_read, cache_write, reasoning}; input holds the cache, output the reasoning, and each vendor tells it its own way. null: the vendor tells nothing.",
+    "{input, output, cache_read, cache_write, reasoning}; input holds the cache, output the reasoning, and each vendor tells it its own way. Of media vendors those that count tokens tell input and output. null: the vendor tells nothing.",
   ),
   chunk_chars: content("number", "Characters in one streamed piece; 24 unless told."),
   next: content("object", "The script of the next step, once the called tools have answered."),
@@ -150,7 +150,7 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
   flood: trouble("number", "A text of n bytes, streamed as one piece."),
   task_seconds: task(
     "number",
-    "How long a task takes: the first half queued, the second running; 0.05 unless told. The seconds of synchronous pictures are `delay_ms`.",
+    "How long a task takes: the first half queued, the second running; 0.05 unless told. Pictures that are answered at once take so long as well, no time unless told.",
   ),
   task_outcome: {
     ...task(

@@ -56,7 +56,8 @@ export interface VideoVendor {
   errorMessage(answer: Answer): string;
 }
 
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
+/** The value, if it is a text. */
+export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 export const videoVendors: readonly VideoVendor[] = [
   {

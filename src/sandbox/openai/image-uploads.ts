@@ -75,12 +75,17 @@ async function imageUpload(file: FormFile, number: number): Promise<Upload> {
   }
   const info = await readPicture(file.path);
   if (info && `image/${info.format}` === file.type) return { file, info };
-  return refuse("image", {
+  throw unreadable(number);
+}
+
+/** A file that is no picture, or not a whole one. */
+export const unreadable = (number: number): Refusal =>
+  new Refusal(400, {
     message: `Invalid image file or mode for image ${number}, please check your image file.`,
     type: "image_generation_user_error",
+    param: "image",
     code: "invalid_image_file",
   });
-}
 
 async function checkMask(file: FormFile, image: PictureInfo): Promise<void> {
   const wrong = (message: string): never =>

@@ -7,14 +7,14 @@ import { failureToldBy } from "../jobs.ts";
 import type { Json } from "../json.ts";
 import { asNumber, asText } from "../json.ts";
 import type { Encoding, Picture, Size } from "../pictures.ts";
-import { colourOf, edit, paint } from "../pictures.ts";
+import { colourOf, edit, paint, UnreadablePicture } from "../pictures.ts";
 import type { Script } from "../script.ts";
 import type { Call, Failure, Frame, MediaRoute, Rendering } from "../vendor.ts";
 import { Refusal } from "../vendor.ts";
 import { openaiError } from "./errors.ts";
 import { imageUsage } from "./image-tokens.ts";
 import type { Uploads } from "./image-uploads.ts";
-import { uploadsOf } from "./image-uploads.ts";
+import { unreadable, uploadsOf } from "./image-uploads.ts";
 import {
   editFieldsOf,
   generationsStrict,
@@ -77,16 +77,22 @@ function orderOf({ model }: Call, fields: Json, uploads: Uploads | undefined): O
 }
 
 /** Picture `index` of an order; partial ones differ from the last, which has `stage` 0. */
-function pictureOf(order: Order, index: number, stage = 0): Promise<Picture> {
+async function pictureOf(order: Order, index: number, stage = 0): Promise<Picture> {
   const { prompt, size, encoding, uploads, fields } = order;
   const colour = colourOf(`${index} ${stage} ${prompt}`);
   const { background } = fields;
-  if (!uploads) return paint({ size, colour, transparent: background === "transparent" }, encoding);
+  if (!uploads) {
+    return await paint({ size, colour, transparent: background === "transparent" }, encoding);
+  }
   const mayBeTransparent =
     background !== "opaque" && encoding.format !== "jpeg" && imageModel(order.model).transparent;
   const source = uploads.images[0].file.path;
   const mask = uploads.mask?.path;
-  return edit({ source, mask, size, colour, mayBeTransparent }, encoding);
+  try {
+    return await edit({ source, mask, size, colour, mayBeTransparent }, encoding);
+  } catch (error) {
+    throw error instanceof UnreadablePicture ? unreadable(1) : error;
+  }
 }
 
 async function make(order: Order, script: Script): Promise<Rendering> {

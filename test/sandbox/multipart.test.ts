@@ -1,0 +1,89 @@
+/** The sandbox's own reader of forms, on whatever pieces the network makes of them. */
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { boundaryOf, BrokenForm, readForm } from "../../src/sandbox/multipart.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tollgate-test-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const boundary = "----x";
+const content = Buffer.concat([
+  Buffer.from("\r\n--\r\n------\r\n----x"),
+  Buffer.from(Array.from({ length: 300 }, (_, at) => at % 256)),
+]);
+const form = Buffer.concat([
+  Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="a \\"b\\""\r\n\r\nä\r\n`),
+  Buffer.from(
+    `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="x%22y.png"\r\nContent-Type: image/png\r\n\r\n`,
+  ),
+  content,
+  Buffer.from(`\r\n--${boundary}\r\nContent-Disposition: form-data; name=""\r\n\r\n\r\n`),
+  Buffer.from(`--${boundary}--\r\n`),
+]);
+
+async function* pieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) {
+    yield await Promise.resolve(bytes.subarray(at, at + size));
+  }
+}
+const read = (bytes: Buffer, size: number) => readForm(pieces(bytes, size), boundary, folder);
+
+describe("multipart", () => {
+  it("reads fields and files, however it is cut into pieces", async () => {
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    for (const size of [1, 2, 7, 64, form.length]) {
+      const { fields, files } = await read(form, size);
+      expect(fields).toEqual([
+        ['a "b"', "ä"],
+        ["", ""],
+      ]);
+      expect(files).toEqual([
+        {
+          name: "file",
+          filename: 'x"y.png',
+          type: "image/png",
+          bytes: content.length,
+          sha256,
+          path: expect.any(String),
+        },
+      ]);
+      expect((await readFile(files[0]!.path)).equals(content)).toBe(true);
+    }
+  });
+
+  it("refuses a form that is cut off anywhere", async () => {
+    // The last four bytes are the closing mark and the line end, which nobody needs.
+    const cuts = fc.integer({ min: 0, max: form.length - 3 });
+    await fc.assert(
+      fc.asyncProperty(cuts, fc.integer({ min: 1, max: 100 }), async (end, size) => {
+        await expect(read(form.subarray(0, end), size)).rejects.toBeInstanceOf(BrokenForm);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("refuses a part without a name, with endless headers, and a boundary with more on its line", async () => {
+    const bad = [
+      `--${boundary}\r\nContent-Type: text/plain\r\n\r\nx\r\n--${boundary}--\r\n`,
+      `--${boundary}\r\n${"x-a: b\r\n".repeat(3000)}\r\n\r\n--${boundary}--\r\n`,
+      `--${boundary} \r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--${boundary}--\r\n`,
+    ];
+    for (const one of bad) {
+      await expect(read(Buffer.from(one), 512)).rejects.toBeInstanceOf(BrokenForm);
+    }
+  });
+
+  it("knows the boundary of a form and of nothing else", () => {
+    expect(boundaryOf('multipart/form-data; charset=utf-8; boundary="a b"')).toBe("a b");
+    expect(boundaryOf("Multipart/Form-Data; boundary=ab")).toBe("ab");
+    expect(boundaryOf("multipart/mixed; boundary=ab")).toBeUndefined();
+    expect(boundaryOf("application/json")).toBeUndefined();
+  });
+});
