@@ -1,4 +1,4 @@
-/** `GET /files/{name}` on a running gateway. Rows STORE-02, STORE-03. */
+/** `GET /files/{name}` on a running gateway. Row STORE-02. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readlinkSync } from "node:fs";
@@ -17,24 +17,12 @@ import {
   type FileStore,
 } from "../../src/storage/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
-import { startS3, type S3Server } from "./s3-server.ts";
+import { s3Config, startS3, type S3Server } from "./s3-server.ts";
 
 const bytes = randomBytes(200_000);
 const startMs = Date.parse("2026-11-20T12:00:00.500Z");
 const clock = manualClock(startMs);
 const dayMs = 86_400_000;
-
-const s3Config = (server: S3Server): string => {
-  const { bucket, endpoint, region, accessKeyId, secretAccessKey } = server.options;
-  return `storage:
-  kind: s3
-  bucket: ${bucket}
-  endpoint: ${endpoint}
-  region: ${region}
-  access_key_id: ${accessKeyId}
-  secret_access_key: ${secretAccessKey}
-`;
-};
 
 async function kept(
   gateway: GatewayUnderTest,
@@ -186,7 +174,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     expect((await get(`/files/${name}`, {}, "POST")).status).toBe(405);
   });
 
-  it("STORE-02, STORE-03: is gone once its time is over: 404, and not on the disk", async () => {
+  it("STORE-02: is gone once its time is over: 404, and not on the disk", async () => {
     const old = await kept(gateway, store, { expiresAt: new Date(clock.now() + 1000) });
     clock.advance(999);
     expect((await get(`/files/${old}`)).status).toBe(200);

@@ -81,6 +81,19 @@ export async function startS3(): Promise<S3Server> {
   };
 }
 
+/** The `storage` of a configuration file. */
+export function s3Config(server: S3Server): string {
+  const { bucket, endpoint, region, accessKeyId, secretAccessKey } = server.options;
+  return `storage:
+  kind: s3
+  bucket: ${bucket}
+  endpoint: ${endpoint}
+  region: ${region}
+  access_key_id: ${accessKeyId}
+  secret_access_key: ${secretAccessKey}
+`;
+}
+
 function entries(directory: string): string[] {
   try {
     return readdirSync(directory).sort();

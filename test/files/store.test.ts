@@ -1,4 +1,4 @@
-/** One suite over both kinds of file store; S3 against a real server. Rows STORE-01, STORE-02. */
+/** One suite over both kinds of file store; S3 against a real server. Design section 2, "files". */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
