@@ -98,7 +98,6 @@ export async function submitCreation(
       idempotency: key === undefined ? undefined : claim(key, request, content),
     });
     if (result.replayed) await uploads?.discard();
-    else await uploads?.assign(result.task.id);
     return result;
   } catch (error) {
     if (isRefusal(toGatewayError(error))) await uploads?.discard();

@@ -18,8 +18,6 @@ export interface UploadStore {
     source: AsyncIterable<Uint8Array>,
     mediaType: string,
   ): Promise<{ name: string; bytes: number }>;
-  /** Says whose the uploads are now; they live until that task has ended, at most until a task can have. */
-  assign(taskId: string): Promise<void>;
   /** Removes all uploads at once. Never throws: what cannot be removed is left to the sweep. */
   discard(): Promise<void>;
 }
@@ -32,7 +30,7 @@ export interface UploadServices {
 
 /** Longer than any request may take. */
 const receivingMs = 60 * 60 * 1000;
-/** Longer than any task may take; the engine lets go of uploads as soon as their task has ended. */
+/** Longer than any task may take; uploads are let go as soon as their task has ended. */
 const waitingMs = 4 * 24 * 60 * 60 * 1000;
 
 /** A place for the uploads of one request. No file is above `bytesMax`. */
@@ -64,9 +62,6 @@ export function openUploads(
       const { bytes } = await files.put(row.name, source, { mediaType, bytesMax });
       await record({ ...row, bytes }, waitingMs);
       return { name: row.name, bytes };
-    },
-    async assign(taskId) {
-      for (const row of rows.values()) await record({ ...row, taskId }, waitingMs);
     },
     async discard() {
       const gone = [...rows.values()];

@@ -11,7 +11,14 @@ export {
   type FileStoreOptions,
   type OpenFile,
 } from "./files/store.ts";
-export { expireInputs, findFile, recordFile, sweepFiles, type FileRow } from "./files/table.ts";
+export {
+  assignInputs,
+  expireInputs,
+  findFile,
+  recordFile,
+  sweepFiles,
+  type FileRow,
+} from "./files/table.ts";
 export { migrate, SchemaError } from "./migrate.ts";
 export { openDatabase, type OpenOptions } from "./open.ts";
 export { createRequestLog, type RequestLog, type RequestRow } from "./request-log.ts";

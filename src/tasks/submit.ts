@@ -15,7 +15,7 @@ import {
   type MediaRequest,
 } from "../media/index.ts";
 import { mediaModel, parseModelId, planMedia, type MediaPlan } from "../routing/index.ts";
-import type { Queryable } from "../storage/index.ts";
+import { assignInputs, type Queryable } from "../storage/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import { checkAddress, lostFields, mediaDialect } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
@@ -89,12 +89,21 @@ async function accept(services: TaskServices, input: SubmitInput): Promise<Task>
     if (input.idempotency) await claimKey(tx, { workspaceId, claim: input.idempotency }, id, nowMs);
     await reserve(services, tx, { input, prepared, id, nowMs });
     await insert(tx, { input, prepared, id, nowMs });
+    await keepUploads(tx, input, id);
     await services.at("submit.accepted");
   });
   await services.at("submit.committed");
   const task = await readTask(services.database, input.caller.workspaceId, id);
   if (!task) throw new Error("a task that was just accepted is not there");
   return task;
+}
+
+/** Uploads end with the task that they were sent for. */
+async function keepUploads(tx: Queryable, { caller, input }: SubmitInput, taskId: string) {
+  const uploads = [...input.images, ...(input.mask ? [input.mask] : [])];
+  if (uploads.length === 0) return;
+  const names = uploads.map(({ name }) => name);
+  await assignInputs(tx, names, { workspaceId: caller.workspaceId, taskId });
 }
 
 function prepare(services: TaskServices, { caller, model, input }: SubmitInput): Prepared {

@@ -24,7 +24,7 @@ describe("Prefer: wait", () => {
     ["wait=3, wait=50", 3],
     ["handling=lenient,wait=4", 4],
   ])("TASK-17: %j waits %j seconds", (prefer, seconds) => {
-    expect(waitSecondsOf({ prefer: prefer as string })).toBe(seconds);
+    expect(waitSecondsOf({ prefer })).toBe(seconds);
   });
 
   it("a long header is read in no time", () => {

@@ -79,6 +79,18 @@ export async function findFile(
   );
 }
 
+/** Says which task uploads belong to, in the transaction that makes it; they end with it. */
+export async function assignInputs(
+  tx: Queryable,
+  names: readonly string[],
+  { workspaceId, taskId }: { readonly workspaceId: string; readonly taskId: string },
+): Promise<void> {
+  await tx.query(
+    `update files set task_id = $3 where workspace_id = $1 and name = any($2) and purpose = 'input'`,
+    [workspaceId, names, taskId],
+  );
+}
+
 /** Lets go of what was uploaded for a task that has ended: the next sweep removes it. */
 export async function expireInputs(
   tx: Queryable,

@@ -1,0 +1,56 @@
+// Pictures and bodies of multipart calls, and a real place to keep uploads in.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import sharp from "sharp";
+import { systemClock } from "../../src/base/clock.ts";
+import { openUploads, type UploadStore } from "../../src/http/upload-store.ts";
+import { openFileStore, type Database, type FileStore } from "../../src/storage/index.ts";
+
+/** A picture that does not compress, so that its size can be chosen. */
+export function picture(
+  format: "png" | "jpeg" | "webp",
+  { width = 8, height = 8, alpha = false } = {},
+): Promise<Buffer> {
+  const channels = alpha ? 4 : 3;
+  const bytes = Array.from({ length: width * height * channels }, (_, at) => (at * 7919) % 251);
+  return sharp(Buffer.from(bytes), { raw: { width, height, channels } })
+    .toFormat(format)
+    .toBuffer();
+}
+
+/** A picture padded to a size: what stands behind it is no concern of its header. */
+export const padded = (file: Buffer, bytes: number): Buffer =>
+  Buffer.concat([file, Buffer.alloc(bytes - file.length)]);
+
+type Entry = readonly [name: string, content: string | Buffer, filename?: string];
+
+/** A multipart body with the boundary `xyz`. */
+export function bodyOf(entries: readonly Entry[]): Buffer {
+  const parts = entries.map(([name, content, filename]) => {
+    const file = filename === undefined ? "" : `; filename="${filename}"`;
+    return Buffer.concat([
+      Buffer.from(`--xyz\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from("\r\n"),
+    ]);
+  });
+  return Buffer.concat([...parts, Buffer.from("--xyz--\r\n")]);
+}
+
+export interface Place {
+  readonly files: FileStore;
+  /** The names of what is kept, half-written files too. */
+  kept(): string[];
+  uploads(bytesMax?: number): UploadStore;
+}
+
+/** A file store below a directory. */
+export async function openPlace(database: Database, directory: string): Promise<Place> {
+  const files = await openFileStore({ kind: "local" }, directory);
+  return {
+    files,
+    kept: () => readdirSync(join(directory, "files")).sort(),
+    uploads: (bytesMax = 26_214_400) =>
+      openUploads({ files, database, clock: systemClock }, { workspaceId: "ws_1", bytesMax }),
+  };
+}
