@@ -77,6 +77,11 @@ describe("dashscope refuses", () => {
     [media({ type: "first_frame", url: "nothing" }), 400, "input.media[0].url"],
     [media({ type: "reference_audio", url: picture.url }), 400, "http(s) address"],
     [{ model: "wan2.7-t2v", parameters: { audio: true } }, 400, "parameters.audio: unknown field"],
+    [
+      { model: "wan2.7-i2v", ...media(first), parameters: { ratio: "1:1" } },
+      400,
+      "not with a first frame",
+    ],
     [{ model: "wan2.2-t2v", parameters: { ratio: "1:1" } }, 400, "parameters.ratio: unknown field"],
   ];
   it.each(rows)("%j", async (body, status, words) => {
@@ -100,6 +105,12 @@ describe("dashscope refuses", () => {
   it("nothing of what each generation has", async () => {
     const frames = media(first, { type: "last_frame", url: "https://example.com/last.png" });
     expect((await send(frames)).status).toBe(200);
+    const between = {
+      model: "wan2.2-kf2v",
+      input: { first_frame_url: picture.url, last_frame_url: "https://example.com/last.png" },
+      parameters: { resolution: "480P" },
+    };
+    expect((await send(between)).status).toBe(200);
     const old = { model: "wan2.2-t2v", parameters: { size: "832*480", audio: true } };
     expect((await send(old)).status).toBe(200);
   });

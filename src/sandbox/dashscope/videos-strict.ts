@@ -40,6 +40,11 @@ const wan27: Generation = {
   input: { ...words, media: list, img_url: text, audio_url: text },
   parameters: { ...common, resolution: oneOf("720P", "1080P"), ratio },
 };
+/** Of the oldest, those that make a video between two pictures. */
+const wanFrames: Generation = {
+  input: { ...words, first_frame_url: text, last_frame_url: text },
+  parameters: { ...common, resolution: oneOf("480P", "720P", "1080P") },
+};
 const wanOld: Generation = {
   input: { ...words, img_url: text, audio_url: text, reference_urls: list },
   parameters: {
@@ -57,7 +62,8 @@ function generationOf(model: string): Generation | undefined {
   if (model.includes("image")) return undefined;
   if (model.startsWith("wan3")) return wan3;
   if (model.startsWith("wan2.7")) return wan27;
-  return model.startsWith("wan") ? wanOld : undefined;
+  if (!model.startsWith("wan")) return undefined;
+  return model.includes("kf2v") ? wanFrames : wanOld;
 }
 
 function refuseWrongFields({ body, model }: Call): void {
@@ -108,14 +114,28 @@ function refuseWrongMedia({ body }: Call): void {
   }
 }
 
+const pictureFields = ["img_url", "first_frame_url", "last_frame_url"];
+
 function refuseNothing({ body }: Call): void {
   const input = asObject(body["input"]);
-  const hasMaterial = ["media", "img_url", "reference_urls"].some((name) => input[name]);
+  const hasMaterial = ["media", "reference_urls", ...pictureFields].some((name) => input[name]);
   if (asText(input["prompt"]) === "" && !hasMaterial) {
     throw invalidParameter("input.prompt: missing");
   }
-  const fault = input["img_url"] === undefined ? undefined : wrongImageAddress(input["img_url"]);
-  if (fault) throw invalidParameter(`input.img_url: ${fault}`);
+  for (const name of pictureFields) {
+    const fault = input[name] === undefined ? undefined : wrongImageAddress(input[name]);
+    if (fault) throw invalidParameter(`input.${name}: ${fault}`);
+  }
+}
+
+/** The second generation takes its shape from the first frame and refuses to be told another one. */
+function refuseShapeOfFrame({ body, model }: Call): void {
+  if (!model.startsWith("wan2.7") || asObject(body["parameters"])["ratio"] === undefined) return;
+  const input = asObject(body["input"]);
+  const frames = entriesOf(input["media"]).filter(([, item]) => item["type"] === "first_frame");
+  if (frames.length > 0 || input["img_url"] !== undefined) {
+    throw invalidParameter("parameters.ratio: not with a first frame");
+  }
 }
 
 export const videosStrict: readonly Check[] = [
@@ -123,4 +143,5 @@ export const videosStrict: readonly Check[] = [
   refuseWrongFields,
   refuseWrongMedia,
   refuseNothing,
+  refuseShapeOfFrame,
 ];

@@ -59,7 +59,7 @@ export function videoSynthesis(tasks: Tasks, artifacts: Artifacts): MediaRoute {
 function firstFrameOf(input: Json): string {
   const media = entriesOf(input["media"]).map(([, item]) => item);
   const frame = media.find((item) => item["type"] === "first_frame");
-  return asText(frame?.["url"] ?? input["img_url"]);
+  return asText(frame?.["url"] ?? input["img_url"] ?? input["first_frame_url"]);
 }
 
 /** The size in "1280*720". */
