@@ -1,0 +1,81 @@
+/** Vendors whose results are not what they should be: the task fails, nothing is billed, nothing is kept. Design section 6. */
+import { readdirSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { clipConfiguration, mp4 } from "../support/task-life.ts";
+
+/** How the vendor serves its result, by the prompt that asked for it. */
+const results: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
+  page: (response) =>
+    response.writeHead(200, { "content-type": "video/mp4" }).end("<!doctype html>"),
+  picture: (response) => response.end(Buffer.from("89504e470d0a1a0a0000000d49484452", "hex")),
+  missing: (response) => response.writeHead(404).end(),
+  large: (response) => response.writeHead(200, { "content-length": 2 ** 31 }).write(mp4),
+  cut(response) {
+    response.writeHead(200, { "content-length": 10_000 });
+    response.write(mp4, () => response.destroy());
+  },
+  endless(response) {
+    response.on("error", () => undefined);
+    response.write(mp4);
+    const zeros = Buffer.alloc(1_000_000);
+    const more = (): void => {
+      while (!response.destroyed && response.write(zeros));
+    };
+    response.on("drain", more);
+    more();
+  },
+  redirect: (response) => response.writeHead(302, { location: "http://10.0.0.1/x.mp4" }).end(),
+};
+
+let vendor: Recorder;
+let gateway: GatewayUnderTest;
+beforeAll(async () => {
+  vendor = await startRecorder((request, response) => {
+    const name = request.path.split("/").at(-1)!;
+    if (request.method === "POST")
+      return void response.end(JSON.stringify({ request_id: request.body["prompt"] }));
+    if (request.path.startsWith("/results/")) return void results[name]!(response);
+    const video = { url: `${vendor.url}/results/${name}`, duration: 1 };
+    return void response.end(JSON.stringify({ status: "done", video }));
+  });
+  gateway = await startTestGateway({ config: clipConfiguration(`${vendor.url}/v1`) });
+  await gateway.credit("10");
+});
+afterAll(async () => {
+  await gateway.close();
+  await vendor.close();
+});
+
+it.each([
+  ["page", "the file is no video"],
+  ["picture", "the file is no video, but image/png"],
+  ["missing", "the file's server answered 404"],
+  ["large", "the file is larger than 1073741824 bytes"],
+  ["cut", "the connection to the file's server broke"],
+  ["endless", "the file is larger than 1073741824 bytes"],
+  ["redirect", "must not point at a private or reserved network"],
+])("a result that is %s fails its task, unbilled", { timeout: 90_000 }, async (prompt, why) => {
+  let most = 0;
+  const before = process.memoryUsage().rss;
+  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);
+  const body = { model: "acme/clip", prompt, duration: 1, resolution: "480p" };
+  const answer = await gateway.post("/v1/tasks", body, { prefer: "wait=60" });
+  clearInterval(watch);
+  expect(await answer.json()).toMatchObject({
+    status: "failed",
+    cost: "0",
+    output: { images: [], videos: [] },
+    error: { message: expect.stringContaining(why) as string },
+  });
+  expect(most - before).toBeLessThan(256 * 1024 ** 2);
+  expect(readdirSync(join(gateway.directory, "data", "files"))).toEqual([]);
+  const [account] = await gateway.database.query(
+    "select charged_nano, held_nano from ledger_accounts where workspace_id = $1",
+    [gateway.workspaceId],
+  );
+  expect(account).toEqual({ charged_nano: 0n, held_nano: 0n });
+});
