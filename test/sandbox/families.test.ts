@@ -87,19 +87,22 @@ describe.each(models.map((model) => [model.id, model] as const))("%s", (_id, mod
   it.each([{}, ...rows])("takes %j", async (fields) => {
     expect(await statusOf(model, fields, [])).toBe("taken");
   });
+});
 
-  it.runIf(model.kind === "image")("takes one picture, several, and a mask", async () => {
-    expect(await statusOf(model, {}, [upload])).toBe("taken");
-    expect(await statusOf(model, {}, [upload, upload, upload])).toBe("taken");
-    expect(await statusOf(model, {}, [upload], upload)).toBe("taken");
-  });
+const ofKind = (kind: MediaModel["kind"]) =>
+  models.filter((model) => model.kind === kind).map((model) => [model.id, model] as const);
 
-  it.runIf(model.kind === "video")("takes its kinds of material", async () => {
-    const url = `data:image/png;base64,${picture.toString("base64")}`;
-    const frames = { image: { url }, last_frame: { url: "https://example.com/last.png" } };
-    expect(await statusOf(model, { image: { url }, aspect_ratio: "1:1" }, [])).toBe("taken");
-    expect(await statusOf(model, frames, [])).toBe("taken");
-    const references = Array.from({ length: 3 }, () => ({ url }));
-    expect(await statusOf(model, { reference_images: references }, [])).toBe("taken");
-  });
+it.each(ofKind("image"))("%s takes one picture, several, and a mask", async (_id, model) => {
+  expect(await statusOf(model, {}, [upload])).toBe("taken");
+  expect(await statusOf(model, {}, [upload, upload, upload])).toBe("taken");
+  expect(await statusOf(model, {}, [upload], upload)).toBe("taken");
+});
+
+it.each(ofKind("video"))("%s takes its kinds of material", async (_id, model) => {
+  const url = `data:image/png;base64,${picture.toString("base64")}`;
+  const frames = { image: { url }, last_frame: { url: "https://example.com/last.png" } };
+  expect(await statusOf(model, { image: { url }, aspect_ratio: "1:1" }, [])).toBe("taken");
+  expect(await statusOf(model, frames, [])).toBe("taken");
+  const references = Array.from({ length: 3 }, () => ({ url }));
+  expect(await statusOf(model, { reference_images: references }, [])).toBe("taken");
 });
