@@ -10,7 +10,8 @@ let used = pool.length;
 function randomPart(): string {
   if (used + 16 > pool.length) {
     randomFillSync(pool);
-    for (const [index, byte] of pool.entries()) pool[index] = alphabet.charCodeAt(byte & 31);
+    for (let index = 0; index < pool.length; index += 1)
+      pool[index] = alphabet.charCodeAt(pool[index]! & 31);
     used = 0;
   }
   used += 16;

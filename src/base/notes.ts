@@ -56,7 +56,7 @@ function comparePlaces(left: readonly number[], right: readonly number[]): numbe
 
 /** The names for `gw.droppedParams`: as the caller wrote them, unique, in the order they were noted. */
 export function noteParams(notes: readonly Note[]): string[] {
-  return [...new Set(notes.map((note) => note.param))];
+  return notes.length === 0 ? [] : [...new Set(notes.map((note) => note.param))];
 }
 
 /** The sentences for `gw.notes` and `notes`: "<param>: <why>". */

@@ -41,8 +41,20 @@ export interface TextServices {
   finished(record: CallRecord): void;
 }
 
+/** What a call under way starts with. */
+interface CallParts {
+  readonly services: TextServices;
+  readonly call: AnyCall;
+  readonly reply: TextReply;
+  readonly record: CallRecord;
+  readonly hold: Hold;
+  readonly inputEstimate: number;
+  readonly route: Route;
+}
+
 /** One call under way. */
-export interface CallContext extends TextServices {
+export class CallContext implements CallParts {
+  readonly services: TextServices;
   readonly call: AnyCall;
   readonly reply: TextReply;
   readonly record: CallRecord;
@@ -50,8 +62,24 @@ export interface CallContext extends TextServices {
   readonly inputEstimate: number;
   /** The route of the running attempt. */
   route: Route;
-  /** Replaces what happens to the running attempt when the client goes. */
-  onGone(handler: () => void): void;
   /** The upstream's own error body, where it is passed on as it is. */
-  refusalBody: JsonObject | undefined;
+  refusalBody: JsonObject | undefined = undefined;
+  #whenGone: (() => void) | undefined;
+
+  constructor({ services, call, reply, record, hold, inputEstimate, route }: CallParts) {
+    this.services = services;
+    this.call = call;
+    this.reply = reply;
+    this.record = record;
+    this.hold = hold;
+    this.inputEstimate = inputEstimate;
+    this.route = route;
+    reply.onGone(() => this.#whenGone?.());
+  }
+
+  /** Replaces what happens to the running attempt when the client goes. */
+  onGone(handler: () => void): void {
+    this.#whenGone = handler;
+    if (this.reply.gone) handler();
+  }
 }

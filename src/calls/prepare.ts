@@ -19,6 +19,7 @@ import {
   codecs,
   createRoute,
   type CallFacts,
+  type JsonObject,
   type ProtocolName,
   type Route,
 } from "../protocols/index.ts";
@@ -72,65 +73,78 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   record.plan = planned.explanation;
   checkParameters(planned.model, call.protocol, call.body);
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
-  const make = candidateMaker({
-    services,
-    call,
-    record,
-    catalog,
-    model: planned.model,
-    inputEstimate,
-  });
-  const candidates = usable(planned.offers.map(make));
+  const own = removeUnsupported(planned.model, call.protocol, call.body);
+  const about = { services, call, record, catalog, model: planned.model, inputEstimate, ...own };
+  const candidates = usable(planned.offers.map((offer) => new OfferCandidate(about, offer)));
   record.reservedNano = boundOf(planned.model, candidates, facts, inputEstimate);
   return { candidates, inputEstimate };
 }
 
-interface MakerInput {
+/** What the candidates of one call share. */
+interface CandidateParts {
   readonly services: TextServices;
   readonly call: TextCall;
   readonly record: CallRecord;
   readonly catalog: Catalog;
   readonly model: TextModel;
   readonly inputEstimate: number;
+  /** The caller's body without what the model does not have, and the notes of that. */
+  readonly body: JsonObject;
+  readonly notes: readonly Note[];
 }
 
-function candidateMaker({ services, call, record, catalog, model, inputEstimate }: MakerInput) {
-  const own = removeUnsupported(model, call.protocol, call.body);
-  return (offer: TextOffer): Candidate<TextOffer> => {
-    let route: Route | undefined;
-    const routeOf = (): Route =>
-      (route ??= createRoute(
-        {
-          caller: codecs[call.protocol],
-          upstream: codecs[offer.protocol],
-          body: own.body,
-          stream: call.stream,
-          requestedModel: call.model,
-          model: record.model,
-          upstreamModel: offer.upstreamModel,
-          maxOutputTokens: model.maxOutputTokens,
-          inputEstimate,
-          id: call.id,
-          createdAt: Math.floor(record.startedMs / 1000),
-        },
-        services.forceConversion,
-      ));
-    return {
-      offer,
-      provider: catalog.providers.get(offer.provider)!,
-      route: routeOf,
-      notes: () => inRequestOrder([...own.notes, ...routeOf().notes], call.body),
-    };
-  };
+class OfferCandidate implements Candidate<TextOffer> {
+  readonly offer: TextOffer;
+  readonly provider: Provider;
+  readonly #parts: CandidateParts;
+  #route: Route | undefined;
+
+  constructor(parts: CandidateParts, offer: TextOffer) {
+    this.offer = offer;
+    this.provider = parts.catalog.providers.get(offer.provider)!;
+    this.#parts = parts;
+  }
+
+  route(): Route {
+    return (this.#route ??= this.#makeRoute());
+  }
+
+  notes(): readonly Note[] {
+    const { notes } = this.route();
+    const own = this.#parts.notes;
+    return own.length === 0 && notes.length < 2
+      ? notes
+      : inRequestOrder([...own, ...notes], this.#parts.call.body);
+  }
+
+  #makeRoute(): Route {
+    const { services, call, record, model, inputEstimate, body } = this.#parts;
+    return createRoute(
+      {
+        caller: codecs[call.protocol],
+        upstream: codecs[this.offer.protocol],
+        body,
+        stream: call.stream,
+        requestedModel: call.model,
+        model: record.model,
+        upstreamModel: this.offer.upstreamModel,
+        maxOutputTokens: model.maxOutputTokens,
+        inputEstimate,
+        id: call.id,
+        createdAt: Math.floor(record.startedMs / 1000),
+      },
+      services.forceConversion,
+    );
+  }
 }
 
 /** The candidates from the first on that can take the request; what only some upstreams cannot take is no error. */
 function usable(candidates: readonly TextCandidate[]): readonly TextCandidate[] {
   let refusal: GatewayError | undefined;
-  for (const [index, candidate] of candidates.entries()) {
+  for (let index = 0; index < candidates.length; index += 1) {
     try {
-      candidate.route();
-      return candidates.slice(index);
+      candidates[index]!.route();
+      return index === 0 ? candidates : candidates.slice(index);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       refusal ??= error;

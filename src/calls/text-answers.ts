@@ -24,13 +24,17 @@ export async function answerWhole(
   exchange: Exchange,
   candidate: Candidate,
 ): Promise<void> {
-  const bytes = await readWhole(context, exchange, candidate);
-  if (!bytes) return;
+  let bytes: Buffer;
+  try {
+    bytes = await exchange.readAll(answerBytesMax);
+  } catch (error) {
+    return chargeCut(context, candidate, error);
+  }
   const { route } = context;
   const answer = isEventStream(exchange, false)
     ? wholeFromStream(route, bytes)
     : parseAnswer(bytes, route);
-  recordFirstToken(context.record, context.clock.now());
+  recordFirstToken(context.record, context.services.clock.now());
   const metered = meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
   // Before the charge: an answer that cannot be converted is not given, and not billed.
   const converted = route.answer(answer, noteParams(context.record.notes), metered.usage);
@@ -38,22 +42,17 @@ export async function answerWhole(
   context.reply.whole(converted, {});
 }
 
-/** The whole body; undefined when the client left in its middle, and what had arrived is charged (T62). */
-async function readWhole(
+/** Charges what had arrived of a whole answer when its client left in its middle (T62). @throws what else went wrong */
+async function chargeCut(
   context: CallContext,
-  exchange: Exchange,
   candidate: Candidate,
-): Promise<Buffer | undefined> {
-  try {
-    return await exchange.readAll(answerBytesMax);
-  } catch (error) {
-    if (!(error instanceof ExchangeError) || error.failure !== "aborted") throw error;
-    const text = textOfCut(error.received?.toString("utf8") ?? "");
-    // Nothing of the answer arrived: nothing is charged, as on a stream without a frame.
-    if (text === "") throw error;
-    await settle(context, candidate, meterPartial(undefined, context.inputEstimate, text));
-    return undefined;
-  }
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof ExchangeError) || error.failure !== "aborted") throw error;
+  const text = textOfCut(error.received?.toString("utf8") ?? "");
+  // Nothing of the answer arrived: nothing is charged, as on a stream without a frame.
+  if (text === "") throw error;
+  await settle(context, candidate, meterPartial(undefined, context.inputEstimate, text));
 }
 
 /** Relays a stream, charges it, and then sends its end. */
@@ -68,7 +67,7 @@ export async function answerStream(
     exchange,
     tap,
     reply: context.reply,
-    onFirstFrame: () => recordFirstToken(context.record, context.clock.now()),
+    onFirstFrame: () => recordFirstToken(context.record, context.services.clock.now()),
   });
   if (end.kind === "client_gone") {
     await settle(
@@ -97,9 +96,13 @@ async function answerStreamFromWhole(
   exchange: Exchange,
   candidate: Candidate,
 ): Promise<void> {
-  const bytes = await readWhole(context, exchange, candidate);
-  if (!bytes) return;
-  recordFirstToken(context.record, context.clock.now());
+  let bytes: Buffer;
+  try {
+    bytes = await exchange.readAll(answerBytesMax);
+  } catch (error) {
+    return chargeCut(context, candidate, error);
+  }
+  recordFirstToken(context.record, context.services.clock.now());
   const { route } = context;
   const answer = parseAnswer(bytes, route);
   const frames = route.framesOf(answer);
@@ -123,7 +126,7 @@ function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
 async function settle(context: CallContext, candidate: Candidate, metered: Metered): Promise<void> {
   context.record.metered = metered;
   const amountNano = priceUsage(candidate.offer.price, metered.usage);
-  context.record.costNano = await context.spend.post(context.hold, amountNano);
+  context.record.costNano = await context.services.spend.post(context.hold, amountNano);
   context.record.status = context.reply.gone ? "client_closed" : "succeeded";
 }
 

@@ -74,7 +74,7 @@ async function attemptOnce(
   read: AnswerReader,
 ): Promise<Outcome | undefined> {
   const credential = pickCredential(candidate.provider);
-  const started = context.clock.now();
+  const started = context.services.clock.now();
   const attempt: Attempt = {
     provider: candidate.provider.id,
     credential: credential.id,
@@ -102,7 +102,7 @@ async function attemptOnce(
       return outcomeOfFailure(error);
     throw toGatewayError(error);
   } finally {
-    attempt.duration_ms = context.clock.now() - started;
+    attempt.duration_ms = context.services.clock.now() - started;
   }
 }
 
@@ -115,7 +115,8 @@ function describeFailure(attempt: Attempt, error: unknown): void {
   attempt.message = cause instanceof Error ? cause.message : known.message;
 }
 
-async function send(context: CallContext, candidate: Candidate, apiKey: string): Promise<Exchange> {
+/** Asks the upstream. @throws ExchangeError, or rejects with one, where no answer comes */
+function send(context: CallContext, candidate: Candidate, apiKey: string): Promise<Exchange> {
   const { provider, offer } = candidate;
   if (context.reply.gone)
     throw new ExchangeError("aborted", "the client left before the upstream was asked");
@@ -136,12 +137,15 @@ async function send(context: CallContext, candidate: Candidate, apiKey: string):
     // What the caller's headers say is about a body of its own protocol.
     caller: route.kind === "direct" ? context.call.callerHeaders : {},
   });
-  const opening = openExchange(context.pools.get(target.origin, provider.timeouts.connectMs), {
-    path: target.path,
-    headers: target.headers,
-    body: JSON.stringify(route.body),
-    ...provider.timeouts,
-  });
+  const opening = openExchange(
+    context.services.pools.get(target.origin, provider.timeouts.connectMs),
+    {
+      path: target.path,
+      headers: target.headers,
+      body: JSON.stringify(route.body),
+      ...provider.timeouts,
+    },
+  );
   context.onGone(() => {
     if (provider.onDisconnect === "abort") return opening.abort();
     // The client may have stopped reading before it left: nobody else lets a flow go on that was held back for it.

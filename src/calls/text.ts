@@ -3,7 +3,7 @@
  * Spec: "Text endpoints"; design.md sections 4, 5, 7.
  */
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
-import type { AnyCall, CallContext, TextServices } from "./context.ts";
+import { CallContext, type AnyCall, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
 import { prepare } from "./prepare.ts";
 import { recordFailure, startRecord, type CallRecord } from "./record.ts";
@@ -50,7 +50,7 @@ export async function runTextCall(
         : prepare(services, call, record);
     const hold = { id: call.id, workspaceId: call.caller.workspaceId };
     await services.spend.reserve(hold, call.caller, record.reservedNano);
-    context = makeContext({
+    context = new CallContext({
       services,
       call,
       reply,
@@ -90,7 +90,7 @@ async function endFailed(
     services.log.error({ err: thrown, call: record.id }, "a text call failed");
   // A hold that was posted stays posted: a release after it is a named result without effect. Without a database the
   // caller is not kept waiting for it a second time; the hold then ends with its lease.
-  const released = context?.spend.release(context.hold);
+  const released = context && services.spend.release(context.hold);
   if (error.code !== "database_unavailable") await released;
   if (reply.gone) record.status = "client_closed";
   else recordFailure(record, error);
@@ -103,31 +103,10 @@ async function endFailed(
 async function keepingAlive(context: CallContext, work: () => Promise<void>): Promise<void> {
   const timer = setInterval(() => {
     if (context.record.firstTokenMs === null && !context.reply.gone) context.reply.keepAlive();
-  }, context.keepAliveMs);
+  }, context.services.keepAliveMs);
   try {
     await work();
   } finally {
     clearInterval(timer);
   }
-}
-
-type ContextParts = Pick<
-  CallContext,
-  "call" | "reply" | "record" | "hold" | "inputEstimate" | "route"
-> & {
-  readonly services: TextServices;
-};
-
-function makeContext({ services, ...parts }: ContextParts): CallContext {
-  let whenGone: (() => void) | undefined;
-  parts.reply.onGone(() => whenGone?.());
-  return {
-    ...services,
-    ...parts,
-    refusalBody: undefined,
-    onGone(handler) {
-      whenGone = handler;
-      if (parts.reply.gone) handler();
-    },
-  };
 }

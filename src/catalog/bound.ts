@@ -17,24 +17,14 @@ export interface BoundFacts {
   readonly answers: number;
 }
 
-const largest = (values: readonly NanoUsd[]): NanoUsd =>
-  values.reduce((left, right) => (left > right ? left : right));
+const larger = (left: NanoUsd, right: NanoUsd): NanoUsd => (left > right ? left : right);
 
 /** One-hour writes exist in the messages protocol, and wherever a price for them is told. */
 function inputRate(rates: TextRates, offer: TextOffer): NanoUsd {
-  const candidates = [rates.input, rates.cacheRead ?? 0n, rates.cacheWrite ?? 0n];
-  if (offer.protocol === "messages" || rates.cacheWrite1h !== undefined) {
-    candidates.push(hourWriteRate(rates));
-  }
-  return largest(candidates);
-}
-
-/** Every tier the call may land in: fewer input tokens than estimated fall back to the base tier. */
-function tiersOf(offer: TextOffer, inputTokens: number): TextRates[] {
-  const { above } = offer.price;
-  return above !== undefined && inputTokens > above.inputTokens
-    ? [offer.price, above.rates]
-    : [offer.price];
+  const rate = larger(larger(rates.input, rates.cacheRead ?? 0n), rates.cacheWrite ?? 0n);
+  return offer.protocol === "messages" || rates.cacheWrite1h !== undefined
+    ? larger(rate, hourWriteRate(rates))
+    : rate;
 }
 
 /**
@@ -51,15 +41,21 @@ export function upperBound(
   const perAnswer = facts.maxOutputTokens ?? model.reserveOutputTokens;
   const inputTokens = BigInt(facts.inputTokens);
   const outputTokens = BigInt(perAnswer) * BigInt(facts.answers);
-  const bounds = offers.flatMap((offer) =>
-    tiersOf(offer, facts.inputTokens).map((rates) => {
-      const product =
-        inputTokens * inputRate(rates, offer) +
-        outputTokens * largest([rates.output, rates.reasoning ?? 0n]);
-      return (product + 999_999n) / 1_000_000n + (rates.request ?? 0n);
-    }),
-  );
-  return largest(bounds);
+  const boundAt = (rates: TextRates, offer: TextOffer): NanoUsd => {
+    const product =
+      inputTokens * inputRate(rates, offer) +
+      outputTokens * larger(rates.output, rates.reasoning ?? 0n);
+    return (product + 999_999n) / 1_000_000n + (rates.request ?? 0n);
+  };
+  let bound = 0n;
+  for (const offer of offers) {
+    const { above } = offer.price;
+    bound = larger(bound, boundAt(offer.price, offer));
+    // Every tier the call may land in: fewer input tokens than estimated fall back to the base tier.
+    if (above !== undefined && facts.inputTokens > above.inputTokens)
+      bound = larger(bound, boundAt(above.rates, offer));
+  }
+  return bound;
 }
 
 const charactersPerToken = 3;

@@ -34,12 +34,17 @@ export function priceUsage(price: TextPrice, usage: Usage): NanoUsd {
   const cacheWrite = Math.min(usage.cacheWriteTokens, usage.inputTokens - cacheRead);
   const hourWrite = Math.min(usage.cacheWrite1hTokens, cacheWrite);
   const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens);
+  const cached =
+    cacheRead + cacheWrite === 0
+      ? 0n
+      : BigInt(cacheRead) * (rates.cacheRead ?? rates.input) +
+        BigInt(cacheWrite - hourWrite) * (rates.cacheWrite ?? rates.input) +
+        BigInt(hourWrite) * hourWriteRate(rates);
+  const reasoned = reasoning === 0 ? 0n : BigInt(reasoning) * (rates.reasoning ?? rates.output);
   const product =
     BigInt(usage.inputTokens - cacheRead - cacheWrite) * rates.input +
-    BigInt(cacheRead) * (rates.cacheRead ?? rates.input) +
-    BigInt(cacheWrite - hourWrite) * (rates.cacheWrite ?? rates.input) +
-    BigInt(hourWrite) * hourWriteRate(rates) +
+    cached +
     BigInt(usage.outputTokens - reasoning) * rates.output +
-    BigInt(reasoning) * (rates.reasoning ?? rates.output);
+    reasoned;
   return (product + tokensPerMillion - 1n) / tokensPerMillion + (rates.request ?? 0n);
 }

@@ -13,7 +13,7 @@ import type { CanonicalResponse } from "./canonical/response.ts";
 import type { AnswerContext, Codec, StreamTap, WireError } from "./codec.ts";
 import { withDropped } from "./dropped-params.ts";
 import { fit } from "./fit.ts";
-import { directRoute, type Route, type RouteInput } from "./route.ts";
+import { PassThroughRoute, type Route, type RouteInput } from "./route.ts";
 import { viewOf } from "./stream-tap.ts";
 import { createTextLog } from "./text-log.ts";
 import { tidy } from "./tidy.ts";
@@ -25,7 +25,7 @@ import { renameTools } from "./tool-names.ts";
  */
 export function createRoute(input: RouteInput, forceConversion: boolean = false): Route {
   return input.caller === input.upstream && !forceConversion
-    ? directRoute(input)
+    ? new PassThroughRoute(input)
     : convertedRoute(input);
 }
 

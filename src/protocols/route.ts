@@ -53,22 +53,50 @@ export interface Route {
 }
 
 /** The same protocol on both sides: the caller's body goes on as it is but for what must change. */
-export function directRoute(input: RouteInput): Route {
-  const { caller, body, model, inputEstimate } = input;
-  const { direct } = caller;
-  const sent = direct.request(body, { model: input.upstreamModel, stream: input.stream });
-  return {
-    kind: "direct",
-    ...sent,
-    askedOutputTokens: undefined,
-    failure: (answer) => direct.failure(answer),
-    usage: (answer) => direct.usage(answer),
-    text: (answer) => direct.text(answer),
-    answer: (answer, droppedParams) => direct.answer(answer, model, droppedParams),
-    tap: () => direct.tap({ model, request: body, inputEstimate }),
-    framesOf: (answer) => framesOfWhole(caller, answer, answerContext(input)),
-    wholeOf: (frames) => wholeOfFrames(caller, frames, answerContext(input)),
-  };
+export class PassThroughRoute implements Route {
+  readonly kind = "direct";
+  readonly body: JsonObject;
+  readonly notes: readonly Note[];
+  readonly askedOutputTokens = undefined;
+  readonly #input: RouteInput;
+
+  constructor(input: RouteInput) {
+    const { caller, body, upstreamModel: model, stream } = input;
+    const sent = caller.direct.request(body, { model, stream });
+    this.body = sent.body;
+    this.notes = sent.notes;
+    this.#input = input;
+  }
+
+  failure(answer: JsonObject): WireError | undefined {
+    return this.#input.caller.direct.failure(answer);
+  }
+
+  usage(answer: JsonObject): Usage | undefined {
+    return this.#input.caller.direct.usage(answer);
+  }
+
+  text(answer: JsonObject): string {
+    return this.#input.caller.direct.text(answer);
+  }
+
+  answer(answer: JsonObject, droppedParams: readonly string[]): JsonObject {
+    const { caller, model } = this.#input;
+    return caller.direct.answer(answer, model, droppedParams);
+  }
+
+  tap(): StreamTap {
+    const { caller, model, body, inputEstimate } = this.#input;
+    return caller.direct.tap({ model, request: body, inputEstimate });
+  }
+
+  framesOf(answer: JsonObject): SseEvent[] {
+    return framesOfWhole(this.#input.caller, answer, answerContext(this.#input));
+  }
+
+  wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+    return wholeOfFrames(this.#input.caller, frames, answerContext(this.#input));
+  }
 }
 
 /** What an answer needs to know beside its content; the request is read again, because few answers need it. */

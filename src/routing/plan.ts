@@ -14,6 +14,7 @@ import {
 } from "../catalog/index.ts";
 import type { ParsedModelId, Strategy } from "./model-id.ts";
 import { orderOffers, standardPrice } from "./order.ts";
+import { keptPlan } from "./plan-cache.ts";
 import { modelAllowed, providerExclusion, type RoutingScope } from "./scope.ts";
 
 export interface PlanInput<Entry extends EntryPoint = EntryPoint> {
@@ -136,11 +137,15 @@ function narrow(model: CallableKind, input: PlanInput) {
 /**
  * Which offers may serve a call, in order, with the reasons.
  * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol`, `routing_locked`
- * or `provider_not_found` (400).
+ * or `provider_not_found` (400). Scopes and catalogues are values: a plan may be one that was made before.
  */
 export function plan(input: PlanInput<EndpointName>): Plan;
 export function plan(input: PlanInput<"embeddings">): Plan<EmbeddingModel>;
 export function plan(input: PlanInput): Plan | Plan<EmbeddingModel> {
+  return keptPlan(input, () => makePlan(input));
+}
+
+function makePlan(input: PlanInput): Plan | Plan<EmbeddingModel> {
   const model = findModel(input);
   const { strategy, source } = chooseStrategy(input);
   const { allowed, explained } = narrow(model, input);

@@ -23,8 +23,19 @@ export interface RoutingScope {
 
 const filled = (lists: readonly (readonly string[])[]) => lists.filter((list) => list.length > 0);
 
+const scopes = new WeakMap<Caller, RoutingScope>();
+
 /** The scope of a caller. A layer in mode `follow` adds no routing of its own; allowlists count in either mode. */
 export function routingScope(caller: Caller): RoutingScope {
+  let scope = scopes.get(caller);
+  if (scope === undefined) {
+    scope = makeScope(caller);
+    scopes.set(caller, scope);
+  }
+  return scope;
+}
+
+function makeScope(caller: Caller): RoutingScope {
   const layers = [caller.organization, caller.workspace, caller.key].filter(
     (layer) => layer !== null,
   );

@@ -57,11 +57,11 @@ const countPaths: Partial<
   google: { generate_content: (model) => `/models/${encodeModel(model)}:countTokens` },
 };
 
-/** Where one request goes, and with which headers. */
+/** Where one request goes, and with which headers. Shared between requests, so never changed. */
 export interface Target {
   readonly origin: string;
   readonly path: string;
-  readonly headers: Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What is asked of whom. */
@@ -77,7 +77,14 @@ export interface TargetRequest {
 
 /** The origin, path and headers of a call at a provider. */
 export function textTarget(request: TargetRequest): Target {
-  return targetAt(request, addresses[request.protocol].path(request.model, request.stream));
+  const { protocol, model, stream, apiKey, caller } = request;
+  const make = (): Target => targetAt(request, addresses[protocol].path(model, stream));
+  if (Object.keys(caller).length > 0) return make();
+  const { targets } = baseOf(request.provider);
+  const name = `${protocol} ${stream} ${model} ${apiKey}`;
+  let target = targets.get(name);
+  if (!target) targets.set(name, (target = make()));
+  return target;
 }
 
 /** The same for a count of a request's tokens; undefined where the provider's vendor has no endpoint for it. */
@@ -86,11 +93,32 @@ export function countTarget(request: TargetRequest): Target | undefined {
   return path && targetAt(request, path(request.model));
 }
 
+/** What is known of a provider's address. */
+interface Base {
+  readonly origin: string;
+  /** Without a slash at its end. */
+  readonly path: string;
+  /** Of the calls that carry no headers of their caller: as many as there are models and keys. */
+  readonly targets: Map<string, Target>;
+}
+
+const bases = new WeakMap<Provider, Base>();
+
+function baseOf(provider: Provider): Base {
+  let base = bases.get(provider);
+  if (!base) {
+    const { origin, pathname } = new URL(provider.baseUrl);
+    base = { origin, path: pathname.replace(/\/$/, ""), targets: new Map() };
+    bases.set(provider, base);
+  }
+  return base;
+}
+
 function targetAt(request: TargetRequest, path: string): Target {
-  const base = new URL(request.provider.baseUrl);
+  const base = baseOf(request.provider);
   return {
     origin: base.origin,
-    path: base.pathname.replace(/\/$/, "") + path,
+    path: base.path + path,
     headers: {
       "content-type": "application/json",
       accept: request.stream ? "text/event-stream" : "application/json",

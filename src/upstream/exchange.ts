@@ -8,7 +8,7 @@ import { errors, type Dispatcher } from "undici";
 /** What to send, and how long to wait. All deadlines in milliseconds. */
 export interface ExchangeRequest {
   readonly path: string;
-  readonly headers: Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly firstByteMs: number;
   readonly idleMs: number;

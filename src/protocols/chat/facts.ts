@@ -29,7 +29,8 @@ interface Size {
 const mediaParts = new Set(["image_url", "input_audio", "file", "video_url"]);
 
 function addMessage(message: WireObject, size: Size): void {
-  for (const [key, value] of Object.entries(message)) {
+  for (const key of Object.keys(message)) {
+    const value = message[key];
     if (key !== "content") size.characters += typeof value === "string" ? value.length : 0;
     else if (typeof value === "string") size.characters += value.length;
     else for (const part of list(value)) addPart(part, size);

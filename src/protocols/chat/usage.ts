@@ -13,8 +13,11 @@ const details = (usage: WireObject, key: string): WireObject =>
 /** One side of the sum, or what the total leaves for it. */
 const toldOrRest = (value: unknown, total: number, other: number): number =>
   other === unknown || total < other ? told(value) : tokenCount(value, total - other);
-const firstTold = (...values: unknown[]): number =>
-  values.map(told).find((count) => count !== unknown) ?? 0;
+/** The first count that is told; 0 where none is. */
+function firstTold(...values: readonly unknown[]): number {
+  for (const value of values) if (told(value) !== unknown) return told(value);
+  return 0;
+}
 
 /**
  * Reads a `usage` object. Undefined when it does not tell both sides; an explicit 0 counts as told (T61).

@@ -1,0 +1,59 @@
+/** Plans are kept where nothing but the request decides them, and made anew everywhere else. */
+import { describe, expect, it } from "vitest";
+import { sandboxCatalog, type Catalog, type TextModel } from "../../src/catalog/index.ts";
+import { openScope, parseModelId, plan, type PlanInput } from "../../src/routing/index.ts";
+
+const catalog = sandboxCatalog("http://s");
+const model = catalog.models.get("sandbox/chat") as TextModel;
+const [first] = model.offers;
+const withOffers = (offers: TextModel["offers"]): Catalog => ({
+  providers: new Map([
+    ...catalog.providers,
+    ["other", { ...catalog.providers.get(first!.provider)!, id: "other" }],
+  ]),
+  models: new Map([[model.id, { ...model, offers }]]),
+});
+const one = withOffers([first!]);
+const two = withOffers([first!, { ...first!, provider: "other" }]);
+
+const planOf = (text: string, extra: Partial<PlanInput<"chat_completions">> = {}) =>
+  plan({
+    catalog: one,
+    entryPoint: "chat_completions",
+    parsed: parseModelId(text),
+    scope: openScope,
+    random: () => 0.5,
+    ...extra,
+  });
+
+describe("a plan that is kept", () => {
+  it("is the same object for the same request, where one offer is left", () => {
+    expect(planOf("sandbox/chat")).toBe(planOf("sandbox/chat"));
+    const pinned = planOf("sandbox/chat:other", { catalog: two });
+    expect(planOf("sandbox/chat:other", { catalog: two })).toBe(pinned);
+  });
+
+  it("ends with its catalogue and its scope", () => {
+    const planned = planOf("sandbox/chat");
+    const changed = withOffers([{ ...first!, provider: "other" }]);
+    expect(planOf("sandbox/chat", { catalog: changed }).offers[0]?.provider).toBe("other");
+    expect(planOf("sandbox/chat", { scope: { ...openScope } })).not.toBe(planned);
+    const scope = { ...openScope, pinnedProviders: [["other"]] };
+    expect(() => planOf("sandbox/chat", { scope })).toThrow("inside the routing scope");
+  });
+
+  it("differs by suffix and by session", () => {
+    expect(planOf("sandbox/chat").explanation).not.toHaveProperty("affinity_provider");
+    const held = planOf("sandbox/chat", { affinity: "me" });
+    expect(held.explanation.affinity_provider).toBe(first!.provider);
+    const pinned = planOf(`sandbox/chat:${first!.provider}`);
+    expect(pinned.explanation.pinned_by_request).toBe(first!.provider);
+    expect(planOf("sandbox/chat:@price").explanation.strategy).toBe("price");
+    expect(planOf("sandbox/chat").explanation.strategy).toBe("balanced");
+  });
+
+  it("is none where two offers are left: chance decides anew each time", () => {
+    const planned = planOf("sandbox/chat", { catalog: two });
+    expect(planOf("sandbox/chat", { catalog: two })).not.toBe(planned);
+  });
+});
