@@ -34,8 +34,10 @@ interface SpendOptions {
 
 /** Spending over a ledger. Holds of open calls have their leases extended at a third of the lease. */
 export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spend {
+  /** Open calls with a hold of their own; the ledger knows those that share one. */
   const open = new Map<string, Hold>();
   const extendAll = async (): Promise<void> => {
+    await ledger.extendPools(leaseMs);
     await Promise.all([...open.values()].map((hold) => ledger.extend({ ...hold, leaseMs })));
   };
   const timer = setInterval(() => {
@@ -46,19 +48,22 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
   return {
     async reserve(hold, { keyId, keyRotation }, amountNano) {
       const result = await ledger.reserve({
-        ...hold,
+        id: hold.id,
+        workspaceId: hold.workspaceId,
         keyId,
         keyRotation,
         amountNano,
         leaseMs,
         kind: "text",
+        pooled: true,
       });
       const refusal = refusalError(result, amountNano);
       if (refusal) throw refusal;
-      open.set(hold.id, hold);
+      if (!("pooled" in result)) open.set(hold.id, hold);
     },
     async post(hold, amountNano) {
-      const result = await ledger.post({ ...hold, amountNano });
+      const { id, workspaceId } = hold;
+      const result = await ledger.post({ id, workspaceId, amountNano });
       open.delete(hold.id);
       if (result.outcome === "posted" || result.outcome === "already_posted")
         return result.chargedNano;

@@ -6,13 +6,17 @@
 export interface BatchOptions<Item, Result> {
   /** Items a batch takes at most. */
   readonly sizeMax: number;
-  /** Two items of one identity never share a batch; the second waits for the next. */
-  identity(item: Item): string;
+  /** Two items of one identity never share a batch; the second waits for the next. Absent where there are none. */
+  identity?(item: Item): string;
   /** Does the work; answers with one result per item, in order. All of it or nothing takes effect. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
   /** True where a failure lies with the database and not with an item: every member is then told. */
   isShared(error: unknown): boolean;
 }
+
+/** A turn of the event loop that took less had nothing else to do. */
+const idleTickMsMax = 0.2;
+const gatherMsMax = 4;
 
 export interface Batcher<Item, Result> {
   /** Resolves with the item's own result, or rejects with what its batch failed with. */
@@ -32,6 +36,8 @@ function takeBatch<Item, Result>(
   queue: Waiting<Item, Result>[],
   options: BatchOptions<Item, Result>,
 ): { batch: Waiting<Item, Result>[]; rest: Waiting<Item, Result>[] } {
+  if (options.identity === undefined)
+    return { batch: queue.slice(0, options.sizeMax), rest: queue.slice(options.sizeMax) };
   const batch: Waiting<Item, Result>[] = [];
   const rest: Waiting<Item, Result>[] = [];
   const taken = new Set<string>();
@@ -69,10 +75,22 @@ export function createBatcher<Item, Result>(
     }
   }
 
+  /** Lets the batch grow while the event loop is busy: then nobody's answer comes sooner by a batch that leaves at once. */
+  async function gather(): Promise<void> {
+    const begunMs = performance.now();
+    for (let beforeMs = begunMs; ; ) {
+      const waiting = queue.length;
+      await new Promise((resume) => setImmediate(resume));
+      const nowMs = performance.now();
+      const idle = queue.length === waiting && nowMs - beforeMs < idleTickMsMax;
+      if (idle || nowMs - begunMs >= gatherMsMax || queue.length >= options.sizeMax) return;
+      beforeMs = nowMs;
+    }
+  }
+
   async function work(): Promise<void> {
     while (queue.length > 0) {
-      // Whatever this turn of the event loop still brings joins the batch.
-      await new Promise((resume) => setImmediate(resume));
+      await gather();
       const { batch, rest } = takeBatch(queue, options);
       queue = rest;
       await settle(batch);

@@ -4,13 +4,23 @@
  */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
-import { isTransient, type Database } from "../storage/index.ts";
+import type { Database } from "../storage/index.ts";
 import { createBatcher } from "./batch.ts";
 import { chargeExpiredIn } from "./in-transaction.ts";
 import type { Layer } from "./periods.ts";
+import { isShared, persist, reserveRetryMs, settleRetryMs } from "./persist.ts";
+import { createPooledCalls, type PooledCalls } from "./pooled.ts";
+import type { Settled } from "./pools.ts";
 import { entryId, readBalance, readEntries, readSpend } from "./read.ts";
-import { checkAmount, extendBatch, voidBatch } from "./statements.ts";
-import { createTurns } from "./turns.ts";
+import {
+  checkAmount,
+  extendBatch,
+  postResult,
+  turnBatch,
+  voidBatch,
+  voidResult,
+} from "./statements.ts";
+import { createTurns, type Turn } from "./turns.ts";
 import type {
   Balance,
   CreditInput,
@@ -41,6 +51,8 @@ export interface Ledger {
   chargeExpired(input: PostInput): Promise<PostResult>;
   /** Keeps a hold from the sweeper for another `leaseMs` from now; false when it is not open any more. */
   extend(input: ExtendInput): Promise<boolean>;
+  /** Keeps all that pooled calls hold from the sweeper for another `leaseMs` from now. */
+  extendPools(leaseMs: number): Promise<void>;
   /** Adds credit, once per reference. @throws GatewayError not_found, conflict */
   credit(input: CreditInput): Promise<CreditResult>;
   /** @throws GatewayError not_found */
@@ -49,7 +61,7 @@ export interface Ledger {
   spend(workspaceId: string, scope?: { layer: Layer; id: string }): Promise<Spend>;
   /** Entries newest first; `limit` is 50 when absent, at most 1000. */
   entries(workspaceId: string, page?: { cursor?: string; limit?: number }): Promise<EntryPage>;
-  /** Voids the holds that are past their lease; returns how many. Any number of sweepers may run. */
+  /** Voids the holds that are past their lease; returns of how many calls. Any number of sweepers may run. */
   expireHolds(): Promise<number>;
   /** Resolves when everything under way is settled. */
   close(): Promise<void>;
@@ -57,38 +69,15 @@ export interface Ledger {
 
 const batchMax = 500;
 const expireMax = 500;
-/** Within it a restarting database comes back unnoticed; a reservation's caller is still waiting for its answer. */
-const reserveRetryMs = 3_000;
-/** The answer has been earned by now, and giving up would lose its charge. */
-const settleRetryMs = 30_000;
-
-/** Repeats `work` while the database is away, for `retryMs`. */
-async function persist<T>(retryMs: number, work: (attempt: number) => Promise<T>): Promise<T> {
-  const deadline = performance.now() + retryMs;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work(attempt);
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      const waitMs = Math.min(50 * 2 ** attempt, 1_000);
-      if (performance.now() + waitMs > deadline) {
-        throw new GatewayError("database_unavailable", "The ledger's database is not reachable.", {
-          retryAfterSeconds: 2,
-          cause: error,
-        });
-      }
-      await new Promise((resume) => setTimeout(resume, waitMs));
-    }
-  }
-}
 
 // Ids are unique almost by themselves; two of one id in different workspaces only wait for each other.
 const identity = (item: HoldName) => item.id;
-const isShared = (error: unknown) => error instanceof GatewayError || isTransient(error);
 const shared = { sizeMax: batchMax, identity, isShared };
 
 function createBatchers(database: Database, clock: Clock) {
-  const turns = createTurns(database, clock);
+  const turns = createTurns((turn: Turn<readonly ReserveInput[], readonly PostInput[]>) =>
+    turnBatch(database, turn, clock.now()),
+  );
   return {
     reserve: createBatcher<ReserveInput, ReserveResult>({
       ...shared,
@@ -160,27 +149,60 @@ async function expireHolds(database: Database, nowMs: number): Promise<number> {
       expireMax,
     ]);
     const count = row?.count ?? 0;
+    if (count === 0) return expired;
     expired += count;
-    if (count < expireMax) return expired;
+  }
+}
+
+/** As {@link PooledCalls.settle}; a void that fails is not tried again, so its call must not keep its pool alive. */
+async function voidPooled(pooled: PooledCalls, name: HoldName): Promise<Settled | undefined> {
+  try {
+    return await pooled.settle(name, null);
+  } catch (error) {
+    pooled.abandon(name);
+    throw error;
   }
 }
 
 /** A ledger over `database`; caps, leases and entries take their time from `clock`. */
 export function createLedger(database: Database, clock: Clock): Ledger {
   const batchers = createBatchers(database, clock);
+  const pooled = createPooledCalls(database, clock);
   return {
     async reserve(input) {
       checkAmount(input.amountNano);
+      if (input.pooled === true) {
+        if (pooled.poolOf(input) !== undefined) return { outcome: "already_reserved" };
+        if (await pooled.reserve(input)) return { outcome: "reserved", pooled: true };
+      }
       return batchers.reserve.add(input);
     },
     async post(input) {
       checkAmount(input.amountNano);
-      return batchers.post.add(input);
+      const settled = await pooled.settle(input, input.amountNano);
+      if (settled === undefined) return batchers.post.add(input);
+      if (settled === "settled") return { outcome: "posted", chargedNano: input.amountNano };
+      if (settled === "expired") return postResult("expire", null);
+      return postResult(settled.entry_kind, settled.amount_nano);
     },
-    void: (input) => batchers.void.add(input),
+    async void(input) {
+      const settled = await voidPooled(pooled, input);
+      if (settled === undefined) return batchers.void.add(input);
+      if (settled === "settled") return { outcome: "voided" };
+      return voidResult(settled === "expired" ? "expire" : settled.entry_kind);
+    },
     chargeExpired: (input) =>
       persist(settleRetryMs, () => chargeExpiredIn(database, input, clock.now())),
-    extend: (input) => batchers.extend.add(input),
+    extend(input) {
+      const id = pooled.poolOf(input)?.id ?? input.id;
+      return batchers.extend.add({ ...input, id });
+    },
+    async extendPools(leaseMs) {
+      const extended = Array.from(pooled.live(), ({ id, workspaceId }) =>
+        batchers.extend.add({ id, workspaceId, leaseMs }),
+      );
+      await Promise.all(extended);
+    },
     credit: (input) => credit(database, input, clock.now()),
     async balance(workspaceId) {
       const balance = await readBalance(database, workspaceId);
@@ -197,6 +219,7 @@ export function createLedger(database: Database, clock: Clock): Ledger {
       }),
     expireHolds: () => expireHolds(database, clock.now()),
     async close() {
+      await pooled.idle();
       await Promise.all(Object.values(batchers).map((batcher) => batcher.idle()));
     },
   };

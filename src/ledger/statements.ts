@@ -2,6 +2,7 @@
 import { assert } from "../base/assert.ts";
 import type { Queryable } from "../storage/index.ts";
 import { layers, resetsAt, windows } from "./periods.ts";
+import type { Turn } from "./turns.ts";
 import type {
   ExtendInput,
   HoldName,
@@ -141,19 +142,29 @@ function resolve(
   );
 }
 
+type EntryKind = ResolveRow["entry_kind"];
+
+/** The result of a post whose hold was not open, by the entry that ended it. */
+export function postResult(kind: EntryKind, chargedNano: bigint | null): PostResult {
+  if (kind === "charge") return { outcome: "already_posted", chargedNano: chargedNano ?? 0n };
+  const outcome = kind === "void" || kind === "expire" ? "already_voided" : "unknown_hold";
+  return { outcome, chargedNano: 0n };
+}
+
+/** The same for a void. */
+export function voidResult(kind: EntryKind): VoidResult {
+  if (kind === "charge") return { outcome: "already_posted" };
+  return { outcome: kind === "void" || kind === "expire" ? "already_voided" : "unknown_hold" };
+}
+
 /** One result per item: the rows tell only of those whose hold was not open. */
 function postResults(items: readonly PostInput[], rows: readonly ResolveRow[]): PostResult[] {
   const results = items.map((item): PostResult => ({
     outcome: "posted",
     chargedNano: item.amountNano,
   }));
-  for (const { item, entry_kind, amount_nano } of rows) {
-    if (entry_kind === "charge")
-      results[item - 1] = { outcome: "already_posted", chargedNano: amount_nano ?? 0n };
-    else if (entry_kind === "void" || entry_kind === "expire")
-      results[item - 1] = { outcome: "already_voided", chargedNano: 0n };
-    else results[item - 1] = { outcome: "unknown_hold", chargedNano: 0n };
-  }
+  for (const { item, entry_kind, amount_nano } of rows)
+    results[item - 1] = postResult(entry_kind, amount_nano);
   return results;
 }
 
@@ -175,13 +186,17 @@ const turnSql = `
   union all
   select 'reserve', item, null, null, outcome, cap, limit_nano, available_nano from ${reserveCall}`;
 
-/** A batch of posts and then a batch of reservations, in one statement and one transaction. */
+/** A batch of posts and then a batch of reservations, in one statement and one transaction; either may be absent. */
 export async function turnBatch(
   database: Queryable,
-  batches: { readonly reserves: readonly ReserveInput[]; readonly posts: readonly PostInput[] },
+  turn: Turn<readonly ReserveInput[], readonly PostInput[]>,
   nowMs: number,
 ): Promise<{ reserved: ReserveResult[]; posted: PostResult[] }> {
-  const { reserves, posts } = batches;
+  const { reserves = [], posts = [] } = turn;
+  if (posts.length === 0)
+    return { reserved: await reserveBatch(database, reserves, nowMs), posted: [] };
+  if (reserves.length === 0)
+    return { reserved: [], posted: await postBatch(database, posts, nowMs) };
   const rows = await database.query<TurnRow>(
     turnSql,
     [
@@ -214,12 +229,7 @@ export async function voidBatch(
   const named = items.map((item) => ({ ...item, amountNano: 0n }));
   const rows = await resolve(database, named, "void", nowMs);
   const results = items.map((): VoidResult => ({ outcome: "voided" }));
-  for (const { item, entry_kind } of rows) {
-    if (entry_kind === "charge") results[item - 1] = { outcome: "already_posted" };
-    else if (entry_kind === "void" || entry_kind === "expire")
-      results[item - 1] = { outcome: "already_voided" };
-    else results[item - 1] = { outcome: "unknown_hold" };
-  }
+  for (const { item, entry_kind } of rows) results[item - 1] = voidResult(entry_kind);
   return results;
 }
 

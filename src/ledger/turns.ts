@@ -1,50 +1,33 @@
 /**
- * Posts and reservations take turns at the database together: a batch of each goes out as one statement. They lock the same
- * accounts, so apart they would wait for each other's commit, and each would pay for its own.
+ * Ends and beginnings of calls take turns at the database together: a batch of each goes out as one statement. They lock the
+ * same accounts, so apart they would wait for each other's commit, and each would pay for its own.
  */
-import type { Clock } from "../base/clock.ts";
-import type { Queryable } from "../storage/index.ts";
-import { postBatch, reserveBatch, turnBatch } from "./statements.ts";
-import type { PostInput, PostResult, ReserveInput, ReserveResult } from "./types.ts";
 
-export interface Turns {
+export interface Turns<Reserves, Reserved, Posts, Posted> {
   /** A batch waits for its turn, and fails with the turn it was in. One batch of a kind may wait at a time. */
-  reserve(items: readonly ReserveInput[]): Promise<ReserveResult[]>;
-  post(items: readonly PostInput[]): Promise<PostResult[]>;
+  reserve(batch: Reserves): Promise<Reserved>;
+  post(batch: Posts): Promise<Posted>;
 }
 
-interface Waiting<Input, Result> {
-  readonly items: readonly Input[];
-  resolve(results: Result[]): void;
+/** What one turn takes and answers; of the two kinds at least one is there. */
+export interface Turn<Reserves, Posts> {
+  readonly reserves: Reserves | undefined;
+  readonly posts: Posts | undefined;
+}
+
+interface Waiting<Batch, Result> {
+  readonly batch: Batch;
+  resolve(result: Result): void;
   reject(error: unknown): void;
 }
 
-/** Turns at `database`; one is under way at a time. */
-export function createTurns(database: Queryable, clock: Clock): Turns {
-  let reserve: Waiting<ReserveInput, ReserveResult> | undefined;
-  let post: Waiting<PostInput, PostResult> | undefined;
+/** Turns of `run`, which answers for each kind it was given a batch of; one is under way at a time. */
+export function createTurns<Reserves, Reserved, Posts, Posted>(
+  run: (turn: Turn<Reserves, Posts>) => Promise<{ reserved: Reserved; posted: Posted }>,
+): Turns<Reserves, Reserved, Posts, Posted> {
+  let reserve: Waiting<Reserves, Reserved> | undefined;
+  let post: Waiting<Posts, Posted> | undefined;
   let working: Promise<void> | undefined;
-
-  async function turn(
-    reserves: Waiting<ReserveInput, ReserveResult> | undefined,
-    posts: Waiting<PostInput, PostResult> | undefined,
-  ): Promise<void> {
-    const nowMs = clock.now();
-    try {
-      if (reserves && posts) {
-        const batches = { reserves: reserves.items, posts: posts.items };
-        const { reserved, posted } = await turnBatch(database, batches, nowMs);
-        reserves.resolve(reserved);
-        posts.resolve(posted);
-      } else {
-        reserves?.resolve(await reserveBatch(database, reserves.items, nowMs));
-        posts?.resolve(await postBatch(database, posts.items, nowMs));
-      }
-    } catch (error) {
-      reserves?.reject(error);
-      posts?.reject(error);
-    }
-  }
 
   async function work(): Promise<void> {
     do {
@@ -53,20 +36,27 @@ export function createTurns(database: Queryable, clock: Clock): Turns {
       const [reserves, posts] = [reserve, post];
       reserve = undefined;
       post = undefined;
-      await turn(reserves, posts);
+      try {
+        const { reserved, posted } = await run({ reserves: reserves?.batch, posts: posts?.batch });
+        reserves?.resolve(reserved);
+        posts?.resolve(posted);
+      } catch (error) {
+        reserves?.reject(error);
+        posts?.reject(error);
+      }
     } while (reserve || post);
     working = undefined;
   }
 
   return {
-    reserve: (items) =>
+    reserve: (batch) =>
       new Promise((resolve, reject) => {
-        reserve = { items, resolve, reject };
+        reserve = { batch, resolve, reject };
         working ??= work();
       }),
-    post: (items) =>
+    post: (batch) =>
       new Promise((resolve, reject) => {
-        post = { items, resolve, reject };
+        post = { batch, resolve, reject };
         working ??= work();
       }),
   };

@@ -13,6 +13,11 @@ export interface ReserveInput {
   /** How long the hold may go unattended before the sweeper releases it. */
   readonly leaseMs: number;
   readonly kind: "text" | "image" | "task";
+  /**
+   * The call may share a hold with others of its key (docs/ledger.md "Pooled holds"): its id has just been made, and only
+   * the ledger object that reserved it will post, void or extend it.
+   */
+  readonly pooled?: boolean | undefined;
 }
 
 export type KeyRefusal =
@@ -23,7 +28,11 @@ export type KeyRefusal =
   | "workspace_disabled";
 
 export type ReserveResult =
-  | { readonly outcome: "reserved" | "already_reserved" }
+  | {
+      readonly outcome: "reserved" | "already_reserved";
+      /** It shares a hold, whose lease `extendPools` keeps. */
+      readonly pooled?: true;
+    }
   | { readonly outcome: KeyRefusal }
   | {
       readonly outcome: "cap_reached";

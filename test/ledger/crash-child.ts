@@ -20,7 +20,8 @@ async function call(): Promise<void> {
   for (let round = 0; ; round += 1) {
     const id = newId("req");
     const hold = { id, workspaceId: "w", keyId: "k", leaseMs: 1, kind: "text" as const };
-    const reserved = await ledger.reserve({ ...hold, amountNano: 1_000n });
+    const pooled = round % 3 > 0;
+    const reserved = await ledger.reserve({ ...hold, amountNano: 1_000n, pooled });
     if (reserved.outcome !== "reserved") throw new Error(reserved.outcome);
     if (round % 5 === 4) {
       await ledger.void({ id, workspaceId: "w" });

@@ -71,7 +71,7 @@ type Operation = typeof operation extends fc.Arbitrary<infer Value> ? Value : ne
 let runs = 0;
 
 /** Two workspaces; the first has three keys of two members, the second one key; the fifth key does not exist. */
-async function createWorld(database: Database) {
+async function createWorld(database: Database, pooled: boolean) {
   runs += 1;
   const run = `run${runs}`;
   const model = new LedgerModel();
@@ -97,7 +97,8 @@ async function createWorld(database: Database) {
     })),
     ...keys.map(({ id, workspaceId }) => ({ layer: "key" as const, workspaceId, id })),
   ];
-  return { run, model, clock, workspaces, keys, scopes, ledger: createLedger(database, clock) };
+  const ledger = createLedger(database, clock);
+  return { run, model, clock, workspaces, keys, scopes, ledger, pooled, pooledCalls: 0 };
 }
 
 type World = Awaited<ReturnType<typeof createWorld>>;
@@ -114,12 +115,19 @@ async function reserve(
   items: { hold: number; key: number; amount: bigint }[],
 ): Promise<void> {
   const { model, clock, ledger } = world;
-  const inputs = items.map((item) => {
+  const { pooled } = world;
+  const all = items.map((item) => {
     const { id, workspaceId } = holdOf(world, item.hold);
     const own = item.hold % 4 === 3 ? 3 : item.key % 3;
     const keyId = item.key === 4 ? "missing" : world.keys[own]!.id;
-    return { id, workspaceId, keyId, amountNano: item.amount, leaseMs, kind: "text" as const };
+    const kind = "text" as const;
+    return { id, workspaceId, keyId, amountNano: item.amount, leaseMs, kind, pooled };
   });
+  // The id of a pooled call has just been made.
+  const isNew = (id: string) => !model.holds.has(id) && !model.resolved.has(id);
+  const inputs = !pooled
+    ? all
+    : all.filter(({ id }, place) => isNew(id) && all.findIndex((one) => one.id === id) === place);
   // A second item of the same id waits for the next batch: the model takes them in the same order.
   const seen = new Map<string, number>();
   const turn = inputs.map((input) => {
@@ -131,7 +139,12 @@ async function reserve(
   const wanted: unknown[] = [];
   for (const index of inOrder) wanted[index] = model.reserve(inputs[index]!, clock.now());
   const got = await Promise.all(inputs.map((input) => ledger.reserve(input)));
-  expect(got).toEqual(wanted);
+  for (const [index, result] of got.entries()) {
+    if (!("pooled" in result)) continue;
+    model.pool(inputs[index]!.id);
+    world.pooledCalls += 1;
+  }
+  expect(got.map((result) => ({ ...result, pooled: undefined }))).toEqual(wanted);
 }
 
 /** The real ledger and the model must have answered the same. */
@@ -203,28 +216,34 @@ async function apply(database: Database, world: World, operation: Operation): Pr
 }
 
 describeDatabases("ledger model", (open) => {
-  it("CAP-09 T63: random batches of operations answer as the model does, and the ledger adds up", async () => {
-    const database = await open();
-    const property = fc.asyncProperty(
-      fc.array(operation, { minLength: 5, maxLength: 40 }),
-      async (operations) => {
-        const world = await createWorld(database);
-        for (const workspace of [0, 1]) {
-          await apply(database, world, { kind: "credit", workspace, amount: 50n });
-        }
-        for (const next of operations) await apply(database, world, next);
-        for (const workspaceId of world.workspaces) {
-          const balance = await world.ledger.balance(workspaceId);
-          expect(balance.availableNano).toBe(world.model.available(workspaceId));
-        }
-        // No hold of this run may reach into the next one's sweeps.
-        world.clock.advance(leaseMs);
-        await world.ledger.expireHolds();
-      },
-    );
-    await fc.assert(property, { numRuns: 120 });
-    expect(await verifyLedger(database)).toEqual([]);
-  });
+  it.each([false, true])(
+    "CAP-09 T63: random batches of operations answer as the model does, and the ledger adds up (pooled: %s)",
+    async (pooled) => {
+      const database = await open();
+      let pooledCalls = 0;
+      const property = fc.asyncProperty(
+        fc.array(operation, { minLength: 5, maxLength: 40 }),
+        async (operations) => {
+          const world = await createWorld(database, pooled);
+          for (const workspace of [0, 1]) {
+            await apply(database, world, { kind: "credit", workspace, amount: 50n });
+          }
+          for (const next of operations) await apply(database, world, next);
+          for (const workspaceId of world.workspaces) {
+            const balance = await world.ledger.balance(workspaceId);
+            expect(balance.availableNano).toBe(world.model.available(workspaceId));
+          }
+          // No hold of this run may reach into the next one's sweeps.
+          world.clock.advance(leaseMs);
+          await world.ledger.expireHolds();
+          pooledCalls += world.pooledCalls;
+        },
+      );
+      await fc.assert(property, { numRuns: 100 });
+      expect(await verifyLedger(database)).toEqual([]);
+      expect(pooledCalls > 300).toBe(pooled);
+    },
+  );
 });
 
 describe("the model", () => {

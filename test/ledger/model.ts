@@ -17,7 +17,9 @@ interface Hold {
   readonly workspaceId: string;
   readonly scopes: readonly string[];
   readonly amountNano: bigint;
-  leaseUntilMs: number;
+  /** Of its own, or shared with the other pooled calls of its key. */
+  lease: { untilMs: number };
+  pooled: boolean;
 }
 
 const order: readonly Layer[] = ["workspace", "member", "key"];
@@ -94,9 +96,22 @@ export class LedgerModel {
     }
     const availableNano = this.available(workspaceId);
     if (input.amountNano > availableNano) return { outcome: "insufficient_balance", availableNano };
-    const leaseUntilMs = nowMs + input.leaseMs;
-    this.holds.set(input.id, { workspaceId, scopes, amountNano: input.amountNano, leaseUntilMs });
+    const lease = { untilMs: nowMs + input.leaseMs };
+    const { amountNano } = input;
+    this.holds.set(input.id, { workspaceId, scopes, amountNano, lease, pooled: false });
     return { outcome: "reserved" };
+  }
+
+  /** Puts a hold into the pool of its key, where there is one. */
+  pool(id: string): void {
+    const hold = this.holds.get(id)!;
+    const scope = hold.scopes.at(-1)!;
+    for (const other of this.holds.values()) {
+      if (!other.pooled || other.scopes.at(-1) !== scope) continue;
+      other.lease.untilMs = Math.max(other.lease.untilMs, hold.lease.untilMs);
+      hold.lease = other.lease;
+    }
+    hold.pooled = true;
   }
 
   post(id: string, amountNano: bigint, nowMs: number): PostResult {
@@ -127,12 +142,12 @@ export class LedgerModel {
   extend(id: string, leaseMs: number, nowMs: number): boolean {
     const hold = this.holds.get(id);
     if (hold === undefined) return false;
-    hold.leaseUntilMs = Math.max(hold.leaseUntilMs, nowMs + leaseMs);
+    hold.lease.untilMs = Math.max(hold.lease.untilMs, nowMs + leaseMs);
     return true;
   }
 
   expire(nowMs: number): number {
-    const late = [...this.holds].filter(([, hold]) => hold.leaseUntilMs <= nowMs);
+    const late = [...this.holds].filter(([, hold]) => hold.lease.untilMs <= nowMs);
     for (const [id] of late) this.void(id);
     return late.length;
   }

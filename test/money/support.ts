@@ -48,7 +48,8 @@ export interface Books {
   rowIds(): Promise<Set<string>>;
   entry(id: string): Promise<EntryRow | undefined>;
   charges(): Promise<EntryRow[]>;
-  holds(): Promise<{ id: string; amount_nano: bigint }[]>;
+  /** Open holds; each with how many calls share it. */
+  holds(): Promise<{ id: string; amount_nano: bigint; calls: number }[]>;
   /** Fails unless every hold is gone (waiting for releases under way) and the ledger adds up. */
   expectClean(): Promise<void>;
 }
@@ -128,7 +129,7 @@ export function booksOf(database: Database): Books {
       database.query<EntryRow>(
         "select reference, kind, amount_nano, held_nano from ledger_entries where kind = 'charge'",
       ),
-    holds: () => database.query("select id, amount_nano from ledger_holds"),
+    holds: () => database.query("select id, amount_nano, calls from ledger_holds"),
     async expectClean() {
       await eventually(
         async () => ((await books.holds()).length === 0 ? true : undefined),
