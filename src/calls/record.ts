@@ -103,13 +103,25 @@ export function requestRow(record: CallRecord): RequestRow {
     costNano: record.costNano,
     durationMs: record.durationMs,
     firstTokenMs: record.firstTokenMs ?? undefined,
-    dropped: noteParams(record.notes),
-    notes: noteSentences(record.notes),
+    ...(record.notes.length === 0
+      ? undefined
+      : { dropped: noteParams(record.notes), notes: noteSentences(record.notes) }),
     attempts: record.attempts,
-    explanation: {
-      plan: record.plan,
-      reserved_nano: record.reservedNano.toString(),
-      error: record.errorCode,
-    },
+    explanation: explanationOf(record),
   };
+}
+
+const explanations = new WeakMap<object, object>();
+
+/** Plans are kept, and so is what the log says of them: most calls follow one that was made before. */
+function explanationOf({ plan, errorCode }: CallRecord): object | undefined {
+  if (typeof plan !== "object" || plan === null)
+    return errorCode === null ? undefined : { error: errorCode };
+  if (errorCode !== null) return { plan, error: errorCode };
+  let explanation = explanations.get(plan);
+  if (explanation === undefined) {
+    explanation = { plan };
+    explanations.set(plan, explanation);
+  }
+  return explanation;
 }
