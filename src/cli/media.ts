@@ -20,6 +20,8 @@ import type { Environment } from "./environment.ts";
 export interface TaskTestOptions {
   readonly timing?: Partial<TaskTiming>;
   readonly at?: (point: TaskPoint) => void | Promise<void>;
+  /** How long the claim of a process that died keeps others from its callbacks. */
+  readonly callbackLeaseMs?: number;
 }
 
 interface MediaOptions {
@@ -61,6 +63,7 @@ export function openMedia(options: MediaOptions): Media {
     render: (task) => renderUnified(task, fileUrl),
     send: createSender({ allowPrivate: environment.allowPrivateAddresses }),
     at: options.tasks?.at,
+    leaseMs: options.tasks?.callbackLeaseMs,
   });
   const retentionMs = settings.storage.retentionDays * dayMs;
   const tasks = createTasks({
@@ -75,7 +78,8 @@ export function openMedia(options: MediaOptions): Media {
     retentionMs,
     logged: (row) => options.requestLog.add(row),
     callbackDue: () => deliverer.wake(),
-    ...options.tasks,
+    timing: options.tasks?.timing,
+    at: options.tasks?.at,
   });
   deliverer.start();
   return {

@@ -1,0 +1,179 @@
+/**
+ * kill -9 at every step of a task's life, before and after each write and each word to the vendor, on each kind of database.
+ * The process stops itself at the named point (`taskPoints`); the next life goes on. Design sections 6 and 10.
+ */
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startSandbox, type Sandbox } from "../../src/sandbox/index.ts";
+import { taskPoints } from "../../src/tasks/index.ts";
+import { makeCertificate } from "../support/certificate.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import {
+  preparedDataDir,
+  sharedPostgres,
+  temporaryDirectory,
+  type TestPostgres,
+} from "../support/postgres.ts";
+import { clipConfiguration, endAll, live } from "../support/task-life.ts";
+import { booksOf, eventually } from "../money/support.ts";
+
+let sandbox: Sandbox;
+let receiver: Server;
+let postgres: TestPostgres;
+let directory: string;
+/** Every callback that arrived: its event id by the task it is of. */
+const arrived = new Map<string, string[]>();
+
+beforeAll(async () => {
+  postgres = await sharedPostgres();
+  sandbox = await startSandbox({ host: "127.0.0.1", port: 0 });
+  directory = temporaryDirectory();
+  const certificate = makeCertificate();
+  writeFileSync(join(directory, "ca.pem"), certificate.cert);
+  writeFileSync(join(directory, "tollgate.yaml"), clipConfiguration(`${sandbox.url}/xai/v1`));
+  receiver = createServer(certificate, (request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      const event = JSON.parse(text) as { id: string; data: { id: string } };
+      arrived.set(event.data.id, [...(arrived.get(event.data.id) ?? []), event.id]);
+      response.end();
+    });
+  });
+  receiver.listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+});
+afterEach(endAll);
+afterAll(async () => {
+  receiver.close();
+  receiver.closeAllConnections();
+  await sandbox.close();
+});
+
+/** Submits one task; its id, or undefined when the gateway died before it answered. */
+async function submit(url: string, key: string, name: string): Promise<string | undefined> {
+  const { port } = receiver.address() as AddressInfo;
+  try {
+    const response = await fetch(`${url}/v1/tasks`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "idempotency-key": name,
+      },
+      body: JSON.stringify({
+        model: "acme/clip",
+        prompt: `${name}\n#sandbox {"task_seconds": 0.05}`,
+        duration: 2,
+        webhook_url: `https://localhost:${port}/`,
+      }),
+    });
+    const body = (await response.json()) as { id?: string };
+    expect(body.id, JSON.stringify(body)).toBeDefined();
+    return body.id;
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+interface Seen {
+  readonly status: string;
+  readonly cost: string;
+  readonly error?: { code: string };
+}
+
+async function ended(url: string, key: string, id: string): Promise<Seen> {
+  const headers = { authorization: `Bearer ${key}` };
+  return eventually(
+    async () => {
+      const response = await fetch(`${url}/v1/tasks/${id}`, { headers });
+      const task = (await response.json()) as Seen;
+      return ["queued", "running"].includes(task.status) ? undefined : task;
+    },
+    "the task's end",
+    20_000,
+  );
+}
+
+const called = (id: string) =>
+  eventually(() => (arrived.has(id) ? true : undefined), "its callback", 20_000);
+
+/** Jobs that the vendor was asked for in this name. */
+const asked = (name: string) =>
+  sandbox.journal
+    .list({ contains: name })
+    .filter(({ method, path }) => method === "POST" && path.endsWith("/videos/generations")).length;
+
+describe.each(["embedded", "PostgreSQL"])("kill -9 at every step, %s", (kind) => {
+  it(
+    "T79 T81 T83: each task ends once, is charged once or not at all, and calls back with one event id",
+    { timeout: 240_000 },
+    async () => {
+      const dataDir = kind === "embedded" ? await preparedDataDir() : temporaryDirectory();
+      const databaseUrl = kind === "embedded" ? "" : await postgres.createDatabase();
+      const environment: Record<string, string> = {
+        TOLLGATE_DATA_DIR: dataDir,
+        TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
+        TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
+        NODE_EXTRA_CA_CERTS: join(directory, "ca.pem"),
+        DATABASE_URL: databaseUrl,
+      };
+      let life = await live(environment);
+      const key = life.key!;
+      const tasks: { point: string; id: string }[] = [];
+      for (const point of taskPoints) {
+        const name = `${kind}-${point}`;
+        await life.arm(point);
+        const first = await submit(life.url, key, name);
+        await life.gone;
+        life = await live(environment);
+        // The caller never learnt what became of it, or asks again to be sure: the key makes it one task.
+        const id = await submit(life.url, key, name);
+        expect(id).toBeDefined();
+        if (first !== undefined) expect(id).toBe(first);
+        tasks.push({ point, id: id! });
+        await ended(life.url, key, id!);
+        await called(id!);
+        expect(`${point} ${asked(name)}`).toMatch(/ [01]$/);
+      }
+      const ends = [];
+      for (const { point, id } of tasks)
+        ends.push({ point, id, ...(await ended(life.url, key, id)) });
+      // Only where the process died between its intent and the vendor's id is the outcome unknown.
+      for (const { point, status, error } of ends) {
+        const unknown = ["ask.intended", "ask.answered"].includes(point);
+        expect(`${point} ${status} ${error?.code ?? ""}`.trim()).toBe(
+          unknown ? `${point} failed submission_uncertain` : `${point} succeeded`,
+        );
+      }
+      for (const { id } of tasks) expect(new Set(arrived.get(id)).size).toBe(1);
+      await life.end();
+      await expectExactBooks(dataDir, databaseUrl, ends);
+    },
+  );
+});
+
+async function expectExactBooks(
+  dataDir: string,
+  databaseUrl: string,
+  ends: readonly { readonly id: string; readonly status: string }[],
+): Promise<void> {
+  const gateway = await startTestGateway({
+    environment: { TOLLGATE_DATA_DIR: dataDir },
+    ...(databaseUrl === "" ? {} : { databaseUrl }),
+  });
+  try {
+    const books = booksOf(gateway.database);
+    await books.expectClean();
+    const charged = (await books.charges()).map((row) => row.reference);
+    const succeeded = ends.filter(({ status }) => status === "succeeded").map(({ id }) => id);
+    expect(charged.sort()).toEqual(succeeded.sort());
+  } finally {
+    await gateway.close();
+  }
+}

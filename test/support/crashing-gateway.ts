@@ -1,0 +1,40 @@
+/**
+ * A gateway that kills itself, as `kill -9` would, when a task comes to a named point of its life: run as its own process.
+ * It prints one line of JSON with its address and, at its first start, a key. A line on its standard input names the point
+ * from then on; it answers with a line of its own.
+ */
+import { createInterface } from "node:readline";
+import { startGateway } from "../../src/cli/gateway.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import { createLog } from "../../src/base/log.ts";
+
+let point: string | undefined;
+
+const gateway = await startGateway({
+  environment: readEnvironment(process.env),
+  log: createLog("error"),
+  tasks: {
+    callbackLeaseMs: 1_200,
+    timing: { leaseMs: 1_200, firstPollMs: 30, sweepMs: 100 },
+    at(passed) {
+      if (passed === point) process.kill(process.pid, "SIGKILL");
+    },
+  },
+});
+if (gateway.first) {
+  const [workspace] = await gateway.database.query<{ id: string }>("select id from workspaces");
+  await gateway.ledger.credit({
+    workspaceId: workspace!.id,
+    amountNano: 1_000_000_000_000n,
+    reference: "test credit",
+  });
+}
+createInterface({ input: process.stdin }).on("line", (line) => {
+  point = line;
+  console.log("armed");
+});
+console.log(JSON.stringify({ url: gateway.url, key: gateway.first?.apiKey ?? null }));
+process.on("SIGTERM", () => {
+  process.stdin.destroy();
+  void gateway.close();
+});

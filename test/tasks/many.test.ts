@@ -1,0 +1,125 @@
+/** Many tasks on several gateways at once: no double transition, no double result, no lost task. Design sections 6 and 10. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { booksOf, eventually } from "../money/support.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import {
+  clipConfiguration,
+  endAll,
+  live,
+  startVideoVendor,
+  type VideoVendor,
+} from "../support/task-life.ts";
+
+let vendor: VideoVendor;
+beforeAll(async () => {
+  vendor = await startVideoVendor();
+});
+afterEach(endAll);
+afterAll(() => vendor.recorder.close());
+
+const queue = "limits: { queue: { global: 5000, per_workspace: 5000 } }\n";
+
+/** Runs `work` for each number below `count`, so many at a time. */
+async function each(count: number, atOnce: number, work: (index: number) => Promise<void>) {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+const submit = (url: string, key: string, prompt: string) =>
+  fetch(`${url}/v1/tasks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "acme/clip", prompt, duration: 2 }),
+  });
+
+describe("two gateway processes and a third runner on one PostgreSQL", () => {
+  it(
+    "T79: 2,000 tasks are each put once, told done once, charged once",
+    { timeout: 240_000 },
+    async () => {
+      const count = 2_000;
+      const directory = temporaryDirectory();
+      const databaseUrl = await (await sharedPostgres()).createDatabase();
+      const config = clipConfiguration(vendor.recorder.url, queue);
+      writeFileSync(join(directory, "tollgate.yaml"), config);
+      const environment = {
+        TOLLGATE_DATA_DIR: directory,
+        TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
+        DATABASE_URL: databaseUrl,
+      };
+      const first = await live(environment);
+      const second = await live(environment);
+      const third = await startTestGateway({
+        config,
+        databaseUrl,
+        environment: { TOLLGATE_DATA_DIR: directory },
+        tasks: { timing: { firstPollMs: 30, sweepMs: 100 } },
+      });
+      try {
+        const urls = [first.url, second.url, third.url];
+        await each(count, 24, async (index) => {
+          const response = await submit(urls[index % 3]!, first.key!, `clip ${index}`);
+          expect(response.status, await response.text()).toBe(200);
+        });
+        const open = async () =>
+          third.database.query<{ status: string; count: bigint }>(
+            "select status, count(*) as count from tasks group by status",
+          );
+        await eventually(
+          async () => {
+            const rows = await open();
+            return rows.every(({ status }) => status === "succeeded") ? true : undefined;
+          },
+          "the end of every task",
+          120_000,
+        );
+        expect(await open()).toEqual([{ status: "succeeded", count: BigInt(count) }]);
+        const once = (counts: ReadonlyMap<string, number>) =>
+          [...counts].filter(([, times]) => times !== 1);
+        expect([vendor.submitted.size, once(vendor.submitted)]).toEqual([count, []]);
+        expect([vendor.done.size, once(vendor.done)]).toEqual([count, []]);
+        const books = booksOf(third.database);
+        await books.expectClean();
+        expect((await books.charges()).map((row) => row.amount_nano)).toEqual(
+          Array.from({ length: count }, () => 100_000_000n),
+        );
+      } finally {
+        await Promise.all([first.end(), second.end(), third.close()]);
+      }
+    },
+  );
+});
+
+describe("submissions at once", () => {
+  it("TASK-14: 500 on a balance for 200: exactly 200 are accepted, and nothing of the others is kept", async () => {
+    const gateway = await startTestGateway({
+      config: clipConfiguration(vendor.recorder.url, queue),
+      databaseUrl: await (await sharedPostgres()).createDatabase(),
+      // Nothing ends while they come in: what is held stays held.
+      tasks: { timing: { firstPollMs: 60_000 } },
+    });
+    try {
+      await gateway.credit("20");
+      const statuses = await Promise.all(
+        Array.from({ length: 500 }, async (_, index) => {
+          const response = await submit(gateway.url, gateway.key, `one of many ${index}`);
+          await response.text();
+          return response.status;
+        }),
+      );
+      expect(statuses.filter((status) => status === 200)).toHaveLength(200);
+      expect(statuses.filter((status) => status === 402)).toHaveLength(300);
+      const rows = await gateway.database.query("select id from tasks");
+      expect(rows).toHaveLength(200);
+      expect((await gateway.ledger.balance(gateway.workspaceId)).availableNano).toBe(0n);
+    } finally {
+      await gateway.close();
+    }
+  });
+});
