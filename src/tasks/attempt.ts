@@ -15,7 +15,7 @@ export interface Target {
 }
 
 /** The offer of the attempt that is to be made now: the offers in order, and from the first again. */
-export const offerOf = (job: Job): MediaOffer => job.offers[job.attempt % job.offers.length]!;
+const offerOf = (job: Job): MediaOffer => job.offers[job.attempt % job.offers.length]!;
 
 /** Who the next attempt asks; undefined where the configuration does not have it any more. */
 export function nextTarget(services: TaskServices, job: Job): Target | undefined {

@@ -1,6 +1,7 @@
 /** Tasks: image and video work that outlives its request. Design section 6. */
-export { defaultTiming, taskPoints, type TaskPoint, type TaskTiming } from "./engine.ts";
-export { createTasks, type TasksOptions } from "./tasks.ts";
+export { taskPoints, type TaskPoint, type TaskTiming } from "./engine.ts";
+export { answerKey, claimKeyForCall, findAnswered, keyLifetimeMs } from "./idempotency.ts";
+export { createTasks, openUpload, type TasksOptions } from "./tasks.ts";
 export {
   renderArk,
   renderDashscope,

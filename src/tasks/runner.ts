@@ -26,40 +26,51 @@ export interface Runner {
   close(): Promise<void>;
 }
 
+/** The steps under way of one kind of task. */
+interface Places {
+  readonly jobs: Map<Job, Promise<void>>;
+  /** Claims what is due, as far as there is room, and takes the steps; `room` is called when a full house has room again. */
+  fill(room: () => void): Promise<void>;
+}
+
+function createPlaces(services: TaskServices, lane: Lane): Places {
+  const jobs = new Map<Job, Promise<void>>();
+  return {
+    jobs,
+    async fill(room) {
+      const free = stepsMax[lane] - jobs.size;
+      if (free <= 0) return;
+      for (const job of await claimDue(services, lane, free)) {
+        const step = takeStep(services, job).finally(() => {
+          jobs.delete(job);
+          if (jobs.size === stepsMax[lane] - 1) room();
+        });
+        jobs.set(job, step);
+      }
+    },
+  };
+}
+
 /** Starts a runner. */
 export function startRunner(services: TaskServices): Runner {
-  const { clock, log, timing } = services;
-  const working: Record<Lane, Map<Job, Promise<void>>> = { queued: new Map(), running: new Map() };
+  const { clock, log } = services;
+  const places = [createPlaces(services, "queued"), createPlaces(services, "running")];
+  const underWay = () => places.flatMap(({ jobs }) => [...jobs.entries()]);
   let closed = false;
   let looking: Promise<void> | undefined;
   let lookAgain = false;
   let timer: NodeJS.Timeout | undefined;
   let timerMs = Infinity;
 
-  async function fill(lane: Lane): Promise<void> {
-    const places = working[lane];
-    const free = stepsMax[lane] - places.size;
-    if (free <= 0 || closed) return;
-    const jobs = await claimDue(services, lane, free);
-    for (const job of jobs) {
-      const step = takeStep(services, job).finally(() => {
-        places.delete(job);
-        // A full lane had to leave some: there is room again.
-        if (places.size === stepsMax[lane] - 1) wakeAt(clock.now());
-      });
-      places.set(job, step);
-    }
-  }
-
   async function look(): Promise<void> {
     do {
       lookAgain = false;
       try {
-        await Promise.all([fill("queued"), fill("running")]);
+        await Promise.all(places.map((place) => place.fill(() => wakeAt(clock.now()))));
       } catch (error) {
         log.warn({ err: error }, "due tasks could not be looked for");
       }
-    } while (lookAgain && !closed);
+    } while (lookAgain);
     looking = undefined;
   }
 
@@ -77,37 +88,49 @@ export function startRunner(services: TaskServices): Runner {
     timer = setTimeout(lookNow, Math.max(ms - clock.now(), 0));
   }
 
-  const sweep = setInterval(lookNow, timing.sweepMs);
-  const lease = setInterval(() => {
-    extendLeases(services, [...working.queued.keys(), ...working.running.keys()]).catch(
-      (error: unknown) => log.warn({ err: error }, "leases of tasks could not be extended"),
-    );
-  }, timing.leaseMs / 3);
-  const housekeeping = setInterval(() => {
-    sweepKeys(services.database, clock.now()).catch((error: unknown) =>
-      log.warn({ err: error }, "idempotency keys could not be swept"),
-    );
-  }, housekeepingMs);
+  const chores = startChores(services, lookNow, () => underWay().map(([job]) => job));
   lookNow();
-
   return {
     wakeAt,
     async close() {
       closed = true;
       clearTimeout(timer);
-      clearInterval(sweep);
-      clearInterval(housekeeping);
+      chores.endSweeps();
       await looking;
-      const steps = [...working.queued.values(), ...working.running.values()];
-      let late: NodeJS.Timeout | undefined;
-      await Promise.race([
-        Promise.all(steps),
-        new Promise((resume) => (late = setTimeout(resume, closeMs))),
-      ]);
-      clearTimeout(late);
-      clearInterval(lease);
+      await within(closeMs, Promise.all(underWay().map(([, step]) => step)));
+      chores.endLeases();
     },
   };
+}
+
+/** What is done by the clock: a look for tasks nobody announced, leases of long steps, old idempotency keys. */
+function startChores(services: TaskServices, lookNow: () => void, held: () => readonly Job[]) {
+  const { clock, log, timing, database } = services;
+  const attempt = (work: Promise<unknown>, message: string): void => {
+    work.catch((error: unknown) => log.warn({ err: error }, message));
+  };
+  const sweep = setInterval(lookNow, timing.sweepMs);
+  const leases = setInterval(
+    () => attempt(extendLeases(services, held()), "leases of tasks could not be extended"),
+    timing.leaseMs / 3,
+  );
+  const keys = setInterval(
+    () => attempt(sweepKeys(database, clock.now()), "idempotency keys could not be swept"),
+    housekeepingMs,
+  );
+  return {
+    endSweeps() {
+      clearInterval(sweep);
+      clearInterval(keys);
+    },
+    endLeases: () => clearInterval(leases),
+  };
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let late: NodeJS.Timeout | undefined;
+  await Promise.race([work, new Promise((resume) => (late = setTimeout(resume, ms)))]);
+  clearTimeout(late);
 }
 
 /** One step of a task. Never rejects: a step that fails is taken again later. */
