@@ -120,7 +120,15 @@ async function build(
   closers.push(() => authenticator.close());
   let address = "";
   const media = openMedia({
-    ...{ environment, catalog, database, files, secrets, pools, requestLog, clock, log },
+    environment,
+    catalog,
+    database,
+    files,
+    secrets,
+    pools,
+    requestLog,
+    clock,
+    log,
     tasks: options.tasks,
     ownUrl: () => address,
   });
@@ -149,7 +157,7 @@ async function build(
     ledger,
     tasks: media.tasks,
     files,
-    fileUrl: media.fileUrl,
+    fileUrl: (name) => media.fileUrl(name),
     authenticator,
     metrics,
     log,
