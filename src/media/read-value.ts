@@ -100,7 +100,7 @@ function readBoolean(value: unknown, asText: boolean): ReadValue {
   return wrongType("must be true or false");
 }
 
-const form = '{"url": "https://..."}';
+const form = '{url}, as in {"url": "https://..."}';
 
 /** An address that can be fetched, or the picture itself. Whether the address is public is asked later. */
 function isAddress(url: string): boolean {

@@ -1,0 +1,125 @@
+// Reading, listing and canceling tasks in the unified shape, over the sandbox's vendors.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { faults, named } from "../http/openapi-support.ts";
+import { scripted, startBench, video, type Bench, type TaskBody } from "./support.ts";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench?.close());
+
+const wait = (seconds: number) => ({ prefer: `wait=${seconds}` });
+
+describe("reading", () => {
+  it("TASK-41 TASK-42 ERR-10: 200 in every state; another workspace's task, a missing one and nonsense are told alike", async () => {
+    const { id } = await bench.create({ ...video, prompt: scripted({ task_seconds: 600 }) });
+    expect((await bench.get(`/v1/tasks/${id}`)).status).toBe(200);
+    const texts = [];
+    const missing = `task_${"0".repeat(26)}`;
+    const asked = [
+      [id, bench.otherKey],
+      [missing, bench.key],
+      ["nonsense", bench.key],
+      ["%00", bench.key],
+    ] as const;
+    for (const [name, key] of asked) {
+      const answer = await bench.send("GET", `/v1/tasks/${name}`, { key });
+      expect(answer.status).toBe(404);
+      texts.push(
+        (await answer.text()).replace(decodeURIComponent(name).replace("\0", "\\u0000"), "ID"),
+      );
+    }
+    expect(new Set(texts).size).toBe(1);
+    const cancel = await bench.send("POST", `/v1/tasks/${id}/cancel`, { key: bench.otherKey });
+    expect(cancel.status).toBe(404);
+  });
+
+  it("a list is of the workspace, newest first, page by page, filtered", async () => {
+    const mine = await Promise.all(
+      [1, 2, 3].map(() => bench.create({ ...video, model: "sandbox/video-model-v1.5" })),
+    );
+    const ids = mine
+      .map(({ id }) => id)
+      .sort()
+      .reverse();
+    const list = async (query: string, key = bench.key) => {
+      const answer = await bench.send("GET", `/v1/tasks?${query}`, { key });
+      const body = await answer.json();
+      return {
+        status: answer.status,
+        body: body as { data: TaskBody[]; has_more: boolean; next: string | null },
+      };
+    };
+    const model = "model=sandbox/video-model-v1.5";
+    const first = (await list(`${model}&limit=2`)).body;
+    expect([first.data.map(({ id }) => id), first.has_more, first.next]).toEqual([
+      ids.slice(0, 2),
+      true,
+      ids[1],
+    ]);
+    const second = (await list(`${model}&limit=2&after=${first.next}`)).body;
+    expect([second.data.map(({ id }) => id), second.has_more, second.next]).toEqual([
+      ids.slice(2),
+      false,
+      null,
+    ]);
+    await Promise.all(ids.map((id) => bench.until(id, "succeeded")));
+    expect((await list(`${model}&status=succeeded`)).body.data).toHaveLength(3);
+    expect((await list(`${model}&status=failed`)).body.data).toEqual([]);
+    expect((await list("", bench.otherKey)).body.data).toEqual([]);
+    expect(faults(named("TaskList"), first)).toEqual([]);
+    const wrong = [
+      "status=done",
+      "limit=0",
+      "limit=101",
+      "limit=x",
+      "after=x",
+      `after=task_${"0".repeat(26)}`,
+      "model=%00",
+    ];
+    for (const query of wrong) expect((await list(query)).status).toBe(400);
+    expect((await list(`after=${ids[0]}`, bench.otherKey)).status).toBe(400);
+  });
+
+  it("a revoked key reads nothing any more", async () => {
+    const { id } = await bench.create(video);
+    expect((await bench.send("GET", `/v1/tasks/${id}`, { key: bench.otherKey })).status).toBe(404);
+    // Behind the gateway's back, so that no cache hears of it.
+    await bench.database.query("update api_keys set status = 'revoked' where name = 'its key'");
+    const paths = [`/v1/tasks/${id}`, "/v1/tasks", `/v1/videos/${id}`, `/api/v1/tasks/${id}`];
+    for (const path of [...paths, `/api/v3/contents/generations/tasks/${id}`])
+      expect((await bench.send("GET", path, { key: bench.otherKey })).status).toBe(401);
+    await bench.database.query("update api_keys set status = 'active' where name = 'its key'");
+  });
+});
+
+describe("canceling", () => {
+  it("TASK-46: by POST and by DELETE, again too; what has ended is not canceled", async () => {
+    const seconds = { ...video, model: "sandbox/video-model-seconds" };
+    for (const [method, tail] of [
+      ["POST", "/cancel"],
+      ["DELETE", ""],
+    ] as const) {
+      const before = await bench.available();
+      const { id } = await bench.create({ ...seconds, prompt: scripted({ task_seconds: 600 }) });
+      const cancel = () => bench.send(method, `/v1/tasks/${id}${tail}`);
+      await expect.poll(async () => (await cancel()).status, { timeout: 10_000 }).toBe(200);
+      const task = (await (await cancel()).json()) as TaskBody;
+      expect(task).toMatchObject({ status: "canceled", cost: "0", error: { code: "canceled" } });
+      expect(faults(named("Task"), task)).toEqual([]);
+      expect(await bench.available()).toBe(before);
+    }
+    const done = await bench.create(video, wait(20));
+    const refused = await bench.send("POST", `/v1/tasks/${done.id}/cancel`);
+    expect(refused.status).toBe(409);
+    expect(await refused.json()).toMatchObject({ error: { code: "task_not_cancelable" } });
+  });
+
+  it("a vendor that does not confirm lets the task go on", async () => {
+    const { id } = await bench.create({ ...video, prompt: scripted({ task_seconds: 600 }) });
+    await bench.until(id, "running");
+    expect((await bench.send("DELETE", `/v1/tasks/${id}`)).status).toBe(409);
+    expect((await bench.read(id)).status).toBe("running");
+  });
+});
