@@ -1,6 +1,7 @@
-/** Prometheus metrics of text calls, with the names of OpenTelemetry's `gen_ai.*` conventions where one fits. */
-import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
+/** Prometheus metrics of calls that are answered at once, with the names of OpenTelemetry's `gen_ai.*` conventions where one fits. */
+import { collectDefaultMetrics, Registry } from "prom-client";
 import type { CallRecord } from "../calls/index.ts";
+import { counters, histograms, type Counter, type Histogram } from "./series.ts";
 
 export interface Metrics {
   /** Counts one ended call. */
@@ -9,65 +10,92 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-const callLabels = ["protocol", "model", "provider", "status"] as const;
 const secondsBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
-/** A registry of its own, so that several gateways can live in one process (tests do that). */
+const makeFamilies = () => ({
+  calls: counters({
+    name: "tollgate_calls_total",
+    help: "Calls that are answered at once, by how they ended.",
+  }),
+  duration: histograms(
+    {
+      name: "gen_ai_server_request_duration_seconds",
+      help: "From the request to the end of its answer.",
+    },
+    secondsBuckets,
+  ),
+  firstToken: histograms(
+    {
+      name: "gen_ai_server_time_to_first_token_seconds",
+      help: "From the request to the first byte of its answer.",
+    },
+    secondsBuckets,
+  ),
+  tokens: counters({
+    name: "gen_ai_client_token_usage_total",
+    help: "Tokens charged, by type (input, output).",
+  }),
+  cost: counters({ name: "tollgate_cost_usd_total", help: "What calls cost, in USD." }),
+});
+
+/** The series that calls of one kind are counted in. */
+interface CallSeries {
+  readonly calls: Counter;
+  readonly duration: Histogram;
+  readonly firstToken: Histogram;
+  readonly input: Counter;
+  readonly output: Counter;
+  readonly cost: Counter;
+}
+
+/** Metrics of their own, so that several gateways can live in one process (tests do that). */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const registers = [registry];
-  const calls = new Counter({
-    name: "tollgate_calls_total",
-    help: "Text calls by how they ended.",
-    labelNames: callLabels,
-    registers,
-  });
-  const duration = new Histogram({
-    name: "gen_ai_server_request_duration_seconds",
-    help: "From the request to the end of its answer.",
-    labelNames: ["protocol", "model"],
-    buckets: secondsBuckets,
-    registers,
-  });
-  const firstToken = new Histogram({
-    name: "gen_ai_server_time_to_first_token_seconds",
-    help: "From the request to the first byte of its answer.",
-    labelNames: ["protocol", "model"],
-    buckets: secondsBuckets,
-    registers,
-  });
-  const tokens = new Counter({
-    name: "gen_ai_client_token_usage_total",
-    help: "Tokens charged, by type (input, output).",
-    labelNames: ["model", "provider", "type"],
-    registers,
-  });
-  const cost = new Counter({
-    name: "tollgate_cost_usd_total",
-    help: "What calls cost, in USD.",
-    labelNames: ["model", "provider"],
-    registers,
-  });
+  const families = makeFamilies();
+  const unknown = new Map<string, Counter>();
+  const known = new Map<string, CallSeries>();
+
+  function countUnknown({ protocol, status }: CallRecord): void {
+    // Unknown model names come from callers: they must not grow the set of labels.
+    const labels = { protocol, model: "unknown", provider: "none", status };
+    const key = `${protocol} ${status}`;
+    let calls = unknown.get(key);
+    if (!calls) unknown.set(key, (calls = families.calls.series(labels)));
+    calls.total += 1;
+  }
+
+  function makeSeries({ protocol, status, model }: CallRecord, provider: string): CallSeries {
+    const { calls, duration, firstToken, tokens, cost } = families;
+    return {
+      calls: calls.series({ protocol, model, provider, status }),
+      duration: duration.series({ protocol, model }),
+      firstToken: firstToken.series({ protocol, model }),
+      input: tokens.series({ model, provider, type: "input" }),
+      output: tokens.series({ model, provider, type: "output" }),
+      cost: cost.series({ model, provider }),
+    };
+  }
 
   return {
     contentType: registry.contentType,
-    render: () => registry.metrics(),
+    async render() {
+      const own = Object.values(families).map((family) => family.render());
+      return [await registry.metrics(), ...own].join("\n");
+    },
     observe(record) {
-      // Unknown model names come from callers: they must not grow the set of labels.
-      const known = record.provider !== null;
-      const model = known ? record.model : "unknown";
-      const provider = record.provider ?? "none";
-      const { protocol, status } = record;
-      calls.inc({ protocol, model, provider, status });
-      if (!known) return;
-      duration.observe({ protocol, model }, record.durationMs / 1000);
-      if (record.firstTokenMs !== null)
-        firstToken.observe({ protocol, model }, record.firstTokenMs / 1000);
-      if (!record.metered) return;
-      tokens.inc({ model, provider, type: "input" }, record.metered.usage.inputTokens);
-      tokens.inc({ model, provider, type: "output" }, record.metered.usage.outputTokens);
-      cost.inc({ model, provider }, Number(record.costNano) / 1e9);
+      const { provider, metered } = record;
+      if (provider === null) return countUnknown(record);
+      const key = `${record.protocol} ${record.status} ${provider} ${record.model}`;
+      let series = known.get(key);
+      if (!series) known.set(key, (series = makeSeries(record, provider)));
+      series.calls.total += 1;
+      series.duration.observe(record.durationMs / 1000);
+      if (record.firstTokenMs !== null) series.firstToken.observe(record.firstTokenMs / 1000);
+      if (!metered) return;
+      series.input.total += metered.usage.inputTokens;
+      series.output.total += metered.usage.outputTokens;
+      series.cost.total += Number(record.costNano) / 1e9;
     },
   };
 }

@@ -1,0 +1,80 @@
+/** The text of /metrics, as Prometheus reads it. design.md section 8 "Health". */
+import { expect, it } from "vitest";
+import { createMetrics } from "../../src/http/index.ts";
+import { startRecord, type CallRecord } from "../../src/calls/record.ts";
+
+const usage = {
+  inputTokens: 30,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  outputTokens: 12,
+  reasoningTokens: 0,
+};
+
+function record(more: Partial<CallRecord>): CallRecord {
+  const start = { id: "req_1", startedMs: 0, workspaceId: "ws_1", keyId: "key_1" };
+  return {
+    ...startRecord({ ...start, protocol: "chat", stream: false, model: "acme/talk" }),
+    status: "succeeded",
+    provider: "acme",
+    durationMs: 60,
+    firstTokenMs: 40,
+    metered: { usage, source: "upstream" },
+    costNano: 1_500_000_000n,
+    ...more,
+  };
+}
+
+const linesOf = async (records: readonly CallRecord[], name: string): Promise<string[]> => {
+  const metrics = createMetrics();
+  for (const one of records) metrics.observe(one);
+  return (await metrics.render()).split("\n").filter((line) => line.includes(name));
+};
+
+it("counts calls by how they ended", async () => {
+  const calls = [record({}), record({}), record({ status: "failed" }), record({ provider: null })];
+  expect(await linesOf(calls, "tollgate_calls_total")).toEqual([
+    "# HELP tollgate_calls_total Calls that are answered at once, by how they ended.",
+    "# TYPE tollgate_calls_total counter",
+    'tollgate_calls_total{protocol="chat",model="acme/talk",provider="acme",status="succeeded"} 2',
+    'tollgate_calls_total{protocol="chat",model="acme/talk",provider="acme",status="failed"} 1',
+    'tollgate_calls_total{protocol="chat",model="unknown",provider="none",status="succeeded"} 1',
+  ]);
+});
+
+it("sums up durations in buckets that hold all below them", async () => {
+  const name = "gen_ai_server_request_duration_seconds";
+  const calls = [
+    record({ durationMs: 10 }),
+    record({ durationMs: 70 }),
+    record({ durationMs: 1e6 }),
+  ];
+  const lines = await linesOf(calls, name);
+  const labels = 'protocol="chat",model="acme/talk"';
+  expect(lines).toContain(`# TYPE ${name} histogram`);
+  expect(lines).toContain(`${name}_bucket{le="0.01",${labels}} 1`);
+  expect(lines).toContain(`${name}_bucket{le="0.05",${labels}} 1`);
+  expect(lines).toContain(`${name}_bucket{le="0.1",${labels}} 2`);
+  expect(lines).toContain(`${name}_bucket{le="300",${labels}} 2`);
+  expect(lines).toContain(`${name}_bucket{le="+Inf",${labels}} 3`);
+  expect(lines).toContain(`${name}_sum{${labels}} 1000.08`);
+  expect(lines).toContain(`${name}_count{${labels}} 3`);
+});
+
+it("counts tokens and cost, by model and provider", async () => {
+  const calls = [record({}), record({ metered: undefined }), record({ protocol: "messages" })];
+  const labels = 'model="acme/talk",provider="acme"';
+  expect(await linesOf(calls, "token_usage_total{")).toEqual([
+    `gen_ai_client_token_usage_total{${labels},type="input"} 60`,
+    `gen_ai_client_token_usage_total{${labels},type="output"} 24`,
+  ]);
+  expect(await linesOf(calls, "cost_usd_total{")).toEqual([`tollgate_cost_usd_total{${labels}} 3`]);
+});
+
+it("escapes what a label must not hold", async () => {
+  const lines = await linesOf([record({ provider: 'a"b\\c\nd' })], "cost_usd_total{");
+  expect(lines).toEqual([
+    String.raw`tollgate_cost_usd_total{model="acme/talk",provider="a\"b\\c\nd"} 1.5`,
+  ]);
+});
