@@ -23,6 +23,8 @@ import type { MediaForm, MediaInput, MediaRequest } from "./types.ts";
 /** More than any real call has; what is beyond is told in one sentence. */
 const unknownNotesMax = 50;
 const nameCharactersMax = 200;
+/** A caller's name for a field, cut so that no character is cut in two: the database refuses halves. */
+const shortName = (name: string): string => name.slice(0, nameCharactersMax).toWellFormed();
 
 /**
  * What a call asks for, with what was changed on the way, in the order in which the caller wrote it.
@@ -130,7 +132,7 @@ function refuseOrCollect(
   name: string,
   unknown: string[],
 ): void {
-  const short = name.slice(0, nameCharactersMax);
+  const short = shortName(name);
   const why =
     family.refuses && Object.hasOwn(family.refuses, name) ? family.refuses[name] : undefined;
   if (why !== undefined) refuse(short, "unsupported_parameter", why);
@@ -168,7 +170,7 @@ function unknownNotes(family: MediaFamily, names: readonly string[]): Note[] {
   const notes = told.slice(0, unknownNotesMax).map((name): Note => {
     const why = Object.hasOwn(drops, name) ? drops[name] : undefined;
     const detail = why === undefined || why === null ? unsupported : `${why}, dropped`;
-    return { param: name.slice(0, nameCharactersMax), kind: "dropped", detail };
+    return { param: shortName(name), kind: "dropped", detail };
   });
   const more = told.length - notes.length;
   if (more === 0) return notes;

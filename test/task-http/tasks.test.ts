@@ -195,6 +195,10 @@ describe("creating", () => {
     const { notes } = (await changed.json()) as TaskBody;
     expect(notes).toHaveLength(1);
     expect(notes![0]).toMatch(/^foo: /);
+    // A long name is cut, and not within a character.
+    const long = await post({ ...video, [`${"x".repeat(199)}\u{1f6a3}\u{1f6a3}`]: 1 });
+    expect(long.status).toBe(200);
+    expect(((await long.json()) as TaskBody).notes![0]).toMatch(/^x{199}\W/);
   });
 });
 

@@ -1,0 +1,215 @@
+// Uploads over real sockets: who may send, when a refusal comes, what stays of a client that leaves, and the limits that count tasks.
+import { readdirSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { scripted, startBench, video, type Bench, type TaskBody } from "./support.ts";
+import { bodyOf, padded, picture } from "./upload-support.ts";
+
+let bench: Bench;
+let png: Buffer;
+beforeAll(async () => {
+  bench = await startBench();
+  png = await picture("png", { width: 64, height: 64, alpha: true });
+});
+afterAll(() => bench?.close());
+
+const mebibyte = 1_048_576;
+const kept = () => readdirSync(join(bench.directory, "data", "files"));
+/** Uploads that would still be kept a minute from now. */
+async function inputs(): Promise<number> {
+  const rows = await bench.database.query(
+    "select name from files where purpose = 'input' and expires_at > now() + interval '1 minute'",
+  );
+  return rows.length;
+}
+beforeEach(async () => {
+  await expect.poll(inputs, { timeout: 20_000 }).toBe(0);
+});
+
+/** A socket that has sent a request's head, and what has come back on it. */
+function begin(head: readonly string[]) {
+  const { port } = new URL(bench.url);
+  const socket = connect(Number(port), "127.0.0.1");
+  let answer = "";
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+  socket.on("error", () => undefined);
+  socket.write(["POST /v1/tasks HTTP/1.1", "host: x", ...head, "", ""].join("\r\n"));
+  return {
+    socket,
+    answer: () => answer,
+    async answered(pattern: RegExp) {
+      await expect.poll(() => answer, { timeout: 10_000 }).toMatch(pattern);
+    },
+  };
+}
+const form = "content-type: multipart/form-data; boundary=xyz";
+const authorized = () => `authorization: Bearer ${bench.key}`;
+
+const send = (body: Buffer) =>
+  fetch(`${bench.url}/v1/tasks`, {
+    method: "POST",
+    body: new Uint8Array(body),
+    headers: {
+      authorization: `Bearer ${bench.key}`,
+      "content-type": "multipart/form-data; boundary=xyz",
+    },
+  });
+const fields = (model: string) =>
+  [
+    ["model", model],
+    ["prompt", "A boat"],
+  ] as const;
+const pictures = (count: number, file = png) =>
+  Array.from({ length: count }, (_, at) => ["image[]", file, `${at}.png`] as const);
+
+describe("before a body is read", () => {
+  it("a stranger is refused, and so is what is announced as too large", async () => {
+    const stranger = begin([form, "content-length: 400000000"]);
+    await stranger.answered(/^HTTP\/1\.1 401 /);
+    const large = begin([form, authorized(), "content-length: 500000000"]);
+    await large.answered(/^HTTP\/1\.1 413 /);
+    const badKey = begin([
+      form,
+      authorized(),
+      "content-length: 1000",
+      `idempotency-key: ${"x".repeat(256)}`,
+    ]);
+    await badKey.answered(/^HTTP\/1\.1 400 [^]*Idempotency-Key/);
+    for (const { socket } of [stranger, large, badKey]) socket.destroy();
+  });
+});
+
+describe("while a body is read", () => {
+  it("a picture that is too large is refused before its end, and the connection goes on", async () => {
+    const size = 40 * mebibyte;
+    const body = bodyOf([
+      ...fields("sandbox/task-image-model-1"),
+      ["image", padded(png, size), "a.png"],
+    ]);
+    const call = begin([form, authorized(), `content-length: ${body.length}`]);
+    const most = 30 * mebibyte;
+    call.socket.write(body.subarray(0, most));
+    await call.answered(/^HTTP\/1\.1 400 [^]*image_too_large/);
+    expect(kept()).toEqual([]);
+    // The client goes on, as clients do; the next request on the same connection is answered.
+    call.socket.write(body.subarray(most));
+    call.socket.write("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
+    await call.answered(/HTTP\/1\.1 200 OK/);
+    call.socket.destroy();
+  });
+
+  it("a client that never ends what was refused is cut off", { timeout: 30_000 }, async () => {
+    const call = begin([form, authorized(), "content-length: 100000000"]);
+    call.socket.write("no boundary at all, for a long time".repeat(100));
+    await call.answered(/^HTTP\/1\.1 400 /);
+    await expect.poll(() => call.socket.closed, { timeout: 15_000 }).toBe(true);
+  });
+
+  it("a client that leaves in the middle leaves nothing", async () => {
+    const body = bodyOf([
+      ...fields("sandbox/task-image-model-1"),
+      ...pictures(2, padded(png, mebibyte)),
+    ]);
+    for (const share of [0.2, 0.7, 0.99]) {
+      const call = begin([form, authorized(), `content-length: ${body.length}`]);
+      call.socket.write(body.subarray(0, Math.floor(body.length * share)));
+      await sleep(150);
+      call.socket.destroy();
+      await expect.poll(kept).toEqual([]);
+      await expect.poll(inputs).toBe(0);
+    }
+  });
+});
+
+describe("once a body is read", () => {
+  it("TIMG1-05 TIMG1-08: five pictures are taken; six are refused, none is dropped, none stays", async () => {
+    await bench.received(/./);
+    const of = (count: number) =>
+      send(bodyOf([...fields("sandbox/task-image-model-1"), ...pictures(count)]));
+    const refused = await of(6);
+    expect([
+      refused.status,
+      ((await refused.json()) as { error: { code: string } }).error.code,
+    ]).toEqual([400, "too_many_images"]);
+    expect(kept()).toEqual([]);
+    expect(await bench.received(/images/)).toEqual([]);
+    const taken = await of(5);
+    expect(taken.status).toBe(202);
+    const { id } = (await taken.json()) as TaskBody;
+    expect((await bench.until(id, "succeeded")).usage["input_images"]).toBe(5);
+  });
+
+  it("TIMG2-03: sixteen pictures are taken; seventeen are refused", async () => {
+    const of = (count: number) =>
+      send(bodyOf([...fields("sandbox/task-image-model-2"), ...pictures(count)]));
+    expect((await of(17)).status).toBe(400);
+    const taken = await of(16);
+    expect(taken.status).toBe(202);
+    await bench.until(((await taken.json()) as TaskBody).id, "succeeded");
+  });
+
+  it("uploads live as long as their task", async () => {
+    const slow = scripted({ delay_ms: 1000 });
+    const body = bodyOf([
+      ["model", "sandbox/task-image-model-1"],
+      ["prompt", slow],
+      ...pictures(2),
+    ]);
+    const { id } = (await (await send(body)).json()) as TaskBody;
+    const rows = await bench.database.query<{ task_id: string }>(
+      "select task_id from files where purpose = 'input' and expires_at > now() + interval '3 days'",
+    );
+    expect(rows).toEqual([{ task_id: id }, { task_id: id }]);
+    await bench.until(id, "succeeded");
+    expect(await inputs()).toBe(0);
+  });
+
+  it("TASK-14: a balance below the reservation is 402; nothing is kept or sent", async () => {
+    const other = (body: Buffer | object) =>
+      fetch(`${bench.url}/v1/tasks`, {
+        method: "POST",
+        body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body),
+        headers: {
+          authorization: `Bearer ${bench.otherKey}`,
+          "content-type": Buffer.isBuffer(body)
+            ? "multipart/form-data; boundary=xyz"
+            : "application/json",
+        },
+      });
+    const long = {
+      model: "sandbox/video-model-v1.5",
+      prompt: scripted({ task_seconds: 600 }),
+      resolution: "1080p",
+    };
+    // 3.75, 3.75 and 2.50 of 10 dollars.
+    for (const duration of [15, 15, 10])
+      expect((await other({ ...long, duration })).status).toBe(200);
+    const before = kept();
+    const answer = await other(bodyOf([...fields("sandbox/task-image-model-1"), ...pictures(1)]));
+    expect(answer.status).toBe(402);
+    expect(answer.headers.get("retry-after")).toBeNull();
+    expect(kept()).toEqual(before);
+  });
+});
+
+it("TASK-15 ERR-11: beyond the queue's limit a task is refused with Retry-After", async () => {
+  const small = await startBench({
+    config: "limits: { queue: { global: 1, per_workspace: 1 } }\n",
+    sandbox: "on",
+  });
+  try {
+    const body = { ...video, prompt: scripted({ task_seconds: 600 }) };
+    const first = await small.send("POST", "/v1/tasks", { body });
+    expect(first.status).toBe(200);
+    const second = await small.send("POST", "/v1/tasks", { body });
+    expect(second.status).toBe(503);
+    expect(Number(second.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await second.json()).toMatchObject({ error: { code: "queue_full" } });
+    const native = await small.send("POST", "/v1/videos/generations", { body });
+    expect(native.status).toBe(503);
+  } finally {
+    await small.close();
+  }
+});
