@@ -13,6 +13,7 @@ const layers: Record<string, string[]> = {
   sandbox: ["base"],
   ledger: ["base", "storage"],
   tenancy: ["base", "storage", "catalog"],
+  admin: ["base", "storage", "ledger", "tenancy", "catalog"],
   routing: ["base", "catalog"],
   upstream: ["base", "protocols", "catalog", "media"],
   tasks: ["base", "catalog", "media", "storage", "ledger", "tenancy", "routing", "upstream"],
@@ -22,7 +23,7 @@ const layers: Record<string, string[]> = {
   ],
   http: [
     ...["base", "protocols", "catalog", "media", "storage", "ledger", "tenancy", "routing"],
-    ...["tasks", "calls"],
+    ...["tasks", "calls", "admin"],
   ],
 };
 const codecs = ["chat", "responses", "messages", "generate-content"];

@@ -106,6 +106,9 @@ export const errorCatalogue = {
   upstream_rejected: request(
     "The upstream refused the request; its message is passed on. Nothing was charged.",
   ),
+  content_policy_violation: request(
+    "The upstream's moderation refused the request or its result; its message is passed on. Nothing was charged.",
+  ),
   missing_api_key: unauthenticated("No API key was sent."),
   invalid_api_key: unauthenticated(
     "The API key is malformed or unknown, or two different keys were sent.",
@@ -113,6 +116,12 @@ export const errorCatalogue = {
   api_key_disabled: unauthenticated("The API key is disabled; it can be enabled again."),
   api_key_revoked: unauthenticated("The API key was revoked, for good."),
   api_key_expired: unauthenticated("The API key is past its expiry date."),
+  missing_credential: unauthenticated(
+    "The management API needs a bearer token (the admin token, or a personal one) or a console session.",
+  ),
+  invalid_credential: unauthenticated(
+    "The token or session is unknown, expired or revoked. API keys do not open the management API.",
+  ),
   insufficient_balance: quota(
     "The workspace's available balance cannot cover the reservation for this call.",
   ),
@@ -133,6 +142,9 @@ export const errorCatalogue = {
     "The model is outside the allowlist or the routing scope of the key.",
   ),
   insufficient_permissions: forbidden("The caller's role does not allow this."),
+  cross_origin_request: forbidden(
+    "A change with a session's cookie must come from the console's own origin.",
+  ),
   model_not_found: missing("No such model. `GET /v1/models` lists those the key can call."),
   not_found: missing("No such path or object."),
   method_not_allowed: {
@@ -151,6 +163,11 @@ export const errorCatalogue = {
     status: 422,
     type: "invalid_request_error",
     meaning: "The `Idempotency-Key` was used with another request in the last 24 hours.",
+  },
+  precondition_failed: {
+    status: 412,
+    type: "conflict_error",
+    meaning: "The object is not what `If-Match` names any more: somebody changed it since.",
   },
   request_too_large: {
     status: 413,

@@ -18,6 +18,7 @@ import {
 } from "../storage/index.ts";
 import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
 import { createPools } from "../upstream/index.ts";
+import { openAdmin } from "./admin.ts";
 import { openCatalog, sandboxWanted } from "./catalog.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
 import { openMedia, type TaskTestOptions } from "./media.ts";
@@ -133,7 +134,10 @@ async function build(
     ownUrl: () => address,
   });
   closers.push(() => media.close());
-  const spend = createSpend(ledger, { leaseMs: options.holdLeaseMs ?? holdLeaseMsDefault, log });
+  const spend = createSpend(ledger, {
+    ...{ database, clock, log, queue: catalog.settings.limits.queue },
+    leaseMs: options.holdLeaseMs ?? holdLeaseMsDefault,
+  });
   closers.push(() => spend.close());
   closers.push(startSweeper(ledger, log));
 
@@ -159,6 +163,7 @@ async function build(
     files,
     fileUrl: (name) => media.fileUrl(name),
     authenticator,
+    admin: await openAdmin({ environment, catalog, database, secrets, ledger, clock }),
     metrics,
     log,
     bodyBytesMax: catalog.settings.limits.bodyBytes,

@@ -1,3 +1,4 @@
 /** The HTTP surface of the gateway. */
 export { createApp } from "./app.ts";
 export { createMetrics } from "./metrics.ts";
+export type { AdminServices } from "./admin/index.ts";

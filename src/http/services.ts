@@ -1,11 +1,12 @@
 /** What the routes need from the running gateway. The composition root (cli/serve.ts) makes it. */
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { TextServices } from "../calls/index.ts";
+import type { ImageServices, TextServices } from "../calls/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
 import type { Authenticator } from "../tenancy/index.ts";
+import type { AdminServices } from "./admin/index.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** How long a client may take to send a request, and how often that is looked at. Answers may take as long as they like. */
@@ -17,6 +18,7 @@ export interface ReceiveLimits {
 
 export interface HttpServices {
   readonly text: TextServices;
+  readonly images: ImageServices;
   readonly database: Database;
   readonly ledger: Ledger;
   readonly authenticator: Authenticator;
@@ -24,6 +26,7 @@ export interface HttpServices {
   readonly files: FileStore;
   /** The address of a kept file, by its name. */
   readonly fileUrl: (name: string) => string;
+  readonly admin: AdminServices;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly bodyBytesMax: number;

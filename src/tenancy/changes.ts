@@ -8,12 +8,23 @@ import type { Database, Queryable, Signals } from "../storage/index.ts";
 /** Channels of `database.signals`; the payload is the id of the row that changed. */
 export type ChangeChannel = "keys" | "workspaces" | "organizations";
 
+/** What a change needs of a database. A transaction that several changes share has it too. */
+export type ChangeDatabase = Queryable & Pick<Database, "transaction" | "signals">;
+
 type Handler = (id: string) => void;
+
+interface Changed {
+  readonly channel: ChangeChannel;
+  readonly id: string;
+}
 
 /** Handlers in this process, by the signals they stand beside. Weak, so that a closed database takes them along. */
 const localHandlers = new WeakMap<Signals, Map<ChangeChannel, Set<Handler>>>();
 
-function handlersOf({ signals }: Database, channel: ChangeChannel): Set<Handler> {
+/** What was changed within a shared transaction, to be told when it is committed. */
+const untold = new WeakMap<ChangeDatabase, Changed[]>();
+
+function handlersOf({ signals }: Pick<Database, "signals">, channel: ChangeChannel): Set<Handler> {
   const channels = localHandlers.get(signals) ?? new Map<ChangeChannel, Set<Handler>>();
   localHandlers.set(signals, channels);
   const handlers = channels.get(channel) ?? new Set<Handler>();
@@ -21,9 +32,15 @@ function handlersOf({ signals }: Database, channel: ChangeChannel): Set<Handler>
   return handlers;
 }
 
+function tell(database: ChangeDatabase, { channel, id }: Changed): void {
+  const waiting = untold.get(database);
+  if (waiting !== undefined) waiting.push({ channel, id });
+  else for (const handler of handlersOf(database, channel)) handler(id);
+}
+
 /** Runs `work` as one transaction that changes one row, and tells everyone. Returns what `work` returns: the row as stored. */
 export async function changeRow<Row extends { readonly id: string }>(
-  database: Database,
+  database: ChangeDatabase,
   channel: ChangeChannel,
   work: (tx: Queryable) => Promise<Row>,
 ): Promise<Row> {
@@ -32,8 +49,31 @@ export async function changeRow<Row extends { readonly id: string }>(
     await database.signals.publish(channel, changed.id, tx);
     return changed;
   });
-  for (const handler of handlersOf(database, channel)) handler(row.id);
+  tell(database, { channel, id: row.id });
   return row;
+}
+
+/**
+ * Runs `work` as one transaction: every change made through what it is given is committed together, or none is, and
+ * this process is told after the commit, before the answer. What is written beside them, such as an audit entry, stands
+ * or falls with them.
+ */
+export async function changeTogether<Result>(
+  database: ChangeDatabase,
+  work: (tx: ChangeDatabase) => Promise<Result>,
+): Promise<Result> {
+  const changed: Changed[] = [];
+  const result = await database.transaction((tx) => {
+    const shared: ChangeDatabase = {
+      query: (...statement) => tx.query(...statement),
+      transaction: (inner) => inner(shared),
+      signals: database.signals,
+    };
+    untold.set(shared, changed);
+    return work(shared);
+  });
+  for (const one of changed) tell(database, one);
+  return result;
 }
 
 /**

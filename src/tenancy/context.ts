@@ -1,7 +1,8 @@
 /** What the functions of this folder need from outside, and what their answers have in common. */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
-import type { Database, Queryable } from "../storage/index.ts";
+import type { Queryable } from "../storage/index.ts";
+import type { ChangeDatabase } from "./changes.ts";
 
 /** Enough to read and to add rows; inside a transaction too. */
 export interface RowContext {
@@ -11,16 +12,29 @@ export interface RowContext {
 
 /** Needed to change rows: a change is a transaction, and is signalled (changes.ts). */
 export interface ChangeContext {
-  readonly database: Database;
+  readonly database: ChangeDatabase;
   readonly clock: Clock;
 }
 
 /** The only row of an answer. @throws GatewayError `not_found`, the same for a missing row and another tenant's. */
 export function onlyRow<Row>(rows: readonly Row[], what: string): Row {
   const [row] = rows;
-  if (row === undefined) throw new GatewayError("not_found", `No such ${what}.`);
+  if (row === undefined) throw noSuch(what);
   return row;
 }
+
+/** The one answer for what is missing and for what is somebody else's. */
+export const noSuch = (what: string): GatewayError =>
+  new GatewayError("not_found", `No such ${what}.`);
+
+/** How a row is read that a change is decided on: locked, so that nothing changes between. */
+export interface ReadOptions {
+  readonly forUpdate?: boolean | undefined;
+}
+
+/** The end of a statement that reads one row. */
+export const lockClause = ({ forUpdate = false }: ReadOptions = {}): string =>
+  forUpdate ? " for update" : "";
 
 /** A page of a list, newest first. */
 export interface PageRequest {

@@ -7,17 +7,29 @@ export {
 export { bootstrap, type BootstrapContext, type FirstStart } from "./bootstrap.ts";
 export type { Caller, ScopeLayer } from "./caller.ts";
 
+export { changeTogether, type ChangeDatabase } from "./changes.ts";
+export { checkName, invalidValue } from "./checks.ts";
 export {
+  lockClause,
+  noSuch,
   onlyRow,
   pageLimit,
   pageOf,
   type ChangeContext,
   type Page,
   type PageRequest,
+  type ReadOptions,
   type RowContext,
 } from "./context.ts";
 export { readCredential, type CredentialCarriers } from "./credentials.ts";
-export { renderKey, type KeyRecord, type KeySpend, type KeyStatus } from "./key-record.ts";
+export {
+  renderKey,
+  renderKeySettings,
+  renderSpend,
+  type KeyRecord,
+  type KeySpend,
+  type KeyStatus,
+} from "./key-record.ts";
 export { disableKey, enableKey, revokeKey } from "./key-states.ts";
 export {
   changeKey,
@@ -53,8 +65,14 @@ export {
 } from "./organizations.ts";
 export { graceSecondsMax, rotateKey } from "./rotate-key.ts";
 export { hashPassword, verifyPassword } from "./passwords.ts";
-export type { RateLimits, RoutingSettings, SortStrategy } from "./routing-settings.ts";
-export { routingScope, type RoutingScope } from "./scope.ts";
+export type {
+  RateLimits,
+  RateLimitsPatch,
+  RoutingPatch,
+  RoutingSettings,
+  SortStrategy,
+} from "./routing-settings.ts";
+export { routingScope, routingScopeOf, type RoutingScope } from "./scope.ts";
 export { openSecrets, type Secrets, type SecretsOptions } from "./secrets.ts";
 export {
   enableSigning,
@@ -63,8 +81,9 @@ export {
   signingOverlapMs,
   type SigningSecret,
 } from "./signing-secret.ts";
-export type { SpendCaps, SpendCapsPatch } from "./spend-caps.ts";
+export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
 export { changeUser, createUser, getUser, listUsers, type User, type UserRole } from "./users.ts";
+export { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 export {
   changeWorkspace,
   createWorkspace,

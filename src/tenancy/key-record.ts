@@ -114,26 +114,45 @@ export interface KeySpend {
   };
 }
 
-/** The record on the wire: snake_case, decimal strings, ISO times. A creation or reveal adds `key` beside it. */
-export function renderKey(record: KeyRecord, spend: KeySpend): Record<string, unknown> {
-  const iso = (date: Date | null) => date?.toISOString() ?? null;
-  const caps = record.spendCaps;
+const iso = (date: Date | null) => date?.toISOString() ?? null;
+
+/** What was set of a key, on the wire, without what changes by itself while it is used. */
+export function renderKeySettings(record: KeyRecord): Record<string, unknown> {
   return {
-    id: record.id,
-    object: "api_key",
     name: record.name,
     status: record.status,
     key_prefix: record.prefix,
     key_last4: record.last4,
-    revealable: record.revealable,
     workspace_id: record.workspaceId,
     created_by: record.createdBy,
+    expires_at: iso(record.expiresAt),
+    spend_caps: renderSpendCaps(record.spendCaps),
+    model_allowlist: record.modelAllowlist,
+    routing: renderRouting(record.routing),
+    allow_request_override: record.allowRequestOverride,
+    rate_limits: renderRateLimits(record.rateLimits),
+  };
+}
+
+/** The record on the wire: snake_case, decimal strings, ISO times. A creation or reveal adds `key` beside it. */
+export function renderKey(record: KeyRecord, spend: KeySpend): Record<string, unknown> {
+  const caps = record.spendCaps;
+  return {
+    id: record.id,
+    object: "api_key",
+    ...renderKeySettings(record),
+    revealable: record.revealable,
     created_at: iso(record.createdAt),
     updated_at: iso(record.updatedAt),
     last_used_at: iso(record.lastUsedAt),
     revoked_at: iso(record.revokedAt),
-    expires_at: iso(record.expiresAt),
-    spend_caps: renderSpendCaps(caps),
+    ...renderSpend(caps, spend),
+  };
+}
+
+/** What was spent, what is left of each cap, and when the windows start anew. */
+export function renderSpend(caps: SpendCaps, spend: KeySpend): Record<string, unknown> {
+  return {
     spend: {
       total: formatUsd(spend.total),
       daily: formatUsd(spend.daily),
@@ -151,10 +170,6 @@ export function renderKey(record: KeyRecord, spend: KeySpend): Record<string, un
       weekly: iso(spend.resetsAt.weekly),
       monthly: iso(spend.resetsAt.monthly),
     },
-    model_allowlist: record.modelAllowlist,
-    routing: renderRouting(record.routing),
-    allow_request_override: record.allowRequestOverride,
-    rate_limits: renderRateLimits(record.rateLimits),
   };
 }
 

@@ -6,8 +6,8 @@ import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
-import type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
-import { onlyRow, pageLimit, pageOf } from "./context.ts";
+import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
+import { lockClause, onlyRow, pageLimit, pageOf } from "./context.ts";
 import { generateKey, parseKey } from "./key-format.ts";
 import type { KeyRecord, KeyRow, KeyStatus } from "./key-record.ts";
 import { keyColumns, keyOfRow } from "./key-record.ts";
@@ -22,6 +22,7 @@ import {
 import type { Secrets } from "./secrets.ts";
 import type { SpendCapsPatch } from "./spend-caps.ts";
 import { mergeSpendCaps, noSpendCaps, spendCapColumns, spendCapParams } from "./spend-caps.ts";
+import { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 
 /** What may be set at creation and changed later. Absent: unchanged (at creation: none). null: no limit, none. */
 export interface KeySettings {
@@ -132,9 +133,13 @@ function settingParams(current: Settings, patch: KeySettings): unknown[] {
 }
 
 /** One key's record. @throws GatewayError `not_found` */
-export async function getKey(context: RowContext, reference: KeyReference): Promise<KeyRecord> {
+export async function getKey(
+  context: RowContext,
+  reference: KeyReference,
+  options?: ReadOptions,
+): Promise<KeyRecord> {
   const rows = await context.database.query<KeyRow>(
-    `select ${keyColumns} from api_keys where ${whereReference}`,
+    `select ${keyColumns} from api_keys where ${whereReference}${lockClause(options)}`,
     referenceParams(reference),
   );
   return keyOfRow(onlyRow(rows, "API key"));
@@ -144,7 +149,11 @@ export interface KeyFilter extends PageRequest {
   readonly workspaceId?: string | undefined;
   readonly createdBy?: string | undefined;
   readonly status?: KeyStatus | undefined;
+  /** Whose list it is; everything without. */
+  readonly visibility?: Visibility | undefined;
 }
+
+const visibleKeys = whereVisible(6, { workspace: "workspace_id", owner: "created_by" });
 
 /** Keys newest first. A legacy key without an owner never matches a `createdBy`. */
 export async function listKeys(context: RowContext, filter: KeyFilter): Promise<Page<KeyRecord>> {
@@ -152,7 +161,7 @@ export async function listKeys(context: RowContext, filter: KeyFilter): Promise<
   const rows = await context.database.query<KeyRow>(
     `select ${keyColumns} from api_keys
      where ($1::text is null or workspace_id = $1) and ($2::text is null or created_by = $2)
-       and ($3::text is null or status = $3) and ($4::text is null or id < $4)
+       and ($3::text is null or status = $3) and ($4::text is null or id < $4) and ${visibleKeys}
      order by id desc limit $5`,
     [
       filter.workspaceId ?? null,
@@ -160,6 +169,7 @@ export async function listKeys(context: RowContext, filter: KeyFilter): Promise<
       filter.status ?? null,
       filter.cursor ?? null,
       limit + 1,
+      ...visibilityParams(filter.visibility ?? seesEverything),
     ],
   );
   return pageOf(rows.map(keyOfRow), limit);

@@ -2,8 +2,8 @@
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, mergeAllowlist } from "./checks.ts";
-import type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
-import { onlyRow, pageLimit, pageOf } from "./context.ts";
+import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
+import { lockClause, onlyRow, pageLimit, pageOf } from "./context.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 import { followRouting, mergeRouting, renderRouting, routingOfRow } from "./routing-settings.ts";
 
@@ -66,23 +66,28 @@ export async function createOrganization(
 }
 
 /** @throws GatewayError `not_found` */
-export async function getOrganization(context: RowContext, id: string): Promise<Organization> {
+export async function getOrganization(
+  context: RowContext,
+  id: string,
+  options?: ReadOptions,
+): Promise<Organization> {
   const rows = await context.database.query<OrganizationRow>(
-    `select ${columns} from organizations where id = $1`,
+    `select ${columns} from organizations where id = $1${lockClause(options)}`,
     [id],
   );
   return ofRow(onlyRow(rows, "organization"));
 }
 
-/** Newest first. */
+/** Newest first; with `organizationIds` only those. */
 export async function listOrganizations(
   context: RowContext,
-  page: PageRequest,
+  page: PageRequest & { readonly organizationIds?: readonly string[] | undefined },
 ): Promise<Page<Organization>> {
   const limit = pageLimit(page.limit);
   const rows = await context.database.query<OrganizationRow>(
-    `select ${columns} from organizations where ($1::text is null or id < $1) order by id desc limit $2`,
-    [page.cursor ?? null, limit + 1],
+    `select ${columns} from organizations where ($1::text is null or id < $1)
+       and ($3::text[] is null or id = any($3)) order by id desc limit $2`,
+    [page.cursor ?? null, limit + 1, page.organizationIds ?? null],
   );
   return pageOf(rows.map(ofRow), limit);
 }

@@ -2,7 +2,7 @@
  * What a caller may reach and prefers, gathered from its layers: organization, workspace, key.
  * Spec: "Authentication" 5 to 7 (ROUTE-05, ROUTE-12 to ROUTE-17). The routing folder applies it; this is plain data.
  */
-import type { Caller } from "./caller.ts";
+import type { Caller, ScopeLayer } from "./caller.ts";
 import type { SortStrategy } from "./routing-settings.ts";
 
 /**
@@ -39,6 +39,14 @@ function makeScope(caller: Caller): RoutingScope {
   const layers = [caller.organization, caller.workspace, caller.key].filter(
     (layer) => layer !== null,
   );
+  return {
+    ...routingScopeOf(layers),
+    locked: caller.key.routing.mode === "custom" && !caller.allowRequestOverride,
+  };
+}
+
+/** The scope that layers leave together, the outermost first; for what stands below them. */
+export function routingScopeOf(layers: readonly ScopeLayer[]): RoutingScope {
   const routings = layers
     .map((layer) => layer.routing)
     .filter((routing) => routing.mode === "custom");
@@ -48,6 +56,6 @@ function makeScope(caller: Caller): RoutingScope {
     pinnedProviders: filled(routings.map((routing) => routing.pinnedProviders)),
     preferredProviders: filled(routings.map((routing) => routing.preferredProviders)).at(-1) ?? [],
     sort: routings.findLast((routing) => routing.sort !== null)?.sort ?? null,
-    locked: caller.key.routing.mode === "custom" && !caller.allowRequestOverride,
+    locked: false,
   };
 }

@@ -23,6 +23,8 @@ export interface Secrets {
   unseal(recordId: string, ciphertext: Uint8Array): string;
   /** The callback signing secret of a workspace: `whsec_` and 32 bytes in base64 (KEY-14, KEY-15). */
   signingSecret(workspaceId: string, version: number): string;
+  /** The bearer of `/admin/v1` where the environment names none: the same on every node. */
+  adminToken(): string;
   /** Tells two master keys apart without telling anything about either. */
   readonly checkValue: string;
 }
@@ -65,6 +67,7 @@ export function deriveSecrets(masterKey: Uint8Array): Secrets {
       // Padded standard base64: what the libraries of Standard Webhooks decode.
       return `whsec_${bytes.toString("base64")}`;
     },
+    adminToken: () => `gw_admin_${derive("", "admin-token-v1").toString("base64url")}`,
     checkValue: derive("", "master-key-check-v1").toString("base64url"),
   };
 }

@@ -2,8 +2,8 @@
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
-import type { ChangeContext, Page, PageRequest, RowContext } from "./context.ts";
-import { onlyRow, pageLimit, pageOf } from "./context.ts";
+import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
+import { lockClause, onlyRow, pageLimit, pageOf } from "./context.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 import { followRouting, mergeRouting, renderRouting, routingOfRow } from "./routing-settings.ts";
 import type { SpendCaps, SpendCapsPatch, SpendCapsRow } from "./spend-caps.ts";
@@ -14,6 +14,7 @@ import {
   spendCapParams,
   spendCapsOfRow,
 } from "./spend-caps.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** disabled: every call of every key fails with 403 until it is active again. */
 export type WorkspaceStatus = "active" | "disabled";
@@ -99,9 +100,13 @@ export async function createWorkspace(
 }
 
 /** @throws GatewayError `not_found` */
-export async function getWorkspace(context: RowContext, id: string): Promise<Workspace> {
+export async function getWorkspace(
+  context: RowContext,
+  id: string,
+  options?: ReadOptions,
+): Promise<Workspace> {
   const rows = await context.database.query<WorkspaceRow>(
-    `select ${columns} from workspaces where id = $1`,
+    `select ${columns} from workspaces where id = $1${lockClause(options)}`,
     [id],
   );
   return ofRow(onlyRow(rows, "workspace"));
@@ -110,14 +115,25 @@ export async function getWorkspace(context: RowContext, id: string): Promise<Wor
 /** Newest first; of one organization where it is named. */
 export async function listWorkspaces(
   context: RowContext,
-  filter: PageRequest & { readonly organizationId?: string | undefined },
+  filter: PageRequest & {
+    readonly organizationId?: string | undefined;
+    /** Whose list it is; everything without. */
+    readonly visibility?: Visibility | undefined;
+  },
 ): Promise<Page<Workspace>> {
   const limit = pageLimit(filter.limit);
   const rows = await context.database.query<WorkspaceRow>(
     `select ${columns} from workspaces
      where ($1::text is null or organization_id = $1) and ($2::text is null or id < $2)
+       and ($4::boolean or id = any($5::text[]))
      order by id desc limit $3`,
-    [filter.organizationId ?? null, filter.cursor ?? null, limit + 1],
+    [
+      filter.organizationId ?? null,
+      filter.cursor ?? null,
+      limit + 1,
+      filter.visibility?.everything ?? true,
+      filter.visibility?.workspaceIds ?? [],
+    ],
   );
   return pageOf(rows.map(ofRow), limit);
 }

@@ -10,7 +10,7 @@ const windows = (schema: TSchema) => ({
   monthly: schema,
 });
 
-const key = Type.Object({
+export const apiKeySchema = Type.Object({
   id: Type.String(),
   object: Type.Literal("api_key"),
   name: Type.String(),
@@ -73,5 +73,5 @@ export const keyPart: Part = {
       },
     },
   },
-  schemas: { ApiKey: key },
+  schemas: { ApiKey: apiKeySchema },
 };

@@ -1,0 +1,74 @@
+/** Who asks the management API, with their roles as they are now: read anew for each request, so a change holds at once. */
+import type { Queryable } from "../storage/index.ts";
+import type { MemberRole } from "../tenancy/index.ts";
+
+/** How somebody proved who they are. */
+export type ActorKind = "admin_token" | "token" | "session";
+
+export interface Actor {
+  readonly kind: ActorKind;
+  /** null for the admin token, which is nobody in particular. */
+  readonly userId: string | null;
+  /** For the audit log: an e-mail address, or what the admin token is called. */
+  readonly name: string;
+  /** Administers every organization and workspace. */
+  readonly organizationAdmin: boolean;
+  /** The role in each workspace they are a member of. */
+  readonly memberships: ReadonlyMap<string, Membership>;
+}
+
+export interface Membership {
+  readonly role: MemberRole;
+  readonly organizationId: string | null;
+}
+
+/** The bearer of the admin token. */
+export const adminTokenActor: Actor = {
+  kind: "admin_token",
+  userId: null,
+  name: "admin token",
+  organizationAdmin: true,
+  memberships: new Map(),
+};
+
+/** Who stands as creator of what the admin token made: nobody's, and yet not without an owner. */
+export const creatorOf = (actor: Actor): string => actor.userId ?? "admin_token";
+
+interface UserRow {
+  readonly email: string;
+  readonly role: "admin" | "user";
+  readonly workspace_id: string | null;
+  readonly member_role: MemberRole;
+  readonly organization_id: string | null;
+}
+
+/** A user as an actor; undefined where there is no such user any more. */
+export async function loadActor(
+  database: Queryable,
+  userId: string,
+  kind: "token" | "session",
+): Promise<Actor | undefined> {
+  const rows = await database.query<UserRow>(
+    `select u.email, u.role, w.id as workspace_id, m.role as member_role, w.organization_id
+     from users u left join members m on m.user_id = u.id left join workspaces w on w.id = m.workspace_id
+     where u.id = $1`,
+    [userId],
+  );
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const memberships = new Map<string, Membership>();
+  for (const row of rows) {
+    if (row.workspace_id === null) continue;
+    memberships.set(row.workspace_id, {
+      role: row.member_role,
+      organizationId: row.organization_id,
+    });
+  }
+  return {
+    kind,
+    userId,
+    name: first.email,
+    organizationAdmin: first.role === "admin",
+    memberships,
+  };
+}

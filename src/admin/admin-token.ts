@@ -1,0 +1,33 @@
+/**
+ * The admin token: `TOLLGATE_ADMIN_TOKEN`, else one derived from the master key, so that every node of an installation
+ * has the same without telling each other. The derived one is kept in a file for the operator to read. contract.md "Environment".
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Secrets } from "../tenancy/index.ts";
+
+export interface AdminTokenOptions {
+  /** The value of TOLLGATE_ADMIN_TOKEN; empty counts as absent. */
+  readonly adminToken?: string | undefined;
+  readonly dataDir: string;
+  readonly secrets: Pick<Secrets, "adminToken">;
+}
+
+/** The admin token in force. Without one in the environment it is written to `<data directory>/admin-token`. */
+export async function openAdminToken(options: AdminTokenOptions): Promise<string> {
+  if (options.adminToken) return options.adminToken;
+  const token = options.secrets.adminToken();
+  const file = path.join(options.dataDir, "admin-token");
+  await mkdir(options.dataDir, { recursive: true });
+  await writeFile(file, `${token}\n`, { mode: 0o600 });
+  // The mode above is for a new file only.
+  await chmod(file, 0o600);
+  return token;
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** Whether a bearer is the token; the time it takes tells nothing about how much of it is right. */
+export const isAdminToken = (bearer: string, token: string): boolean =>
+  timingSafeEqual(digest(bearer), digest(token));

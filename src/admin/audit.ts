@@ -1,0 +1,175 @@
+/**
+ * The audit log: who changed what, from what to what. An entry is written in the transaction of its change, so there is
+ * no change without one. Secrets are in no view and so in no entry.
+ */
+import type { Clock } from "../base/clock.ts";
+import { isObject } from "../base/json.ts";
+import { newId } from "../base/ids.ts";
+import type { Queryable } from "../storage/index.ts";
+import {
+  pageLimit,
+  pageOf,
+  visibilityParams,
+  whereVisible,
+  type Page,
+  type PageRequest,
+  type Visibility,
+} from "../tenancy/index.ts";
+import type { Actor, ActorKind } from "./actor.ts";
+import type { Place } from "./guard.ts";
+
+/** What happened, in the words of the table of rights where it is a right. */
+export interface AuditInput {
+  readonly actor: Actor;
+  readonly action: string;
+  readonly object: { readonly type: string; readonly id: string };
+  readonly place: Place;
+  /** The object before and after; null where it did not exist, both null where nothing of it changed. */
+  readonly before: object | null;
+  readonly after: object | null;
+  readonly requestId: string;
+}
+
+export interface AuditEntry {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly workspaceId: string | null;
+  readonly organizationId: string | null;
+  readonly actor: {
+    readonly kind: ActorKind;
+    readonly id: string | null;
+    readonly name: string;
+  };
+  readonly action: string;
+  readonly object: { readonly type: string; readonly id: string };
+  readonly before: object | null;
+  readonly after: object | null;
+  readonly requestId: string | null;
+}
+
+/** Of two views the fields that differ; a view that stands alone is kept whole. */
+function differing(view: object | null, other: object | null): object | null {
+  if (!isObject(view) || !isObject(other)) return view;
+  const changed = Object.entries(view).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]),
+  );
+  return Object.fromEntries(changed);
+}
+
+/** Adds an entry within the transaction of the change. */
+export async function writeAudit(
+  context: { readonly database: Queryable; readonly clock: Clock },
+  input: AuditInput,
+): Promise<void> {
+  const { actor, place, before, after } = input;
+  const nowMs = context.clock.now();
+  const json = (value: object | null) => (value === null ? null : JSON.stringify(value));
+  await context.database.query(
+    `insert into audit_entries (workspace_id, id, created_at, organization_id, actor_kind, actor_id, actor_name, action,
+       object_type, object_id, before, after, request_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12::jsonb, $13)`,
+    [
+      place.workspaceId ?? "",
+      newId("audit", nowMs),
+      new Date(nowMs),
+      place.organizationId ?? null,
+      actor.kind,
+      actor.userId,
+      actor.name,
+      input.action,
+      input.object.type,
+      input.object.id,
+      json(differing(before, after)),
+      json(differing(after, before)),
+      input.requestId,
+    ],
+  );
+}
+
+interface AuditRow {
+  readonly workspace_id: string;
+  readonly id: string;
+  readonly created_at: Date;
+  readonly organization_id: string | null;
+  readonly actor_kind: ActorKind;
+  readonly actor_id: string | null;
+  readonly actor_name: string;
+  readonly action: string;
+  readonly object_type: string;
+  readonly object_id: string;
+  readonly before: object | null;
+  readonly after: object | null;
+  readonly request_id: string | null;
+}
+
+export interface AuditFilter extends PageRequest {
+  readonly visibility: Visibility;
+  readonly workspaceId?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly action?: string | undefined;
+  readonly objectId?: string | undefined;
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
+const visible = whereVisible(9, { workspace: "workspace_id", owner: "actor_id" });
+
+/** Entries newest first; `from` counts, `to` does not. */
+export async function listAudit(
+  database: Queryable,
+  filter: AuditFilter,
+): Promise<Page<AuditEntry>> {
+  const limit = pageLimit(filter.limit);
+  const rows = await database.query<AuditRow>(
+    `select * from audit_entries
+     where ($1::text is null or workspace_id = $1) and ($2::text is null or actor_id = $2)
+       and ($3::text is null or action = $3) and ($4::text is null or object_id = $4)
+       and ($5::timestamptz is null or created_at >= $5) and ($6::timestamptz is null or created_at < $6)
+       and ($7::text is null or id < $7) and ${visible}
+     order by id desc limit $8`,
+    [
+      filter.workspaceId ?? null,
+      filter.actorId ?? null,
+      filter.action ?? null,
+      filter.objectId ?? null,
+      filter.from ?? null,
+      filter.to ?? null,
+      filter.cursor ?? null,
+      limit + 1,
+      ...visibilityParams(filter.visibility),
+    ],
+  );
+  return pageOf(rows.map(entryOfRow), limit);
+}
+
+function entryOfRow(row: AuditRow): AuditEntry {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    workspaceId: row.workspace_id || null,
+    organizationId: row.organization_id,
+    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
+    action: row.action,
+    object: { type: row.object_type, id: row.object_id },
+    before: row.before,
+    after: row.after,
+    requestId: row.request_id,
+  };
+}
+
+/** The entry on the wire. */
+export function renderAudit(entry: AuditEntry): Record<string, unknown> {
+  return {
+    id: entry.id,
+    object: "audit_entry",
+    created_at: entry.createdAt.toISOString(),
+    workspace_id: entry.workspaceId,
+    organization_id: entry.organizationId,
+    actor: entry.actor,
+    action: entry.action,
+    subject: entry.object,
+    before: entry.before,
+    after: entry.after,
+    request_id: entry.requestId,
+  };
+}

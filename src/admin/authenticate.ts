@@ -1,0 +1,57 @@
+/** From a credential of the management API to who asks: the admin token or a personal one. contract.md "Sessions and tokens". */
+import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
+import { isTransient, type Database } from "../storage/index.ts";
+import type { Secrets } from "../tenancy/index.ts";
+import { adminTokenActor, loadActor, type Actor } from "./actor.ts";
+import { isAdminToken } from "./admin-token.ts";
+import { ownerOfToken } from "./tokens.ts";
+
+export interface ActorsOptions {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly adminToken: string;
+}
+
+export interface Actors {
+  /** @throws GatewayError 401 `invalid_credential`; 503 `database_unavailable` */
+  ofBearer(bearer: string): Promise<Actor>;
+  /** The user of a session that was found good. @throws GatewayError as above */
+  ofSession(userId: string): Promise<Actor>;
+}
+
+const unknown = (): GatewayError =>
+  new GatewayError(
+    "invalid_credential",
+    "The token is not valid here. The management API takes the admin token or a personal token; API keys do not open it.",
+  );
+
+/** Actors on a database. Nothing is cached: a management call is rare, and a role that was taken must be gone. */
+export function createActors(options: ActorsOptions): Actors {
+  const { database, adminToken } = options;
+  async function ofUser(userId: string | undefined, kind: "token" | "session"): Promise<Actor> {
+    const actor = userId === undefined ? undefined : await loadActor(database, userId, kind);
+    if (actor === undefined) throw unknown();
+    return actor;
+  }
+  return {
+    ofBearer: (bearer) =>
+      isAdminToken(bearer, adminToken)
+        ? Promise.resolve(adminTokenActor)
+        : guarded(async () => ofUser(await ownerOfToken(options, bearer), "token")),
+    ofSession: (userId) => guarded(() => ofUser(userId, "session")),
+  };
+}
+
+async function guarded(load: () => Promise<Actor>): Promise<Actor> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+    throw new GatewayError("database_unavailable", "Credentials cannot be checked now.", {
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,26 @@
+/** The door of administration: who asks, what they may do, and the record of what they did. contract.md "Management API". */
+export { creatorOf, type Actor, type ActorKind } from "./actor.ts";
+export { openAdminToken } from "./admin-token.ts";
+export { listAudit, renderAudit, writeAudit, type AuditEntry } from "./audit.ts";
+export { createActors, type Actors } from "./authenticate.ts";
+export { etagOf } from "./etag.ts";
+export { insufficient, mayDo, permit, visibilityOf, type Place } from "./guard.ts";
+export { keyKind } from "./kinds.ts";
+export {
+  changeObject,
+  createObject,
+  readObject,
+  type Asked,
+  type Kind,
+  type WithinChange,
+} from "./objects.ts";
+export { loosensCaps, sameCaps } from "./spend-caps.ts";
+export { rights, verdict, type Action, type Relation, type Role, type Verdict } from "./rights.ts";
+export {
+  createToken,
+  getToken,
+  listTokens,
+  renderToken,
+  revokeToken,
+  type AdminToken,
+} from "./tokens.ts";

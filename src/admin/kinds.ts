@@ -1,0 +1,11 @@
+/** The objects of the management API as the guard, the entity tags and the audit log see them. */
+import { renderKeySettings, type KeyRecord } from "../tenancy/index.ts";
+import type { Kind } from "./objects.ts";
+
+export const keyKind: Kind<KeyRecord> = {
+  type: "api_key",
+  what: "API key",
+  id: (key) => key.id,
+  place: (key) => ({ workspaceId: key.workspaceId, ownerId: key.createdBy }),
+  view: renderKeySettings,
+};

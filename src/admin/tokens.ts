@@ -1,0 +1,170 @@
+/**
+ * Personal tokens: bearers for the management API with the role of their owner, as it is at each request.
+ * contract.md "Sessions and tokens". Only an HMAC is stored: a token is shown once.
+ */
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import type { Queryable } from "../storage/index.ts";
+import {
+  checkName,
+  invalidValue,
+  lockClause,
+  onlyRow,
+  pageLimit,
+  pageOf,
+  type Page,
+  type PageRequest,
+  type ReadOptions,
+  type Secrets,
+} from "../tenancy/index.ts";
+
+const scheme = "gw_pat_";
+const shape = /^gw_pat_[\w-]{43}$/;
+
+export interface AdminToken {
+  readonly id: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+interface TokenRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly name: string;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly revoked_at: Date | null;
+}
+
+const columns = "id, user_id, name, created_at, expires_at, last_used_at, revoked_at";
+
+interface TokenContext {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly secrets: Pick<Secrets, "lookup">;
+}
+
+const ofRow = (row: TokenRow): AdminToken => ({
+  id: row.id,
+  userId: row.user_id,
+  name: row.name,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  lastUsedAt: row.last_used_at,
+  revokedAt: row.revoked_at,
+});
+
+/** A new token and its only appearance. @throws GatewayError `missing_required_parameter`, `invalid_value` */
+export async function createToken(
+  context: TokenContext,
+  input: { readonly userId: string; readonly name: string; readonly expiresAt: Date | null },
+): Promise<{ readonly record: AdminToken; readonly token: string }> {
+  const nowMs = context.clock.now();
+  if (input.expiresAt !== null && input.expiresAt.getTime() <= nowMs) {
+    throw invalidValue("expires_at", "must be a time to come, or null");
+  }
+  const token = scheme + randomBytes(32).toString("base64url");
+  const rows = await context.database.query<TokenRow>(
+    `insert into admin_tokens (id, user_id, name, lookup, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
+    [
+      newId("token", nowMs),
+      input.userId,
+      checkName(input.name),
+      context.secrets.lookup(token),
+      new Date(nowMs),
+      input.expiresAt,
+    ],
+  );
+  return { record: ofRow(onlyRow(rows, "token")), token };
+}
+
+/** One token's record. @throws GatewayError `not_found` */
+export async function getToken(
+  { database }: Pick<TokenContext, "database">,
+  id: string,
+  options?: ReadOptions,
+): Promise<AdminToken> {
+  const rows = await database.query<TokenRow>(
+    `select ${columns} from admin_tokens where id = $1${lockClause(options)}`,
+    [id],
+  );
+  return ofRow(onlyRow(rows, "token"));
+}
+
+/** The tokens of a user, newest first, revoked ones too. */
+export async function listTokens(
+  { database }: Pick<TokenContext, "database">,
+  filter: PageRequest & { readonly userId: string },
+): Promise<Page<AdminToken>> {
+  const limit = pageLimit(filter.limit);
+  const rows = await database.query<TokenRow>(
+    `select ${columns} from admin_tokens where user_id = $1 and ($2::text is null or id < $2)
+     order by id desc limit $3`,
+    [filter.userId, filter.cursor ?? null, limit + 1],
+  );
+  return pageOf(rows.map(ofRow), limit);
+}
+
+/** Ends a token for good; again, it changes nothing. @throws GatewayError `not_found` */
+export async function revokeToken(
+  { database, clock }: Omit<TokenContext, "secrets">,
+  id: string,
+): Promise<AdminToken> {
+  const rows = await database.query<TokenRow>(
+    `update admin_tokens set revoked_at = coalesce(revoked_at, $2) where id = $1 returning ${columns}`,
+    [id, new Date(clock.now())],
+  );
+  return ofRow(onlyRow(rows, "token"));
+}
+
+/** The use of a token is noted about once a minute. */
+const noteUse = `update admin_tokens set last_used_at = $2 where id = $1
+  and (last_used_at is null or last_used_at <= $2::timestamptz - interval '1 minute')`;
+
+/**
+ * The owner of a bearer that is a personal token; undefined where it is none.
+ * @throws GatewayError 401 `invalid_credential` for one that has ended
+ */
+export async function ownerOfToken(
+  context: TokenContext,
+  bearer: string,
+): Promise<string | undefined> {
+  if (!shape.test(bearer)) return undefined;
+  const { database, secrets, clock } = context;
+  const [row] = await database.query<TokenRow>(
+    `select ${columns} from admin_tokens where lookup = $1`,
+    [secrets.lookup(bearer)],
+  );
+  if (row === undefined) return undefined;
+  const nowMs = clock.now();
+  const expired = row.expires_at !== null && row.expires_at.getTime() <= nowMs;
+  if (row.revoked_at !== null || expired) {
+    const why = expired ? "has expired" : "was revoked";
+    throw new GatewayError("invalid_credential", `The token ${why}.`);
+  }
+  await database.query(noteUse, [row.id, new Date(nowMs)]);
+  return row.user_id;
+}
+
+/** The record on the wire; a creation adds `token` beside it. */
+export function renderToken(token: AdminToken): Record<string, unknown> {
+  const iso = (date: Date | null) => date?.toISOString() ?? null;
+  return {
+    id: token.id,
+    object: "admin_token",
+    name: token.name,
+    user_id: token.userId,
+    created_at: iso(token.createdAt),
+    expires_at: iso(token.expiresAt),
+    last_used_at: iso(token.lastUsedAt),
+    revoked_at: iso(token.revokedAt),
+  };
+}

@@ -1,0 +1,36 @@
+/** What the management API needs beside the rest of the gateway: the admin token, and who a credential belongs to. */
+import { createActors, openAdminToken } from "../admin/index.ts";
+import type { Clock } from "../base/clock.ts";
+import type { AdminServices } from "../http/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { Database } from "../storage/index.ts";
+import type { Secrets } from "../tenancy/index.ts";
+import type { OpenCatalog } from "./catalog.ts";
+import type { Environment } from "./environment.ts";
+
+interface AdminOptions {
+  readonly environment: Environment;
+  readonly catalog: OpenCatalog;
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+}
+
+/** Makes or reads the admin token, and puts the services of the management API together. */
+export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
+  const { environment, catalog, database, secrets, ledger, clock } = options;
+  const adminToken = await openAdminToken({
+    adminToken: environment.adminToken,
+    dataDir: environment.dataDir,
+    secrets,
+  });
+  return {
+    actors: createActors({ database, secrets, clock, adminToken }),
+    database,
+    secrets,
+    ledger,
+    clock,
+    catalog: () => catalog.current(),
+  };
+}

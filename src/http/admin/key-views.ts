@@ -1,0 +1,64 @@
+/** Keys as the management API shows them: the record, its spend, and which of its models are out of reach now. */
+import { Type } from "typebox";
+import type { KeyRecord } from "../../tenancy/index.ts";
+import { renderKey, renderKeySettings } from "../../tenancy/index.ts";
+import { etagOf } from "../../admin/index.ts";
+import { apiKeySchema } from "../openapi/key.ts";
+import type { AdminAnswer } from "./route.ts";
+import { layersOfWorkspace, outOfScopeModels } from "./scope.ts";
+import type { AdminServices } from "./services.ts";
+
+const record = Type.Object({
+  ...apiKeySchema.properties,
+  out_of_scope_models: Type.Array(Type.String(), {
+    description:
+      "Entries of `model_allowlist` that cannot be called now, because a layer above, or the configuration, leaves them out. They come back by themselves.",
+  }),
+});
+
+const secret = {
+  key: Type.String({ description: "The API key in full.", examples: ["gw_live_..."] }),
+};
+
+export const keySchema = { name: "KeyRecord", schema: record };
+export const keyWithSecretSchema = {
+  name: "KeyRecordWithKey",
+  schema: Type.Object({ ...record.properties, ...secret }),
+};
+
+/** Several keys on the wire; of each workspace its layers are read once. */
+export async function renderKeys(
+  services: AdminServices,
+  records: readonly KeyRecord[],
+): Promise<object[]> {
+  const workspaceIds = [...new Set(records.map(({ workspaceId }) => workspaceId))];
+  const layers = new Map(
+    await Promise.all(
+      workspaceIds.map(async (id) => [id, await layersOfWorkspace(services, id)] as const),
+    ),
+  );
+  const catalog = services.catalog();
+  return Promise.all(
+    records.map(async (key) => ({
+      ...renderKey(key, await services.ledger.spend(key.workspaceId, { layer: "key", id: key.id })),
+      out_of_scope_models: outOfScopeModels(
+        catalog,
+        key.modelAllowlist,
+        layers.get(key.workspaceId)!,
+      ),
+    })),
+  );
+}
+
+/** One key as an answer; `key` is its value in full, where it is to be shown. */
+export async function keyAnswer(
+  services: AdminServices,
+  record: KeyRecord,
+  key?: string,
+): Promise<AdminAnswer> {
+  const [rendered] = await renderKeys(services, [record]);
+  return {
+    body: key === undefined ? rendered! : { ...rendered, key },
+    etag: etagOf(renderKeySettings(record)),
+  };
+}

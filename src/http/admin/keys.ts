@@ -1,0 +1,178 @@
+/** API keys: create, list, read, change. contract.md "Management API"; spec "Authentication" 4, 8 (KEY, CAP-13, CAP-14, VIS). */
+import { Type, type Static } from "typebox";
+import {
+  changeObject,
+  createObject,
+  creatorOf,
+  keyKind,
+  loosensCaps,
+  permit,
+  readObject,
+  visibilityOf,
+} from "../../admin/index.ts";
+import {
+  changeKey,
+  createKey,
+  getKey,
+  getWorkspace,
+  listKeys,
+  type KeySettings,
+} from "../../tenancy/index.ts";
+import { keyAnswer, keySchema, keyWithSecretSchema, renderKeys } from "./key-views.ts";
+import { route } from "./route.ts";
+import {
+  allowlistBody,
+  pageOfQuery,
+  pageQuery,
+  pageSchema,
+  rateLimitsBody,
+  rateLimitsOf,
+  renderPage,
+  routingBody,
+  routingOf,
+  spendCapsBody,
+  spendCapsOf,
+  strict,
+  timeBody,
+  timeOf,
+  words,
+  nullable,
+} from "./schemas.ts";
+import { checkProviders } from "./scope.ts";
+
+const settings = {
+  spend_caps: Type.Optional(spendCapsBody),
+  model_allowlist: Type.Optional(allowlistBody),
+  routing: Type.Optional(routingBody),
+  allow_request_override: Type.Optional(
+    Type.Boolean({ description: "A request may name a strategy although the key has its own." }),
+  ),
+  rate_limits: Type.Optional(rateLimitsBody),
+  expires_at: Type.Optional(nullable(timeBody)),
+};
+
+const creation = strict({ workspace_id: Type.String(), name: Type.String(), ...settings });
+const patch = strict({ name: Type.Optional(Type.String()), ...settings });
+
+function settingsOf(body: Static<typeof patch>): KeySettings {
+  return {
+    spendCaps: spendCapsOf(body.spend_caps),
+    modelAllowlist: body.model_allowlist,
+    routing: routingOf(body.routing),
+    allowRequestOverride: body.allow_request_override,
+    rateLimits: rateLimitsOf(body.rate_limits),
+    expiresAt: timeOf(body.expires_at, "expires_at"),
+  };
+}
+
+const create = route({
+  method: "POST",
+  path: "/keys",
+  operationId: "createKey",
+  summary: "Make an API key",
+  description: "`key` is the whole key. It can be shown again with `reveal`.",
+  action: "key.create",
+  body: creation,
+  answer: keyWithSecretSchema,
+  status: 201,
+  errors: ["not_found"],
+  async handle(request) {
+    const { services, actor, body } = request;
+    const input = settingsOf(body);
+    checkProviders(services.catalog(), input.routing);
+    const { record, key } = await createObject(services, keyKind, request, {
+      action: "key.create",
+      async place(context) {
+        const { id } = await getWorkspace(context, body.workspace_id);
+        return { place: { workspaceId: id }, what: "workspace" };
+      },
+      create: (context) =>
+        createKey(
+          { ...context, secrets: services.secrets },
+          {
+            ...input,
+            workspaceId: body.workspace_id,
+            name: body.name,
+            createdBy: creatorOf(actor),
+          },
+        ),
+      row: (made) => made.record,
+    });
+    return keyAnswer(services, record, key);
+  },
+});
+
+const list = route({
+  method: "GET",
+  path: "/keys",
+  operationId: "listKeys",
+  summary: "List API keys, newest first",
+  description: "Workspace admins see every key of the workspace, members those they created.",
+  action: "key.read",
+  query: strict({
+    workspace_id: Type.Optional(Type.String()),
+    created_by: Type.Optional(Type.String()),
+    status: Type.Optional(words("active", "disabled", "revoked")),
+    ...pageQuery,
+  }),
+  answer: { name: "KeyRecords", schema: pageSchema(keySchema.schema) },
+  async handle({ services, actor, query }) {
+    const page = await listKeys(services, {
+      ...pageOfQuery(query),
+      workspaceId: query.workspace_id,
+      createdBy: query.created_by,
+      status: query.status,
+      visibility: visibilityOf(actor, "key.read"),
+    });
+    return { body: renderPage(page, await renderKeys(services, page.records)) };
+  },
+});
+
+const read = route({
+  method: "GET",
+  path: "/keys/{id}",
+  operationId: "getKeyRecord",
+  summary: "Read an API key's record",
+  action: "key.read",
+  answer: keySchema,
+  errors: ["not_found"],
+  async handle({ services, actor, params }) {
+    const record = await readObject(keyKind, { actor }, "key.read", () =>
+      getKey(services, { id: params["id"]! }),
+    );
+    return keyAnswer(services, record);
+  },
+});
+
+const change = route({
+  method: "PATCH",
+  path: "/keys/{id}",
+  operationId: "changeKey",
+  summary: "Change an API key",
+  description:
+    "null: no limit. Absent: unchanged. The owner may tighten the spend caps; raising or clearing one, or making a hard one soft, takes a workspace admin.",
+  action: "key.change",
+  body: patch,
+  answer: keySchema,
+  errors: ["not_found", "insufficient_permissions"],
+  async handle(request) {
+    const { services, actor, params, body } = request;
+    const input = { name: body.name, ...settingsOf(body) };
+    checkProviders(services.catalog(), input.routing);
+    const reference = { id: params["id"]! };
+    const record = await changeObject(services, keyKind, request, {
+      action: "key.change",
+      load: (context) => getKey(context, reference, { forUpdate: true }),
+      async apply(context, before) {
+        const after = await changeKey(context, reference, input);
+        if (loosensCaps(before.spendCaps, after.spendCaps)) {
+          permit(actor, "key.loosen_spend_caps", keyKind.place(before), keyKind.what);
+        }
+        return after;
+      },
+    });
+    return keyAnswer(services, record);
+  },
+});
+
+export const keyRoutes = [create, list, read, change];

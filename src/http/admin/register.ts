@@ -1,0 +1,77 @@
+/** Puts the routes of the management API into the application: credential, body, query, handler, answer. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { jsonBody } from "../body.ts";
+import { queryOf } from "../path.ts";
+import type { HttpServices } from "../services.ts";
+import { actorOf } from "./actor.ts";
+import { checker } from "./check.ts";
+import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
+
+export const adminPrefix = "/admin/v1";
+
+/** Adds the routes. */
+export function registerAdmin(
+  app: FastifyInstance,
+  services: HttpServices,
+  routes: readonly AdminRoute[],
+): void {
+  app.decorateRequest("actor", undefined);
+  for (const route of routes) register(app, services, route);
+}
+
+function register(app: FastifyInstance, services: HttpServices, route: AdminRoute): void {
+  const checkBody = route.body && checker(route.body);
+  const checkQuery = route.query && checker(route.query);
+  app.route({
+    method: route.method,
+    url: adminPrefix + route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    onRequest: async (request) => {
+      request.actor = await actorOf(services.admin, request);
+    },
+    handler: async (request, reply) => {
+      const query = queryOf(request);
+      checkQuery?.(query);
+      const body = bodyOf(request, route);
+      checkBody?.(body);
+      return send(reply, route, await route.handle(requestOf(services, request, { body, query })));
+    },
+  });
+}
+
+/** A route whose fields are all optional may be called without a body. */
+function bodyOf(request: FastifyRequest, route: AdminRoute): unknown {
+  if (route.body === undefined) return undefined;
+  const bytes = Buffer.isBuffer(request.body) ? request.body : undefined;
+  const required = (route.body as { readonly required?: readonly string[] }).required ?? [];
+  const empty = bytes === undefined || bytes.length === 0;
+  return empty && required.length === 0 && route.method === "POST" ? {} : jsonBody(bytes);
+}
+
+function requestOf(
+  services: HttpServices,
+  request: FastifyRequest,
+  read: { readonly body: unknown; readonly query: unknown },
+): AdminRequest<unknown, unknown> {
+  const header = (name: string): string | undefined => {
+    const value = request.headers[name];
+    return Array.isArray(value) ? value.join(",") : value;
+  };
+  return {
+    ...read,
+    services: services.admin,
+    log: services.log,
+    actor: request.actor!,
+    params: request.params as Record<string, string>,
+    requestId: request.id,
+    ifMatch: header("if-match"),
+    idempotencyKey: header("idempotency-key"),
+  };
+}
+
+function send(reply: FastifyReply, route: AdminRoute, answer: AdminAnswer): FastifyReply {
+  // What an administrator reads may hold secrets: no cache between keeps it.
+  reply.header("cache-control", "no-store").header("x-request-id", reply.request.id);
+  if (answer.etag !== undefined) reply.header("etag", answer.etag);
+  if (answer.headers !== undefined) reply.headers(answer.headers);
+  return reply.code(answer.status ?? route.status ?? 200).send(answer.body);
+}

@@ -1,0 +1,70 @@
+/**
+ * A route of the management API as data: the same value checks its requests, answers them, and describes them in the
+ * OpenAPI document. contract.md "Management API".
+ */
+import type { Static, TObject, TSchema } from "typebox";
+import type { Action, Actor, Asked } from "../../admin/index.ts";
+import type { ErrorCode } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { AdminServices } from "./services.ts";
+
+/** What a handler works with: who asks for what, checked against the route's schemas. */
+export interface AdminRequest<Body, Query> extends Asked {
+  readonly services: AdminServices;
+  readonly log: Pick<Log, "warn">;
+  readonly actor: Actor;
+  /** The named steps of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: Body;
+  readonly query: Query;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** What a handler answers. */
+export interface AdminAnswer {
+  readonly body: object;
+  /** 200 if absent. */
+  readonly status?: number;
+  /** The entity tag of the object in the body. */
+  readonly etag?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface RouteOptions<Body extends TSchema, Query extends TObject> {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Below `/admin/v1`, such as `/keys/{id}`. */
+  readonly path: string;
+  /** Unique in the OpenAPI document. */
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** The row of the table of rights; null for what every actor may do. */
+  readonly action: Action | null;
+  readonly body?: Body;
+  /** Fields whose values are all text, as they come. */
+  readonly query?: Query;
+  /** The name and the schema of the answer's body. */
+  readonly answer: NamedSchema;
+  readonly status?: number;
+  /** What it answers with besides the errors that every route has. */
+  readonly errors?: readonly ErrorCode[];
+  handle(request: AdminRequest<Static<Body>, Static<Query>>): Promise<AdminAnswer>;
+}
+
+export interface NamedSchema {
+  readonly name: string;
+  readonly schema: TSchema;
+}
+
+/** A route whatever its body and query. */
+export type AdminRoute = Omit<RouteOptions<TSchema, TObject>, "handle"> & {
+  handle(request: AdminRequest<unknown, unknown>): Promise<AdminAnswer>;
+};
+
+/** Declares a route; its handler gets the types of its schemas. */
+export function route<Body extends TSchema = TSchema, Query extends TObject = TObject>(
+  options: RouteOptions<Body, Query>,
+): AdminRoute {
+  // The schemas are checked before the handler is called.
+  return options;
+}

@@ -1,0 +1,158 @@
+/** Fields that several bodies of the management API have, as schemas, and how they become the values of tenancy. */
+import { Type, type Static, type TSchema } from "typebox";
+import { GatewayError } from "../../base/errors.ts";
+import { parseUsd } from "../../base/money.ts";
+import type { Page, RateLimitsPatch, RoutingPatch, SpendCapsPatch } from "../../tenancy/index.ts";
+
+/** An object in which an unknown name is a mistake: a field that is ignored looks saved and is not (T71). */
+export const strict = <Properties extends Record<string, TSchema>>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+
+const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
+export const nullable = <Schema extends TSchema>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
+
+/** A closed set of words. */
+export const words = <Word extends string>(...all: readonly Word[]) =>
+  Type.Unsafe<Word>({ type: "string", enum: all });
+
+const cap = optional(
+  nullable(
+    Type.String({
+      pattern: String.raw`^\d{1,10}(\.\d{1,9})?$`,
+      description: "A decimal amount of USD from 0 up; null: no limit; absent: unchanged.",
+      examples: ["25.00"],
+    }),
+  ),
+);
+
+export const spendCapsBody = nullable(
+  strict({
+    total: cap,
+    daily: cap,
+    weekly: cap,
+    monthly: cap,
+    hard: optional(Type.Boolean({ description: "True: what is reserved counts too." })),
+  }),
+);
+
+const usd = (text: string | null | undefined) => (typeof text === "string" ? parseUsd(text) : text);
+
+/** The caps of a body as a patch. */
+export function spendCapsOf(
+  body: Static<typeof spendCapsBody> | undefined,
+): SpendCapsPatch | null | undefined {
+  if (body === undefined || body === null) return body;
+  return {
+    totalNano: usd(body.total),
+    dailyNano: usd(body.daily),
+    weeklyNano: usd(body.weekly),
+    monthlyNano: usd(body.monthly),
+    hard: body.hard,
+  };
+}
+
+const nameList = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 10_000 });
+
+export const allowlistBody = nullable(
+  Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+    maxItems: 10_000,
+    description: "Model ids. Empty or null: no restriction by this layer.",
+  }),
+);
+
+export const routingBody = nullable(
+  strict({
+    mode: optional(words("follow", "custom")),
+    sort: optional(nullable(words("price", "latency", "throughput", "balanced"))),
+    supply_tiers: optional(Type.Array(words("official", "partner", "community"))),
+    pinned_providers: optional(nameList),
+    preferred_providers: optional(nameList),
+  }),
+);
+
+/** The routing of a body as a patch. */
+export function routingOf(
+  body: Static<typeof routingBody> | undefined,
+): RoutingPatch | null | undefined {
+  if (body === undefined || body === null) return body;
+  return {
+    mode: body.mode,
+    sort: body.sort,
+    supplyTiers: body.supply_tiers,
+    pinnedProviders: body.pinned_providers,
+    preferredProviders: body.preferred_providers,
+  };
+}
+
+const perMinute = optional(nullable(Type.Integer({ minimum: 1 })));
+
+export const rateLimitsBody = nullable(
+  strict({ requests_per_minute: perMinute, tokens_per_minute: perMinute }),
+);
+
+/** The rate limits of a body as a patch. */
+export function rateLimitsOf(
+  body: Static<typeof rateLimitsBody> | undefined,
+): RateLimitsPatch | null | undefined {
+  if (body === undefined || body === null) return body;
+  return { requestsPerMinute: body.requests_per_minute, tokensPerMinute: body.tokens_per_minute };
+}
+
+export const timeBody = Type.String({
+  minLength: 10,
+  maxLength: 40,
+  description: "A time in RFC 3339, such as 2027-01-31T00:00:00Z.",
+});
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
+
+/** A time of a body or a query. @throws GatewayError `invalid_value` */
+export function timeOf<Absent extends null | undefined>(
+  text: string | Absent,
+  param: string,
+): Date | Absent {
+  if (typeof text !== "string") return text;
+  const time = new Date(text);
+  if (rfc3339.test(text) && !Number.isNaN(time.getTime())) return time;
+  throw new GatewayError(
+    "invalid_value",
+    `\`${param}\` must be a time such as 2027-01-31T00:00:00Z.`,
+    { param },
+  );
+}
+
+/** The query of every list. */
+export const pageQuery = {
+  limit: optional(
+    Type.String({ pattern: String.raw`^\d{1,3}$`, description: "1 to 100; 20 if absent." }),
+  ),
+  cursor: optional(
+    Type.String({ maxLength: 100, description: "`next_cursor` of the page before." }),
+  ),
+};
+
+/** The page a query asks for. */
+export const pageOfQuery = (query: {
+  readonly limit?: string | undefined;
+  readonly cursor?: string | undefined;
+}) => ({
+  limit: query.limit === undefined ? undefined : Number(query.limit),
+  cursor: query.cursor,
+});
+
+/** A list on the wire: `{data, has_more, next_cursor}`. */
+export function renderPage<Row>(
+  page: Page<Row>,
+  data: readonly object[],
+): { data: readonly object[]; has_more: boolean; next_cursor: string | null } {
+  return { data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor };
+}
+
+/** The schema of a list of objects of one schema. */
+export const pageSchema = (item: TSchema) =>
+  Type.Object({
+    data: Type.Array(item),
+    has_more: Type.Boolean(),
+    next_cursor: nullable(Type.String({ description: "For the next page." })),
+  });

@@ -1,0 +1,17 @@
+/** What the routes of the management API need from the running gateway. */
+import type { Actors } from "../../admin/index.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Catalog } from "../../catalog/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
+import type { Database } from "../../storage/index.ts";
+import type { Secrets } from "../../tenancy/index.ts";
+
+export interface AdminServices {
+  readonly actors: Actors;
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  /** The catalogue in force now. */
+  readonly catalog: () => Catalog;
+}

@@ -1,0 +1,42 @@
+/**
+ * Which rows of a list somebody may see, as a condition of its statement: a list must be cut by the database, or a page
+ * of it would come out half empty. Who sees what is decided elsewhere (src/admin/rights.ts). Spec: "Authentication" 8.
+ */
+
+export interface Visibility {
+  /** Nothing is hidden. */
+  readonly everything: boolean;
+  /** Workspaces whose every row is seen. */
+  readonly workspaceIds: readonly string[];
+  /** Workspaces of which only the user's own rows are seen. */
+  readonly ownWorkspaceIds: readonly string[];
+  readonly userId: string | null;
+}
+
+/** For callers who are trusted with everything, such as the command line on the operator's machine. */
+export const seesEverything: Visibility = {
+  everything: true,
+  workspaceIds: [],
+  ownWorkspaceIds: [],
+  userId: null,
+};
+
+/** The four parameters of {@link whereVisible}. */
+export const visibilityParams = (visibility: Visibility): unknown[] => [
+  visibility.everything,
+  visibility.workspaceIds,
+  visibility.ownWorkspaceIds,
+  visibility.userId,
+];
+
+/** The condition, whose parameters begin at number `from`. Columns are names in the statement, never input. */
+export function whereVisible(
+  from: number,
+  columns: { readonly workspace: string; readonly owner: string },
+): string {
+  const { workspace, owner } = columns;
+  return (
+    `($${from}::boolean or ${workspace} = any($${from + 1}::text[]) or ` +
+    `(${workspace} = any($${from + 2}::text[]) and ${owner} = $${from + 3}::text))`
+  );
+}
