@@ -1,12 +1,31 @@
 import { defineConfig } from "vitest/config";
 
+/** Suites of direct routes that hold through the canonical form too: they run a second time with conversion forced. */
+const alsoForced = [
+  "errors",
+  "failover",
+  "keep-alive",
+  "responses",
+  "routing",
+  "stream",
+  "stream-broken",
+  "text",
+  "usage",
+].map((name) => `test/rows/${name}.test.ts`);
+
 export default defineConfig({
   test: {
-    setupFiles: ["test/support/fuzz-seed.ts"],
-    include: ["test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
     maxWorkers: 2,
+    setupFiles: ["test/support/fuzz-seed.ts"],
+    projects: [
+      { extends: true, test: { name: "all", include: ["test/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "forced", include: alsoForced, env: { TOLLGATE_TEST_FORCED: "1" } },
+      },
+    ],
   },
 });

@@ -37,7 +37,6 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.answer(answering));
 
-const bodyAt = (recorder: World["first"]) => recorder.requests.at(-1)!.body;
 const reached = () => [...world.first.requests, ...world.second.requests];
 
 describe("each protocol", () => {
@@ -71,33 +70,6 @@ describe("each protocol", () => {
       expect(generateContent.modelOf((await answer.json()) as never)).toBe("acme/gemini");
     }
   });
-
-  it.each(eachProtocol)(
-    "TXT-07: the upstream gets the body that was sent, apart from the model (%s)",
-    async (_name, protocol) => {
-      const extra = {
-        foo: { nested: [1, "two", null, { three: 3.5 }] },
-        metadata: { user_id: "somebody" },
-        ключ: "значение 🙂",
-      };
-      await world.call(protocol, { model: `${protocol.model}:first`, extra });
-      const sent = { ...protocol.body(protocol.model, false), ...extra };
-      const expected = protocol === generateContent ? sent : { ...sent, model: upstreamModel };
-      expect(bodyAt(world.first)).toEqual(expected);
-    },
-  );
-
-  it.each(eachProtocol)(
-    "TXT-07: a stream's body too, but for what metering asks for (%s)",
-    async (_name, protocol) => {
-      await readEvents(
-        await world.call(protocol, { model: `${protocol.model}:first`, stream: true }),
-      );
-      const sent = protocol.body(upstreamModel, true);
-      const metering = protocol === chat ? { stream_options: { include_usage: true } } : {};
-      expect(bodyAt(world.first)).toEqual({ ...sent, ...metering });
-    },
-  );
 
   it.each(eachProtocol)(
     "TXT-08 ROUTE-02: a provider suffix decides who is called (%s)",

@@ -48,6 +48,9 @@ function given<Key extends keyof Options>(
   return Object.fromEntries(entries) as Pick<Options, Key>;
 }
 
+/** True in the second run of the suites of direct routes (vitest.config.ts), where nothing takes the direct way. */
+export const forced = process.env["TOLLGATE_TEST_FORCED"] === "1";
+
 /** Starts it on a free port. `close` also removes its directory. */
 export async function startTestGateway(options: Options = {}): Promise<GatewayUnderTest> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tollgate-test-"));
@@ -64,6 +67,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
   const gateway = await startGateway({
     environment,
     log: options.log ?? silentLog,
+    forceConversion: forced,
     ...given(options, [
       "receive",
       "holdLeaseMs",

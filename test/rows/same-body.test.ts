@@ -1,0 +1,42 @@
+/** Direct routes send on the very body they got; what only they can, because no other form stands between. TXT-07. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { chat, eachProtocol, generateContent, upstreamModel } from "./protocols.ts";
+import { answering, readEvents, startWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => world.answer(answering));
+
+const bodyAt = (recorder: World["first"]) => recorder.requests.at(-1)!.body;
+
+describe("a direct route", () => {
+  it.each(eachProtocol)(
+    "TXT-07: the upstream gets the body that was sent, apart from the model (%s)",
+    async (_name, protocol) => {
+      const extra = {
+        foo: { nested: [1, "two", null, { three: 3.5 }] },
+        metadata: { user_id: "somebody" },
+        ключ: "значение 🙂",
+      };
+      await world.call(protocol, { model: `${protocol.model}:first`, extra });
+      const sent = { ...protocol.body(protocol.model, false), ...extra };
+      const expected = protocol === generateContent ? sent : { ...sent, model: upstreamModel };
+      expect(bodyAt(world.first)).toEqual(expected);
+    },
+  );
+
+  it.each(eachProtocol)(
+    "TXT-07: a stream's body too, but for what metering asks for (%s)",
+    async (_name, protocol) => {
+      await readEvents(
+        await world.call(protocol, { model: `${protocol.model}:first`, stream: true }),
+      );
+      const sent = protocol.body(upstreamModel, true);
+      const metering = protocol === chat ? { stream_options: { include_usage: true } } : {};
+      expect(bodyAt(world.first)).toEqual({ ...sent, ...metering });
+    },
+  );
+});
