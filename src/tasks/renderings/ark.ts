@@ -13,7 +13,7 @@ const words = {
   canceled: "cancelled",
 } as const satisfies Record<TaskStatus, string>;
 
-export interface ArkTask {
+interface ArkTask {
   readonly id: string;
   readonly model: string;
   readonly status: (typeof words)[TaskStatus];

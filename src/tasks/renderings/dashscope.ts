@@ -24,7 +24,7 @@ interface Choice {
   };
 }
 
-export interface DashscopeTask {
+interface DashscopeTask {
   readonly request_id: string;
   readonly output: {
     readonly task_id: string;

@@ -2,7 +2,7 @@
 import type { Task, TaskError } from "../types.ts";
 import { failureOf, producedUrls, type FileUrl } from "./unified.ts";
 
-export interface NativeVideo {
+interface NativeVideo {
   readonly status: "pending" | "done" | "failed";
   readonly model: string;
   /** Only where it is done; `duration` is the seconds that were produced. */

@@ -28,7 +28,7 @@ type UnifiedUsage =
   | (Tokens & { readonly output_video_seconds: number })
   | (Tokens & { readonly output_video_tokens: number });
 
-export interface UnifiedTask {
+interface UnifiedTask {
   readonly id: string;
   readonly status: TaskStatus;
   readonly model: string;
