@@ -7,11 +7,7 @@ export {
   renderDashscope,
   renderNative,
   renderUnified,
-  type ArkTask,
-  type DashscopeTask,
   type FileUrl,
-  type NativeVideo,
-  type UnifiedTask,
 } from "./renderings/index.ts";
 export { isTaskStatus, isTerminal, taskStates, type TaskStatus } from "./states.ts";
 export type {
