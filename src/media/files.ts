@@ -35,25 +35,25 @@ export function checkFiles(
       refuse(name, "image_url_not_supported", "must be a file of a multipart body");
   }
   checkImages(files, input);
-  if (!isGiven(input, "mask") && input.mask === undefined) return none;
-  const why = maskUseless(files, input);
-  if (why !== undefined) {
-    notes.push({ param: "mask", kind: "dropped", detail: why });
-    return none;
-  }
-  if (input.mask === undefined) {
-    return refuse("mask", "image_url_not_supported", "must be a file of a multipart body");
-  }
-  checkMask(input.mask, input.images[0]!);
-  return { mask: input.mask };
+  return { mask: usedMask(files, input, notes) };
 }
 
 const isGiven = ({ fields }: MediaInput, name: string) =>
   fields[name] !== undefined && fields[name] !== null;
 
-function maskUseless(files: FileLimits, { images }: MediaInput): string | undefined {
-  if (!files.mask) return "not supported by this model, dropped";
-  return images.length === 0 ? "nothing to apply it to without an image, ignored" : undefined;
+/** Text is no mask, with an image or without; a file is none where there is nothing to apply it to (TIMG2-05, TIMG2-09). */
+function usedMask(files: FileLimits, input: MediaInput, notes: Note[]): Upload | undefined {
+  const { images, mask } = input;
+  const isText = isGiven(input, "mask");
+  if (isText && files.mask)
+    refuse("mask", "image_url_not_supported", "must be a file of a multipart body");
+  if (!isText && mask === undefined) return undefined;
+  if (files.mask && mask !== undefined && images.length > 0) return checkedMask(mask, images[0]!);
+  const detail = files.mask
+    ? "nothing to apply it to without an image, ignored"
+    : "not supported by this model, dropped";
+  notes.push({ param: "mask", kind: "dropped", detail });
+  return undefined;
 }
 
 const megabytes = (bytes: number) =>
@@ -81,7 +81,7 @@ function checkImages(files: FileLimits, { images, form }: MediaInput): void {
 }
 
 /** The mask belongs to the first image only (EDIT2-06 to EDIT2-09, LIM-05). */
-function checkMask(mask: Upload, first: Upload): void {
+function checkedMask(mask: Upload, first: Upload): Upload {
   if (mask.mediaType !== "image/png") refuse("mask", "invalid_image_file", "must be a PNG");
   if (!mask.hasAlpha) refuse("mask", "invalid_image_file", "must have an alpha channel");
   if (mask.bytes >= maskBytesBelow) refuse("mask", "image_too_large", "must be smaller than 4 MB");
@@ -89,4 +89,5 @@ function checkMask(mask: Upload, first: Upload): void {
     const why = `must have the size of the first image, ${first.width}x${first.height}`;
     refuse("mask", "invalid_image_file", why);
   }
+  return mask;
 }

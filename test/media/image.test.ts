@@ -246,6 +246,10 @@ describe("without an image", () => {
     },
   );
 
+  it.each(["image-b", "task-image-2"] as const)("a mask of %s is no text either", (family) => {
+    expect(refusalOf(family, { prompt, mask: url })).toBe("image_url_not_supported mask");
+  });
+
   it("generation has no files: their fields are unknown there", () => {
     expect(notesOf("image-a", { prompt, image: url })).toEqual([
       "image: not supported by this model, dropped",

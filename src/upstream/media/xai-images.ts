@@ -13,6 +13,10 @@ import { bearerAsk, droppedFields, sent } from "./wire.ts";
 const qualityOf = ({ quality }: ImageRequest): string =>
   quality === undefined || quality === "auto" ? "low" : quality;
 
+/** Only where it is asked for: `auto` is what the vendor does anyway. */
+const moderationOf = ({ moderation }: ImageRequest): string | undefined =>
+  moderation === "auto" ? undefined : moderation;
+
 function bodyParts(request: ImageRequest, model: string) {
   const inputs = request.images.map((upload) => ({ url: new DataUrl(upload), type: "image_url" }));
   return jsonParts(
@@ -23,6 +27,7 @@ function bodyParts(request: ImageRequest, model: string) {
       aspect_ratio: request.aspectRatio,
       resolution: (request.imageSize ?? "1K").toLowerCase(),
       quality: qualityOf(request),
+      moderation: moderationOf(request),
       response_format: "b64_json",
       user: request.user,
       image: inputs.length === 1 ? inputs[0] : undefined,
@@ -42,11 +47,9 @@ export const xaiImages: MediaDialect = {
     });
   },
   readSubmit: imagesIn,
-  // `moderation` is in no published list of xAI's parameters; `auto` is what it does anyway.
   lost: (request) =>
     droppedFields(request, [
       ...(["size", "mask", "background", "outputFormat", "outputCompression"] as const),
-      ...(["inputFidelity", "moderation", "negativePrompt", "promptExtend"] as const),
-      ...(["seed", "watermark"] as const),
+      ...(["inputFidelity", "negativePrompt", "promptExtend", "seed", "watermark"] as const),
     ]),
 };

@@ -1,0 +1,137 @@
+// What the image task model of three sizes has of its own, beside the fields of edit form 2 (form-2.test.ts).
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { padded } from "../task-http/upload-support.ts";
+import {
+  plain,
+  shapesOf,
+  startImages,
+  type Fields,
+  type ImageBench,
+  type Options,
+} from "./support.ts";
+
+let bench: ImageBench;
+beforeAll(async () => {
+  bench = await startImages();
+});
+afterAll(() => bench?.close());
+
+const model = "sandbox/task-image-model-2";
+const run = (fields: Fields, options?: Options) => bench.run({ model, ...fields }, options);
+const refusal = (fields: Fields, options?: Options) => bench.refusal({ model, ...fields }, options);
+
+describe("references", () => {
+  it.each(["image", "image[]"])("TIMG2-03: one as %s is an edit", async (name) => {
+    const { task, sent } = await run(
+      { prompt: `As ${name}` },
+      { files: { [name]: await plain() } },
+    );
+    expect(sent.path).toBe("/openai/v1/images/edits");
+    expect(sent.body["image"]).toMatchObject({ type: "image/png", filename: "image-1.png" });
+    expect(task.status).toBe("succeeded");
+  });
+
+  it("TIMG2-03 LIM-04: sixteen are taken, in their order, and seventeen are not", async () => {
+    const files = await Promise.all(
+      Array.from({ length: 16 }, (_, at) => plain({ width: 20 + at, format: "jpeg" })),
+    );
+    const { task, sent } = await run({ quality: "low" }, { files: { "image[]": files } });
+    expect(task.status).toBe("succeeded");
+    expect(sent.body["image[]"]).toMatchObject(files.map(({ length }) => ({ bytes: length })));
+    expect(await refusal({}, { files: { image: [...files, files[0]!] } })).toBe(
+      "too_many_images image",
+    );
+  });
+
+  it("TIMG2-04 LIM-04: a picture of 25 MB is taken, one byte more is not", async () => {
+    const file = await plain({ format: "jpeg" });
+    const { task, sent } = await run({}, { files: { image: padded(file, 25_000_000) } });
+    expect(sent.body["image"]).toMatchObject({ bytes: 25_000_000 });
+    expect(task.status).toBe("succeeded");
+    expect(await refusal({}, { files: { image: padded(file, 25_000_001) } })).toBe(
+      "image_too_large image",
+    );
+  });
+
+  it("TASK-04 ERR-07: an address is refused, by JSON and by form", async () => {
+    for (const form of [false, true])
+      for (const name of ["image", "image[]"])
+        expect(await refusal({ [name]: "https://example.com/a.png" }, { form })).toBe(
+          `image_url_not_supported ${name}`,
+        );
+  });
+});
+
+describe("fields of its own", () => {
+  const withPicture = async () => ({ files: { image: await plain() } });
+
+  it.each(["high", "low"])("TIMG2-25: input_fidelity %s reaches an edit", async (fidelity) => {
+    const { task, sent } = await run({ input_fidelity: fidelity }, await withPicture());
+    expect(sent.body).toMatchObject({ input_fidelity: fidelity });
+    expect("notes" in task).toBe(false);
+  });
+
+  it("TIMG2-25 TIMG2-26: low where it is left out; no word of it to a generation, and a note where it was asked for", async () => {
+    expect((await run({}, await withPicture())).sent.body).toMatchObject({ input_fidelity: "low" });
+    const left = await run({});
+    expect([left.sent.body["input_fidelity"], left.task.notes]).toEqual([undefined, undefined]);
+    const asked = await run({ input_fidelity: "high" });
+    expect(asked.sent.body).not.toHaveProperty("input_fidelity");
+    expect(asked.task.notes).toEqual([expect.stringMatching(/^input_fidelity: /)]);
+    expect(await refusal({ input_fidelity: "mid" })).toBe("invalid_value input_fidelity");
+  });
+
+  it.each(["auto", "low"])("TIMG2-29: moderation %s reaches a generation", async (moderation) => {
+    const { task, sent } = await run({ moderation });
+    expect(sent.body).toMatchObject({ moderation });
+    expect("notes" in task).toBe(false);
+  });
+
+  it("TIMG2-30 ERR-13: with a picture it is dropped and noted; another value is refused", async () => {
+    const { task, sent } = await run({ moderation: "low" }, await withPicture());
+    expect(sent.body).not.toHaveProperty("moderation");
+    expect(task.notes).toEqual([expect.stringMatching(/^moderation: .*dropped/)]);
+    expect(await refusal({ moderation: "high" })).toBe("invalid_value moderation");
+  });
+});
+
+describe("sizes", () => {
+  it.each([
+    ["TIMG2-17", { image_size: "2K", aspect_ratio: "2:3" }, "1024x1536", ["image_size"]],
+    ["TIMG2-17", { image_size: "4K", aspect_ratio: "3:2" }, "1536x1024", ["image_size"]],
+    ["TIMG2-17", { image_size: "4K" }, "1024x1024", ["image_size"]],
+    ["TIMG2-18", { aspect_ratio: "16:9" }, "auto", ["aspect_ratio"]],
+    ["TIMG2-18", { aspect_ratio: "16:9", image_size: "1K" }, "1024x1024", ["aspect_ratio"]],
+  ] satisfies [string, Fields, string, string[]][])(
+    "%s: %j is made as %s with a note",
+    async (_ids, fields, size, notes) => {
+      const { task, sent } = await run({ quality: "low", ...fields });
+      expect(sent.body).toMatchObject({ size });
+      expect(task.notes!.map((note) => note.split(":")[0])).toEqual(notes);
+      const made = size === "auto" ? "1024x1024" : size;
+      expect(await shapesOf(task)).toEqual([`${made} png`]);
+    },
+  );
+
+  it("TIMG2-17: a tier that was lowered costs what the lower one costs", async () => {
+    const prompt = "The same words each time";
+    const costs: string[] = [];
+    for (const fields of [{ image_size: "1K" }, { image_size: "4K" }, { size: "1024x1024" }])
+      costs.push((await run({ prompt, quality: "high", ...fields })).task.cost);
+    expect(new Set(costs).size).toBe(1);
+    expect(Number(costs[0])).toBeGreaterThan(0);
+  });
+
+  it("TIMG2-13: another size is the vendor's to refuse, and then costs nothing", async () => {
+    const before = await bench.available();
+    const { task, sent } = await run({ size: "512x512" });
+    expect(sent.body).toMatchObject({ size: "512x512" });
+    expect(task).toMatchObject({
+      status: "failed",
+      cost: "0",
+      error: { code: "invalid_argument" },
+    });
+    expect(task.error!.message).toContain("Invalid value: '512x512'");
+    expect(await bench.available()).toBe(before);
+  });
+});
