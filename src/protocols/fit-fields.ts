@@ -26,7 +26,8 @@ export function without(request: CanonicalRequest, field: CanonicalFieldName): C
 
 /** The value of a field, dots for the members of `reasoning`. */
 export function valueOf(request: CanonicalRequest, field: CanonicalFieldName): unknown {
-  const [outer, inner] = field.split(".");
-  const value = request[outer as keyof CanonicalRequest];
-  return inner === undefined ? value : (value as Record<string, unknown> | undefined)?.[inner];
+  const dot = field.indexOf(".");
+  if (dot === -1) return request[field as keyof CanonicalRequest];
+  const outer = request[field.slice(0, dot) as keyof CanonicalRequest];
+  return (outer as Record<string, unknown> | undefined)?.[field.slice(dot + 1)];
 }

@@ -54,13 +54,12 @@ function fitChoice(fitting: Fitting): void {
 }
 
 function dropLost(fitting: Fitting): void {
-  for (const [name, reason] of Object.entries(fitting.target.limits.lost)) {
-    const field = name as CanonicalFieldName;
-    const value = valueOf(fitting.request, field);
-    if (value === undefined) continue;
+  const { lost } = fitting.target.limits;
+  for (const field of Object.keys(lost) as CanonicalFieldName[]) {
+    if (valueOf(fitting.request, field) === undefined) continue;
     // Plain text is what every protocol answers in anyway.
     const isDefault = field === "outputFormat" && fitting.request.outputFormat?.type === "text";
-    if (!isDefault) fitting.note(field, "dropped", reason);
+    if (!isDefault) fitting.note(field, "dropped", lost[field]!);
     fitting.request = without(fitting.request, field);
   }
 }

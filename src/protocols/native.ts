@@ -12,7 +12,8 @@ export function keepUnknown(
   prefix: string,
   native: NativeField[],
 ): void {
-  for (const [key, value] of Object.entries(object)) {
+  for (const key of Object.keys(object)) {
+    const value = object[key];
     if (known.has(key) || value === undefined || value === null) continue;
     native.push({ param: prefix === "" ? key : `${prefix}.${key}`, value });
   }

@@ -54,8 +54,9 @@ export function readRenamed(
   names: Gathered["names"],
 ): Fields {
   const fields: WireObject = {};
-  for (const [wireName, name] of Object.entries(table)) {
+  for (const wireName of Object.keys(table)) {
     if (!isSet(body[wireName])) continue;
+    const name = table[wireName]!;
     fields[name] = body[wireName];
     names[name] = wireName;
   }
@@ -64,6 +65,7 @@ export function readRenamed(
 
 /** Native fields in the order in which the caller's body has them. */
 export function inRequestOrder(body: WireObject, native: readonly NativeField[]): NativeField[] {
+  if (native.length < 2) return [...native];
   const order = new Map(Object.keys(body).map((key, index) => [key, index]));
   const place = ({ param }: NativeField): number => order.get(/^[^.[]*/.exec(param)![0]) ?? 0;
   return [...native].sort((a, b) => place(a) - place(b));

@@ -49,9 +49,10 @@ function noteOf({ tools, names, protocol }: CanonicalRequest, shorts: Names): No
 
 function namesIn({ tools = [], messages, toolChoice }: CanonicalRequest): Set<string> {
   const names = new Set(tools.map(({ name }) => name));
-  for (const part of messages.flatMap(({ content }) => content)) {
-    if ((part.type === "tool_call" || part.type === "tool_result") && part.name !== undefined) {
-      names.add(part.name);
+  for (const { content } of messages) {
+    for (const part of content) {
+      if (part.type !== "tool_call" && part.type !== "tool_result") continue;
+      if (part.name !== undefined) names.add(part.name);
     }
   }
   if (toolChoice?.type === "tool") names.add(toolChoice.name);
