@@ -2,7 +2,14 @@
 export { countInputTokens, type CountCall } from "./count-tokens.ts";
 export type { AnyCall, TextCall, TextServices } from "./context.ts";
 export { findModel, listModels } from "./models.ts";
-export { requestRow, type CallRecord } from "./record.ts";
+export {
+  findReplay,
+  runImageCall,
+  type ImageCall,
+  type ImageServices,
+  type Replay,
+} from "./image.ts";
+export { requestRow, type CallRecord, type ImageRecord } from "./record.ts";
 export type { TextReply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";
 export { runTextCall, TextCallError } from "./text.ts";

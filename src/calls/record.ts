@@ -2,9 +2,11 @@
 import type { GatewayError } from "../base/errors.ts";
 import { noteParams, noteSentences, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
+import type { Usage } from "../base/usage.ts";
+import type { MediaUsage } from "../media/index.ts";
 import type { RequestRow } from "../storage/index.ts";
 import type { CallProtocol } from "../protocols/index.ts";
-import type { Metered } from "./meter.ts";
+import type { UsageSource } from "./meter.ts";
 
 /** One attempt at a provider. */
 export interface Attempt {
@@ -23,20 +25,21 @@ export interface Attempt {
 /** How a call ended. */
 export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
 
-export interface CallRecord {
+/** The record of a call that came in by `Entry` and is billed by `Used`. */
+interface RecordOf<Entry extends string, Used extends object> {
   readonly id: string;
   readonly startedMs: number;
-  readonly protocol: CallProtocol;
+  readonly protocol: Entry;
   readonly stream: boolean;
   readonly workspaceId: string;
   readonly keyId: string;
   model: string;
   provider: string | null;
-  upstreamProtocol: CallProtocol | null;
+  upstreamProtocol: Entry | null;
   status: CallStatus;
   httpStatus: number;
   errorCode: string | null;
-  metered: Metered | undefined;
+  metered: { readonly usage: Used; readonly source: UsageSource } | undefined;
   reservedNano: NanoUsd;
   costNano: NanoUsd;
   firstTokenMs: number | null;
@@ -47,14 +50,20 @@ export interface CallRecord {
   plan: unknown;
 }
 
+export type CallRecord = RecordOf<CallProtocol, Usage>;
+export type ImageRecord = RecordOf<"images_generations" | "images_edits", MediaUsage>;
+type AnyRecord = RecordOf<string, object>;
+
 /** What a call starts its record with. */
-type RecordStart = Pick<
-  CallRecord,
+type RecordStart<Entry extends string> = Pick<
+  RecordOf<Entry, object>,
   "id" | "startedMs" | "protocol" | "stream" | "workspaceId" | "keyId" | "model"
 >;
 
 /** A record with nothing known yet but who asked. */
-export function startRecord(start: RecordStart): CallRecord {
+export function startRecord<Entry extends string, Used extends object>(
+  start: RecordStart<Entry>,
+): RecordOf<Entry, Used> {
   return {
     ...start,
     provider: null,
@@ -74,19 +83,19 @@ export function startRecord(start: RecordStart): CallRecord {
 }
 
 /** Notes when the answer began, in milliseconds since the Unix epoch. */
-export function recordFirstToken(record: CallRecord, nowMs: number): void {
+export function recordFirstToken(record: AnyRecord, nowMs: number): void {
   record.firstTokenMs = nowMs - record.startedMs;
 }
 
 /** Marks a record as failed with the error its caller was told. */
-export function recordFailure(record: CallRecord, error: GatewayError): void {
+export function recordFailure(record: AnyRecord, error: GatewayError): void {
   record.status = "failed";
   record.httpStatus = error.status;
   record.errorCode = error.code;
 }
 
 /** The row for the request log (contract.md, `GET /requests`). */
-export function requestRow(record: CallRecord): RequestRow {
+export function requestRow(record: AnyRecord): RequestRow {
   return {
     workspaceId: record.workspaceId,
     id: record.id,
@@ -114,7 +123,7 @@ export function requestRow(record: CallRecord): RequestRow {
 const explanations = new WeakMap<object, object>();
 
 /** Plans are kept, and so is what the log says of them: most calls follow one that was made before. */
-function explanationOf({ plan, errorCode }: CallRecord): object | undefined {
+function explanationOf({ plan, errorCode }: AnyRecord): object | undefined {
   if (typeof plan !== "object" || plan === null)
     return errorCode === null ? undefined : { error: errorCode };
   if (errorCode !== null) return { plan, error: errorCode };

@@ -4,7 +4,13 @@
  */
 import type { Log } from "../base/log.ts";
 import type { NanoUsd } from "../base/money.ts";
-import { refusalError, type Ledger, type ReserveInput } from "../ledger/index.ts";
+import { refusalError, type Ledger, type PostResult, type ReserveInput } from "../ledger/index.ts";
+import {
+  postQueuedHold,
+  reserveQueuedHold,
+  type Beside,
+  type HoldDatabase,
+} from "./queued-holds.ts";
 
 /** A reservation that is open: the call is running. */
 export interface Hold {
@@ -20,20 +26,28 @@ export interface Spend {
   reserve(hold: Hold, key: CallingKey, amountNano: NanoUsd): Promise<void>;
   /** Charges the actual amount and releases the rest. @throws GatewayError `database_unavailable` when it cannot be committed. */
   post(hold: Hold, amountNano: NanoUsd): Promise<NanoUsd>;
+  /**
+   * Reserves for an image call, which counts in the queue. What `beside` throws, nothing is kept of.
+   * @throws GatewayError as `reserve` does, or `queue_full`
+   */
+  reserveQueued(hold: Hold, key: CallingKey, amountNano: NanoUsd, beside: Beside): Promise<void>;
+  /** Charges such a call. @throws GatewayError `database_unavailable`; what `beside` throws */
+  postQueued(hold: Hold, amountNano: NanoUsd, beside: Beside): Promise<NanoUsd>;
   /** Releases the whole hold; nothing is charged. Never throws: a hold that cannot be released now ends with its lease. */
   release(hold: Hold): Promise<void>;
   /** Stops extending leases. Open holds then end with their lease. */
   close(): void;
 }
 
-interface SpendOptions {
+interface SpendOptions extends HoldDatabase {
   /** How long a hold outlives the process that took it. Open calls extend theirs. */
   readonly leaseMs: number;
   readonly log: Log;
 }
 
 /** Spending over a ledger. Holds of open calls have their leases extended at a third of the lease. */
-export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spend {
+export function createSpend(ledger: Ledger, options: SpendOptions): Spend {
+  const { leaseMs, log } = options;
   /** Open calls with a hold of their own; the ledger knows those that share one. */
   const open = new Map<string, Hold>();
   const extendAll = async (): Promise<void> => {
@@ -67,16 +81,17 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
       open.delete(hold.id);
       if (result.outcome === "posted" || result.outcome === "already_posted")
         return result.chargedNano;
-      const late = await ledger.chargeExpired({ ...hold, amountNano });
-      if (late.outcome === "posted") {
-        log.warn({ hold: hold.id }, "a call outlived its lease; it was charged after it");
-        return late.chargedNano;
-      }
-      log.error(
-        { hold: hold.id, outcome: result.outcome },
-        "a finished call found its hold gone; nothing was charged",
-      );
-      return 0n;
+      return chargedBy(log, hold, await ledger.chargeExpired({ ...hold, amountNano }), true);
+    },
+    async reserveQueued(hold, { keyId, keyRotation }, amountNano, beside) {
+      const input = { ...hold, keyId, keyRotation, amountNano, leaseMs };
+      await reserveQueuedHold(options, input, beside);
+      open.set(hold.id, hold);
+    },
+    async postQueued(hold, amountNano, beside) {
+      const { result, isLate } = await postQueuedHold(options, { ...hold, amountNano }, beside);
+      open.delete(hold.id);
+      return chargedBy(log, hold, result, isLate);
     },
     async release(hold) {
       open.delete(hold.id);
@@ -91,4 +106,20 @@ export function createSpend(ledger: Ledger, { leaseMs, log }: SpendOptions): Spe
     },
     close: () => clearInterval(timer),
   };
+}
+
+/** What was charged, as the ledger tells it; nothing where the hold is gone. `isLate`: it had expired by then. */
+function chargedBy(
+  log: Log,
+  hold: Hold,
+  { outcome, chargedNano }: PostResult,
+  isLate: boolean,
+): NanoUsd {
+  if (outcome === "posted" || outcome === "already_posted") {
+    if (isLate) log.warn({ hold: hold.id }, "a call outlived its lease; it was charged after it");
+    return chargedNano;
+  }
+  const message = "a finished call found its hold gone; nothing was charged";
+  log.error({ hold: hold.id, outcome }, message);
+  return 0n;
 }

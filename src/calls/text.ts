@@ -33,7 +33,7 @@ export async function runTextCall(
   call: AnyCall,
   reply: TextReply,
 ): Promise<void> {
-  const record = startRecord({
+  const record: CallRecord = startRecord({
     id: call.id,
     startedMs: services.clock.now(),
     protocol: call.protocol,

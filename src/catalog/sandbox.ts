@@ -158,7 +158,7 @@ function mediaFields([name, providerId, price, family]: readonly [
         provider: providerId,
         upstreamModel: upstreamNames[name] ?? name,
         price,
-        streaming: false,
+        streaming: providerId === "sandbox-openai",
       },
     ],
   };

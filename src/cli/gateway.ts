@@ -5,7 +5,7 @@
 import type { AddressInfo } from "node:net";
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { requestRow, createSpend } from "../calls/index.ts";
+import { createSpend, requestRow, type CallRecord, type ImageRecord } from "../calls/index.ts";
 import { createApp, createMetrics } from "../http/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { startSandbox } from "../sandbox/index.ts";
@@ -58,6 +58,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+const dayMs = 24 * 60 * 60 * 1000;
 const holdLeaseMsDefault = 60_000;
 const keepAliveMsDefault = 15_000;
 const receiveDefault = { headersMs: 30_000, requestMs: 600_000, checkMs: 5_000 };
@@ -135,7 +136,10 @@ async function build(
   });
   closers.push(() => media.close());
   const spend = createSpend(ledger, {
-    ...{ database, clock, log, queue: catalog.settings.limits.queue },
+    database,
+    clock,
+    log,
+    queue: catalog.settings.limits.queue,
     leaseMs: options.holdLeaseMs ?? holdLeaseMsDefault,
   });
   closers.push(() => spend.close());
@@ -143,19 +147,28 @@ async function build(
 
   let accepting = true;
   const metrics = createMetrics();
+  const finished = (record: CallRecord | ImageRecord): void => {
+    metrics.observe(record);
+    requestLog.add(requestRow(record));
+  };
+  const shared = {
+    catalog: () => catalog.current(),
+    pools,
+    spend,
+    clock,
+    log,
+    finished,
+    keepAliveMs: options.keepAliveMs ?? keepAliveMsDefault,
+  };
   const app = await createApp({
-    text: {
-      catalog: () => catalog.current(),
-      pools,
-      spend,
-      clock,
-      log,
-      forceConversion: options.forceConversion ?? false,
-      keepAliveMs: options.keepAliveMs ?? keepAliveMsDefault,
-      finished(record) {
-        metrics.observe(record);
-        requestLog.add(requestRow(record));
-      },
+    text: { ...shared, forceConversion: options.forceConversion ?? false },
+    images: {
+      ...shared,
+      database,
+      files,
+      fileUrl: (name) => media.fileUrl(name),
+      allowPrivateAddresses: environment.allowPrivateAddresses,
+      retentionMs: catalog.settings.storage.retentionDays * dayMs,
     },
     database,
     ledger,

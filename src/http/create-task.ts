@@ -2,15 +2,14 @@
 import type { FastifyRequest } from "fastify";
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import type { MediaForm, MediaInput } from "../media/index.ts";
-import type { SubmitResult } from "../tasks/index.ts";
+import type { IdempotencyClaim, SubmitResult } from "../tasks/index.ts";
 import { modelInBody, readBody } from "./body.ts";
 import { fingerprint, idempotencyKeyOf } from "./creation-headers.ts";
-import { boundaryOf } from "./multipart-header.ts";
 import { pathOf } from "./path.ts";
+import { receiveForm } from "./receive-form.ts";
 import type { HttpServices } from "./services.ts";
 import { refuseUnstorableText } from "./stored-text.ts";
-import { isRefusal, openUploads, type UploadStore } from "./upload-store.ts";
-import { bodyTooLarge, readMultipart, uploadLimits } from "./uploads.ts";
+import { isRefusal, type UploadStore } from "./upload-store.ts";
 
 /** A body that creates a task, in the caller's own field names. */
 export interface Creation {
@@ -41,17 +40,7 @@ export async function multipartCreation(
   request: FastifyRequest,
   form: MediaForm,
 ): Promise<Creation> {
-  const { raw } = request;
-  const limits = uploadLimits;
-  if (Number(raw.headers["content-length"]) > limits.bodyBytes)
-    throw bodyTooLarge(limits.bodyBytes);
-  const boundary = boundaryOf(raw.headers["content-type"] ?? "");
-  const uploads = openUploads(
-    { files: services.files, database: services.database, clock: services.text.clock },
-    { workspaceId: request.caller!.workspaceId, bytesMax: limits.fileBytes },
-  );
-  const store = uploads;
-  const { fields, digest, images, mask } = await readMultipart(raw, { boundary, store, limits });
+  const { fields, digest, images, mask, uploads } = await receiveForm(services, request);
   try {
     const made = creation(fields, digest, { form, encoding: "multipart", images, mask });
     return { ...made, uploads };
@@ -88,14 +77,13 @@ export async function submitCreation(
   request: FastifyRequest,
   { model, webhookUrl, input, content, uploads }: Creation,
 ): Promise<SubmitResult> {
-  const key = idempotencyKeyOf(request.headers);
   try {
     const result = await tasks.submit({
       caller: request.caller!,
       model,
       input,
       webhookUrl,
-      idempotency: key === undefined ? undefined : claim(key, request, content),
+      idempotency: claimOf(request, content),
     });
     if (result.replayed) await uploads?.discard();
     return result;
@@ -105,10 +93,12 @@ export async function submitCreation(
   }
 }
 
-const claim = (key: string, request: FastifyRequest, content: unknown) => ({
-  key,
-  fingerprint: fingerprint(request.method, pathOf(request), content),
-});
+/** What the request's idempotency key stands for; undefined without one. @throws GatewayError `invalid_value` */
+export function claimOf(request: FastifyRequest, content: unknown): IdempotencyClaim | undefined {
+  const key = idempotencyKeyOf(request.headers);
+  if (key === undefined) return undefined;
+  return { key, fingerprint: fingerprint(request.method, pathOf(request), content) };
+}
 
 /** The header that tells a replay from a first answer. */
 export const replayHeaders = ({ replayed }: SubmitResult): Record<string, string> =>

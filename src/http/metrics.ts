@@ -1,11 +1,13 @@
 /** Prometheus metrics of calls that are answered at once, with the names of OpenTelemetry's `gen_ai.*` conventions where one fits. */
 import { collectDefaultMetrics, Registry } from "prom-client";
-import type { CallRecord } from "../calls/index.ts";
+import type { CallRecord, ImageRecord } from "../calls/index.ts";
 import { counters, histograms, type Counter, type Histogram } from "./series.ts";
+
+type Observed = CallRecord | ImageRecord;
 
 export interface Metrics {
   /** Counts one ended call. */
-  observe(record: CallRecord): void;
+  observe(record: Observed): void;
   render(): Promise<string>;
   readonly contentType: string;
 }
@@ -48,6 +50,15 @@ interface CallSeries {
   readonly cost: Counter;
 }
 
+function tokensOf(usage: NonNullable<Observed["metered"]>["usage"]) {
+  if (!("unit" in usage)) return { input: usage.inputTokens, output: usage.outputTokens };
+  if (usage.unit !== "image_tokens") return { input: 0, output: 0 };
+  return {
+    input: usage.inputTextTokens + usage.inputImageTokens,
+    output: usage.outputTextTokens + usage.outputImageTokens,
+  };
+}
+
 /** Metrics of their own, so that several gateways can live in one process (tests do that). */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -56,7 +67,7 @@ export function createMetrics(): Metrics {
   const unknown = new Map<string, Counter>();
   const known = new Map<string, CallSeries>();
 
-  function countUnknown({ protocol, status }: CallRecord): void {
+  function countUnknown({ protocol, status }: Observed): void {
     // Unknown model names come from callers: they must not grow the set of labels.
     const labels = { protocol, model: "unknown", provider: "none", status };
     const key = `${protocol} ${status}`;
@@ -65,7 +76,7 @@ export function createMetrics(): Metrics {
     calls.total += 1;
   }
 
-  function makeSeries({ protocol, status, model }: CallRecord, provider: string): CallSeries {
+  function makeSeries({ protocol, status, model }: Observed, provider: string): CallSeries {
     const { calls, duration, firstToken, tokens, cost } = families;
     return {
       calls: calls.series({ protocol, model, provider, status }),
@@ -93,8 +104,9 @@ export function createMetrics(): Metrics {
       series.duration.observe(record.durationMs / 1000);
       if (record.firstTokenMs !== null) series.firstToken.observe(record.firstTokenMs / 1000);
       if (!metered) return;
-      series.input.total += metered.usage.inputTokens;
-      series.output.total += metered.usage.outputTokens;
+      const { input, output } = tokensOf(metered.usage);
+      series.input.total += input;
+      series.output.total += output;
       series.cost.total += Number(record.costNano) / 1e9;
     },
   };

@@ -14,7 +14,8 @@ import {
 } from "../tasks/index.ts";
 import { authenticating } from "./caller.ts";
 import { jsonCreation, multipartCreation, replayHeaders, submitCreation } from "./create-task.ts";
-import { idempotencyKeyOf, waitSecondsOf } from "./creation-headers.ts";
+import { waitSecondsOf } from "./creation-headers.ts";
+import { isForm } from "./receive-form.ts";
 import { requestIdHeaders } from "./reply-error.ts";
 import type { HttpServices } from "./services.ts";
 import { authenticatingFresh, isTaskId, taskOf } from "./task-caller.ts";
@@ -93,13 +94,8 @@ async function create(
   waits: Waits,
   { request, reply }: Exchange,
 ): Promise<FastifyReply> {
-  const isMultipart = /^multipart\/form-data/i.test(request.headers["content-type"] ?? "");
-  const creation = isMultipart
-    ? await receiving(request, () => {
-        // Before megabytes are read for nothing.
-        idempotencyKeyOf(request.headers);
-        return multipartCreation(services, request, "tasks");
-      })
+  const creation = isForm(request)
+    ? await multipartCreation(services, request, "tasks")
     : jsonCreation(request, "tasks");
   const result = await submitCreation(services, request, creation);
   const waitSeconds = waitSecondsOf(request.headers);
@@ -117,23 +113,6 @@ async function create(
       vary: "Prefer",
     })
     .send(renderUnified(task, services.fileUrl));
-}
-
-const restMsMax = 10_000;
-
-/**
- * Reads a streamed body. Where that fails, what the client still sends is read and forgotten for a while: one that is sending
- * would not read our answer.
- */
-async function receiving<T>({ raw }: FastifyRequest, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    const late = setTimeout(() => raw.destroy(), restMsMax);
-    raw.once("close", () => clearTimeout(late)).once("end", () => clearTimeout(late));
-    raw.on("error", () => undefined).resume();
-    throw error;
-  }
 }
 
 async function waitInPlace(

@@ -13,6 +13,7 @@ export {
 } from "./files/store.ts";
 export {
   assignInputs,
+  expireFilesAt,
   expireInputs,
   findFile,
   recordFile,

@@ -1,12 +1,13 @@
 /**
- * Idempotent submission: one key of a workspace makes one task within 24 hours, however often and wherever it is sent.
- * decisions.md "idempotency"; TASK-10, TASK-45; T81.
+ * Idempotent submission: one key of a workspace makes one task, or one synchronous image call, within 24 hours, however
+ * often and wherever it is sent. decisions.md "idempotency"; TASK-10, TASK-45; T81.
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { IdempotencyClaim } from "./types.ts";
 
-const lifetimeMs = 24 * 60 * 60 * 1000;
+/** How long a key stands for what it made. */
+export const keyLifetimeMs = 24 * 60 * 60 * 1000;
 const param = "Idempotency-Key";
 
 interface Holder {
@@ -22,8 +23,15 @@ export class AlreadyClaimedError extends Error {
 const inProgress = () =>
   new GatewayError(
     "idempotency_in_progress",
-    "The first request with this Idempotency-Key is still being accepted; send it again in a moment.",
+    "The first request with this Idempotency-Key is still under way; send it again in a moment.",
     { param, retryAfterSeconds: 1 },
+  );
+
+const reused = () =>
+  new GatewayError(
+    "idempotency_key_reuse",
+    "This Idempotency-Key was used with another request; use a new key for a new request.",
+    { param, shouldRetry: false },
   );
 
 /**
@@ -35,17 +43,83 @@ export async function findClaimed(
   { workspaceId, claim }: Holder,
   nowMs: number,
 ): Promise<string | undefined> {
-  const [row] = await database.query<{ fingerprint: string; task_id: string }>(
+  const [row] = await database.query<{ fingerprint: string; task_id: string | null }>(
     `select fingerprint, task_id from idempotency_keys
-     where workspace_id = $1 and key = $2 and created_at > $3 and task_id is not null`,
-    [workspaceId, claim.key, new Date(nowMs - lifetimeMs)],
+     where workspace_id = $1 and key = $2 and created_at > $3`,
+    [workspaceId, claim.key, new Date(nowMs - keyLifetimeMs)],
   );
   if (row === undefined) return undefined;
-  if (row.fingerprint === claim.fingerprint) return row.task_id;
-  throw new GatewayError(
-    "idempotency_key_reuse",
-    "This Idempotency-Key was used with another request; use a new key for a new request.",
-    { param, shouldRetry: false },
+  // The fingerprint holds the path, so a call that made no task never has a task's.
+  if (row.fingerprint !== claim.fingerprint || row.task_id === null) throw reused();
+  return row.task_id;
+}
+
+/**
+ * The kept answer, by its name in the file store, of the finished call that a key stands for; undefined when the key is free.
+ * @throws GatewayError `idempotency_key_reuse`; `idempotency_in_progress` while the call's hold is open
+ */
+export async function findAnswered(
+  database: Queryable,
+  { workspaceId, claim }: Holder,
+  nowMs: number,
+): Promise<string | undefined> {
+  const [row] = await database.query<{
+    fingerprint: string;
+    answer: string | null;
+    running: boolean;
+  }>(
+    `select k.fingerprint, k.answer,
+       exists (select from ledger_holds h where h.workspace_id = k.workspace_id and h.id = k.call_id) as running
+     from idempotency_keys k where k.workspace_id = $1 and k.key = $2 and k.created_at > $3`,
+    [workspaceId, claim.key, new Date(nowMs - keyLifetimeMs)],
+  );
+  if (row === undefined) return undefined;
+  if (row.fingerprint !== claim.fingerprint) throw reused();
+  if (row.answer === null && row.running) throw inProgress();
+  return row.answer ?? undefined;
+}
+
+/**
+ * Claims a key for a call, in the transaction that reserves under the call's id. A key whose call has ended without an
+ * answer is free. @throws GatewayError `idempotency_in_progress` where another call has it
+ */
+export async function claimKeyForCall(
+  tx: Queryable,
+  { workspaceId, claim }: Holder,
+  callId: string,
+  nowMs: number,
+): Promise<void> {
+  const rows = await tx.query(
+    `insert into idempotency_keys as held (workspace_id, key, fingerprint, call_id, created_at) values ($1, $2, $3, $4, $5)
+     on conflict (workspace_id, key) do update
+       set fingerprint = excluded.fingerprint, call_id = excluded.call_id, created_at = excluded.created_at,
+         task_id = null, answer = null
+       where held.created_at <= $6 or held.call_id = excluded.call_id
+         or (held.fingerprint = excluded.fingerprint and held.answer is null and not exists (
+           select from ledger_holds h where h.workspace_id = held.workspace_id and h.id = held.call_id))
+     returning key`,
+    [
+      workspaceId,
+      claim.key,
+      claim.fingerprint,
+      callId,
+      new Date(nowMs),
+      new Date(nowMs - keyLifetimeMs),
+    ],
+  );
+  if (rows.length === 0) throw inProgress();
+}
+
+/** Notes the kept answer of a call, in the transaction that ends its hold. */
+export async function answerKey(
+  tx: Queryable,
+  { workspaceId, claim }: Holder,
+  callId: string,
+  answer: string,
+): Promise<void> {
+  await tx.query(
+    "update idempotency_keys set answer = $4 where workspace_id = $1 and key = $2 and call_id = $3",
+    [workspaceId, claim.key, callId, answer],
   );
 }
 
@@ -67,7 +141,8 @@ export async function claimKey(
   const rows = await tx.query(
     `insert into idempotency_keys as held (workspace_id, key, fingerprint, task_id, created_at) values ($1, $2, $3, $4, $5)
      on conflict (workspace_id, key) do update
-       set fingerprint = excluded.fingerprint, task_id = excluded.task_id, created_at = excluded.created_at
+       set fingerprint = excluded.fingerprint, task_id = excluded.task_id, created_at = excluded.created_at,
+         call_id = null, answer = null
        where held.created_at <= $6
      returning key`,
     [
@@ -76,7 +151,7 @@ export async function claimKey(
       claim.fingerprint,
       taskId,
       new Date(nowMs),
-      new Date(nowMs - lifetimeMs),
+      new Date(nowMs - keyLifetimeMs),
     ],
   );
   if (rows.length === 0) throw new AlreadyClaimedError();
@@ -110,7 +185,7 @@ export async function sweepKeys(database: Queryable, nowMs: number): Promise<num
   const rows = await database.query<{ key: string }>(
     `delete from idempotency_keys where (workspace_id, key) in (
        select workspace_id, key from idempotency_keys where created_at <= $1 limit 1000) returning key`,
-    [new Date(nowMs - lifetimeMs)],
+    [new Date(nowMs - keyLifetimeMs)],
   );
   return rows.length;
 }

@@ -2,6 +2,8 @@
 export { taskPoints, type TaskPoint, type TaskTiming } from "./engine.ts";
 export { answerKey, claimKeyForCall, findAnswered, keyLifetimeMs } from "./idempotency.ts";
 export { createTasks, openUpload, type TasksOptions } from "./tasks.ts";
+export { insertFinished, type Finished } from "./finished.ts";
+export { entryPoints, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 export {
   renderArk,
   renderDashscope,

@@ -2,6 +2,7 @@
 import { assert } from "../base/assert.ts";
 import type { MediaOffer, MediaPrice } from "../catalog/index.ts";
 import type { MediaRequest, MediaUsage } from "../media/index.ts";
+import type { Queryable } from "../storage/index.ts";
 import type { TaskStatus } from "./states.ts";
 import type { Artifact, Task, TaskAttempt, TaskError } from "./types.ts";
 
@@ -89,6 +90,19 @@ function readPrice(text: string): MediaPrice {
   return JSON.parse(text, (_key, value: unknown) =>
     typeof value === "string" && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value,
   ) as MediaPrice;
+}
+
+/** Adds a row; JSON columns are given as JSON text. */
+export async function insertRow(
+  tx: Queryable,
+  row: Partial<Readonly<Record<keyof TaskRow | "due_at" | "upstream_model", unknown>>>,
+): Promise<void> {
+  const columns = Object.keys(row);
+  const places = columns.map((_, index) => `$${index + 1}`);
+  await tx.query(
+    `insert into tasks (${columns.join(", ")}) values (${places.join(", ")})`,
+    Object.values(row),
+  );
 }
 
 /** A row as everybody may see it. */

@@ -3,47 +3,20 @@
  * Spec: "POST /v1/tasks"; design section 6; T57, T81.
  */
 import { newId } from "../base/ids.ts";
-import { inRequestOrder, noteSentences, type Note } from "../base/notes.ts";
+import { noteSentences } from "../base/notes.ts";
 import { refusalError, reserveIn } from "../ledger/index.ts";
-import {
-  expirySeconds,
-  mediaAddresses,
-  mediaBound,
-  priceMedia,
-  readMedia,
-  type MediaForm,
-  type MediaRequest,
-} from "../media/index.ts";
-import { mediaModel, parseModelId, planMedia, type MediaPlan } from "../routing/index.ts";
+import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
 import { assignInputs, type Queryable } from "../storage/index.ts";
-import { routingScope } from "../tenancy/index.ts";
-import { checkAddress, lostFields, mediaDialect } from "../upstream/index.ts";
+import { checkAddress } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import { AlreadyClaimedError, claimKey, findClaimed, type KeysUnderWay } from "./idempotency.ts";
+import { notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 import { readTask } from "./read.ts";
-import { storedPlan } from "./rows.ts";
+import { insertRow, storedPlan } from "./rows.ts";
 import type { SubmitInput, SubmitResult, Task } from "./types.ts";
 
 /** The hold of a task outlives its deadline by far: it ends with the task, never by its lease. */
 const leaseSlackMs = 30 * 24 * 60 * 60 * 1000;
-
-const entryPoints: Readonly<Record<MediaForm, string>> = {
-  tasks: "tasks",
-  videos: "videos_generations",
-  images: "images_generations",
-  edits: "images_edits",
-};
-
-/** A task that nothing but money, the queue and its key can refuse any more. */
-interface Prepared {
-  readonly model: string;
-  readonly kind: Task["kind"];
-  readonly family: Task["family"];
-  readonly request: MediaRequest;
-  readonly notes: readonly Note[];
-  readonly plan: MediaPlan;
-  readonly boundNano: bigint;
-}
 
 /** Accepts a task, or finds the one its idempotency key has made. @throws GatewayError what refuses it. */
 export async function submitTask(
@@ -106,41 +79,11 @@ async function keepUploads(tx: Queryable, { caller, input }: SubmitInput, taskId
   await assignInputs(tx, names, { workspaceId: caller.workspaceId, taskId });
 }
 
-function prepare(services: TaskServices, { caller, model, input }: SubmitInput): Prepared {
+function prepare(services: TaskServices, { caller, model, input }: SubmitInput): PreparedMedia {
   const catalog = services.catalog();
-  const target = {
-    catalog,
-    parsed: parseModelId(model),
-    scope: routingScope(caller),
-    entryPoint: entryPoints[input.form],
-  };
-  const found = mediaModel(target);
-  const { request, notes } = readMedia(found.family, input);
-  const usage = mediaBound(request);
-  const dialectOf = (provider: string) => catalog.providers.get(provider)?.dialect;
-  const plan = planMedia({
-    ...target,
-    model: found,
-    bound: (offer) => priceMedia(offer.price, usage),
-    random: Math.random,
-    exclusion: ({ provider }) =>
-      mediaDialect(dialectOf(provider)!, found.kind)
-        ? undefined
-        : `its dialect has no ${found.kind}s`,
-  });
-  const [first] = plan.offers;
-  const lost = lostFields(dialectOf(first!.provider)!, request, first!.upstreamModel);
-  return {
-    model: found.id,
-    kind: found.kind,
-    family: found.family,
-    request,
-    notes: inRequestOrder([...notes, ...lost], input.fields),
-    plan,
-    boundNano: plan.offers
-      .map((offer) => priceMedia(offer.price, usage))
-      .reduce((left, right) => (left > right ? left : right)),
-  };
+  const prepared = prepareMedia({ catalog, caller, model, input });
+  const notes = notesAt(catalog, prepared, prepared.plan.offers[0]!, input.fields);
+  return { ...prepared, notes };
 }
 
 /** Where callbacks go and where material comes from. Nothing has been reserved yet: a bad address costs nothing (T77). */
@@ -157,7 +100,7 @@ async function checkAddresses(
 
 interface Accepted {
   readonly input: SubmitInput;
-  readonly prepared: Prepared;
+  readonly prepared: PreparedMedia;
   readonly id: string;
   readonly nowMs: number;
 }
@@ -207,10 +150,5 @@ async function insert(tx: Queryable, accepted: Accepted): Promise<void> {
     created_at: new Date(nowMs),
     updated_at: new Date(nowMs),
   };
-  const columns = Object.keys(row);
-  const places = columns.map((_, index) => `$${index + 1}`);
-  await tx.query(
-    `insert into tasks (${columns.join(", ")}) values (${places.join(", ")})`,
-    Object.values(row),
-  );
+  await insertRow(tx, row);
 }

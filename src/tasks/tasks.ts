@@ -50,7 +50,7 @@ export function createTasks(options: TasksOptions): Tasks {
 }
 
 /** An uploaded file's bytes, opened when they are first read. */
-function openUpload(files: FileStore, upload: Upload): Readable {
+export function openUpload(files: FileStore, upload: Upload): Readable {
   async function* bytes(): AsyncGenerator<Buffer> {
     const file = await files.open(upload.name);
     if (!file) throw new Error("an uploaded file is not there any more");

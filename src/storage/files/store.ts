@@ -68,6 +68,7 @@ const extensions: Readonly<Record<string, string>> = {
   "image/png": ".png",
   "image/jpeg": ".jpg",
   "image/webp": ".webp",
+  "application/json": ".json",
 };
 
 /** A name nobody can guess: 128 random bits, and the extension of its media type. */

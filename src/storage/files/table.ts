@@ -10,8 +10,11 @@ export interface FileRow {
   readonly name: string;
   readonly workspaceId: string;
   readonly taskId: string | null;
-  /** `result`: produced, served under `/files`. `input`: uploaded, kept until its task has ended. */
-  readonly purpose: "input" | "result";
+  /**
+   * `result`: produced, served under `/files`. `input`: uploaded, kept until its task has ended. `answer`: the whole answer
+   * of a call with an idempotency key, for its replays.
+   */
+  readonly purpose: "input" | "result" | "answer";
   readonly mediaType: string;
   readonly bytes: number;
   readonly createdAt: Date;
@@ -103,6 +106,15 @@ export async function expireInputs(
      where workspace_id = $1 and task_id = $2 and purpose = 'input' and expires_at > $3`,
     [workspaceId, taskId, now],
   );
+}
+
+/** Says until when files are kept. */
+export async function expireFilesAt(
+  tx: Queryable,
+  names: readonly string[],
+  expiresAt: Date,
+): Promise<void> {
+  await tx.query("update files set expires_at = $2 where name = any($1)", [names, expiresAt]);
 }
 
 const batchSize = 100;

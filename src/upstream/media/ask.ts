@@ -1,9 +1,9 @@
 /**
- * One whole ask at a media vendor: request out, bounded answer in. Where it fails, it says whether the vendor can have seen
- * the request, because a job that costs money is never put twice (T81). design.md section 6.
+ * One ask at a media vendor: request out, bounded answer in, whole or as it comes. Where it fails, it says whether the vendor
+ * can have seen the request, because a job that costs money is never put twice (T81). design.md section 6.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { errors, type Dispatcher } from "undici";
 import type { Provider } from "../../catalog/index.ts";
 import { ExchangeError, type ExchangeFailure } from "../exchange.ts";
@@ -28,6 +28,15 @@ export interface MediaAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
+}
+
+/** An answer that is still on its way. */
+export interface StreamedAnswer extends Omit<MediaAnswer, "body"> {
+  /**
+   * Read slowly, it holds back the vendor; destroyed, it closes the connection. Ends with an AskFailure where the answer
+   * does not come to its end.
+   */
+  readonly stream: Readable;
 }
 
 /** An ask without a whole answer. */
@@ -65,16 +74,45 @@ export function ask(
   request: MediaAsk,
   limits: AskLimits = {},
 ): Promise<MediaAnswer> {
+  return dispatch({ pool, provider, request, limits, streams: undefined }) as Promise<MediaAnswer>;
+}
+
+/**
+ * Asks for a stream. An answer that is none (a refusal, a vendor that does not stream after all) is read whole.
+ * @throws AskFailure when there is no head, or no whole answer, within the limits.
+ */
+export function askForStream(
+  pool: Dispatcher,
+  provider: Provider,
+  request: MediaAsk,
+  limits: AskLimits = {},
+): Promise<MediaAnswer | StreamedAnswer> {
+  return dispatch({ pool, provider, request, limits, streams: isEventStream });
+}
+
+/** Whether an answer is a stream of events by what its head says. */
+export const isEventStream = ({ headers }: Pick<MediaAnswer, "headers">): boolean =>
+  (headers["content-type"] ?? "").toLowerCase().startsWith("text/event-stream");
+
+type IsStream = (head: Pick<MediaAnswer, "status" | "headers">) => boolean;
+
+interface Asking {
+  readonly pool: Dispatcher;
+  readonly provider: Provider;
+  readonly request: MediaAsk;
+  readonly limits: AskLimits;
+  readonly streams: IsStream | undefined;
+}
+
+function dispatch({ pool, provider, request, limits, streams }: Asking) {
   const { timeouts } = provider;
-  return new Promise((resolve, reject) => {
+  return new Promise<MediaAnswer | StreamedAnswer>((resolve, reject) => {
     const { method, path, body } = request;
     const stream = typeof body === "object" ? body.open() : undefined;
     const settling = { resolve, reject, stream };
     const totalMs = limits.totalMs ?? timeouts.totalMs;
-    const handler = new AskHandler(
-      { totalMs, bytesMax: limits.bytesMax ?? bytesMaxDefault, signal: limits.signal },
-      settling,
-    );
+    const bytesMax = limits.bytesMax ?? bytesMaxDefault;
+    const handler = new AskHandler({ totalMs, bytesMax, signal: limits.signal, streams }, settling);
     const length =
       typeof body === "object" ? { "content-length": String(body.contentLength) } : undefined;
     pool.dispatch(
@@ -95,10 +133,12 @@ interface Bounds {
   readonly totalMs: number;
   readonly bytesMax: number;
   readonly signal: AbortSignal | undefined;
+  /** Absent: every answer is read whole. */
+  readonly streams: IsStream | undefined;
 }
 
 interface Settling {
-  resolve(answer: MediaAnswer): void;
+  resolve(answer: MediaAnswer | StreamedAnswer): void;
   reject(failure: AskFailure): void;
   /** A request body that was opened for this ask. */
   readonly stream: Readable | undefined;
@@ -119,6 +159,8 @@ class AskHandler implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
   #length = 0;
+  /** Where the bytes of a streamed answer go. */
+  #out: Readable | undefined;
 
   constructor(bounds: Bounds, settling: Settling) {
     this.#bounds = bounds;
@@ -139,23 +181,37 @@ class AskHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
+    if (this.#settled || this.#bounds.streams?.({ status, headers }) !== true) return;
+    const stream = new Readable({
+      read: () => controller.resume(),
+      destroy: (error, done) => {
+        this.#stop("aborted");
+        done(error);
+      },
+    });
+    // Whoever reads it hears of its failure; before that nobody would.
+    stream.on("error", () => undefined);
+    this.#out = stream;
+    this.#settling.resolve({ status, headers, stream });
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
     if (this.#length > this.#bounds.bytesMax) this.#stop("too_large");
-    else this.#chunks.push(chunk);
+    else if (!this.#out) this.#chunks.push(chunk);
+    else if (!this.#out.push(chunk)) controller.pause();
   }
 
   onResponseEnd(): void {
     if (!this.#settle()) return;
+    if (this.#out) return void this.#out.push(null);
     const [status, headers] = [this.#status, this.#headers];
     this.#settling.resolve({ status, headers, body: Buffer.concat(this.#chunks, this.#length) });
   }
@@ -166,8 +222,9 @@ class AskHandler implements Dispatcher.DispatchHandler {
     else this.#fail(this.#started ? "broken" : "connect", error);
   }
 
-  /** Gives up for a reason of our own, and closes the connection. */
+  /** Gives up for a reason of our own, and closes the connection; nothing where the ask is over. */
   #stop(failure: ExchangeFailure): void {
+    if (this.#settled) return;
     this.#fail(failure);
     this.#controller?.abort(new Error(meanings[failure]));
   }
@@ -175,7 +232,10 @@ class AskHandler implements Dispatcher.DispatchHandler {
   #fail(failure: ExchangeFailure, cause?: Error): void {
     // An answer has begun: whatever was missing of the request, the vendor has judged it.
     const sent = this.#started && (this.#bodyRead || this.#status !== 0);
-    if (this.#settle()) this.#settling.reject(new AskFailure(failure, sent, cause));
+    if (!this.#settle()) return;
+    const error = new AskFailure(failure, sent, cause);
+    if (this.#out) this.#out.destroy(error);
+    else this.#settling.reject(error);
   }
 
   /** True the first time. */

@@ -1,5 +1,12 @@
 /** Vendors of images and videos: their dialects, asking them, and what their refusals mean. */
-export { ask, AskFailure, type AskLimits } from "./ask.ts";
+export {
+  ask,
+  AskFailure,
+  askForStream,
+  isEventStream,
+  type AskLimits,
+  type MediaAnswer,
+} from "./ask.ts";
 export { lostFields, mediaDialect } from "./dialects.ts";
 export { createImageEventReader, type ImageEvent } from "./image-events.ts";
 export { outcomeOfRefusal } from "./refusal.ts";

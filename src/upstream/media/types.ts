@@ -93,4 +93,6 @@ export interface MediaDialect {
   readonly pollSeconds: number;
   /** True where the vendor works while the connection is open, and `submit`'s answer is the result. */
   readonly synchronous?: boolean | undefined;
+  /** True where it also answers with the events of `image-events.ts`, to a request that says `stream`. */
+  readonly streams?: boolean | undefined;
 }

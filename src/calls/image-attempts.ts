@@ -1,0 +1,217 @@
+/**
+ * Attempts of an image call at the planned offers, one after the other. An offer is left for the next only where its vendor
+ * surely began nothing and the caller has received nothing: an unknown outcome may cost money and is not repeated (T81).
+ * Each attempt is made anew, address, key, headers and files (T75). design.md section 7.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import type { Credential, MediaOffer, Provider } from "../catalog/index.ts";
+import { errorCodec, type JsonObject } from "../protocols/index.ts";
+import { notesAt, openUpload } from "../tasks/index.ts";
+import {
+  AskFailure,
+  mediaDialect,
+  outcomeOfRefusal,
+  pickCredential,
+  type AskLimits,
+  type MediaAsk,
+  type MediaDialect,
+  type MediaJob,
+  type MediaRefusal,
+  type MediaState,
+} from "../upstream/index.ts";
+import type { ImageContext } from "./image-context.ts";
+import type { Attempt } from "./record.ts";
+
+/** Who an attempt asks. */
+export interface ImageTarget {
+  readonly provider: Provider;
+  readonly credential: Credential;
+  readonly dialect: MediaDialect;
+  readonly offer: MediaOffer;
+}
+
+interface FailureParts {
+  readonly error: GatewayError;
+  /** For the request log: a status, or a word. */
+  readonly outcome: string;
+  /** The vendor's own words, for the operator. */
+  readonly told?: string | undefined;
+  /** The vendor surely began nothing: another one may be asked. */
+  readonly mayGoOn?: boolean;
+  /** The same one may be asked once more. */
+  readonly retrySame?: boolean;
+  /** The error's body, where it carries the vendor's own code. */
+  readonly body?: object | undefined;
+}
+
+/** An attempt that gave no picture. */
+export class AttemptFailure extends Error {
+  override name = "AttemptFailure";
+  readonly parts: FailureParts;
+
+  constructor(parts: FailureParts) {
+    super(parts.error.message, { cause: parts.error });
+    this.parts = parts;
+  }
+}
+
+const attemptsMax = 4;
+const retryPauseMs = 200;
+
+/**
+ * Asks the offers in order until `work` gives an answer; a single one that fails in passing is asked once more.
+ * @throws AttemptFailure of the last attempt
+ */
+export async function attemptInOrder<Answer>(
+  context: ImageContext,
+  work: (target: ImageTarget, attempt: Attempt) => Promise<Answer>,
+): Promise<Answer> {
+  const queue = context.prepared.plan.offers.slice(0, attemptsMax);
+  const single = queue.length === 1;
+  for (let index = 0; ; index += 1) {
+    try {
+      return await attemptOnce(context, targetOf(context, queue[index]!), work);
+    } catch (error) {
+      if (!(error instanceof AttemptFailure)) throw error;
+      const { mayGoOn = false, retrySame = false } = error.parts;
+      if (single && index === 0 && retrySame) queue.push(queue[0]!);
+      const isLast = index === queue.length - 1 || context.record.firstTokenMs !== null;
+      if (!mayGoOn || context.gone.aborted || isLast) throw error;
+      if (single) await sleep(retryPauseMs * (0.5 + Math.random()));
+    }
+  }
+}
+
+function targetOf({ services }: ImageContext, offer: MediaOffer): ImageTarget {
+  const provider = services.catalog().providers.get(offer.provider);
+  const dialect = provider && mediaDialect(provider.dialect, "image");
+  if (provider && dialect)
+    return { provider, dialect, offer, credential: pickCredential(provider) };
+  const message = "The provider of this model is not configured any more.";
+  const error = new GatewayError("no_provider_available", message, { retryAfterSeconds: 5 });
+  throw new AttemptFailure({ error, outcome: "not_configured", mayGoOn: true });
+}
+
+async function attemptOnce<Answer>(
+  { services, record, prepared, call }: ImageContext,
+  target: ImageTarget,
+  work: (target: ImageTarget, attempt: Attempt) => Promise<Answer>,
+): Promise<Answer> {
+  const started = services.clock.now();
+  const { provider, credential, offer } = target;
+  const attempt: Attempt = {
+    provider: provider.id,
+    credential: credential.id,
+    upstream_model: offer.upstreamModel,
+    started_ms: started - record.startedMs,
+    duration_ms: 0,
+    status: null,
+    outcome: "running",
+  };
+  record.attempts.push(attempt);
+  record.provider = provider.id;
+  record.notes = notesAt(services.catalog(), prepared, offer, call.input.fields);
+  try {
+    const answer = await work(target, attempt);
+    attempt.outcome = "ok";
+    return answer;
+  } catch (error) {
+    const known = error instanceof AskFailure ? failedAsk(error) : error;
+    attempt.outcome = known instanceof AttemptFailure ? known.parts.outcome : "internal_error";
+    const told = known instanceof AttemptFailure ? known.parts.told : undefined;
+    if (told !== undefined) attempt.message = told.slice(0, 1000);
+    throw known;
+  } finally {
+    attempt.duration_ms = services.clock.now() - started;
+  }
+}
+
+/** The job as this target is asked for it. */
+export const jobAt = (
+  { services, call, request }: ImageContext,
+  target: ImageTarget,
+): MediaJob => ({
+  request,
+  upstreamModel: target.offer.upstreamModel,
+  id: call.id,
+  open: (upload) => openUpload(services.files, upload),
+});
+
+/** What an ask at this target takes. A vendor that bills on regardless is read to its end though the client left. */
+export function askAt(
+  { services, gone }: ImageContext,
+  { provider, credential, dialect }: ImageTarget,
+  job: MediaJob,
+) {
+  const { origin } = new URL(provider.baseUrl);
+  const pool = services.pools.get(origin, provider.timeouts.connectMs);
+  const request: MediaAsk = dialect.submit(provider, credential.apiKey, job);
+  const limits: AskLimits = provider.onDisconnect === "abort" ? { signal: gone } : {};
+  return [pool, provider, request, limits] as const;
+}
+
+/** An ask that came to no answer. Whoever may have been heard is not asked again. */
+export function failedAsk(failure: AskFailure): AttemptFailure {
+  const parts = { outcome: failure.failure, told: failure.message };
+  if (!failure.sent) {
+    const error = new GatewayError("upstream_error", "The connection to the provider failed.", {
+      cause: failure,
+    });
+    return new AttemptFailure({ ...parts, error, mayGoOn: true, retrySame: true });
+  }
+  const slow = failure.failure.endsWith("_timeout");
+  const why = slow ? "The provider did not answer in time" : "The provider broke off its answer";
+  const error = new GatewayError(
+    slow ? "upstream_timeout" : "upstream_error",
+    `${why}; it may have begun, so it was not asked again. Nothing was charged.`,
+    { cause: failure, shouldRetry: false },
+  );
+  return new AttemptFailure({ ...parts, error });
+}
+
+/** A vendor's answer that holds no picture. The caller's own mistakes reach the caller in the vendor's words. */
+export function notMade(answer: Exclude<MediaState, { state: "succeeded" }> | MediaRefusal) {
+  if (answer.state === "refused") return refused(answer);
+  const told = answer.state === "failed" ? answer : undefined;
+  const parts = { outcome: answer.state, told: told?.message };
+  if (told?.code === "content_policy_violation" || told?.code === "invalid_argument")
+    return new AttemptFailure({ ...parts, error: callersError(told.code, told.message) });
+  const error = new GatewayError(
+    "upstream_error",
+    "The provider failed to make the picture. Nothing was charged.",
+    { shouldRetry: false },
+  );
+  return new AttemptFailure({ ...parts, error });
+}
+
+const retryAfterSeconds = 5;
+
+function refused(refusal: MediaRefusal): AttemptFailure {
+  const outcome = outcomeOfRefusal(refusal);
+  const { code, message, uncertain, retrySame } = outcome;
+  const parts = { outcome: String(refusal.status), told: refusal.message };
+  if (outcome.blame === "caller") {
+    const error = callersError(code, message, refusal.param);
+    return new AttemptFailure({ ...parts, error, body: withCode(error, refusal.code) });
+  }
+  const error = new GatewayError(code as ErrorCode, message, {
+    ...(uncertain ? { shouldRetry: false } : {}),
+    ...(code === "rate_limit_exceeded" || code === "no_provider_available"
+      ? { retryAfterSeconds }
+      : {}),
+  });
+  return new AttemptFailure({ ...parts, error, retrySame, mayGoOn: !uncertain });
+}
+
+const callersError = (code: string, message: string, param?: string): GatewayError =>
+  new GatewayError(code === "content_policy_violation" ? code : "upstream_rejected", message, {
+    param,
+  });
+
+/** The error in its usual shape, under the vendor's own code. */
+function withCode(error: GatewayError, code: string | undefined): object | undefined {
+  if (code === undefined) return undefined;
+  const { error: own } = errorCodec("chat").encodeError(error, "") as { error: JsonObject };
+  return { error: { ...own, code } };
+}

@@ -1,0 +1,55 @@
+/** What the steps of one image call that is answered at once share. Spec: "POST /v1/images/generations", "POST /v1/images/edits". */
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Catalog } from "../catalog/index.ts";
+import type { ImageRequest, MediaInput } from "../media/index.ts";
+import type { Database, FileStore } from "../storage/index.ts";
+import type { FileUrl, IdempotencyClaim, PreparedMedia } from "../tasks/index.ts";
+import type { Caller } from "../tenancy/index.ts";
+import type { Pools } from "../upstream/index.ts";
+import type { ImageRecord } from "./record.ts";
+import type { TextReply } from "./reply.ts";
+import type { Hold, Spend } from "./spend.ts";
+
+/** A call as it came in: authenticated, its fields by the caller's names, its files in storage. */
+export interface ImageCall {
+  readonly id: string;
+  readonly form: "images" | "edits";
+  /** As the caller wrote it, suffix included; undefined where it named none. */
+  readonly model: string | undefined;
+  readonly input: MediaInput;
+  readonly caller: Caller;
+  readonly idempotency: IdempotencyClaim | undefined;
+}
+
+/** What image calls need from the running gateway. */
+export interface ImageServices {
+  catalog(): Catalog;
+  readonly pools: Pools;
+  readonly spend: Spend;
+  readonly database: Database;
+  readonly files: FileStore;
+  readonly fileUrl: FileUrl;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly allowPrivateAddresses: boolean;
+  /** How long results are kept. */
+  readonly retentionMs: number;
+  /** How often a silent stream is kept alive (T88). */
+  readonly keepAliveMs: number;
+  /** Told once about each call that ended. */
+  finished(record: ImageRecord): void;
+}
+
+/** One call under way: prepared, and its upper bound reserved. */
+export interface ImageContext {
+  readonly services: ImageServices;
+  readonly call: ImageCall;
+  readonly reply: TextReply;
+  readonly record: ImageRecord;
+  readonly prepared: PreparedMedia;
+  readonly request: ImageRequest;
+  readonly hold: Hold;
+  /** Fires when the client has left. */
+  readonly gone: AbortSignal;
+}

@@ -1,0 +1,107 @@
+/**
+ * Produced pictures and what is told of them. Size and format are what the picture's own header says, whatever its vendor
+ * claims; the other words are the vendor's where it told them. Spec: "Synchronous image response" (IMG-19 to IMG-27).
+ */
+import { GatewayError } from "../base/errors.ts";
+import { readImageHeader, type ImageHeader } from "../base/image-header.ts";
+import type { ImageRequest, MediaUsage } from "../media/index.ts";
+import { download, DownloadError, type MediaResult, type Rendered } from "../upstream/index.ts";
+import { AttemptFailure, type ImageTarget } from "./image-attempts.ts";
+import type { ImageContext } from "./image-context.ts";
+
+/** A picture that was made. */
+export interface Picture {
+  readonly base64: string;
+  readonly header: ImageHeader;
+}
+
+/** Enough of a picture for its header, but for rare files that begin with long metadata. */
+const headCharacters = 65_536;
+
+const unusable = (told: string): AttemptFailure =>
+  new AttemptFailure({
+    error: new GatewayError(
+      "upstream_error",
+      "The provider's result is no picture that can be given. Nothing was charged.",
+      { shouldRetry: false },
+    ),
+    outcome: "bad_answer",
+    told,
+  });
+
+/** A vendor's base64 as a picture. @throws AttemptFailure where it is none */
+export function pictureOf(base64: string): Picture {
+  const head = readImageHeader(Buffer.from(base64.slice(0, headCharacters), "base64"));
+  const header = head === "incomplete" ? readImageHeader(Buffer.from(base64, "base64")) : head;
+  if (typeof header === "string") throw unusable("the result is no PNG, JPEG or WebP picture");
+  return { base64, header };
+}
+
+const resultBytesMax = 128 * 1024 * 1024;
+const idleMs = 30_000;
+const totalMs = 300_000;
+
+/** A vendor's result as a picture; fetched where the vendor names an address. @throws AttemptFailure where it is none */
+export async function fetchPicture(
+  { services }: ImageContext,
+  { provider }: ImageTarget,
+  result: MediaResult,
+): Promise<Picture> {
+  if (result.from === "base64") return pictureOf(result.base64);
+  const request = {
+    url: result.url,
+    kind: "image",
+    bytesMax: resultBytesMax,
+    idleMs,
+    totalMs,
+    providerUrl: provider.baseUrl,
+    allowPrivate: services.allowPrivateAddresses,
+  } as const;
+  try {
+    return await download(request, async (source) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of source) chunks.push(chunk);
+      return pictureOf(Buffer.concat(chunks).toString("base64"));
+    });
+  } catch (error) {
+    throw error instanceof DownloadError ? unusable(error.message) : error;
+  }
+}
+
+const formats = { "image/png": "png", "image/jpeg": "jpeg", "image/webp": "webp" } as const;
+const qualities: ReadonlySet<string> = new Set(["low", "medium", "high"]);
+const backgrounds: ReadonlySet<string> = new Set(["opaque", "transparent"]);
+
+/** The first of the words that the answer may have; `auto` is none. */
+const wordOf = (
+  allowed: ReadonlySet<string>,
+  told: readonly (string | undefined)[],
+  otherwise: string,
+): string => told.find((word) => word !== undefined && allowed.has(word)) ?? otherwise;
+
+/** How a picture was really made. What nobody tells is what is billed: the best quality. */
+export function renderedAs(request: ImageRequest, told: Rendered, { header }: Picture) {
+  return {
+    background: wordOf(backgrounds, [told.background, request.background], "opaque"),
+    output_format: formats[header.mediaType],
+    quality: wordOf(qualities, [told.quality, request.quality], "high"),
+    size: `${header.width}x${header.height}`,
+  };
+}
+
+/** Tokens as the image answers tell them (IMG-26, IMG-27). */
+export function tokensOf(usage: MediaUsage) {
+  if (usage.unit !== "image_tokens") throw new Error("an image call is billed by tokens");
+  const { inputTextTokens, inputImageTokens, outputTextTokens, outputImageTokens } = usage;
+  const [input, output] = [
+    inputTextTokens + inputImageTokens,
+    outputTextTokens + outputImageTokens,
+  ];
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    input_tokens_details: { image_tokens: inputImageTokens, text_tokens: inputTextTokens },
+    output_tokens_details: { image_tokens: outputImageTokens, text_tokens: outputTextTokens },
+  };
+}

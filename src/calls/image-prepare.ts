@@ -1,0 +1,72 @@
+/**
+ * Which model an image call means and who may serve it: vendors that answer at once, and stream where that is asked for.
+ * Spec: "POST /v1/images/edits" (two forms on one path); rows IMG-02, IMG-03, EDIT1-12, EDIT2-01, EDIT2-40.
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { Catalog, MediaOffer } from "../catalog/index.ts";
+import type { MediaRequest } from "../media/index.ts";
+import { isMediaModel, modelsFor } from "../routing/index.ts";
+import { entryPoints, prepareMedia, type PreparedMedia } from "../tasks/index.ts";
+import { routingScope } from "../tenancy/index.ts";
+import { mediaDialect } from "../upstream/index.ts";
+import type { ImageCall } from "./image-context.ts";
+
+/** Prepares a call. @throws GatewayError 400 or 403 with what refuses it */
+export function prepareImage(catalog: Catalog, call: ImageCall): PreparedMedia {
+  const { caller, input, model = defaultModel(catalog, call) } = call;
+  const about = { catalog, caller, model, input };
+  const dialectOf = ({ provider }: MediaOffer) =>
+    mediaDialect(catalog.providers.get(provider)!.dialect, "image")!;
+  const isSlow = (offer: MediaOffer) =>
+    dialectOf(offer).synchronous === true ? undefined : "its vendor makes images as tasks only";
+  const cannotStream = (offer: MediaOffer, request: MediaRequest) =>
+    asksForStream(request) && !(offer.streaming && dialectOf(offer).streams === true)
+      ? "it does not stream"
+      : undefined;
+  try {
+    return prepareMedia({
+      ...about,
+      exclusion: (offer, request) => isSlow(offer) ?? cannotStream(offer, request),
+    });
+  } catch (error) {
+    const known = outsideDomain(catalog, call, error);
+    // Whatever else refuses the call is told first.
+    if (known === error) prepareMedia({ ...about, exclusion: isSlow });
+    else throw known;
+    throw new GatewayError(
+      "streaming_not_supported",
+      "stream: no provider of this model streams pictures.",
+      { param: "stream" },
+    );
+  }
+}
+
+const asksForStream = (request: MediaRequest): boolean =>
+  request.kind === "image" && request.stream === true;
+
+/** The models of a form that its caller can call. */
+function modelsOf(catalog: Catalog, { caller, form }: ImageCall) {
+  const entryPoint = entryPoints[form];
+  return modelsFor(catalog, routingScope(caller)).flatMap((callable) =>
+    isMediaModel(callable) && callable.model.endpoints.includes(entryPoint) ? [callable.model] : [],
+  );
+}
+
+/** The model of form 1, which is the default on both paths. @throws GatewayError where the caller has none */
+function defaultModel(catalog: Catalog, call: ImageCall): string {
+  const found = modelsOf(catalog, call).find(
+    (model) => model.kind === "image" && model.family === "image-a",
+  );
+  if (found) return found.id;
+  throw new GatewayError("missing_required_parameter", "The field model is required.", {
+    param: "model",
+  });
+}
+
+/** An unknown model is a value outside the domain here: the field is an enumeration (IMG-02). */
+function outsideDomain(catalog: Catalog, call: ImageCall, error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.code !== "model_not_found") return error;
+  const ids = modelsOf(catalog, call).map(({ id }) => id);
+  const message = `model: must be one of ${ids.join(", ")}.`;
+  return new GatewayError("invalid_value", message, { param: "model" });
+}

@@ -1,0 +1,135 @@
+/**
+ * The end of an image call that made something: what it cost, what is kept of it, and its answer, all in the transaction that
+ * charges it. Spec: "Synchronous image response" (`gw`); rows EDIT2-29 to EDIT2-37, BILL-20; T55, T56, T62.
+ */
+import { toGatewayError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { noteSentences } from "../base/notes.ts";
+import { formatSse } from "../base/sse.ts";
+import { mediaUsage, priceMedia, type MediaUsage } from "../media/index.ts";
+import { answerKey, insertFinished, keyLifetimeMs, type Artifact } from "../tasks/index.ts";
+import type { Rendered, ToldUsage } from "../upstream/index.ts";
+import type { ImageTarget } from "./image-attempts.ts";
+import type { ImageContext } from "./image-context.ts";
+import { openKept, type KeptFiles } from "./image-kept.ts";
+import { tokensOf, type Picture } from "./image-pictures.ts";
+
+/** What a vendor made. */
+export interface Made {
+  readonly target: ImageTarget;
+  /** At least one. */
+  readonly pictures: readonly (Picture & { readonly revisedPrompt?: string | undefined })[];
+  readonly rendered: Rendered;
+  readonly told: ToldUsage;
+}
+
+/** What an answer tells of the money and of what is kept. */
+export interface Settled {
+  readonly usage: ReturnType<typeof tokensOf>;
+  /** On the second form of edits only (EDIT2-37). */
+  readonly gw?: object;
+}
+
+/** An answer as the caller gets it: an event of a stream where it has a type. */
+type Answer = Readonly<Record<string, unknown>>;
+
+/** Charges what was made; `render` makes the answer. Nothing is kept where it fails. @throws GatewayError */
+export async function settle<Rendering extends Answer>(
+  context: ImageContext,
+  made: Made,
+  render: (settled: Settled) => Rendering,
+): Promise<Rendering> {
+  const { services, call, record, request } = context;
+  const usage = mediaUsage(request, made.told, { count: made.pictures.length });
+  const costNano = priceMedia(made.target.offer.price, usage);
+  const kept = openKept(services, call.caller.workspaceId);
+  try {
+    const finished =
+      request.family === "image-a"
+        ? undefined
+        : await finish(context, made, { usage, costNano, kept });
+    const answer = render({ usage: tokensOf(usage), ...(finished && { gw: finished.gw }) });
+    const name = call.idempotency && (await keepAnswer(kept, answer));
+    record.costNano = await services.spend.postQueued(context.hold, costNano, async (tx) => {
+      const { workspaceId } = call.caller;
+      if (call.idempotency && name !== undefined)
+        await answerKey(tx, { workspaceId, claim: call.idempotency }, context.hold.id, name);
+      await kept.keep(tx, { result: services.retentionMs, answer: keyLifetimeMs });
+      if (finished) await insertFinished(tx, finished.task);
+    });
+    record.metered = { usage, source: isTold(made.told) ? "upstream" : "estimated" };
+    record.status = context.gone.aborted ? "client_closed" : "succeeded";
+    return answer;
+  } catch (error) {
+    // Without a database it is not known whether the charge was made: the sweep has the last word.
+    if (toGatewayError(error).code !== "database_unavailable") await kept.discard();
+    throw error;
+  }
+}
+
+const isTold = (told: ToldUsage): boolean =>
+  Object.values(told).some((count) => count !== undefined);
+
+interface Priced {
+  readonly usage: MediaUsage;
+  readonly costNano: bigint;
+  readonly kept: KeptFiles;
+}
+
+/** Keeps the pictures, and what is said of the call as a task. */
+async function finish(context: ImageContext, made: Made, { usage, costNano, kept }: Priced) {
+  const { services, call, record, prepared } = context;
+  const artifacts: Artifact[] = [];
+  for (const { base64, header } of made.pictures) {
+    const bytes = Buffer.from(base64, "base64");
+    const name = await kept.put("result", header.mediaType, bytes);
+    artifacts.push({ name, mediaType: header.mediaType, bytes: bytes.length });
+  }
+  const nowMs = services.clock.now();
+  const id = newId("task", nowMs);
+  const task = {
+    ...{ id, prepared, usage, costNano, artifacts, nowMs },
+    caller: call.caller,
+    form: call.form,
+    notes: record.notes,
+    startedMs: record.startedMs,
+    attempts: record.attempts.map(
+      ({ started_ms, duration_ms: _duration, status: _status, ...rest }) => ({
+        ...rest,
+        started_at: new Date(record.startedMs + started_ms).toISOString(),
+      }),
+    ),
+  };
+  const gw = {
+    task_id: id,
+    generation_id: call.id,
+    provider: made.target.provider.id,
+    cost_nano: String(costNano),
+    images: artifacts.map(({ name }, index) => ({ index, url: services.fileUrl(name) })),
+    notes: noteSentences(record.notes),
+  };
+  return { gw, task };
+}
+
+function keepAnswer(kept: KeptFiles, answer: Answer): Promise<string> {
+  const { type } = answer;
+  const data = JSON.stringify(answer);
+  return typeof type === "string"
+    ? kept.put("answer", "text/event-stream", Buffer.from(formatSse({ event: type, data })))
+    : kept.put("answer", "application/json", Buffer.from(data));
+}
+
+/**
+ * Charges what had arrived of a stream that its client left: the input and the previews (decisions.md "client disconnect").
+ * The vendor tells what it used only with the finished picture.
+ */
+export async function settlePartial(
+  { services, request, record, hold }: ImageContext,
+  { offer }: ImageTarget,
+  previews: number,
+): Promise<void> {
+  const usage = mediaUsage({ ...request, partialImages: previews }, {}, { count: 0 });
+  const costNano = priceMedia(offer.price, usage);
+  record.costNano = await services.spend.postQueued(hold, costNano, () => Promise.resolve());
+  record.metered = { usage, source: "estimated" };
+}

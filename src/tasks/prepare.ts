@@ -1,0 +1,102 @@
+/**
+ * Everything about an image or video call that can be said before money is asked for: model, fields, plan, upper bound.
+ * Spec: "POST /v1/tasks", "POST /v1/images/*"; design section 6; T57.
+ */
+import { inRequestOrder, type Note } from "../base/notes.ts";
+import type { Catalog, MediaOffer } from "../catalog/index.ts";
+import {
+  mediaBound,
+  priceMedia,
+  readMedia,
+  type MediaForm,
+  type MediaInput,
+  type MediaRequest,
+} from "../media/index.ts";
+import { mediaModel, parseModelId, planMedia, type MediaPlan } from "../routing/index.ts";
+import { routingScope, type Caller } from "../tenancy/index.ts";
+import { lostFields, mediaDialect } from "../upstream/index.ts";
+import type { Task } from "./types.ts";
+
+/** The entry point of each form, by the names `GET /v1/models` uses. */
+export const entryPoints = {
+  tasks: "tasks",
+  videos: "videos_generations",
+  images: "images_generations",
+  edits: "images_edits",
+} as const satisfies Readonly<Record<MediaForm, string>>;
+
+/** A call that nothing but money, the queue and its key can refuse any more. */
+export interface PreparedMedia {
+  readonly model: string;
+  readonly kind: Task["kind"];
+  readonly family: Task["family"];
+  readonly request: MediaRequest;
+  /** What the family changed, in the caller's order; not yet what a provider loses. */
+  readonly notes: readonly Note[];
+  readonly plan: MediaPlan;
+  /** The dearest of the plan's offers. */
+  readonly boundNano: bigint;
+}
+
+interface PrepareInput {
+  readonly catalog: Catalog;
+  readonly caller: Caller;
+  /** As the caller wrote it, suffix included. */
+  readonly model: string;
+  readonly input: MediaInput;
+  /** Why an offer cannot serve the request, beside what its dialect cannot do at all. */
+  readonly exclusion?: (offer: MediaOffer, request: MediaRequest) => string | undefined;
+}
+
+/** Prepares a call. @throws GatewayError 400, 403 or 404 with what refuses it */
+export function prepareMedia({
+  catalog,
+  caller,
+  model,
+  input,
+  ...rest
+}: PrepareInput): PreparedMedia {
+  const target = {
+    catalog,
+    parsed: parseModelId(model),
+    scope: routingScope(caller),
+    entryPoint: entryPoints[input.form],
+  };
+  const found = mediaModel(target);
+  const { request, notes } = readMedia(found.family, input);
+  const usage = mediaBound(request);
+  const plan = planMedia({
+    ...target,
+    model: found,
+    bound: (offer) => priceMedia(offer.price, usage),
+    random: Math.random,
+    exclusion: (offer) => {
+      const { dialect } = catalog.providers.get(offer.provider)!;
+      if (!mediaDialect(dialect, found.kind)) return `its dialect has no ${found.kind}s`;
+      return rest.exclusion?.(offer, request);
+    },
+  });
+  return {
+    model: found.id,
+    kind: found.kind,
+    family: found.family,
+    request,
+    notes,
+    plan,
+    boundNano: plan.offers
+      .map((offer) => priceMedia(offer.price, usage))
+      .reduce((left, right) => (left > right ? left : right)),
+  };
+}
+
+/** What was changed in a request that this offer's provider is to serve, in the order in which the caller wrote it. */
+export function notesAt(
+  catalog: Catalog,
+  { notes, request }: PreparedMedia,
+  offer: MediaOffer,
+  fields: object,
+): readonly Note[] {
+  const { dialect } = catalog.providers.get(offer.provider)!;
+  const lost = lostFields(dialect, request, offer.upstreamModel);
+  return lost.length === 0 ? notes : inRequestOrder([...notes, ...lost], fields);
+}
