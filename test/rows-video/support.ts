@@ -1,0 +1,87 @@
+// What the rows about videos ask of a gateway over the sandbox: what a vendor was sent for one call, and what became of it.
+import { expect } from "vitest";
+import { eventually } from "../money/support.ts";
+import type { Bench, TaskBody } from "../task-http/support.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Any picture: nobody fetches it. */
+export const frame = { url: "data:image/png;base64,iVBORw0KGgo=" };
+export const frames = (count: number) => Array.from({ length: count }, () => frame);
+export const first = { model: "sandbox/video-model-v1" };
+export const second = { model: "sandbox/video-model-v1.5" };
+export const bySeconds = { model: "sandbox/video-model-seconds" };
+export const byTokens = { model: "sandbox/video-model-tokens" };
+
+export interface Refused {
+  readonly status: number;
+  readonly param: string | null;
+}
+
+export interface Asking {
+  /** Creates the task of a body, which must be accepted with 200. */
+  created(body: Fields): Promise<TaskBody>;
+  /** The refusal of a body, after which neither a task nor a word to a vendor has come of it. */
+  refused(body: Fields): Promise<Refused>;
+  /** What the vendor was sent for a body. */
+  sent(body: Fields): Promise<Record<string, unknown>>;
+  /** The task of a body once it has ended; it must have succeeded. */
+  done(body: Fields): Promise<TaskBody>;
+  /** What is held of the workspace's money, in nano-USD. */
+  held(): Promise<bigint>;
+}
+
+interface Journal {
+  readonly data: { readonly method: string; readonly body: Record<string, unknown> }[];
+}
+
+/** The questions, of `POST /v1/tasks` or another path that takes the same body. */
+export function asking(bench: () => Bench, path = "/v1/tasks"): Asking {
+  let count = 0;
+  const post = (body: Fields) => bench().send("POST", path, { body });
+  const idOf = (answer: Fields) => (answer["id"] ?? answer["request_id"]) as string;
+  async function received(marker: string): Promise<Record<string, unknown>[]> {
+    const answer = await fetch(`${bench().sandboxUrl}/__journal?contains=${marker}`);
+    const { data } = (await answer.json()) as Journal;
+    return data.filter(({ method }) => method === "POST").map(({ body }) => body);
+  }
+  async function created(body: Fields): Promise<TaskBody> {
+    const answer = await post(body);
+    const made = (await answer.json()) as Fields;
+    expect(answer.status, JSON.stringify(made)).toBe(200);
+    return (made["status"] === undefined ? { id: idOf(made) } : made) as unknown as TaskBody;
+  }
+  const tasks = () => bench().database.query("select id from tasks");
+  return {
+    created,
+    async refused(body) {
+      const marker = `refused${(count += 1)}`;
+      const before = (await tasks()).length;
+      const answer = await post({ ...body, user: marker });
+      const { error } = (await answer.json()) as { error: { param: string | null } };
+      expect((await tasks()).length).toBe(before);
+      expect(await received(marker)).toEqual([]);
+      return { status: answer.status, param: error.param };
+    },
+    async sent(body) {
+      const marker = `sent${(count += 1)}x`;
+      // Where a vendor has no end-user id, the prompt carries the mark.
+      const marked =
+        body["model"] === bySeconds.model
+          ? { ...body, prompt: `${(body["prompt"] as string | undefined) ?? ""} ${marker}` }
+          : { user: marker, ...body };
+      await created(marked);
+      const mark = (marked as Fields)["user"] ?? marker;
+      return eventually(async () => (await received(String(mark)))[0], "what the vendor was sent");
+    },
+    async done(body) {
+      const { id } = await created(body);
+      const task = await bench().until(id, "succeeded", "failed", "expired", "canceled");
+      expect(task.status, JSON.stringify(task)).toBe("succeeded");
+      return task;
+    },
+    async held() {
+      return (await bench().ledger.balance(bench().workspaceId)).heldNano;
+    },
+  };
+}
