@@ -1,0 +1,249 @@
+// The image model at a vendor that works by tasks of its own, and the model of edit form 2 with its larger sizes: every field,
+// and the pixels that come of it. And the alias shape while that vendor forgets.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { video } from "../task-http/support.ts";
+import {
+  plain,
+  shapesOf,
+  startImages,
+  type Fields,
+  type ImageBench,
+  type Options,
+} from "./support.ts";
+
+let bench: ImageBench;
+beforeAll(async () => {
+  bench = await startImages({
+    tasks: { timing: { firstPollMs: 30, sweepMs: 100, missesMin: 3, missingMs: 300 } },
+  });
+});
+afterAll(() => bench?.close());
+
+const model = "sandbox/image-model-c";
+const service = "/dashscope/api/v1/services/aigc/image-generation/generation";
+const run = (fields: Fields, options?: Options) => bench.run({ model, ...fields }, options);
+const refusal = (fields: Fields, options?: Options) => bench.refusal({ model, ...fields }, options);
+
+interface Body {
+  readonly input: { readonly messages: { readonly content: Fields[] }[] };
+  readonly parameters: Fields;
+}
+const partsOf = (body: Fields) => (body as unknown as Body).input.messages[0]!.content;
+const parametersOf = (body: Fields) => (body as unknown as Body).parameters;
+const shortened = (part: Fields) =>
+  "image" in part ? String(part["image"]).slice(0, 22) : Object.keys(part)[0];
+
+describe.each([
+  ["JSON", false],
+  ["a form", true],
+] as const)("image-model-c in %s", (_encoding, form) => {
+  it("what is left out has its default at the vendor", async () => {
+    const { task, sent } = await run({}, { form });
+    expect(sent.path).toBe(service);
+    expect(sent.body).toEqual({
+      model: "wan3-sandbox-image",
+      input: {
+        messages: [{ role: "user", content: [{ text: expect.any(String) as string }] }],
+      },
+      parameters: { n: 1, size: "1024*1024", watermark: false },
+    });
+    expect("notes" in task).toBe(false);
+    expect(await shapesOf(task)).toEqual(["1024x1024 png"]);
+    expect(task.usage).toEqual({ output_images: 1, input_images: 0 });
+  });
+
+  it.each([
+    [{ n: 3 }, { n: 3 }],
+    [{ size: "1328x1328" }, { size: "1328*1328" }],
+    [{ aspect_ratio: "3:4" }, { size: "864*1152" }],
+    [{ image_size: "2K" }, { size: "2048*2048" }],
+    [{ aspect_ratio: "16:9", image_size: "4K" }, { size: "3840*2160" }],
+    [{ negative_prompt: "blur" }, { negative_prompt: "blur" }],
+    [{ seed: 0 }, { seed: 0 }],
+    [{ seed: 2_147_483_647 }, { seed: 2_147_483_647 }],
+    [{ prompt_extend: true }, { prompt_extend: true }],
+    [{ prompt_extend: false }, { prompt_extend: false }],
+    [{ watermark: true }, { watermark: true }],
+  ] satisfies [Fields, Fields][])("%j reaches the vendor", async (fields, wanted) => {
+    const { task, sent } = await run(fields, { form });
+    expect([task.status, task.notes]).toEqual(["succeeded", undefined]);
+    expect(parametersOf(sent.body)).toMatchObject(wanted);
+  });
+
+  it.each([
+    [{ n: 11 }, "integer_above_max_value n"],
+    [{ size: "auto" }, "invalid_value size"],
+    [{ aspect_ratio: "21:9" }, "invalid_value aspect_ratio"],
+    [{ image_size: "8K" }, "invalid_value image_size"],
+    [{ seed: -1 }, "integer_below_min_value seed"],
+    [{ seed: 2_147_483_648 }, "integer_above_max_value seed"],
+    [{ prompt_extend: "yes" }, "invalid_type prompt_extend"],
+    [{ watermark: "no" }, "invalid_type watermark"],
+  ] satisfies [Fields, string][])("%j is refused", async (fields, wanted) => {
+    expect(await refusal(fields, { form })).toBe(wanted);
+  });
+
+  it.each([
+    [{ size: "1024x1536", aspect_ratio: "1:1", image_size: "2K" }, ["aspect_ratio", "image_size"]],
+    [{ foo: 1, quality: "high" }, ["foo", "quality"]],
+    [{ user: "someone" }, ["user"]],
+  ] satisfies [Fields, string[]][])("%j is taken with a note", async (fields, notes) => {
+    const { task, sent } = await run(fields, { form });
+    expect(task.notes!.map((note) => note.split(":")[0])).toEqual(notes);
+    const size = "size" in fields ? "1024*1536" : "1024*1024";
+    expect(parametersOf(sent.body)).toEqual({ n: 1, size, watermark: false });
+  });
+});
+
+describe("image-model-c", () => {
+  it("pictures go in before the prompt, in their order, and are counted", async () => {
+    const files = {
+      "image[]": [await plain(), await plain({ format: "jpeg" }), await plain({ format: "webp" })],
+    };
+    const { task, sent } = await run({ n: 2 }, { files });
+    expect(partsOf(sent.body).map(shortened)).toEqual([
+      "data:image/png;base64,",
+      "data:image/jpeg;base64",
+      "data:image/webp;base64",
+      "text",
+    ]);
+    expect(task.usage).toEqual({ output_images: 2, input_images: 3 });
+    expect(await shapesOf(task)).toEqual(["1024x1024 png", "1024x1024 png"]);
+  });
+
+  it("nine pictures are taken, ten are not, and a mask is dropped with a note", async () => {
+    const image = await plain();
+    const nine = Array.from({ length: 9 }, () => image);
+    expect((await run({}, { files: { image: nine } })).task.status).toBe("succeeded");
+    expect(await refusal({}, { files: { image: [...nine, image] } })).toBe("too_many_images image");
+    const { task } = await run({}, { files: { image, mask: image } });
+    expect(task.notes).toEqual([expect.stringMatching(/^mask: .*dropped/)]);
+  });
+
+  it("what the vendor refuses, or fails at, is told and costs nothing", async () => {
+    const before = await bench.available();
+    const blocked = await run({}, { script: { task_outcome: "blocked" } });
+    expect(blocked.task).toMatchObject({
+      status: "failed",
+      cost: "0",
+      error: { code: "content_policy_violation" },
+    });
+    const failed = await run({}, { script: { task_outcome: "failed" } });
+    expect(failed.task).toMatchObject({ status: "failed", error: { code: "upstream_error" } });
+    expect(await bench.available()).toBe(before);
+  });
+});
+
+describe("sizes", () => {
+  it.each([
+    [{ aspect_ratio: "1:1" }, "1024x1024"],
+    [{ aspect_ratio: "1:1", image_size: "2K" }, "2048x2048"],
+    [{ aspect_ratio: "3:2" }, "1536x1024"],
+    [{ aspect_ratio: "2:3", image_size: "1K" }, "1024x1536"],
+    [{ aspect_ratio: "16:9" }, "2048x1152"],
+    [{ aspect_ratio: "16:9", image_size: "4K" }, "3840x2160"],
+    [{ aspect_ratio: "9:16" }, "2160x3840"],
+    [{ size: "1280x720" }, "1280x720"],
+  ] satisfies [Fields, string][])("image-model-b: %j is %s", async (fields, size) => {
+    const { task, sent } = await bench.run({
+      model: "sandbox/image-model-b",
+      output_format: "jpeg",
+      ...fields,
+    });
+    expect("notes" in task).toBe(false);
+    expect(sent.body).toMatchObject({ size });
+    expect(await shapesOf(task)).toEqual([`${size} jpeg`]);
+  });
+
+  it("image-model-b: a pair that no size has is dropped with notes, and fidelity cannot be chosen", async () => {
+    const said = {
+      aspect_ratio: "3:2",
+      image_size: "4K",
+      input_fidelity: "high",
+      moderation: "low",
+    };
+    const { task, sent } = await bench.run({ model: "sandbox/image-model-b", ...said });
+    expect(task.notes!.map((note) => note.split(":")[0])).toEqual(Object.keys(said));
+    expect(sent.body).toMatchObject({ size: "auto" });
+    for (const name of ["input_fidelity", "moderation"]) expect(sent.body).not.toHaveProperty(name);
+  });
+
+  const custom = ["sandbox/image-model-b", "sandbox/image-model-c"];
+  it.each(custom)("LIM-07: at %s sizes are taken up to their limits", async (name) => {
+    for (const size of ["3840x2160", "2160x3840", "1536x512", "512x1536"]) {
+      const { task } = await bench.run({ model: name, size });
+      expect([task.notes, await shapesOf(task)]).toEqual([undefined, [`${size} png`]]);
+    }
+  });
+
+  it.each(custom)("LIM-07: at %s sizes beyond their limits are refused", async (name) => {
+    for (const size of [
+      "1032x1024",
+      "1024x1032",
+      "1552x512",
+      "512x1552",
+      "3856x2160",
+      "3840x2176",
+      "4096x1024",
+      "0x0",
+      "big",
+    ])
+      expect(await bench.refusal({ model: name, size })).toBe("invalid_value size");
+  });
+
+  it("LIM-04: image-model-b takes sixteen pictures of 25 MB, not seventeen", async () => {
+    const image = await plain();
+    const sixteen = Array.from({ length: 16 }, () => image);
+    const b = { model: "sandbox/image-model-b" };
+    const { sent } = await bench.run(b, { files: { "image[]": sixteen } });
+    expect(sent.body["image[]"]).toHaveLength(16);
+    expect(await bench.refusal(b, { files: { image: [...sixteen, image] } })).toBe(
+      "too_many_images image",
+    );
+  });
+});
+
+it("TASK-47: the models without a submission shape in the specification speak the unified one", async () => {
+  const [image, seconds, tokens] = await Promise.all([
+    run({ aspect_ratio: "4:3", image_size: "2K" }),
+    bench.run({ ...video, prompt: "By the second", model: "sandbox/video-model-seconds" }),
+    bench.run({ model: "sandbox/video-model-tokens", duration: 4, resolution: "720p" }),
+  ]);
+  expect(parametersOf(image.sent.body)).toMatchObject({ size: "2304*1728" });
+  expect(parametersOf(seconds.sent.body)).toMatchObject({ duration: 2, resolution: "480P" });
+  expect(tokens.sent.body).toMatchObject({ duration: 4, resolution: "720p" });
+  expect(image.task.output.images).toHaveLength(1);
+  for (const { task } of [seconds, tokens]) expect(task.output.videos).toHaveLength(1);
+});
+
+describe("ALIAS-07: the vendor says UNKNOWN", () => {
+  const aliasOf = async (id: string) => {
+    const answer = await bench.send("GET", `/api/v1/tasks/${id}`);
+    const { output } = (await answer.json()) as { output: { task_status: string; code?: string } };
+    return [answer.status, output.task_status, output.code];
+  };
+
+  it("ALIAS-07: while a task is asked for, it is told as it is stored", async () => {
+    const { id } = await bench.create({
+      model,
+      prompt: `Forgotten\n#sandbox {"task_outcome": "expired"}`,
+    });
+    const told = new Set<unknown>();
+    for (;;) {
+      const [status, word, code] = await aliasOf(id);
+      expect(status).toBe(200);
+      told.add(word);
+      if (word === "PENDING") continue;
+      expect([word, code]).toEqual(["FAILED", "expired"]);
+      break;
+    }
+    expect([...told]).toEqual(["PENDING", "FAILED"]);
+  });
+
+  it("ALIAS-07: a task that has ended keeps its state, whatever the vendor forgets", async () => {
+    const { task } = await run({});
+    await fetch(`${bench.sandboxUrl}/__journal`, { method: "DELETE" });
+    expect(await aliasOf(task.id)).toEqual([200, "SUCCEEDED", undefined]);
+    expect(await bench.sentWith("/api/v1/tasks/")).toEqual([]);
+  });
+});

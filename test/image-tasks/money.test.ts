@@ -1,0 +1,185 @@
+// What image tasks hold while they run and cost when they have ended, exactly, over the sandbox's prices: USD 0.02, 0.04 (low) and
+// 0.05, 0.08 (medium) a picture at 1K and 2K and 0.002 a reference; 0.03 a picture; 5 and 10 a million text tokens in and out, 8
+// and 30 a million image tokens.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
+import type { TaskBody } from "../task-http/support.ts";
+import { plain, startImages, type Fields, type ImageBench, type Options } from "./support.ts";
+
+let bench: ImageBench;
+beforeAll(async () => {
+  bench = await startImages();
+});
+afterAll(() => bench?.close());
+
+interface Money {
+  /** Taken out of what is available while the task waits. */
+  readonly held: bigint;
+  /** Taken out of it once the task has ended. */
+  readonly paid: bigint;
+  readonly task: TaskBody;
+}
+
+/** Makes a task, looking at the balance before, while it waits, and after. */
+async function moneyOf(fields: Fields, options?: Options): Promise<Money> {
+  const before = await bench.available();
+  const release = bench.hold();
+  const answer = await bench.submit(fields, options);
+  expect(answer.status).toBe(202);
+  const { id, status, cost } = (await answer.json()) as TaskBody;
+  expect([status, cost]).toEqual(["queued", "0"]);
+  const held = before - (await bench.available());
+  release();
+  const task = await bench.until(id, "succeeded", "failed", "expired");
+  return { held, paid: before - (await bench.available()), task };
+}
+
+const usd = parseUsd;
+const pictures = (count: number) => Array.from({ length: count }, () => plain());
+const references = async (count: number) => ({
+  files: { "image[]": await Promise.all(pictures(count)) },
+});
+
+describe("sandbox/task-image-model-1, by the picture", () => {
+  const model = "sandbox/task-image-model-1";
+
+  it("BILL-03 BILL-04 BILL-10: hold and cost go with n", async () => {
+    const one = await moneyOf({ model });
+    const four = await moneyOf({ model, n: 4 });
+    expect([one.held, one.paid, one.task.cost]).toEqual([usd("0.02"), usd("0.02"), "0.02"]);
+    expect([four.held, four.paid, four.task.cost]).toEqual([usd("0.08"), usd("0.08"), "0.08"]);
+    expect(four.task.usage).toEqual({ output_images: 4, input_images: 0 });
+  });
+
+  it.each([
+    ["low", "1K", "0.02"],
+    ["low", "2K", "0.04"],
+    ["medium", "1K", "0.05"],
+    ["medium", "2K", "0.08"],
+    ["auto", "2K", "0.04"],
+  ])("BILL-11 TIMG1-18: %s at %s costs %s", async (quality, size, cost) => {
+    const { held, paid, task } = await moneyOf({ model, quality, image_size: size });
+    expect([held, paid, task.cost]).toEqual([usd(cost), usd(cost), cost]);
+  });
+
+  it("BILL-12: the shape does not change the price", async () => {
+    const costs = new Set<string>();
+    for (const ratio of ["1:1", "21:9", "9:20", "auto", "7:5"])
+      costs.add((await bench.run({ model, aspect_ratio: ratio })).task.cost);
+    expect([...costs]).toEqual(["0.02"]);
+  });
+
+  it("BILL-13: references cost as much whatever n is", async () => {
+    for (const [n, made] of [
+      [1, "0.02"],
+      [3, "0.06"],
+    ] as const) {
+      const { held, paid, task } = await moneyOf({ model, n }, await references(2));
+      expect(paid - usd(made)).toBe(usd("0.004"));
+      expect(held).toBe(paid);
+      expect(task.usage).toEqual({ output_images: n, input_images: 2 });
+    }
+  });
+
+  it.each(["failed", "blocked"])(
+    "BILL-05 ERR-14: %s by the vendor, nothing is paid",
+    async (outcome) => {
+      const { held, paid, task } = await moneyOf(
+        { model, n: 2 },
+        { script: { task_outcome: outcome, error: { code: "invalid_request" } } },
+      );
+      expect([held, paid, task.cost]).toEqual([usd("0.04"), 0n, "0"]);
+      expect(task.error!.message.length).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe("sandbox/image-model-c, by the picture", () => {
+  it("one price for all sizes, and references are free", async () => {
+    const model = "sandbox/image-model-c";
+    const { held, paid, task } = await moneyOf(
+      { model, n: 3, image_size: "2K" },
+      await references(2),
+    );
+    expect([held, paid, task.cost]).toEqual([usd("0.09"), usd("0.09"), "0.09"]);
+  });
+});
+
+/** Tokens of 1024x1024, 1536x1024 and 1024x1536 by quality, from the vendor's list. */
+const tokens = {
+  low: { "1024x1024": 272, "1536x1024": 400, "1024x1536": 408 },
+  medium: { "1024x1024": 1056, "1536x1024": 1568, "1024x1536": 1584 },
+  high: { "1024x1024": 4160, "1536x1024": 6208, "1024x1536": 6240 },
+} as const;
+
+describe.each(["sandbox/task-image-model-2", "sandbox/image-model-b"])("%s, by tokens", (model) => {
+  it.each(Object.entries(tokens))(
+    "T55: pictures of %s quality are billed at the rate of image tokens, words at that of text",
+    async (quality, sizes) => {
+      for (const [size, count] of Object.entries(sizes)) {
+        const { held, paid, task } = await moneyOf({ model, quality, size, n: 2 });
+        const input = task.usage["input_tokens"]!;
+        expect(task.usage).toEqual({
+          input_tokens: input,
+          output_tokens: 2 * count,
+          total_tokens: input + 2 * count,
+        });
+        expect(paid).toBe(BigInt(input) * 5_000n + BigInt(2 * count) * 30_000n);
+        expect(held).toBeGreaterThanOrEqual(paid);
+      }
+    },
+  );
+
+  it("T55 TASK-27: tokens of references have the rate of image tokens too", async () => {
+    const prompt = "The same words with and without pictures";
+    const fields = { model, prompt, quality: "low", size: "1024x1024" };
+    const without = await moneyOf(fields);
+    const two = await moneyOf(fields, await references(2));
+    // Each of two tiles, of 129 tokens, and 65.
+    const given = two.task.usage["input_tokens"]! - without.task.usage["input_tokens"]!;
+    expect(given).toBe(2 * (65 + 2 * 129));
+    expect(two.paid - without.paid).toBe(BigInt(given) * 8_000n);
+    expect(two.held).toBeGreaterThanOrEqual(two.paid);
+  });
+
+  it("T56: with size and quality left to the vendor it is never free, told of or not, and never above what was held", async () => {
+    for (const script of [{}, { usage: null }])
+      for (const options of [{}, await references(1)]) {
+        const { held, paid, task } = await moneyOf({ model, n: 2 }, { script, ...options });
+        expect(task.status).toBe("succeeded");
+        expect(paid).toBeGreaterThan(0n);
+        expect(held).toBeGreaterThanOrEqual(paid);
+        expect(task.usage["output_tokens"]).toBeGreaterThan(0);
+      }
+  });
+});
+
+it("BILL-23 ERR-09: what the balance cannot hold is refused, and no vendor hears of it", async () => {
+  const model = "sandbox/task-image-model-1";
+  const drained = { model, n: 10, quality: "medium", image_size: "2K" };
+  await leaveOnly(usd("0.79"));
+  const answer = await bench.submit({ ...drained, prompt: "Too dear" });
+  expect(answer.status).toBe(402);
+  expect(answer.headers.get("x-should-retry")).toBe("false");
+  expect(await answer.json()).toMatchObject({ error: { type: "insufficient_quota" } });
+  expect(await bench.sentWith("Too dear")).toEqual([]);
+  expect(await bench.available()).toBe(usd("0.79"));
+  expect((await moneyOf({ ...drained, n: 9 })).paid).toBe(usd("0.72"));
+});
+
+/** Holds all that is available but so much. */
+async function leaveOnly(amountNano: bigint): Promise<void> {
+  const [key] = await bench.database.query<{ id: string }>(
+    "select id from api_keys where workspace_id = $1",
+    [bench.workspaceId],
+  );
+  const held = await bench.ledger.reserve({
+    id: crypto.randomUUID(),
+    workspaceId: bench.workspaceId,
+    keyId: key!.id,
+    amountNano: (await bench.available()) - amountNano,
+    leaseMs: 600_000,
+    kind: "task",
+  });
+  expect(held.outcome).toBe("reserved");
+}
