@@ -5,7 +5,7 @@ export { listAudit, renderAudit, writeAudit, type AuditEntry } from "./audit.ts"
 export { createActors, type Actors } from "./authenticate.ts";
 export { etagOf } from "./etag.ts";
 export { insufficient, mayDo, permit, visibilityOf, type Place } from "./guard.ts";
-export { keyKind } from "./kinds.ts";
+export { keyKind, tokenKind } from "./kinds.ts";
 export {
   changeObject,
   createObject,
@@ -14,6 +14,8 @@ export {
   type Kind,
   type WithinChange,
 } from "./objects.ts";
+export { cookiePrefix, createSessions, passwordLengthMax, type Sessions } from "./sessions.ts";
+export { createThrottle, type Throttle } from "./throttle.ts";
 export { loosensCaps, sameCaps } from "./spend-caps.ts";
 export { rights, verdict, type Action, type Relation, type Role, type Verdict } from "./rights.ts";
 export {

@@ -66,6 +66,8 @@ export const rights = {
   "key.reveal": right("key.read", "everything", "workspace", "own"),
   "key.rotate": right("key.read", "everything", "workspace", "own"),
 
+  // Of oneself, and with a session only.
+  "token.create": right(null, "own", "own", "own"),
   "token.read": right("token.read", "own", "own", "own"),
   "token.revoke": right("token.read", "own", "own", "own"),
 

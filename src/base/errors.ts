@@ -190,6 +190,12 @@ export const errorCatalogue = {
     meaning:
       "Every provider of the model limits its rate now, or the key's own limit is reached. Retry after `Retry-After`.",
   },
+  too_many_attempts: {
+    status: 429,
+    type: "rate_limit_error",
+    meaning:
+      "Too many sign-ins failed, of this address or this account. Retry after `Retry-After`.",
+  },
   internal_error: {
     status: 500,
     type: "server_error",

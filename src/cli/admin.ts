@@ -1,6 +1,7 @@
 /** What the management API needs beside the rest of the gateway: the admin token, and who a credential belongs to. */
-import { createActors, openAdminToken } from "../admin/index.ts";
+import { createActors, createSessions, createThrottle, openAdminToken } from "../admin/index.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { AdminServices } from "../http/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
@@ -15,11 +16,15 @@ interface AdminOptions {
   readonly secrets: Secrets;
   readonly ledger: Ledger;
   readonly clock: Clock;
+  readonly log: Log;
+  /** The gateway's own address, known once it listens. */
+  readonly ownUrl: () => string;
 }
 
 /** Makes or reads the admin token, and puts the services of the management API together. */
 export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
-  const { environment, catalog, database, secrets, ledger, clock } = options;
+  const { environment, catalog, database, secrets, ledger, clock, log } = options;
+  const publicUrl = (): string => environment.publicUrl ?? options.ownUrl();
   const adminToken = await openAdminToken({
     adminToken: environment.adminToken,
     dataDir: environment.dataDir,
@@ -27,6 +32,15 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
   });
   return {
     actors: createActors({ database, secrets, clock, adminToken }),
+    sessions: createSessions({
+      database,
+      secrets,
+      oidc: catalog.settings.console.oidc,
+      publicUrl,
+      log,
+    }),
+    throttle: createThrottle(database, clock),
+    publicUrl,
     database,
     secrets,
     ledger,

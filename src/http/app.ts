@@ -6,7 +6,7 @@ import type { RequestListener } from "node:http";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { adminRoutes, registerAdmin } from "./admin/index.ts";
+import { adminRoutes, registerAdmin, registerAuth } from "./admin/index.ts";
 import { registerAliasRoutes } from "./alias-routes.ts";
 import { checkJsonType } from "./body.ts";
 import { registerCountRoutes } from "./count-routes.ts";
@@ -70,6 +70,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   registerVideoRoutes(app, services);
   registerAliasRoutes(app, services);
   registerAdmin(app, services, adminRoutes);
+  registerAuth(app, services);
   registerDocs(app);
   await app.ready();
   takeTextRequestsFirst(app, services);

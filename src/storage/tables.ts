@@ -47,7 +47,6 @@ export interface UsersTable extends Stamps {
   id: string;
   email: string;
   name: string;
-  password_hash: Optional<string>;
   role: WithDefault<"admin" | "user">;
 }
 

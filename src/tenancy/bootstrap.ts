@@ -49,7 +49,7 @@ export async function bootstrap(
       organizationId: organization.id,
     });
     const user = await createUser(within, {
-      email: options.email ?? "admin@localhost",
+      email: options.email ?? "admin@tollgate.localhost",
       name: "Administrator",
       role: "admin",
       password,

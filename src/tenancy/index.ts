@@ -64,7 +64,7 @@ export {
   type OrganizationPatch,
 } from "./organizations.ts";
 export { graceSecondsMax, rotateKey } from "./rotate-key.ts";
-export { hashPassword, verifyPassword } from "./passwords.ts";
+export { hashPassword, oneTimePassword, verifyPassword } from "./passwords.ts";
 export type {
   RateLimits,
   RateLimitsPatch,
@@ -82,7 +82,15 @@ export {
   type SigningSecret,
 } from "./signing-secret.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
-export { changeUser, createUser, getUser, listUsers, type User, type UserRole } from "./users.ts";
+export {
+  changeUser,
+  createUser,
+  findUserByEmail,
+  getUser,
+  listUsers,
+  type User,
+  type UserRole,
+} from "./users.ts";
 export { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 export {
   changeWorkspace,

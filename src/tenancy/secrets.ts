@@ -25,6 +25,8 @@ export interface Secrets {
   signingSecret(workspaceId: string, version: number): string;
   /** The bearer of `/admin/v1` where the environment names none: the same on every node. */
   adminToken(): string;
+  /** What signs the cookies of console sessions. */
+  sessionSecret(): string;
   /** Tells two master keys apart without telling anything about either. */
   readonly checkValue: string;
 }
@@ -68,6 +70,7 @@ export function deriveSecrets(masterKey: Uint8Array): Secrets {
       return `whsec_${bytes.toString("base64")}`;
     },
     adminToken: () => `gw_admin_${derive("", "admin-token-v1").toString("base64url")}`,
+    sessionSecret: () => derive("", "console-sessions-v1").toString("base64url"),
     checkValue: derive("", "master-key-check-v1").toString("base64url"),
   };
 }

@@ -1,4 +1,4 @@
-/** Users of the console. Logging in, sessions and roles come with the management API. */
+/** Users of the console: who they are and their passwords. Sessions are in src/admin/sessions.ts. */
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { checkName, invalidValue } from "./checks.ts";
@@ -55,10 +55,13 @@ function ofRow(row: UserRow): User {
   };
 }
 
+/** Addresses that can be signed in with: with a domain of at least two names. */
+const emailShape = /^[\w.!#$%&'*+/=?^`{|}~-]+@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]{2,}$/;
+
 /** Lower case: one address is one user, however it is typed. */
 function checkEmail(email: string): string {
   const normal = email.trim().toLowerCase();
-  if (normal.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(normal)) return normal;
+  if (normal.length <= 254 && emailShape.test(normal)) return normal;
   throw invalidValue("email", "must be an e-mail address");
 }
 
@@ -69,9 +72,15 @@ export async function createUser(context: RowContext, input: UserInput): Promise
   const name = checkName(input.name);
   const hash = input.password === undefined ? null : await hashPassword(input.password);
   const [row] = await context.database.query<UserRow>(
-    `insert into users (id, email, name, password_hash, role, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $6) on conflict (email) do nothing returning ${columns}`,
-    [newId("user", nowMs), email, name, hash, input.role, new Date(nowMs)],
+    `with made as (
+       insert into users (id, email, name, role, created_at, updated_at)
+       values ($1, $2, $3, $5, $6, $6) on conflict (email) do nothing returning ${columns}
+     ), account as (
+       insert into auth_accounts (id, user_id, provider_id, account_id, password, created_at, updated_at)
+       select $7, id, 'credential', id, $4::text, created_at, created_at from made where $4::text is not null
+     )
+     select ${columns} from made`,
+    [newId("user", nowMs), email, name, hash, input.role, new Date(nowMs), newId("account", nowMs)],
   );
   if (row === undefined) {
     throw new GatewayError("conflict", "A user with this e-mail address exists already.", {
@@ -89,6 +98,18 @@ export async function getUser(context: RowContext, id: string): Promise<User> {
   return ofRow(onlyRow(rows, "user"));
 }
 
+/** The user of an e-mail address, however it is typed; undefined where there is none. @throws GatewayError `invalid_value` */
+export async function findUserByEmail(
+  context: RowContext,
+  email: string,
+): Promise<User | undefined> {
+  const rows = await context.database.query<UserRow>(
+    `select ${columns} from users where email = $1`,
+    [checkEmail(email)],
+  );
+  return rows[0] && ofRow(rows[0]);
+}
+
 /** Newest first. */
 export async function listUsers(context: RowContext, page: PageRequest): Promise<Page<User>> {
   const limit = pageLimit(page.limit);
@@ -101,13 +122,20 @@ export async function listUsers(context: RowContext, page: PageRequest): Promise
 
 /** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
 export async function changeUser(context: RowContext, id: string, patch: UserPatch): Promise<User> {
+  const nowMs = context.clock.now();
   const name = patch.name === undefined ? null : checkName(patch.name);
   const hash = patch.password === undefined ? null : await hashPassword(patch.password);
   const rows = await context.database.query<UserRow>(
-    `update users set name = coalesce($2, name), role = coalesce($3, role),
-       password_hash = coalesce($4, password_hash), updated_at = $5
-     where id = $1 returning ${columns}`,
-    [id, name, patch.role ?? null, hash, new Date(context.clock.now())],
+    `with changed as (
+       update users set name = coalesce($2, name), role = coalesce($3, role), updated_at = $5
+       where id = $1 returning ${columns}
+     ), account as (
+       insert into auth_accounts (id, user_id, provider_id, account_id, password, created_at, updated_at)
+       select $6, id, 'credential', id, $4::text, updated_at, updated_at from changed where $4::text is not null
+       on conflict (provider_id, account_id) do update set password = excluded.password, updated_at = excluded.updated_at
+     )
+     select ${columns} from changed`,
+    [id, name, patch.role ?? null, hash, new Date(nowMs), newId("account", nowMs)],
   );
   return ofRow(onlyRow(rows, "user"));
 }

@@ -143,7 +143,7 @@ describeDatabases("tenants", (open) => {
     expect(await refusal(wrong)).toBe("invalid_value");
     const hashOf = async () => {
       const [row] = await tenant.database.query<{ password_hash: string }>(
-        "select password_hash from users where id = $1",
+        "select password as password_hash from auth_accounts where user_id = $1",
         [user.id],
       );
       return row!.password_hash;

@@ -1,7 +1,8 @@
 /** Who asks the management API: the credential of a request, checked before its body is read. KEY-01. */
 import type { FastifyRequest } from "fastify";
-import type { Actor } from "../../admin/index.ts";
+import { cookiePrefix, type Actor } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
+import { checkSameOrigin } from "./same-origin.ts";
 import type { AdminServices } from "./services.ts";
 
 declare module "fastify" {
@@ -10,9 +11,15 @@ declare module "fastify" {
   }
 }
 
+const missing = (): GatewayError =>
+  new GatewayError(
+    "missing_credential",
+    "Send a token as `Authorization: Bearer <token>`, or sign in.",
+  );
+
 const bearer = /^bearer[ \t]+([\x21-\x7e]{1,512})$/i;
 
-/** @throws GatewayError 401 `missing_credential`, `invalid_credential` */
+/** A bearer token, else a console session. @throws GatewayError 401 `missing_credential`, `invalid_credential`; 403 `cross_origin_request` */
 export async function actorOf(services: AdminServices, request: FastifyRequest): Promise<Actor> {
   const { authorization } = request.headers;
   if (authorization !== undefined && authorization.trim() !== "") {
@@ -25,8 +32,12 @@ export async function actorOf(services: AdminServices, request: FastifyRequest):
     }
     return services.actors.ofBearer(token);
   }
-  throw new GatewayError(
-    "missing_credential",
-    "Send a token as `Authorization: Bearer <token>`, or sign in.",
-  );
+  const { cookie } = request.headers;
+  if (cookie === undefined || !cookie.includes(cookiePrefix)) throw missing();
+  checkSameOrigin(request.method, request.headers);
+  const userId = await services.sessions.userOf(new Headers({ cookie }));
+  if (userId === undefined) {
+    throw new GatewayError("invalid_credential", "The session has ended. Sign in again.");
+  }
+  return services.actors.ofSession(userId);
 }

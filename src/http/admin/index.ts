@@ -2,9 +2,11 @@
 import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
 import type { AdminRoute } from "./route.ts";
+import { tokenRoutes } from "./tokens.ts";
 
+export { registerAuth } from "./auth-routes.ts";
 export { adminPrefix, registerAdmin } from "./register.ts";
 export type { AdminRoute } from "./route.ts";
 export type { AdminServices } from "./services.ts";
 
-export const adminRoutes: readonly AdminRoute[] = [...keyRoutes, ...keyMoveRoutes];
+export const adminRoutes: readonly AdminRoute[] = [...keyRoutes, ...keyMoveRoutes, ...tokenRoutes];

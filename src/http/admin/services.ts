@@ -1,5 +1,5 @@
 /** What the routes of the management API need from the running gateway. */
-import type { Actors } from "../../admin/index.ts";
+import type { Actors, Sessions, Throttle } from "../../admin/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Catalog } from "../../catalog/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
@@ -8,6 +8,10 @@ import type { Secrets } from "../../tenancy/index.ts";
 
 export interface AdminServices {
   readonly actors: Actors;
+  readonly sessions: Sessions;
+  readonly throttle: Throttle;
+  /** The address people use. */
+  readonly publicUrl: () => string;
   readonly database: Database;
   readonly secrets: Secrets;
   readonly ledger: Ledger;

@@ -1,0 +1,69 @@
+/**
+ * The throttle of sign-ins: failures of one address and of one account within a window, counted in the database, so that
+ * all nodes count together. An attempt is counted before the password is looked at, and taken back when it was right:
+ * many attempts at once cannot pass together.
+ */
+import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
+import type { Queryable } from "../storage/index.ts";
+
+export interface Throttle {
+  /** Counts an attempt. @throws GatewayError 429 `too_many_attempts` */
+  begin(attempt: Attempt): Promise<void>;
+  /** The attempt was right: the account starts anew, the address has one failure less. */
+  succeeded(attempt: Attempt): Promise<void>;
+}
+
+export interface Attempt {
+  readonly address: string;
+  readonly email: string;
+}
+
+/** How many failures fit into a window: people mistype, an office shares an address. */
+const failuresMax = { account: 10, address: 50 };
+const windowMs = 5 * 60_000;
+
+const countOne = `
+  insert into auth_attempts as a (name, count, started_at) values ($1, 1, $2)
+  on conflict (name) do update set
+    count = case when a.started_at <= $3 then 1 else least(a.count + 1, 1000000) end,
+    started_at = case when a.started_at <= $3 then $2 else a.started_at end
+  returning count, started_at`;
+
+/** Names may be long, and are anybody's text. */
+const nameOf = (kind: string, text: string): string =>
+  `${kind}:${text.slice(0, 300).toLowerCase()}`;
+
+export function createThrottle(database: Queryable, clock: Clock): Throttle {
+  async function count(kind: "account" | "address", text: string): Promise<void> {
+    const nowMs = clock.now();
+    const [row] = await database.query<{ count: number; started_at: Date }>(countOne, [
+      nameOf(kind, text),
+      new Date(nowMs),
+      new Date(nowMs - windowMs),
+    ]);
+    if (row!.count <= failuresMax[kind]) return;
+    const waitMs = row!.started_at.getTime() + windowMs - nowMs;
+    throw new GatewayError(
+      "too_many_attempts",
+      `Too many sign-ins failed for this ${kind}. Wait, then try again.`,
+      { retryAfterSeconds: Math.max(Math.ceil(waitMs / 1000), 1) },
+    );
+  }
+  return {
+    async begin({ address, email }) {
+      await count("address", address);
+      await count("account", email);
+    },
+    async succeeded({ address, email }) {
+      await database.query("delete from auth_attempts where name = $1 or started_at <= $2", [
+        nameOf("account", email),
+        new Date(clock.now() - windowMs),
+      ]);
+      await database.query(
+        "update auth_attempts set count = count - 1 where name = $1 and count > 0",
+        [nameOf("address", address)],
+      );
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/** Personal tokens over the management API. contract.md "Sessions and tokens". */
+import { Type } from "typebox";
+import {
+  changeObject,
+  createObject,
+  createToken,
+  getToken,
+  listTokens,
+  renderToken,
+  revokeToken,
+  tokenKind,
+  type Actor,
+} from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { orNull, timestamp } from "../openapi/document.ts";
+import { route } from "./route.ts";
+import {
+  nullable,
+  pageOfQuery,
+  pageQuery,
+  pageSchema,
+  renderPage,
+  strict,
+  timeBody,
+  timeOf,
+} from "./schemas.ts";
+
+const token = Type.Object({
+  id: Type.String(),
+  object: Type.Literal("admin_token"),
+  name: Type.String(),
+  user_id: Type.String(),
+  created_at: timestamp("When it was made."),
+  expires_at: orNull(timestamp("When it stops working.")),
+  last_used_at: orNull(timestamp("At most a minute behind.")),
+  revoked_at: orNull(timestamp("When it was revoked.")),
+});
+const tokenSchema = { name: "AdminToken", schema: token };
+
+/** A token that makes tokens would outlive its own end: only a session does. */
+function userOf(actor: Actor, making: boolean): string {
+  if (actor.userId !== null && (!making || actor.kind === "session")) return actor.userId;
+  throw new GatewayError(
+    "insufficient_permissions",
+    "Personal tokens belong to users: sign in to the console to make one.",
+  );
+}
+
+const create = route({
+  method: "POST",
+  path: "/tokens",
+  operationId: "createToken",
+  summary: "Make a personal token",
+  description: "With a console session only. `token` is shown once; it has the role of its owner.",
+  action: "token.create",
+  body: strict({ name: Type.String(), expires_at: Type.Optional(nullable(timeBody)) }),
+  answer: {
+    name: "AdminTokenWithToken",
+    schema: Type.Object({ ...token.properties, token: Type.String({ examples: ["gw_pat_..."] }) }),
+  },
+  status: 201,
+  errors: ["insufficient_permissions"],
+  async handle(request) {
+    const { services, actor, body } = request;
+    const userId = userOf(actor, true);
+    const made = await createObject(services, tokenKind, request, {
+      action: "token.create",
+      place: () => Promise.resolve({ place: { ownerId: userId }, what: "token" }),
+      create: (context) =>
+        createToken(
+          { ...context, secrets: services.secrets },
+          { userId, name: body.name, expiresAt: timeOf(body.expires_at ?? null, "expires_at") },
+        ),
+      row: ({ record }) => record,
+    });
+    return { body: { ...renderToken(made.record), token: made.token } };
+  },
+});
+
+const list = route({
+  method: "GET",
+  path: "/tokens",
+  operationId: "listTokens",
+  summary: "List your personal tokens, newest first",
+  action: "token.read",
+  query: strict(pageQuery),
+  answer: { name: "AdminTokens", schema: pageSchema(token) },
+  errors: ["insufficient_permissions"],
+  async handle({ services, actor, query }) {
+    const userId = userOf(actor, false);
+    const page = await listTokens(services, { ...pageOfQuery(query), userId });
+    return { body: renderPage(page, page.records.map(renderToken)) };
+  },
+});
+
+const revoke = route({
+  method: "DELETE",
+  path: "/tokens/{id}",
+  operationId: "revokeToken",
+  summary: "Revoke a personal token, for good",
+  action: "token.revoke",
+  answer: tokenSchema,
+  errors: ["not_found"],
+  async handle(request) {
+    const { services, params } = request;
+    const id = params["id"]!;
+    const record = await changeObject(services, tokenKind, request, {
+      action: "token.revoke",
+      load: (context) => getToken(context, id, { forUpdate: true }),
+      apply: (context) => revokeToken(context, id),
+    });
+    return { body: renderToken(record) };
+  },
+});
+
+export const tokenRoutes = [create, list, revoke];

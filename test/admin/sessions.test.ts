@@ -1,0 +1,164 @@
+/** Signing in to the console, personal tokens, and what opens what. contract.md "Sessions and tokens". */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { manualClock } from "../../src/base/clock.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { adminToken, call, startAdminGateway, type AdminGateway, type Answer } from "./support.ts";
+
+const cookieOf = (answer: Answer): string =>
+  answer.headers
+    .getSetCookie()
+    .map((cookie) => cookie.slice(0, cookie.indexOf(";")))
+    .join("; ");
+
+describe.each(["embedded", "server"])("console sessions (%s)", (kind) => {
+  let gateway: AdminGateway;
+  let email: string;
+  let password: string;
+  const clock = manualClock(Date.now());
+
+  beforeAll(async () => {
+    const place =
+      kind === "server" ? { databaseUrl: await (await sharedPostgres()).createDatabase() } : {};
+    gateway = await startAdminGateway({ ...place, clock });
+    email = gateway.first!.adminEmail;
+    password = gateway.first!.adminPassword;
+  });
+  afterAll(() => gateway.close());
+
+  const signIn = (address: string, secret: string, headers = {}) =>
+    call(gateway.url, "POST", "/auth/sign-in/email", {
+      body: { email: address, password: secret },
+      headers,
+    });
+  const withCookie = (cookie: string, method: string, path: string, body?: unknown, more = {}) =>
+    call(gateway.url, method, path, { body, headers: { cookie, ...more } });
+
+  it("the first administrator signs in with the one-time password, and the cookie opens the management API", async () => {
+    const signedIn = await signIn(email, password);
+    expect(signedIn.status).toBe(200);
+    const [setCookie] = signedIn.headers.getSetCookie();
+    expect(setCookie).toMatch(/HttpOnly/i);
+    expect(setCookie).toMatch(/SameSite=Lax/i);
+    const cookie = cookieOf(signedIn);
+    const keys = await withCookie(cookie, "GET", "/keys");
+    expect(keys.status).toBe(200);
+    expect(keys.json.data).toHaveLength(1);
+    const out = await withCookie(cookie, "POST", "/auth/sign-out", {});
+    expect(out.status).toBe(200);
+    const after = await withCookie(cookie, "GET", "/keys");
+    expect(after.status).toBe(401);
+    expect(after.json.error.code).toBe("invalid_credential");
+  });
+
+  it("a wrong password and an unknown address are answered alike", async () => {
+    const wrong = await signIn(email, "not the password");
+    const unknown = await signIn("nobody@example.com", "not the password");
+    expect([wrong.status, unknown.status]).toEqual([401, 401]);
+    expect(wrong.text).toBe(unknown.text);
+  });
+
+  it("a cookie does nothing for a page of another origin; a program without an origin may use it", async () => {
+    const cookie = cookieOf(await signIn(email, password));
+    const body = { workspace_id: gateway.workspaceId, name: "from a page" };
+    for (const headers of [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+    ]) {
+      const refused = await withCookie(cookie, "POST", "/keys", body, headers);
+      expect(refused.json.error.code).toBe("cross_origin_request");
+      expect(refused.status).toBe(403);
+      expect((await signIn(email, password, headers)).status).toBe(403);
+    }
+    const own = await withCookie(cookie, "POST", "/keys", body, {
+      origin: gateway.url,
+      "sec-fetch-site": "same-origin",
+    });
+    expect(own.status).toBe(201);
+    expect((await withCookie(cookie, "POST", "/keys", body)).status).toBe(201);
+  });
+
+  it("a personal token has its owner's role, ends at its time or when revoked, and makes no tokens", async () => {
+    const cookie = cookieOf(await signIn(email, password));
+    const made = await withCookie(cookie, "POST", "/tokens", {
+      name: "ci",
+      expires_at: new Date(clock.now() + 60_000).toISOString(),
+    });
+    expect(made.status).toBe(201);
+    const { id, token } = made.json;
+    const asToken = (method: string, path: string, body?: unknown) =>
+      call(gateway.url, method, path, { token, body });
+    expect((await asToken("GET", "/keys")).status).toBe(200);
+    expect((await asToken("POST", "/tokens", { name: "child" })).status).toBe(403);
+    const listed = await asToken("GET", "/tokens");
+    expect(listed.json.data[0]).toMatchObject({ id, name: "ci", revoked_at: null });
+    expect(listed.text).not.toContain(token);
+    const rows = await gateway.database.query<{ text: string }>(
+      "select t::text as text from admin_tokens t",
+    );
+    expect(JSON.stringify(rows)).not.toContain(token.slice(7));
+    clock.advance(60_001);
+    expect((await asToken("GET", "/keys")).json.error).toMatchObject({
+      code: "invalid_credential",
+      message: "The token has expired.",
+    });
+    const other = await withCookie(cookie, "POST", "/tokens", { name: "second" });
+    expect((await call(gateway.url, "GET", "/keys", { token: other.json.token })).status).toBe(200);
+    await withCookie(cookie, "DELETE", `/tokens/${other.json.id}`);
+    expect((await call(gateway.url, "GET", "/keys", { token: other.json.token })).status).toBe(401);
+  });
+
+  it("KEY-01 KEY-15: no credential of the management API opens the API, and no API key or signing secret opens the management API", async () => {
+    const cookie = cookieOf(await signIn(email, password));
+    const { token } = (await withCookie(cookie, "POST", "/tokens", { name: "t" })).json;
+    const body = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }] };
+    for (const authorization of [`Bearer ${token}`, `Bearer ${adminToken}`]) {
+      const refused = await gateway.post("/v1/chat/completions", body, { authorization });
+      expect(refused.status).toBe(401);
+      expect((await gateway.get("/v1/tasks", { authorization })).status).toBe(401);
+    }
+    const withSession = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", cookie },
+      body: JSON.stringify(body),
+    });
+    expect(withSession.status).toBe(401);
+    for (const bad of [gateway.key, "whsec_abc", "gw_pat_" + "a".repeat(43), adminToken + "x"]) {
+      const refused = await call(gateway.url, "GET", "/keys", { token: bad });
+      expect(refused.status).toBe(401);
+      expect(refused.json.error.code).toBe("invalid_credential");
+      expect(refused.text).not.toContain(bad);
+    }
+    expect((await call(gateway.url, "GET", "/keys")).json.error.code).toBe("missing_credential");
+  });
+
+  it("a changed password signs out everybody else", async () => {
+    const mine = cookieOf(await signIn(email, password));
+    const others = cookieOf(await signIn(email, password));
+    const changed = await withCookie(mine, "POST", "/auth/change-password", {
+      currentPassword: password,
+      newPassword: "a much better password",
+    });
+    expect(changed.status).toBe(200);
+    expect((await withCookie(others, "GET", "/keys")).status).toBe(401);
+    expect((await signIn(email, password)).status).toBe(401);
+    password = "a much better password";
+    expect((await signIn(email, password)).status).toBe(200);
+  });
+
+  it("after ten failures an account is closed for a while, to the right password too, and others are not", async () => {
+    const failures = await Promise.all(
+      Array.from({ length: 12 }, () => signIn("victim@example.com", "guess")),
+    );
+    const statuses = failures.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+    const refused = failures.find(({ status }) => status === 429)!;
+    expect(refused.json.error.code).toBe("too_many_attempts");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await signIn(email, password)).status).toBe(200);
+    clock.advance(5 * 60_000 + 1);
+    expect((await signIn("victim@example.com", "guess")).status).toBe(401);
+  });
+});
