@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols/index.ts";
+import type { Health } from "../routing/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import type { CallerHeaders, Pools } from "../upstream/index.ts";
 import type { CallRecord } from "./record.ts";
@@ -30,6 +31,7 @@ export type AnyCall = TextCall | EmbeddingCall;
 export interface TextServices {
   catalog(): Catalog;
   readonly pools: Pools;
+  readonly health: Health;
   readonly spend: Spend;
   readonly clock: Clock;
   readonly log: Log;

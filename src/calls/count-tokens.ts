@@ -7,7 +7,7 @@ import type { TextOffer } from "../catalog/index.ts";
 import { promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
 import { parseModelId, plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
-import { countTarget, openExchange, pickCredential, type Exchange } from "../upstream/index.ts";
+import { countTarget, openExchange, type Exchange } from "../upstream/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import { tokensIn } from "./meter.ts";
 import { entryPoints } from "./prepare.ts";
@@ -20,7 +20,7 @@ export interface CountCall extends Pick<
   readonly protocol: keyof typeof tokenCounting;
 }
 
-type CountServices = Pick<TextServices, "catalog" | "pools" | "log">;
+type CountServices = Pick<TextServices, "catalog" | "pools" | "health" | "log">;
 
 /**
  * Counts the input of a request, in the shape of its protocol's answer. The model is resolved and allowed as for a call.
@@ -39,6 +39,7 @@ export async function countInputTokens(
     scope: routingScope(call.caller),
     affinity: request.promptCacheKey ?? request.endUserId,
     random: Math.random,
+    health: services.health,
   });
   const told = await askVendor(services, call, offers[0]!);
   return counting.answer(told ?? estimate(promptOf(request)));
@@ -62,7 +63,7 @@ async function askVendor(
     protocol: call.protocol,
     model: offer.upstreamModel,
     stream: false,
-    apiKey: pickCredential(provider).apiKey,
+    apiKey: services.health.credential(offer, provider).apiKey,
     caller: call.callerHeaders,
   });
   if (!target) return undefined;

@@ -28,6 +28,7 @@ export function prepareEmbedding(
     scope: routingScope(call.caller),
     affinity,
     random: Math.random,
+    health: services.health,
   });
   record.plan = planned.explanation;
   const inputEstimate = estimateInputTokens(characters, 0) + tokens;

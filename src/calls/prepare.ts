@@ -69,6 +69,8 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
     scope: routingScope(call.caller),
     affinity: facts.affinity,
     random: Math.random,
+    health: services.health,
+    stream: call.stream,
   });
   record.plan = planned.explanation;
   checkParameters(planned.model, call.protocol, call.body);

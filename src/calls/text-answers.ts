@@ -13,7 +13,7 @@ import type { CallContext } from "./context.ts";
 import { meterPartial, meterWhole, textOfCut, type Metered } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
 import { recordFirstToken } from "./record.ts";
-import { BadAnswerError } from "./text-attempts.ts";
+import { BadAnswerError } from "./bad-answer.ts";
 import { relayStream } from "./text-stream.ts";
 
 const answerBytesMax = 256 * 1024 * 1024;

@@ -6,24 +6,22 @@ import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { noteHeader } from "../base/notes.ts";
 import { errorCodec, type Codec, type JsonObject } from "../protocols/index.ts";
+import type { HealthAttempt } from "../routing/index.ts";
 import {
   ExchangeError,
   openExchange,
   outcomeOfFailure,
   outcomeOfStatus,
-  pickCredential,
   textTarget,
   type Exchange,
   type Outcome,
 } from "../upstream/index.ts";
+import { mayAttempt } from "./attempt-rules.ts";
+import { BadAnswerError } from "./bad-answer.ts";
 import type { CallContext } from "./context.ts";
+import { noteOutcome, noteSuccess, noteThrown } from "./health-notes.ts";
 import type { Candidate } from "./prepare.ts";
 import type { Attempt } from "./record.ts";
-
-/** Thrown by an answer's reader when an answer that looked good is not: the next provider may do better. */
-export class BadAnswerError extends Error {
-  override name = "BadAnswerError";
-}
 
 /**
  * Reads an answer and gives it to the caller.
@@ -35,12 +33,15 @@ export type AnswerReader = (
   candidate: Candidate,
 ) => Promise<void>;
 
-const attemptsMax = 4;
+/** Providers, and attempts in all: a provider with several credentials may take more than one. */
+const candidatesMax = 4;
+const attemptsMax = 6;
 const errorBytesMax = 256 * 1024;
 const retryPauseMs = 200;
 
 /**
- * Tries the candidates in order; a single one that fails in passing is asked once more.
+ * Tries the candidates in order, each with another credential where one was refused; a single candidate that fails in
+ * passing is asked once more. Those in trouble are left out, unless nothing else is left.
  * @throws GatewayError the last attempt's error, or the caller's own mistake at once.
  */
 export async function attemptInOrder(
@@ -48,23 +49,50 @@ export async function attemptInOrder(
   candidates: readonly Candidate[],
   read: AnswerReader,
 ): Promise<void> {
-  const queue = candidates.slice(0, attemptsMax);
-  let retried = false;
-  for (let index = 0; index < queue.length; index += 1) {
-    const candidate = queue[index]!;
-    const outcome = await attemptOnce(context, candidate, read);
-    if (outcome === undefined) return;
-    const last = index === queue.length - 1;
-    if (outcome.blame === "caller" || context.reply.gone) throw outcome.error;
-    if (!last) continue;
-    if (retried || !outcome.retrySame || queue.length > 1) throw outcome.error;
-    retried = true;
-    queue.push(candidate);
-    await new Promise((resolve) => setTimeout(resolve, retryPauseMs * (0.5 + Math.random())));
-  }
-  throw new GatewayError("no_provider_available", "No provider of this model is available now.", {
+  const isSingle = candidates.length === 1;
+  let failed = isSingle ? undefined : await attemptEach(context, candidates, read, "well");
+  if (failed === "answered") return;
+  failed ??= await attemptEach(context, candidates, read, "any");
+  if (failed === "answered") return;
+  if (failed === undefined) throw noneAvailable();
+  const isTooSoon = failed.credential?.retryAfterMs !== undefined;
+  if (!isSingle || !failed.retrySame || isTooSoon || context.reply.gone) throw failed.error;
+  await new Promise((resolve) => setTimeout(resolve, retryPauseMs * (0.5 + Math.random())));
+  const again = await attemptOnce(context, candidates[0]!, read);
+  if (again !== undefined) throw again.error;
+}
+
+const noneAvailable = (): GatewayError =>
+  new GatewayError("no_provider_available", "No provider of this model is available now.", {
     retryAfterSeconds: 5,
   });
+
+/** Attempts at those that may be asked; how the last one failed, or undefined where there was none. */
+async function attemptEach(
+  context: CallContext,
+  candidates: readonly Candidate[],
+  read: AnswerReader,
+  which: "well" | "any",
+): Promise<Outcome | "answered" | undefined> {
+  const { health } = context.services;
+  let failed: Outcome | undefined;
+  let attempts = 0;
+  for (let index = 0; index < candidates.length && index < candidatesMax; index += 1) {
+    const candidate = candidates[index]!;
+    const { offer, provider } = candidate;
+    if (!mayAttempt(context, candidate)) continue;
+    if (which === "well" && !health.admit(offer, provider)) continue;
+    for (let tries = 1; attempts < attemptsMax; tries += 1) {
+      attempts += 1;
+      failed = await attemptOnce(context, candidate, read);
+      if (failed === undefined) return "answered";
+      if (failed.blame === "caller" || context.reply.gone) throw failed.error;
+      // The refused credential is left alone now: what is ready is another one.
+      const isDone = failed.credential === undefined || tries >= provider.credentials.length;
+      if (isDone || !health.hasCredential(offer, provider)) break;
+    }
+  }
+  return failed;
 }
 
 /** One attempt; undefined when it gave the caller an answer. */
@@ -73,36 +101,43 @@ async function attemptOnce(
   candidate: Candidate,
   read: AnswerReader,
 ): Promise<Outcome | undefined> {
-  const credential = pickCredential(candidate.provider);
-  const started = context.services.clock.now();
+  const { services, record } = context;
+  const { provider, offer } = candidate;
+  const credential = services.health.credential(offer, provider);
+  const started = services.clock.now();
   const attempt: Attempt = {
-    provider: candidate.provider.id,
+    provider: provider.id,
     credential: credential.id,
-    upstream_model: candidate.offer.upstreamModel,
-    started_ms: started - context.record.startedMs,
+    upstream_model: offer.upstreamModel,
+    started_ms: started - record.startedMs,
     duration_ms: 0,
     status: null,
     outcome: "running",
   };
-  context.record.attempts.push(attempt);
-  context.record.provider = candidate.provider.id;
-  context.record.upstreamProtocol = candidate.offer.protocol;
+  const begun: HealthAttempt = { provider, offer, credential, begunMs: services.health.nowMs() };
+  record.attempts.push(attempt);
+  record.provider = provider.id;
+  record.upstreamProtocol = offer.protocol;
   try {
     const exchange = await send(context, candidate, credential.apiKey);
     attempt.status = exchange.status;
     if (exchange.status < 200 || exchange.status > 299) {
-      return await refusal(context, exchange, attempt, candidate);
+      const outcome = await refusal(context, exchange, attempt, candidate);
+      noteOutcome(services.health, begun, outcome);
+      return outcome;
     }
     await read(context, exchange, candidate);
     attempt.outcome = "ok";
+    noteSuccess(context, begun, attempt);
     return undefined;
   } catch (error) {
     describeFailure(attempt, error);
+    noteThrown(services.health, begun, error);
     if (error instanceof ExchangeError || error instanceof BadAnswerError)
       return outcomeOfFailure(error);
     throw toGatewayError(error);
   } finally {
-    attempt.duration_ms = context.services.clock.now() - started;
+    attempt.duration_ms = services.clock.now() - started;
   }
 }
 
@@ -168,9 +203,12 @@ async function refusal(
   const wire = errorCodec(candidate.offer.protocol).decodeError(exchange.status, body);
   const retryAfter = exchange.headers["retry-after"];
   const outcome = outcomeOfStatus(
-    exchange.status,
-    wire,
-    typeof retryAfter === "string" ? retryAfter : undefined,
+    {
+      status: exchange.status,
+      wire,
+      retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
+    },
+    context.services.clock.now(),
   );
   attempt.outcome = outcome.error.code;
   attempt.message = wire.message.slice(0, 1000);

@@ -6,7 +6,7 @@ import { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
 import type { Exchange, ExchangeError } from "../upstream/index.ts";
-import { BadAnswerError } from "./text-attempts.ts";
+import { BadAnswerError } from "./bad-answer.ts";
 import type { TextReply } from "./reply.ts";
 
 /** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */

@@ -8,6 +8,7 @@ import type { Log } from "../base/log.ts";
 import { createSpend, requestRow, type CallRecord, type ImageRecord } from "../calls/index.ts";
 import { createApp, createMetrics } from "../http/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
+import { Health, type HealthRules } from "../routing/index.ts";
 import { startSandbox } from "../sandbox/index.ts";
 import {
   createRequestLog,
@@ -33,6 +34,8 @@ export interface GatewayOptions {
   readonly holdLeaseMs?: number;
   /** Sends direct calls through the canonical form too; tests only. */
   readonly forceConversion?: boolean;
+  /** When providers in trouble are left out; tests only. */
+  readonly health?: HealthRules;
   /** Hooks and timing of the task engine; tests only. */
   readonly tasks?: TaskTestOptions;
   /** How often a stream is kept alive while its upstream is silent; 15 s if absent. */
@@ -114,6 +117,7 @@ async function build(
   const files = await openFileStore(catalog.settings.storage, environment.dataDir);
   closers.push(() => files.close());
   closers.push(startFileSweep({ database, files, clock, log }));
+  const health = new Health({ clock, rules: options.health });
   const pools = createPools();
   closers.push(() => pools.close());
   const requestLog = createRequestLog(database, log);
@@ -154,6 +158,7 @@ async function build(
   const shared = {
     catalog: () => catalog.current(),
     pools,
+    health,
     spend,
     clock,
     log,

@@ -1,9 +1,18 @@
-/** Routing's door: a model id and a scope in, offers in order out. Design section 7. */
+/** Routing's door: a model id and a scope in, offers in order out; and how the providers are doing. Design section 7. */
+export {
+  defaultHealthRules,
+  Health,
+  steadyHealthRules,
+  type HealthAttempt,
+  type HealthRules,
+  type ServedModel,
+} from "./health.ts";
 export { parseModelId, type ParsedModelId, type Strategy } from "./model-id.ts";
 export {
   isMediaModel,
   modelsFor,
   openScope,
+  permits,
   type CallableModel,
   type RoutingScope,
 } from "./scope.ts";

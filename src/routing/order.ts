@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { NanoUsd } from "../base/money.ts";
 import { noUsage } from "../base/usage.ts";
 import { priceUsage, type Offer, type TextPrice } from "../catalog/index.ts";
+import type { Health } from "./health.ts";
 import type { Strategy } from "./model-id.ts";
 
 export interface OrderInput<Kind extends Offer = Offer> {
@@ -18,6 +19,10 @@ export interface OrderInput<Kind extends Offer = Offer> {
   readonly affinity?: string | undefined;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Absent: nothing was ever measured. */
+  readonly health?: Health | undefined;
+  /** Whether the caller wants a stream: streams and whole answers are measured apart. */
+  readonly stream?: boolean | undefined;
 }
 
 export interface Ordered<Kind extends Offer = Offer> {
@@ -38,12 +43,15 @@ const compare = (left: bigint, right: bigint): number => {
 
 /**
  * Shuffles by weight, without replacement: the smallest of `-ln(u) / weight` goes first, which picks each offer
- * first with a probability proportional to its weight. Half the price is four times the weight.
+ * first with a probability proportional to its weight. Half the price is four times the weight, and half the calls
+ * failing is a quarter of it.
  */
-function weighted<Kind extends Offer>(offers: readonly Kind[], random: () => number): Kind[] {
+function weighted<Kind extends Offer>({ offers, random, health }: OrderInput<Kind>): Kind[] {
+  const nowMs = health?.nowMs() ?? 0;
   return offers
     .map((offer) => {
-      const price = Math.max(Number(standardPrice(offer.price)), 1);
+      const failing = health?.of(offer).circuit.failureShare(nowMs) ?? 0;
+      const price = Math.max(Number(standardPrice(offer.price)), 1) / Math.max(1 - failing, 0.01);
       return { offer, score: -Math.log(1 - random()) * price * price };
     })
     .sort((left, right) => left.score - right.score)
@@ -61,19 +69,48 @@ function directFirst<Kind extends Offer>(
   ];
 }
 
-/**
- * By strategy. Latency and throughput rest on measurements; while a gateway has none, they order as `balanced` does.
- */
-function byStrategy<Kind extends Offer>({
-  offers,
-  protocol,
-  strategy,
-  random,
-}: OrderInput<Kind>): Kind[] {
-  if (strategy !== "price") return directFirst(weighted(offers, random), protocol);
-  return directFirst(offers, protocol).sort((left, right) =>
-    compare(standardPrice(left.price), standardPrice(right.price)),
-  );
+/** So often one that was not measured lately is tried first, where others were. */
+const exploredShare = 0.1;
+
+/** What a strategy measures an offer by, the least first; undefined where it was not measured lately. */
+function measureOf(strategy: "latency" | "throughput", input: OrderInput, nowMs: number) {
+  const { health, stream = false } = input;
+  return (offer: Offer): number | undefined => {
+    const speed = health?.of(offer).speed;
+    if (strategy === "latency") return speed?.firstTokenMs(stream, nowMs);
+    const tokens = speed?.tokensPerSecond(stream, nowMs);
+    return tokens === undefined ? undefined : -tokens;
+  };
+}
+
+/** By what was measured. Those without a measurement follow, and now and then one of them leads, to get one. */
+function measured<Kind extends Offer>(
+  input: OrderInput<Kind>,
+  strategy: "latency" | "throughput",
+): Kind[] {
+  const balanced = directFirst(weighted(input), input.protocol);
+  const measure = measureOf(strategy, input, input.health?.nowMs() ?? 0);
+  const known = balanced.filter((offer) => measure(offer) !== undefined);
+  if (known.length === 0) return balanced;
+  known.sort((left, right) => measure(left)! - measure(right)!);
+  const unknown = balanced.filter((offer) => measure(offer) === undefined);
+  const explored = unknown.length > 0 && input.random() < exploredShare ? 1 : 0;
+  return [...unknown.slice(0, explored), ...known, ...unknown.slice(explored)];
+}
+
+function byStrategy<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
+  const { offers, protocol, strategy } = input;
+  switch (strategy) {
+    case "price":
+      return directFirst(offers, protocol).sort((left, right) =>
+        compare(standardPrice(left.price), standardPrice(right.price)),
+      );
+    case "latency":
+    case "throughput":
+      return measured(input, strategy);
+    case "balanced":
+      return directFirst(weighted(input), protocol);
+  }
 }
 
 /**
@@ -91,6 +128,12 @@ function rendezvous(affinity: string, providers: readonly string[]): string | un
     }
   }
   return best;
+}
+
+/** In [0, 1), the same for one session and provider on every node: when the session goes back to one that has recovered. */
+export function sessionDraw(affinity: string, provider: string): number {
+  const hash = createHash("sha256").update(`back\0${affinity}\0${provider}`).digest();
+  return hash.readUInt32BE() / 2 ** 32;
 }
 
 /**

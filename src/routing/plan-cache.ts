@@ -20,16 +20,19 @@ const scopes = new WeakMap<RoutingScope, Plans>();
 const nameOf = ({ entryPoint, parsed, affinity }: PlanInput): string =>
   `${entryPoint} ${parsed.model}:${parsed.provider ?? ""}:${parsed.strategy ?? ""} ${affinity ? "held" : ""}`;
 
-/** The plan that was kept for this input, else the one `make` gives, kept where the next call would get the same. */
-export function keptPlan<Made extends AnyPlan>(input: PlanInput, make: () => Made): Made {
+/** The plan that was kept for this input, else the one `make` gives, kept where it lasts: the next call would get the same. */
+export function keptPlan<Made extends AnyPlan>(
+  input: PlanInput,
+  make: () => { readonly plan: Made; readonly lasting: boolean },
+): Made {
   const known = scopes.get(input.scope);
   const name = nameOf(input);
   const kept = known?.catalog === input.catalog ? known.byRequest.get(name) : undefined;
   // Kept under the same entry point, so of the same kind.
   if (kept) return kept as Made;
-  const made = make();
-  if (made.offers.length === 1) keep(input, name, made);
-  return made;
+  const { plan, lasting } = make();
+  if (lasting) keep(input, name, plan);
+  return plan;
 }
 
 function keep({ scope, catalog }: PlanInput, name: string, made: AnyPlan): void {

@@ -12,8 +12,10 @@ import {
   type Offer,
   type TextModel,
 } from "../catalog/index.ts";
+import type { Health } from "./health.ts";
+import { lineUp } from "./line-up.ts";
 import type { ParsedModelId, Strategy } from "./model-id.ts";
-import { orderOffers, standardPrice } from "./order.ts";
+import { orderOffers, sessionDraw, standardPrice } from "./order.ts";
 import { keptPlan } from "./plan-cache.ts";
 import { modelAllowed, providerExclusion, type RoutingScope } from "./scope.ts";
 
@@ -26,6 +28,10 @@ export interface PlanInput<Entry extends EntryPoint = EntryPoint> {
   readonly affinity?: string | undefined;
   /** Uniform in [0, 1); `Math.random` where nothing is tested. */
   readonly random: () => number;
+  /** How the providers are doing. Absent: nothing is known of any. */
+  readonly health?: Health | undefined;
+  /** Whether the caller wants a stream; speed is measured apart for streams. */
+  readonly stream?: boolean | undefined;
 }
 
 /** One offer as the request log shows it. JSON as it is. */
@@ -35,7 +41,7 @@ export interface ExplainedOffer {
   readonly tier: string;
   /** Nano-USD of a standard call (3,000 tokens in, 1,000 out), by which offers are compared. */
   readonly standard_price_nano: string;
-  /** Why it may not serve this call; absent for a candidate. */
+  /** Why it may not serve this call, such as `circuit open since ...`; absent for a candidate. */
   readonly excluded?: string;
 }
 
@@ -120,18 +126,18 @@ function narrow(model: CallableKind, input: PlanInput) {
     throw new GatewayError("model_not_allowed", message, { param: "model" });
   }
   const { provider } = input.parsed;
-  if (provider === undefined) return { allowed, explained: rows.map((row) => row.explained) };
+  if (provider === undefined) return { allowed, rows };
   const pinned = allowed.filter(({ offer }) => offer.provider === provider);
   if (pinned.length === 0) {
     const message = `The provider "${provider}" does not serve the model "${model.id}" to this key.`;
     throw new GatewayError("provider_not_found", message, { param: "model" });
   }
-  const explained = rows.map((row) =>
+  const others = rows.map((row) =>
     row.offer.provider === provider || row.explained.excluded !== undefined
-      ? row.explained
-      : { ...row.explained, excluded: "not the provider the request names" },
+      ? row
+      : { ...row, explained: { ...row.explained, excluded: "not the provider the request names" } },
   );
-  return { allowed: pinned, explained };
+  return { allowed: pinned, rows: others };
 }
 
 /**
@@ -145,34 +151,54 @@ export function plan(input: PlanInput): Plan | Plan<EmbeddingModel> {
   return keptPlan(input, () => makePlan(input));
 }
 
-function makePlan(input: PlanInput): Plan | Plan<EmbeddingModel> {
+/** A plan, and whether the next call would get the same: where one offer is all there is. */
+interface MadePlan {
+  readonly plan: Plan | Plan<EmbeddingModel>;
+  readonly lasting: boolean;
+}
+
+function makePlan(input: PlanInput): MadePlan {
   const model = findModel(input);
   const { strategy, source } = chooseStrategy(input);
-  const { allowed, explained } = narrow(model, input);
-  const ordered = orderOffers({
-    offers: allowed.map(({ offer }) => offer),
-    protocol: endpointProtocol[input.entryPoint],
+  const { allowed, rows } = narrow(model, input);
+  const { affinity, health, random } = input;
+  const common = {
     strategy,
+    affinity,
+    random,
+    health,
+    stream: input.stream,
+    protocol: endpointProtocol[input.entryPoint],
     preferredProviders: input.scope.preferredProviders,
-    affinity: input.affinity,
-    random: input.random,
-  });
+  };
+  const lined = lineUp(
+    allowed.map(({ offer }) => offer),
+    {
+      health,
+      providers: input.catalog.providers,
+      order: (offers) => orderOffers({ ...common, offers }),
+      draw: ({ provider }) => (affinity ? sessionDraw(affinity, provider) : random()),
+    },
+  );
   const { provider } = input.parsed;
-  return {
+  const held = lined.affinityProvider;
+  const plan = {
     model,
-    offers: ordered.offers,
+    offers: lined.offers,
     explanation: {
       model: model.id,
       entry_point: input.entryPoint,
       strategy,
       strategy_source: source,
       ...(provider === undefined ? {} : { pinned_by_request: provider }),
-      ...(ordered.affinityProvider === undefined
-        ? {}
-        : { affinity_provider: ordered.affinityProvider }),
-      offers: explained,
-      order: ordered.offers.map((offer) => `${offer.provider}/${offer.protocol}`),
+      ...(held === undefined ? {} : { affinity_provider: held }),
+      offers: rows.map(({ offer, explained }) => withHealth(explained, lined.excluded?.get(offer))),
+      order: lined.offers.map((offer) => `${offer.provider}/${offer.protocol}`),
     },
     // The entry point says which kind of model it is, and its offers are its own.
   } as Plan | Plan<EmbeddingModel>;
+  return { plan, lasting: allowed.length === 1 };
 }
+
+const withHealth = (explained: ExplainedOffer, excluded: string | undefined): ExplainedOffer =>
+  excluded === undefined ? explained : { ...explained, excluded };

@@ -56,6 +56,22 @@ export function providerExclusion(scope: RoutingScope, provider: Provider): stri
   return undefined;
 }
 
+/** Whether a scope lets a provider serve a model, by the configuration as it is now: asked again for every attempt (T74). */
+export function permits(
+  scope: Pick<RoutingScope, "modelAllowlists" | "supplyTiers" | "pinnedProviders">,
+  catalog: Catalog,
+  modelId: string,
+  providerId: string,
+): boolean {
+  const provider = catalog.providers.get(providerId);
+  return (
+    provider !== undefined &&
+    passes(scope.modelAllowlists, modelId) &&
+    passes(scope.supplyTiers, provider.tier) &&
+    passes(scope.pinnedProviders, providerId)
+  );
+}
+
 interface CallableMediaModel {
   readonly model: ImageModel | VideoModel;
   readonly offers: readonly MediaOffer[];

@@ -17,7 +17,13 @@ export {
   type DownloadSink,
 } from "./guarded-download.ts";
 export { mediaTypeOf } from "./media-type.ts";
-export { outcomeOfFailure, outcomeOfStatus, type Outcome } from "./outcome.ts";
+export {
+  outcomeOfFailure,
+  outcomeOfStatus,
+  type Outcome,
+  type RefusedCredential,
+} from "./outcome.ts";
+export { retryAfterMsOf } from "./retry-after.ts";
 export { pickCredential } from "./credential.ts";
 export { createPools, type Pools } from "./pools.ts";
 export * from "./media/index.ts";

@@ -5,6 +5,15 @@
 import { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 import { ExchangeError } from "./exchange.ts";
+import { retryAfterMsOf } from "./retry-after.ts";
+
+/** What a refusal says of the credential an attempt was made with. */
+export interface RefusedCredential {
+  /** `credential`: it works for no model. `model`: not for this one now, such as a limited rate. */
+  readonly of: "credential" | "model";
+  /** How long the vendor asks to be left alone; absent where it names no time. */
+  readonly retryAfterMs?: number | undefined;
+}
 
 /** What to do after an attempt that did not succeed. */
 export interface Outcome {
@@ -13,11 +22,16 @@ export interface Outcome {
   /** True when the same provider may be asked once more, after a short pause. */
   readonly retrySame: boolean;
   readonly hurtsHealth: boolean;
+  /** The provider let its caller wait for nothing. */
+  readonly silent: boolean;
+  /** Present where it was the credential that was refused: another one may do. */
+  readonly credential?: RefusedCredential | undefined;
   /** What the caller is told when this attempt was the last. */
   readonly error: GatewayError;
 }
 
-type Row = Omit<Outcome, "error"> & {
+type Row = Pick<Outcome, "blame" | "retrySame" | "hurtsHealth"> & {
+  readonly refused?: RefusedCredential["of"];
   readonly code:
     | "upstream_rejected"
     | "upstream_error"
@@ -40,19 +54,30 @@ const providerFault: Row = {
 };
 /** The vendor asks to come again later, and its word for when reaches the caller. */
 const overloaded: Row = { ...providerFault, code: "no_provider_available" };
-/** Our credential, our account or our configuration at this provider is wrong: asking it again is useless. */
+/** Our configuration at this provider is wrong: asking it again is useless. */
 const ourSetup: Row = {
   blame: "provider",
   retrySame: false,
   hurtsHealth: true,
   code: "upstream_error",
 };
+/** Our credential is wrong, or its account has no money: the provider is well, and may be asked with another one. */
+const ourCredential: Row = { ...ourSetup, hurtsHealth: false, refused: "credential" };
+/** The credential has had its share of this model, for now. */
+const limited: Row = {
+  blame: "provider",
+  retrySame: true,
+  hurtsHealth: false,
+  refused: "model",
+  code: "rate_limit_exceeded",
+};
 
 const rows: Readonly<Record<number, Row>> = {
   400: callerMistake,
-  401: ourSetup,
-  402: ourSetup,
-  403: ourSetup,
+  401: ourCredential,
+  402: ourCredential,
+  // Often of the model alone: an account may not have them all.
+  403: { ...ourCredential, refused: "model" },
   404: ourSetup,
   405: ourSetup,
   408: providerFault,
@@ -61,33 +86,54 @@ const rows: Readonly<Record<number, Row>> = {
   415: callerMistake,
   422: callerMistake,
   425: providerFault,
-  429: { blame: "provider", retrySame: true, hurtsHealth: false, code: "rate_limit_exceeded" },
+  429: limited,
   503: overloaded,
   504: { blame: "provider", retrySame: false, hurtsHealth: true, code: "upstream_timeout" },
   // Anthropic's own number for an overload.
   529: overloaded,
 };
 
-/** What vendors call a wrong credential where the status does not say so. */
-const credentialCodes = new Set(["invalid_api_key", "API_KEY_INVALID"]);
+/** What vendors call a wrong credential or an account without money where the status does not say so. */
+const credentialCodes = new Set(["invalid_api_key", "API_KEY_INVALID", "insufficient_quota"]);
 
 const retryAfterSecondsDefault = 5;
+const retryAfterSecondsMax = 3600;
+
+/** What of an upstream's answer its outcome depends on. */
+interface Refusal {
+  readonly status: number;
+  /** Its error body as the protocol's `decodeError` understood it. */
+  readonly wire: WireError;
+  /** The header `Retry-After`: seconds or a date. */
+  readonly retryAfter: string | undefined;
+}
 
 /**
- * Reads an upstream's refusal. `wire` is its error body as the protocol's `decodeError` understood it,
- * `retryAfter` its header. Statuses without a row of their own: below 500 the caller's, from 500 up the provider's.
+ * Reads an upstream's refusal. Statuses without a row of their own: below 500 the caller's, from 500 up the provider's.
+ * `nowMs` is what a date in `Retry-After` is compared with.
  */
-export function outcomeOfStatus(
-  status: number,
-  wire: WireError,
-  retryAfter: string | undefined,
-): Outcome {
+export function outcomeOfStatus({ status, wire, retryAfter }: Refusal, nowMs: number): Outcome {
   // Google refuses a wrong key with 400; it is ours, not the caller's.
   const row =
     wire.code !== undefined && credentialCodes.has(wire.code)
-      ? ourSetup
+      ? ourCredential
       : (rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake));
-  return { ...row, error: errorOf(row, status, wire, secondsOf(retryAfter, wire)) };
+  const { blame, retrySame, hurtsHealth, refused } = row;
+  const retryAfterMs = retryAfterMsOf(retryAfter, nowMs) ?? toldInBody(wire);
+  return {
+    blame,
+    retrySame,
+    hurtsHealth,
+    silent: false,
+    credential: refused && { of: refused, retryAfterMs },
+    error: errorOf(row, status, wire, secondsOf(retryAfterMs)),
+  };
+}
+
+function toldInBody({ retryAfterSeconds }: WireError): number | undefined {
+  return retryAfterSeconds === undefined || !(retryAfterSeconds > 0)
+    ? undefined
+    : retryAfterSeconds * 1000;
 }
 
 function errorOf(
@@ -120,13 +166,11 @@ function errorOf(
   }
 }
 
-/** The header's word, else the body's, within reason. */
-function secondsOf(retryAfter: string | undefined, wire: WireError): number {
-  const seconds = Number(retryAfter ?? wire.retryAfterSeconds);
-  return Number.isFinite(seconds) && seconds > 0
-    ? Math.min(Math.ceil(seconds), 3600)
-    : retryAfterSecondsDefault;
-}
+/** The vendor's word for the caller, within reason. */
+const secondsOf = (retryAfterMs: number | undefined): number =>
+  retryAfterMs === undefined
+    ? retryAfterSecondsDefault
+    : Math.min(Math.ceil(retryAfterMs / 1000), retryAfterSecondsMax);
 
 /** Reads a failure without an HTTP status. */
 export function outcomeOfFailure(error: unknown): Outcome {
@@ -137,6 +181,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
     blame: "provider",
     retrySame: failure === "connect" || failure === "broken",
     hurtsHealth: failure !== "aborted",
+    silent: timedOut,
     error: timedOut
       ? new GatewayError("upstream_timeout", "The provider did not answer in time.", {
           cause: error,

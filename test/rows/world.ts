@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
+import { steadyHealthRules, type HealthRules } from "../../src/routing/index.ts";
 import {
   createKey,
   openSecrets,
@@ -69,6 +70,8 @@ export interface LogRow {
 interface WorldOptions {
   readonly databaseUrl?: string;
   readonly keepAliveMs?: number;
+  /** A provider that failed in one test is tried as before in the next, unless told otherwise. */
+  readonly health?: HealthRules;
   /** Of both providers; YAML in flow style. */
   readonly timeouts?: string;
   /** More models, as YAML rows. */
@@ -135,6 +138,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       TOLLGATE_DATA_DIR: dataDir,
       ...(masterKey === undefined ? {} : { TOLLGATE_MASTER_KEY: masterKey }),
     },
+    health: options.health ?? steadyHealthRules,
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
   });

@@ -30,6 +30,7 @@ interface Options {
   readonly forceConversion?: boolean;
   readonly receive?: GatewayOptions["receive"];
   readonly tasks?: GatewayOptions["tasks"];
+  readonly health?: GatewayOptions["health"];
   readonly log?: Log;
   readonly clock?: Clock;
   readonly environment?: Record<string, string>;
@@ -75,6 +76,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       "forceConversion",
       "clock",
       "tasks",
+      "health",
     ]),
   });
   const key = gateway.first?.apiKey ?? "";

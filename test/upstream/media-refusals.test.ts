@@ -17,9 +17,12 @@ const ours = {
   blame: "provider",
   retrySame: false,
   hurtsHealth: true,
+  credential: undefined,
   uncertain: false,
   code: "upstream_error",
 };
+/** The provider is well; another key or account may be served. */
+const account = { ...ours, hurtsHealth: false, credential: { of: "credential" } };
 
 const secret = "account 2100 of sk-abc owes money";
 
@@ -32,10 +35,16 @@ const rows: readonly Row[] = [
     "Rejected.",
     { ...content, message: "Rejected." },
   ],
-  ["openai, our key", 401, "invalid_api_key", secret, ours],
-  ["openai, our balance", 429, "insufficient_quota", secret, ours],
-  ["openai, our limit of spending", 429, "organization_spend_limit_exceeded", secret, ours],
-  ["openai, our billing, said as a bad request", 400, "billing_hard_limit_reached", secret, ours],
+  ["openai, our key", 401, "invalid_api_key", secret, account],
+  ["openai, our balance", 429, "insufficient_quota", secret, account],
+  ["openai, our limit of spending", 429, "organization_spend_limit_exceeded", secret, account],
+  [
+    "openai, our billing, said as a bad request",
+    400,
+    "billing_hard_limit_reached",
+    secret,
+    account,
+  ],
   [
     "openai, its rate",
     429,
@@ -45,6 +54,7 @@ const rows: readonly Row[] = [
       blame: "provider",
       retrySame: true,
       hurtsHealth: false,
+      credential: { of: "model" },
       uncertain: false,
       code: "rate_limit_exceeded",
     },
@@ -55,9 +65,9 @@ const rows: readonly Row[] = [
     400,
     undefined,
     "Incorrect API key provided: sk-abc",
-    ours,
+    account,
   ],
-  ["xai, our credits", 429, "x", "Your team 12 has used all available credits", ours],
+  ["xai, our credits", 429, "x", "Your team 12 has used all available credits", account],
   [
     "xai, a prompt that quotes such words",
     400,
@@ -66,8 +76,8 @@ const rows: readonly Row[] = [
     argument,
   ],
   ["dashscope, moderation", 400, "DataInspectionFailed", "Unsafe.", content],
-  ["dashscope, our bill, said as a bad request", 400, "Arrearage", secret, ours],
-  ["dashscope, our access", 403, "AccessDenied.Unpurchased", secret, ours],
+  ["dashscope, our bill, said as a bad request", 400, "Arrearage", secret, account],
+  ["dashscope, our access", 403, "AccessDenied.Unpurchased", secret, account],
   ["dashscope, our model", 404, "ModelNotFound", secret, ours],
   [
     "dashscope, throttled",
@@ -78,13 +88,14 @@ const rows: readonly Row[] = [
       blame: "provider",
       retrySame: true,
       hurtsHealth: false,
+      credential: { of: "model" },
       uncertain: false,
       code: "rate_limit_exceeded",
     },
   ],
   ["ark, moderation", 400, "InputTextSensitiveContentDetected", "Sensitive.", content],
-  ["ark, our account", 403, "AccountOverdueError", secret, ours],
-  ["ark, our own limit", 429, "SetLimitExceeded", secret, ours],
+  ["ark, our account", 403, "AccountOverdueError", secret, account],
+  ["ark, our own limit", 429, "SetLimitExceeded", secret, account],
   ["ark, our endpoint", 404, "InvalidEndpointOrModel.NotFound", secret, ours],
   ["too large", 413, "BadRequest.TooLarge", "Too large.", argument],
   ["a fault", 500, "InternalError", secret, { ...ours, retrySame: true }],

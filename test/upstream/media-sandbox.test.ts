@@ -133,7 +133,8 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
     const key = await submitted(vendor, jobOf(video(), model), "wrong");
     expect(outcomeOfRefusal(key as MediaRefusal)).toMatchObject({
       blame: "provider",
-      hurtsHealth: true,
+      hurtsHealth: false,
+      credential: { of: "credential" },
       code: "upstream_error",
     });
     const value = await submitted(vendor, jobOf(video({ aspectRatio: "7:5" }), model));

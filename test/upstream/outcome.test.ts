@@ -17,6 +17,7 @@ const limited = {
 };
 const google = codecs.generate_content.decodeError(429, limited);
 const silent = { message: "Later." };
+const nowMs = Date.parse("2026-11-20T08:00:00Z");
 
 describe("when to come again", () => {
   it.each([
@@ -37,21 +38,82 @@ describe("when to come again", () => {
       seconds: 5,
     },
     {
-      title: "five seconds where a date is said",
+      title: "the time until a date",
       status: 503,
       wire: silent,
-      header: "Fri, 20 Nov 2026 08:00:00 GMT",
+      header: "Fri, 20 Nov 2026 08:00:30 GMT",
+      seconds: 30,
+    },
+    {
+      title: "five seconds where the date is over",
+      status: 429,
+      wire: silent,
+      header: "Fri, 20 Nov 2026 07:59:59 GMT",
+      seconds: 5,
+    },
+    {
+      title: "five seconds where it cannot be read",
+      status: 429,
+      wire: silent,
+      header: "soon",
       seconds: 5,
     },
     { title: "an hour at most", status: 503, wire: silent, header: "86400", seconds: 3600 },
     { title: "an overload's own word", status: 529, wire: silent, header: "12", seconds: 12 },
   ])("$title", ({ status, wire, header, seconds }) => {
-    expect(outcomeOfStatus(status, wire, header).error.retryAfterSeconds).toBe(seconds);
+    const { error } = outcomeOfStatus({ status, wire, retryAfter: header }, nowMs);
+    expect(error.retryAfterSeconds).toBe(seconds);
   });
 
   it("is not said of a failure that names no time of its own", () => {
     for (const status of [400, 401, 404, 500, 502, 504]) {
-      expect(outcomeOfStatus(status, silent, "7").error.retryAfterSeconds).toBeUndefined();
+      const { error } = outcomeOfStatus({ status, wire: silent, retryAfter: "7" }, nowMs);
+      expect(error.retryAfterSeconds).toBeUndefined();
+    }
+  });
+});
+
+describe("whose fault it is", () => {
+  const outcome = (status: number, code?: string, retryAfter?: string) =>
+    outcomeOfStatus({ status, wire: { message: "no", code }, retryAfter }, nowMs);
+
+  it("402 and other refusals of our credential hurt nobody's health, are not asked again, and name the credential", () => {
+    for (const status of [401, 402, 403]) {
+      expect(outcome(status)).toMatchObject({
+        blame: "provider",
+        retrySame: false,
+        hurtsHealth: false,
+        credential: { of: status === 403 ? "model" : "credential" },
+      });
+    }
+    // Google's wrong key and OpenAI's empty account come with statuses that say otherwise.
+    expect(outcome(400, "API_KEY_INVALID").credential).toMatchObject({ of: "credential" });
+    expect(outcome(429, "insufficient_quota").credential).toMatchObject({ of: "credential" });
+  });
+
+  it("a limited rate is of one credential at one model, for as long as the vendor says", () => {
+    expect(outcome(429, undefined, "7")).toMatchObject({
+      hurtsHealth: false,
+      credential: { of: "model", retryAfterMs: 7_000 },
+    });
+    expect(outcome(429).credential?.retryAfterMs).toBeUndefined();
+  });
+
+  it("the caller's own mistakes say nothing of the provider", () => {
+    for (const status of [400, 413, 415, 422, 418]) {
+      const { blame, hurtsHealth, credential, retrySame } = outcome(status);
+      expect({ blame, hurtsHealth, credential, retrySame }).toEqual({
+        blame: "caller",
+        hurtsHealth: false,
+        credential: undefined,
+        retrySame: false,
+      });
+    }
+  });
+
+  it("what the provider fails with hurts it", () => {
+    for (const status of [404, 408, 409, 500, 502, 503, 504, 529]) {
+      expect(outcome(status)).toMatchObject({ blame: "provider", hurtsHealth: true });
     }
   });
 });

@@ -3,7 +3,7 @@
  * The vendor's words about our own account, key or quota stay with us; those about the request reach the caller.
  * design.md section 7; the statuses are read by the one table in ../outcome.ts.
  */
-import { outcomeOfStatus } from "../outcome.ts";
+import { outcomeOfStatus, type RefusedCredential } from "../outcome.ts";
 import type { MediaRefusal, MediaState } from "./types.ts";
 
 /** What a refusal means. */
@@ -13,6 +13,8 @@ export interface RefusalOutcome {
   /** True when the same provider may be asked once more, after a pause. */
   readonly retrySame: boolean;
   readonly hurtsHealth: boolean;
+  /** Present where it was our credential or account that was refused: another one may do. */
+  readonly credential?: RefusedCredential | undefined;
   /**
    * True when the vendor may have taken the job all the same (a gateway in front of it gave up, or its success could not
    * be read): a request that costs money must not be sent again (T81).
@@ -42,15 +44,20 @@ const aboutUs = (code: string, message: string): boolean =>
 /** Statuses of intermediaries that gave up waiting: the vendor behind them may have taken the request. */
 const uncertainStatuses: ReadonlySet<number> = new Set([408, 499, 502, 504, 520, 522, 524]);
 
-/** Reads a refusal. */
-export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
+/** Not the account as a whole, but this model or endpoint of the provider is not ours to call: our configuration. */
+const notOurModel = /^(model|invalid_?endpoint|operation_?denied)/i;
+
+/** Reads a refusal. `retryAfterMs`: how long the vendor asked to be left alone, where it did. */
+export function outcomeOfRefusal(refusal: MediaRefusal, retryAfterMs?: number): RefusalOutcome {
   const { status, code = "", message, param } = refusal;
   const uncertain = uncertainStatuses.has(status) || status < 400;
   if (aboutUs(code, message)) {
+    const setup = notOurModel.test(code);
     return {
       blame: "provider",
       retrySame: false,
-      hurtsHealth: true,
+      hurtsHealth: setup,
+      credential: setup ? undefined : { of: "credential", retryAfterMs },
       uncertain,
       code: "upstream_error",
       message: `The provider failed with status ${status}.`,
@@ -61,15 +68,15 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
     const told = { code: "content_policy_violation", message };
     return { blame: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...told };
   }
-  const { blame, retrySame, hurtsHealth, error } = outcomeOfStatus(
-    status,
-    { message, param },
-    undefined,
+  const { blame, retrySame, hurtsHealth, credential, error } = outcomeOfStatus(
+    { status, wire: { message, param }, retryAfter: undefined },
+    0,
   );
   return {
     blame,
     retrySame: retrySame && !uncertain,
     hurtsHealth,
+    credential: credential && { of: credential.of, retryAfterMs },
     uncertain,
     code: blame === "caller" ? "invalid_argument" : error.code,
     message: error.message,

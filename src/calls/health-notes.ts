@@ -1,0 +1,46 @@
+/** How the attempts of calls that are answered at once reach health: the outcome table's word, and the speed of answers. Design section 7. */
+import { GatewayError } from "../base/errors.ts";
+import type { Health, HealthAttempt } from "../routing/index.ts";
+import { ExchangeError, outcomeOfFailure, type Outcome } from "../upstream/index.ts";
+import { BadAnswerError } from "./bad-answer.ts";
+import type { CallContext } from "./context.ts";
+import type { Attempt } from "./record.ts";
+
+/** Notes an attempt that gave no answer. */
+export function noteOutcome(
+  health: Health,
+  attempt: HealthAttempt,
+  outcome: Pick<Outcome, "hurtsHealth" | "silent" | "credential">,
+): void {
+  if (outcome.credential !== undefined) health.refused(attempt, outcome.credential);
+  else if (outcome.hurtsHealth) health.failed(attempt, outcome.silent);
+  else health.undecided(attempt);
+}
+
+/**
+ * Notes what was thrown while an answer was awaited or read. A stream that broke after its first frame is thrown as an
+ * error of ours with the provider's failure as its cause; what else is thrown is not the provider's.
+ */
+export function noteThrown(health: Health, attempt: HealthAttempt, thrown: unknown): void {
+  const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
+  if (cause instanceof ExchangeError || cause instanceof BadAnswerError)
+    noteOutcome(health, attempt, outcomeOfFailure(cause));
+  else health.undecided(attempt);
+}
+
+/** Notes an answer, and how fast it came. */
+export function noteSuccess(
+  { services, record, call }: CallContext,
+  attempt: HealthAttempt,
+  { started_ms: startedMs }: Attempt,
+): void {
+  const { firstTokenMs, metered } = record;
+  if (firstTokenMs === null) return services.health.succeeded(attempt);
+  const isWhole = record.status === "succeeded";
+  services.health.succeeded(attempt, {
+    stream: call.stream,
+    firstTokenMs: firstTokenMs - startedMs,
+    durationMs: services.clock.now() - record.startedMs - startedMs,
+    outputTokens: isWhole ? metered?.usage.outputTokens : undefined,
+  });
+}

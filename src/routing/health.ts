@@ -1,0 +1,172 @@
+/**
+ * How the providers are doing, as far as this process knows from its own calls: a circuit and a speed for each (provider,
+ * model), and which keys are refused. Calls tell it how their attempts ended; plans and attempts ask it. No state is shared
+ * with other processes. Design section 7.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Credential, Provider } from "../catalog/index.ts";
+import { Circuit, defaultCircuitRules, type CircuitRules } from "./circuit.ts";
+import {
+  Credentials,
+  defaultCredentialRules,
+  type CredentialRefusal,
+  type CredentialRules,
+} from "./credentials.ts";
+import { Speed, type MeasuredCall } from "./speed.ts";
+
+/** What health is kept of: an upstream's model at a provider. Every kind of offer is one. */
+export interface ServedModel {
+  readonly provider: string;
+  readonly upstreamModel: string;
+}
+
+export interface HealthRules {
+  readonly circuit: CircuitRules;
+  readonly credentials: CredentialRules;
+}
+
+export const defaultHealthRules: HealthRules = {
+  circuit: defaultCircuitRules,
+  credentials: defaultCredentialRules,
+};
+
+/** Rules by which nothing is ever left out: for tests of what comes after a failure, one failure after the other. */
+export const steadyHealthRules: HealthRules = {
+  circuit: { ...defaultCircuitRules, failuresInRow: Infinity, callsMin: Infinity },
+  credentials: {
+    limited: { firstPauseMs: 0, pauseMsMax: 0 },
+    refused: { firstPauseMs: 0, pauseMsMax: 0 },
+  },
+};
+
+/** An attempt as health hears of it. */
+export interface HealthAttempt {
+  readonly provider: Provider;
+  readonly offer: ServedModel;
+  readonly credential: Credential;
+  /** When it began, by `Health.nowMs`. */
+  readonly begunMs: number;
+}
+
+/** What is known of one (provider, model). */
+export interface OfferHealth {
+  readonly circuit: Circuit;
+  readonly speed: Speed;
+}
+
+export interface HealthOptions {
+  /** For what people read; intervals are measured by a clock that never goes back. */
+  readonly clock: Clock;
+  readonly rules?: HealthRules | undefined;
+  /** Milliseconds; never goes back. `performance.now` where absent. */
+  readonly nowMs?: (() => number) | undefined;
+  /** Uniform in [0, 1). */
+  readonly random?: (() => number) | undefined;
+}
+
+export class Health {
+  /** Milliseconds of a clock that never goes back: the time of everything here. */
+  readonly nowMs: () => number;
+  readonly #clock: Clock;
+  readonly #rules: HealthRules;
+  readonly #credentials: Credentials;
+  /** As many as the catalogue has upstream models; they outlive a reload of it. */
+  readonly #byName = new Map<string, OfferHealth>();
+  readonly #byOffer = new WeakMap<ServedModel, OfferHealth>();
+
+  constructor(options: HealthOptions) {
+    this.nowMs = options.nowMs ?? (() => performance.now());
+    this.#clock = options.clock;
+    this.#rules = options.rules ?? defaultHealthRules;
+    this.#credentials = new Credentials(this.#rules.credentials, options.random ?? Math.random);
+  }
+
+  /** What is known of an offer. */
+  of(offer: ServedModel): OfferHealth {
+    let known = this.#byOffer.get(offer);
+    if (known !== undefined) return known;
+    const name = `${offer.provider} ${offer.upstreamModel}`;
+    known = this.#byName.get(name);
+    if (known === undefined) {
+      known = { circuit: new Circuit(this.#rules.circuit), speed: new Speed() };
+      this.#byName.set(name, known);
+    }
+    this.#byOffer.set(offer, known);
+    return known;
+  }
+
+  /** `ready`: calls may go there. `due`: one may, to probe it. `out`: none may while others are left. */
+  standing(offer: ServedModel, provider: Provider): "ready" | "due" | "out" {
+    const nowMs = this.nowMs();
+    const state = this.of(offer).circuit.state(nowMs);
+    if (state === "open") return "out";
+    if (!this.#credentials.ready(useOf(provider, offer), nowMs)) return "out";
+    return state === "due" ? "due" : "ready";
+  }
+
+  /** Why an offer is out, for the log. */
+  reason(offer: ServedModel, provider: Provider): string {
+    const nowMs = this.nowMs();
+    const { openedMs } = this.of(offer).circuit;
+    if (openedMs !== undefined) return `circuit open since ${this.#at(openedMs, nowMs)}`;
+    const readyMs = this.#credentials.readyAtMs(useOf(provider, offer), nowMs);
+    return `every credential is left alone until ${this.#at(readyMs, nowMs)}`;
+  }
+
+  /** Whether an attempt may be made there while others are left. A yes may make the attempt the probe. */
+  admit(offer: ServedModel, provider: Provider): boolean {
+    const nowMs = this.nowMs();
+    if (!this.#credentials.ready(useOf(provider, offer), nowMs)) return false;
+    return this.of(offer).circuit.admit(nowMs);
+  }
+
+  /** The key for an attempt. */
+  credential(offer: ServedModel, provider: Provider): Credential {
+    if (provider.credentials.length === 1) return provider.credentials[0]!;
+    return this.#credentials.pick(useOf(provider, offer), this.nowMs());
+  }
+
+  /** Whether the provider has a key for this model that can be used now. */
+  hasCredential(offer: ServedModel, provider: Provider): boolean {
+    return this.#credentials.ready(useOf(provider, offer), this.nowMs());
+  }
+
+  /** The attempt was answered; `call` where its speed says something. */
+  succeeded(attempt: HealthAttempt, call?: MeasuredCall): void {
+    const nowMs = this.nowMs();
+    const { circuit, speed } = this.of(attempt.offer);
+    circuit.succeeded(attempt.begunMs, nowMs);
+    this.#credentials.worked(
+      useOf(attempt.provider, attempt.offer),
+      attempt.credential.id,
+      attempt.begunMs,
+    );
+    if (call !== undefined) speed.add(call, nowMs);
+  }
+
+  /** The provider failed; `silent` where it let its caller wait for nothing. */
+  failed(attempt: HealthAttempt, silent: boolean): void {
+    this.of(attempt.offer).circuit.failed(attempt.begunMs, this.nowMs(), silent);
+  }
+
+  /** The provider refused the key it was asked with: not its failure, but the key is left alone for a while. */
+  refused(attempt: HealthAttempt, refusal: CredentialRefusal): void {
+    const { provider, offer, credential } = attempt;
+    this.of(offer).circuit.undecided();
+    this.#credentials.refused(useOf(provider, offer), credential.id, refusal, this.nowMs());
+  }
+
+  /** The attempt says nothing of the provider: its caller's mistake, or the caller left. */
+  undecided(attempt: HealthAttempt): void {
+    this.of(attempt.offer).circuit.undecided();
+  }
+
+  #at(ms: number, nowMs: number): string {
+    return new Date(this.#clock.now() + (ms - nowMs)).toISOString();
+  }
+}
+
+const useOf = (provider: Provider, { upstreamModel }: ServedModel) => ({
+  provider,
+  model: upstreamModel,
+});

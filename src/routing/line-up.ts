@@ -1,0 +1,86 @@
+/**
+ * Candidates by how they are doing: those in trouble are left out as long as others are left, one call at a time probes
+ * what may have recovered, and what has just recovered gets a growing share. Design section 7.
+ */
+import type { Provider } from "../catalog/index.ts";
+import type { Health, ServedModel } from "./health.ts";
+
+interface Ordered<Kind> {
+  readonly offers: readonly Kind[];
+  readonly affinityProvider?: string | undefined;
+}
+
+export interface LineUp<Kind> extends Ordered<Kind> {
+  /** Those that are left out, and why. Absent: none. */
+  readonly excluded?: ReadonlyMap<Kind, string> | undefined;
+}
+
+interface LineUpInput<Kind> {
+  /** Absent: nothing is known, and nobody left out. */
+  readonly health: Health | undefined;
+  readonly providers: ReadonlyMap<string, Provider>;
+  /** Puts candidates in order, whatever their health. */
+  readonly order: (offers: readonly Kind[]) => Ordered<Kind>;
+  /**
+   * In [0, 1): an offer that should get a share of the calls gets those that draw less. The same value for one session and
+   * offer, so that a session goes back once and stays.
+   */
+  readonly draw: (offer: Kind) => number;
+}
+
+/** The order of attempts. Every one of `offers` is in it or in `excluded`; never empty. */
+export function lineUp<Kind extends ServedModel>(
+  offers: readonly Kind[],
+  input: LineUpInput<Kind>,
+): LineUp<Kind> {
+  const { health, order } = input;
+  if (health === undefined || offers.length === 1) return order(offers);
+  const ranks = rank(offers, health, input);
+  if (ranks === undefined) return order(offers);
+  const { ready, recovering, due, out } = ranks;
+  const lead = ready.length > 0 ? ready : recovering;
+  // Nothing else is left.
+  if (lead.length === 0) return order(offers);
+  const rest = lead === ready ? [...recovering, ...due] : due;
+  const excluded = out.size > 0 ? out : undefined;
+  const ordered = order(lead);
+  if (due.length === 0) {
+    return { ...ordered, offers: [...ordered.offers, ...inOrder(order, rest)], excluded };
+  }
+  const [first] = order([...lead, ...due]).offers;
+  const probed = due.filter((offer) => offer === first);
+  const last = rest.filter((offer) => offer !== first || probed.length === 0);
+  const all = [...probed, ...ordered.offers, ...inOrder(order, last)];
+  return { ...ordered, offers: all, excluded };
+}
+
+const inOrder = <Kind>(order: LineUpInput<Kind>["order"], offers: readonly Kind[]) =>
+  offers.length === 0 ? offers : order(offers).offers;
+
+/** Undefined where all are well: nearly always. */
+function rank<Kind extends ServedModel>(
+  offers: readonly Kind[],
+  health: Health,
+  { providers, draw }: LineUpInput<Kind>,
+) {
+  const nowMs = health.nowMs();
+  const standingOf = (offer: Kind) => health.standing(offer, providers.get(offer.provider)!);
+  const shareOf = (offer: Kind) => health.of(offer).circuit.share(nowMs);
+  if (offers.every((offer) => standingOf(offer) === "ready" && shareOf(offer) === 1))
+    return undefined;
+  const ranks = {
+    ready: [] as Kind[],
+    recovering: [] as Kind[],
+    due: [] as Kind[],
+    out: new Map<Kind, string>(),
+  };
+  for (const offer of offers) {
+    const standing = standingOf(offer);
+    if (standing === "out")
+      ranks.out.set(offer, health.reason(offer, providers.get(offer.provider)!));
+    else if (standing === "due") ranks.due.push(offer);
+    else if (draw(offer) < shareOf(offer)) ranks.ready.push(offer);
+    else ranks.recovering.push(offer);
+  }
+  return ranks;
+}
