@@ -20,15 +20,13 @@ export interface Refused {
 
 export interface Asking {
   /** Creates the task of a body, which must be accepted with 200. */
-  created(body: Fields): Promise<TaskBody>;
+  readonly created: (body: Fields) => Promise<TaskBody>;
   /** The refusal of a body, after which neither a task nor a word to a vendor has come of it. */
-  refused(body: Fields): Promise<Refused>;
+  readonly refused: (body: Fields) => Promise<Refused>;
   /** What the vendor was sent for a body. */
-  sent(body: Fields): Promise<Record<string, unknown>>;
+  readonly sent: (body: Fields) => Promise<Record<string, unknown>>;
   /** The task of a body once it has ended; it must have succeeded. */
-  done(body: Fields): Promise<TaskBody>;
-  /** What is held of the workspace's money, in nano-USD. */
-  held(): Promise<bigint>;
+  readonly done: (body: Fields) => Promise<TaskBody>;
 }
 
 interface Journal {
@@ -48,7 +46,7 @@ export function asking(bench: () => Bench, path = "/v1/tasks"): Asking {
   async function created(body: Fields): Promise<TaskBody> {
     const answer = await post(body);
     const made = (await answer.json()) as Fields;
-    expect(answer.status, JSON.stringify(made)).toBe(200);
+    expect({ status: answer.status, made }).toMatchObject({ status: 200 });
     return (made["status"] === undefined ? { id: idOf(made) } : made) as unknown as TaskBody;
   }
   const tasks = () => bench().database.query("select id from tasks");
@@ -65,23 +63,19 @@ export function asking(bench: () => Bench, path = "/v1/tasks"): Asking {
     },
     async sent(body) {
       const marker = `sent${(count += 1)}x`;
+      const user = typeof body["user"] === "string" ? body["user"] : marker;
       // Where a vendor has no end-user id, the prompt carries the mark.
-      const marked =
-        body["model"] === bySeconds.model
-          ? { ...body, prompt: `${(body["prompt"] as string | undefined) ?? ""} ${marker}` }
-          : { user: marker, ...body };
-      await created(marked);
-      const mark = (marked as Fields)["user"] ?? marker;
-      return eventually(async () => (await received(String(mark)))[0], "what the vendor was sent");
+      const nameless = body["model"] === bySeconds.model;
+      const prompt = `${(body["prompt"] as string | undefined) ?? ""} ${marker}`;
+      await created(nameless ? { ...body, prompt } : { ...body, user });
+      const mark = nameless ? marker : user;
+      return eventually(async () => (await received(mark))[0], "what the vendor was sent");
     },
     async done(body) {
       const { id } = await created(body);
       const task = await bench().until(id, "succeeded", "failed", "expired", "canceled");
-      expect(task.status, JSON.stringify(task)).toBe("succeeded");
+      expect(task).toMatchObject({ status: "succeeded" });
       return task;
-    },
-    async held() {
-      return (await bench().ledger.balance(bench().workspaceId)).heldNano;
     },
   };
 }
