@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { startPostgres } from "../test/support/postgres.ts";
 import { drive, requestBytes, type LoadResult, type LoadTarget } from "./load.ts";
-import { canPin, leaveMeasuredCore, residentMegabytes } from "./processes.ts";
+import { canPin, leaveMeasuredCore, processorUs, residentMegabytes } from "./processes.ts";
 import { framesPerStream, startRawUpstream } from "./raw-upstream.ts";
 import { printReport, type Measured } from "./report.ts";
 import { startBareProxy, startTollgate, type Subject } from "./subjects.ts";
@@ -80,6 +80,8 @@ async function measure(all: readonly Subject[]): Promise<Measured[]> {
     frames: [],
     convertedWhole: [],
     convertedFrames: [],
+    directUs: [],
+    convertedUs: [],
     oneMs: [],
     failures: 0,
     memoryMb: undefined,
@@ -110,10 +112,18 @@ async function measureRound(subject: Subject, row: Measured): Promise<void> {
     return result;
   };
   const perSecond = ({ answers, seconds: took }: LoadResult): number => answers / took;
-  row.whole.push(perSecond(await load("bench/chat", false, connections)));
+  /** A load of whole answers, and what each cost the process. */
+  const whole = async (model: "bench/chat" | "bench/messages", us: number[]) => {
+    const before = processorUs(subject.process);
+    const result = await load(model, false, connections);
+    const after = processorUs(subject.process);
+    if (before !== undefined && after !== undefined) us.push((after - before) / result.answers);
+    return perSecond(result);
+  };
+  row.whole.push(await whole("bench/chat", row.directUs));
   row.frames.push(perSecond(await load("bench/chat", true, connections)) * framesPerStream);
   row.oneMs.push(median(await load("bench/chat", false, 1)));
-  row.convertedWhole.push(perSecond(await load("bench/messages", false, connections)));
+  row.convertedWhole.push(await whole("bench/messages", row.convertedUs));
   row.convertedFrames.push(
     perSecond(await load("bench/messages", true, connections)) * framesPerStream,
   );

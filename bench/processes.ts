@@ -1,6 +1,6 @@
 /** The processes under measurement: each on its own core where the system can pin them. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { createInterface } from "node:readline";
 
@@ -54,6 +54,24 @@ export async function stop({ child }: Started): Promise<void> {
   const ended = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGTERM");
   await ended;
+}
+
+/**
+ * Processor time that a process has used so far, in microseconds, all its threads together; undefined where the system
+ * does not tell. It counts what the process did, whatever else the machine was doing: wall time does not.
+ */
+export function processorUs({ child }: Started): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  const threads = `/proc/${child.pid}/task`;
+  const ofThread = (id: string): number => {
+    try {
+      return Number(readFileSync(`${threads}/${id}/schedstat`, "utf8").split(" ")[0]) / 1000;
+    } catch {
+      // It ended meanwhile.
+      return 0;
+    }
+  };
+  return readdirSync(threads).reduce((sum, id) => sum + ofThread(id), 0);
 }
 
 /** Resident memory of a process in megabytes; undefined where the system does not tell. */

@@ -9,6 +9,9 @@ export interface Measured {
   /** The same with the upstream speaking messages. */
   readonly convertedWhole: number[];
   readonly convertedFrames: number[];
+  /** Processor microseconds of the process per whole answer, direct and converted, by round. */
+  readonly directUs: number[];
+  readonly convertedUs: number[];
   /** Median latency at one connection in milliseconds, by round. */
   readonly oneMs: number[];
   failures: number;
@@ -38,6 +41,8 @@ export function printReport(
     "direct, frames/s",
     "to messages, requests/s",
     "to messages, frames/s",
+    "processor, direct",
+    "processor, to messages",
     "added at 1 connection",
     "memory",
   ];
@@ -47,6 +52,8 @@ export function printReport(
     share(row.frames, bare.frames),
     share(row.convertedWhole, bare.convertedWhole),
     share(row.convertedFrames, bare.convertedFrames),
+    times(row.directUs, bare.directUs),
+    times(row.convertedUs, bare.convertedUs),
     row === bare
       ? `- (${middle(row.oneMs).toFixed(2)} ms)`
       : `+${middle(differences(row.oneMs, bare.oneMs)).toFixed(2)} ms`,
@@ -76,4 +83,9 @@ const differences = (values: readonly number[], base: readonly number[]): number
 /** A ratio with the figure it is of. */
 const share = (values: readonly number[], base: readonly number[]): string =>
   `${percent(ratios(values, base))} (${Math.round(middle(values))})`;
+/** How many times the bare proxy's processor time, with the time itself. */
+const times = (values: readonly number[], base: readonly number[]): string =>
+  values.length === 0
+    ? "?"
+    : `x ${middle(ratios(values, base)).toFixed(2)} (${middle(values).toFixed(0)} us)`;
 const percent = (values: readonly number[]): string => `${Math.round(middle(values) * 100)} %`;
