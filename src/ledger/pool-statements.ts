@@ -133,7 +133,7 @@ export async function pooledTurn(
   const rows = await database.query<{ place: number; outcome: "gone" | "unfit" | "lost" }>(
     pooledSql,
     [new Date(nowMs).toISOString(), ...params, ...raiseParams(raises), turn.reserves?.number ?? 0],
-    { name: "ledger_pooled" },
+    { name: "ledger_pooled", embedded: true },
   );
   const refused = new Map<Raise, "unfit" | "lost">();
   const gone = new Set<Pool>();

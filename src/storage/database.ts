@@ -14,19 +14,25 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
+/** How a statement is prepared; see {@link Queryable.query}. */
+export interface QueryOptions {
+  readonly name?: string;
+  readonly embedded?: boolean;
+}
+
 /** Something that takes SQL: the pool, or one open transaction. */
 export interface Queryable {
   /**
    * Runs one statement. Parameters are bound ($1, $2, ...). int8 comes back as bigint, timestamptz as Date,
    * jsonb parsed, date and numeric as text. A jsonb parameter is passed as JSON text.
-   * `name` prepares the statement under that name on a server; the embedded database ignores it, because all
-   * its connections share one session and would take each other's statements.
+   * `name` prepares the statement under that name on a server. The embedded database, where nothing but its own rare
+   * maintenance makes a plan anew, does so only with `embedded`: for statements whose plan does not depend on how full tables are.
    * Without parameters the text may hold several statements; the last one's rows are returned.
    */
   query<Row extends object>(
     sql: string,
     params?: readonly unknown[],
-    options?: { name?: string },
+    options?: QueryOptions,
   ): Promise<Row[]>;
 }
 
@@ -61,6 +67,8 @@ const transactionMsMax = 60_000;
 export interface DatabaseParts {
   readonly kind: Database["kind"];
   readonly pool: pg.Pool;
+  /** Whether statements may be prepared by name: not where another process, maybe of another version, shares the session. */
+  readonly prepares: boolean;
   readonly signals: (database: Queryable) => Signals;
   closeRest(): Promise<void>;
 }
@@ -92,11 +100,12 @@ function begin(options: TransactionOptions): string {
 /** Puts a {@link Database} together from its parts. */
 export function createDatabase(parts: DatabaseParts): Database {
   const { pool, kind } = parts;
-  const named = (name: string | undefined) => (kind === "server" ? name : undefined);
+  const nameOf = (options: QueryOptions | undefined): string | undefined =>
+    parts.prepares && (kind === "server" || options?.embedded === true) ? options?.name : undefined;
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 
   const query: Queryable["query"] = (sql, params, options) =>
-    run(pool, sql, params, named(options?.name));
+    run(pool, sql, params, nameOf(options));
 
   async function transaction<T>(
     work: (tx: Queryable) => Promise<T>,
@@ -111,7 +120,7 @@ export function createDatabase(parts: DatabaseParts): Database {
     try {
       await client.query(begin(options));
       const value = await work({
-        query: (sql, params, extra) => run(client, sql, params, named(extra?.name)),
+        query: (sql, params, extra) => run(client, sql, params, nameOf(extra)),
       });
       const end = await client.query("commit");
       // COMMIT of a transaction in which a statement failed answers ROLLBACK, without an error.

@@ -148,8 +148,42 @@ function take(connection: Connection, length: number): Buffer | undefined {
   return rest.subarray(0, length);
 }
 
+const parse = "P".charCodeAt(0);
+const parseComplete = Buffer.from([0x31, 0, 0, 0, 4]);
+
+/**
+ * Prepared statements belong to the session, so to all connections, while each connection believes it has its own: a
+ * named statement that is prepared already is answered without preparing it again.
+ */
+function createStatements() {
+  const prepared = new Map<string, string>();
+  /** Name and text of a message that prepares a named statement, else undefined. */
+  const read = (message: Uint8Array): { name: string; rest: string } | undefined => {
+    // After type and length; a zero ends the name, which is empty for the unnamed statement.
+    if (message[0] !== parse || message[5] === 0) return undefined;
+    const text = Buffer.from(message.buffer, message.byteOffset, message.length).toString(
+      "latin1",
+      5,
+    );
+    const end = text.indexOf("\0");
+    return { name: text.slice(0, end), rest: text.slice(end + 1) };
+  };
+  return {
+    isPrepared(message: Uint8Array): boolean {
+      const statement = read(message);
+      return statement !== undefined && prepared.get(statement.name) === statement.rest;
+    },
+    /** Notes a statement once the engine has answered that it is prepared. */
+    note(message: Uint8Array, answer: Uint8Array): void {
+      const statement = read(message);
+      if (statement && answer[0] === parseComplete[0]) prepared.set(statement.name, statement.rest);
+    },
+  };
+}
+
 /** Runs cycles one after the other. */
 function createScheduler(engine: Engine) {
+  const statements = createStatements();
   let queue: Cycle[] = [];
   /** The connection whose transaction is open: only its cycles run until it ends. */
   let owner: Connection | undefined;
@@ -161,11 +195,18 @@ function createScheduler(engine: Engine) {
   }
 
   async function run({ connection, messages }: Cycle): Promise<void> {
-    const onRawData = (data: Uint8Array): void => {
-      // The engine reuses its memory: what is written later must be a copy.
-      if (!connection.gone) connection.socket.write(Buffer.from(data));
-    };
-    for (const message of messages) await engine.execProtocolRawStream(message, { onRawData });
+    for (const message of messages) {
+      if (statements.isPrepared(message)) {
+        if (!connection.gone) connection.socket.write(parseComplete);
+        continue;
+      }
+      const onRawData = (data: Uint8Array): void => {
+        if (message[0] === parse) statements.note(message, data);
+        // The engine reuses its memory: what is written later must be a copy.
+        if (!connection.gone) connection.socket.write(Buffer.from(data));
+      };
+      await engine.execProtocolRawStream(message, { onRawData });
+    }
     owner = engine.isInTransaction() ? connection : undefined;
   }
 

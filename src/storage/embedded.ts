@@ -149,6 +149,7 @@ async function openHere(dataDir: string, lock: DataLock, log: Log): Promise<Data
   return createDatabase({
     kind: "embedded",
     pool,
+    prepares: true,
     signals: (database) => createSignals(database, source, log),
     async closeRest() {
       await stopMaintenance();
@@ -168,6 +169,7 @@ function openJoined(place: Place, log: Log): Database {
   return createDatabase({
     kind: "embedded",
     pool: createPool({ ...poolConfig(place), max: 2 }, log),
+    prepares: false,
     signals: (database) => createSignals(database, deaf, log),
     closeRest: () => Promise.resolve(),
   });

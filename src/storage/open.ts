@@ -55,6 +55,7 @@ async function openServer(url: string, options: OpenOptions): Promise<Database> 
   }
   return createDatabase({
     kind: "server",
+    prepares: true,
     pool,
     signals: (database) => createSignals(database, createListener(url, log), log),
     closeRest: () => Promise.resolve(),

@@ -179,7 +179,7 @@ const uniqueViolation = "23505";
 async function insert(database: Database, rows: readonly Queued[]): Promise<void> {
   const params = insertParams(rows);
   try {
-    await database.query(insertSql, params, { name: "requests_insert" });
+    await database.query(insertSql, params, { name: "requests_insert", embedded: true });
   } catch (error) {
     // A row is there already: of an attempt whose answer was lost. To look for each beforehand would cost every batch.
     if ((error as { code?: unknown }).code !== uniqueViolation) throw error;

@@ -39,6 +39,29 @@ describe("connections that share the one session", () => {
     expect(answers.filter((right) => !right)).toEqual([]);
   });
 
+  it("share a statement that is prepared by name; another process keeps to its own, whatever it calls it", async () => {
+    const options = { name: "shared", embedded: true };
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const target = either(index);
+        const sql = target === here ? "select $1::int + 1 as a" : "select $1::int * 2 as a";
+        const rows = await target.query<{ a: number }>(sql, [index], options);
+        return rows[0]!.a - (target === here ? index + 1 : index * 2);
+      }),
+    );
+    expect(answers.filter((difference) => difference !== 0)).toEqual([]);
+    const prepared = await here.query("select name from pg_prepared_statements where name <> ''");
+    expect(prepared).toEqual([{ name: "shared" }]);
+    // One that cannot be prepared is told so each time, and is not taken for prepared.
+    const wrong = { name: "wrong", embedded: true };
+    for (let again = 0; again < 2; again += 1)
+      await expect(here.query("select $1::int from nowhere", [1], wrong)).rejects.toThrow(
+        /nowhere/,
+      );
+    await here.query("create table nowhere (a int)");
+    expect(await here.query("select $1::int from nowhere", [1], wrong)).toEqual([]);
+  });
+
   it("wait for a transaction that another of them has open", async () => {
     await here.query("create table counted (number int not null)");
     await here.query("insert into counted values (0)");
