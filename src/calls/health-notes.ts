@@ -1,21 +1,10 @@
 /** How the attempts of calls that are answered at once reach health: the outcome table's word, and the speed of answers. Design section 7. */
 import { GatewayError } from "../base/errors.ts";
 import type { Health, HealthAttempt } from "../routing/index.ts";
-import { ExchangeError, outcomeOfFailure, type Outcome } from "../upstream/index.ts";
+import { ExchangeError, outcomeOfFailure } from "../upstream/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 import type { CallContext } from "./context.ts";
 import type { Attempt } from "./record.ts";
-
-/** Notes an attempt that gave no answer. */
-export function noteOutcome(
-  health: Health,
-  attempt: HealthAttempt,
-  outcome: Pick<Outcome, "hurtsHealth" | "silent" | "credential">,
-): void {
-  if (outcome.credential !== undefined) health.refused(attempt, outcome.credential);
-  else if (outcome.hurtsHealth) health.failed(attempt, outcome.silent);
-  else health.undecided(attempt);
-}
 
 /**
  * Notes what was thrown while an answer was awaited or read. A stream that broke after its first frame is thrown as an
@@ -24,7 +13,7 @@ export function noteOutcome(
 export function noteThrown(health: Health, attempt: HealthAttempt, thrown: unknown): void {
   const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
   if (cause instanceof ExchangeError || cause instanceof BadAnswerError)
-    noteOutcome(health, attempt, outcomeOfFailure(cause));
+    health.unanswered(attempt, outcomeOfFailure(cause));
   else health.undecided(attempt);
 }
 

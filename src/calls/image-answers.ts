@@ -9,6 +9,7 @@ import {
   askForStream,
   createImageEventReader,
   isEventStream,
+  withRetryAfter,
   type ImageEvent,
   type MediaAnswer,
   type MediaRefusal,
@@ -57,7 +58,8 @@ async function madeOf(
     isEventStream(answer) && answer.status === 200
       ? stateOfEvents(answer.body)
       : target.dialect.readSubmit(answer.status, answer.body, jobAt(context, target));
-  if (state.state !== "succeeded") throw notMade(state);
+  if (state.state !== "succeeded")
+    throw notMade(withRetryAfter(state, answer, context.services.clock.now()));
   const pictures = [];
   for (const [index, result] of state.results.entries()) {
     const picture = await fetchPicture(context, target, result);

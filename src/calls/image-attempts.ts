@@ -7,12 +7,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import type { Credential, MediaOffer, Provider } from "../catalog/index.ts";
 import { errorCodec, type JsonObject } from "../protocols/index.ts";
+import { permits, type Unanswered } from "../routing/index.ts";
 import { notesAt, openUpload } from "../tasks/index.ts";
+import { routingScope } from "../tenancy/index.ts";
 import {
   AskFailure,
   mediaDialect,
   outcomeOfRefusal,
-  pickCredential,
   type AskLimits,
   type MediaAsk,
   type MediaDialect,
@@ -41,6 +42,8 @@ interface FailureParts {
   readonly mayGoOn?: boolean;
   /** The same one may be asked once more. */
   readonly retrySame?: boolean;
+  /** What it says of the provider. Absent: nothing. */
+  readonly health?: Unanswered;
   /** The error's body, where it carries the vendor's own code. */
   readonly body?: object | undefined;
 }
@@ -56,48 +59,90 @@ export class AttemptFailure extends Error {
   }
 }
 
-const attemptsMax = 4;
+/** Providers, and attempts in all: a provider with several credentials may take more than one. */
+const offersMax = 4;
+const attemptsMax = 6;
 const retryPauseMs = 200;
 
+/** What an attempt at a target does. */
+type Work<Answer> = (target: ImageTarget, attempt: Attempt) => Promise<Answer>;
+type Tried<Answer> = { readonly answer: Answer } | AttemptFailure;
+
 /**
- * Asks the offers in order until `work` gives an answer; a single one that fails in passing is asked once more.
+ * Asks the offers in order until `work` gives an answer, each with another credential where one was refused; a single one
+ * that fails in passing is asked once more. Those in trouble are left out, unless nothing else is left.
  * @throws AttemptFailure of the last attempt
  */
 export async function attemptInOrder<Answer>(
   context: ImageContext,
-  work: (target: ImageTarget, attempt: Attempt) => Promise<Answer>,
+  work: Work<Answer>,
 ): Promise<Answer> {
-  const queue = context.prepared.plan.offers.slice(0, attemptsMax);
-  const single = queue.length === 1;
-  for (let index = 0; ; index += 1) {
-    try {
-      return await attemptOnce(context, targetOf(context, queue[index]!), work);
-    } catch (error) {
-      if (!(error instanceof AttemptFailure)) throw error;
-      const { mayGoOn = false, retrySame = false } = error.parts;
-      if (single && index === 0 && retrySame) queue.push(queue[0]!);
-      const isLast = index === queue.length - 1 || context.record.firstTokenMs !== null;
-      if (!mayGoOn || context.gone.aborted || isLast) throw error;
-      if (single) await sleep(retryPauseMs * (0.5 + Math.random()));
+  const { offers } = context.prepared.plan;
+  const isSingle = offers.length === 1;
+  const first = isSingle ? undefined : await attemptEach(context, work, "well");
+  const tried = first ?? (await attemptEach(context, work, "any"));
+  if (tried === undefined) throw notConfigured();
+  if (!(tried instanceof AttemptFailure)) return tried.answer;
+  const { retrySame = false, health } = tried.parts;
+  if (!isSingle || !retrySame || health?.credential?.retryAfterMs !== undefined) throw tried;
+  await sleep(retryPauseMs * (0.5 + Math.random()));
+  const again = await attemptOnce(context, targetOf(context, offers[0]!), work);
+  if (again instanceof AttemptFailure) throw again;
+  return again.answer;
+}
+
+/** Attempts at those that may be asked: the answer, or how the last one failed; undefined where there was none. */
+async function attemptEach<Answer>(
+  context: ImageContext,
+  work: Work<Answer>,
+  which: "well" | "any",
+): Promise<Tried<Answer> | undefined> {
+  const { health } = context.services;
+  let failed: AttemptFailure | undefined;
+  let attempts = 0;
+  for (const offer of context.prepared.plan.offers.slice(0, offersMax)) {
+    if (!mayAttempt(context, offer)) continue;
+    const { provider } = targetOf(context, offer);
+    if (which === "well" && !health.admit(offer, provider)) continue;
+    for (let tries = 1; attempts < attemptsMax; tries += 1) {
+      attempts += 1;
+      const tried = await attemptOnce(context, targetOf(context, offer), work);
+      if (!(tried instanceof AttemptFailure)) return tried;
+      failed = tried;
+      const isOver = context.gone.aborted || context.record.firstTokenMs !== null;
+      if (isOver || failed.parts.mayGoOn !== true) throw failed;
+      // The refused credential is left alone now: what is ready is another one.
+      const isOther = failed.parts.health?.credential === undefined;
+      if (isOther || tries >= provider.credentials.length) break;
+      if (!health.hasCredential(offer, provider)) break;
     }
   }
+  return failed;
+}
+
+/** Whether the caller's scope lets this offer answer, by the configuration of this moment (T74). */
+function mayAttempt({ services, call, prepared }: ImageContext, { provider }: MediaOffer): boolean {
+  return permits(routingScope(call.caller), services.catalog(), prepared.model, provider);
 }
 
 function targetOf({ services }: ImageContext, offer: MediaOffer): ImageTarget {
   const provider = services.catalog().providers.get(offer.provider);
   const dialect = provider && mediaDialect(provider.dialect, "image");
-  if (provider && dialect)
-    return { provider, dialect, offer, credential: pickCredential(provider) };
+  if (!provider || !dialect) throw notConfigured();
+  return { provider, dialect, offer, credential: services.health.credential(offer, provider) };
+}
+
+function notConfigured(): AttemptFailure {
   const message = "The provider of this model is not configured any more.";
   const error = new GatewayError("no_provider_available", message, { retryAfterSeconds: 5 });
-  throw new AttemptFailure({ error, outcome: "not_configured", mayGoOn: true });
+  return new AttemptFailure({ error, outcome: "not_configured", mayGoOn: true });
 }
 
 async function attemptOnce<Answer>(
   { services, record, prepared, call }: ImageContext,
   target: ImageTarget,
-  work: (target: ImageTarget, attempt: Attempt) => Promise<Answer>,
-): Promise<Answer> {
+  work: Work<Answer>,
+): Promise<Tried<Answer>> {
   const started = services.clock.now();
   const { provider, credential, offer } = target;
   const attempt: Attempt = {
@@ -109,19 +154,31 @@ async function attemptOnce<Answer>(
     status: null,
     outcome: "running",
   };
+  const begun = { provider, offer, credential, begunMs: services.health.nowMs() };
   record.attempts.push(attempt);
   record.provider = provider.id;
   record.notes = notesAt(services.catalog(), prepared, offer, call.input.fields);
   try {
     const answer = await work(target, attempt);
     attempt.outcome = "ok";
-    return answer;
+    const durationMs = services.clock.now() - started;
+    const firstTokenMs = durationMs;
+    services.health.succeeded(begun, {
+      stream: false,
+      firstTokenMs,
+      durationMs,
+      outputTokens: undefined,
+    });
+    return { answer };
   } catch (error) {
     const known = error instanceof AskFailure ? failedAsk(error) : error;
-    attempt.outcome = known instanceof AttemptFailure ? known.parts.outcome : "internal_error";
-    const told = known instanceof AttemptFailure ? known.parts.told : undefined;
+    const isKnown = known instanceof AttemptFailure;
+    attempt.outcome = isKnown ? known.parts.outcome : "internal_error";
+    const told = isKnown ? known.parts.told : undefined;
     if (told !== undefined) attempt.message = told.slice(0, 1000);
-    throw known;
+    services.health.unanswered(begun, (isKnown && known.parts.health) || { hurtsHealth: false });
+    if (!isKnown) throw known;
+    return known;
   } finally {
     attempt.duration_ms = services.clock.now() - started;
   }
@@ -153,14 +210,15 @@ export function askAt(
 
 /** An ask that came to no answer. Whoever may have been heard is not asked again. */
 export function failedAsk(failure: AskFailure): AttemptFailure {
-  const parts = { outcome: failure.failure, told: failure.message };
+  const slow = failure.failure.endsWith("_timeout");
+  const health = { hurtsHealth: failure.failure !== "aborted", silent: slow };
+  const parts = { outcome: failure.failure, told: failure.message, health };
   if (!failure.sent) {
     const error = new GatewayError("upstream_error", "The connection to the provider failed.", {
       cause: failure,
     });
     return new AttemptFailure({ ...parts, error, mayGoOn: true, retrySame: true });
   }
-  const slow = failure.failure.endsWith("_timeout");
   const why = slow ? "The provider did not answer in time" : "The provider broke off its answer";
   const error = new GatewayError(
     slow ? "upstream_timeout" : "upstream_error",
@@ -182,19 +240,22 @@ export function notMade(answer: Exclude<MediaState, { state: "succeeded" }> | Me
     "The provider failed to make the picture. Nothing was charged.",
     { shouldRetry: false },
   );
-  return new AttemptFailure({ ...parts, error });
+  return new AttemptFailure({ ...parts, error, health: { hurtsHealth: true } });
 }
 
-const retryAfterSeconds = 5;
+const retryAfterSecondsDefault = 5;
+const retryAfterSecondsMax = 3600;
 
 function refused(refusal: MediaRefusal): AttemptFailure {
   const outcome = outcomeOfRefusal(refusal);
   const { code, message, uncertain, retrySame } = outcome;
-  const parts = { outcome: String(refusal.status), told: refusal.message };
+  const parts = { outcome: String(refusal.status), told: refusal.message, health: outcome };
   if (outcome.blame === "caller") {
     const error = callersError(code, message, refusal.param);
     return new AttemptFailure({ ...parts, error, body: withCode(error, refusal.code) });
   }
+  const told = refusal.retryAfterMs ?? retryAfterSecondsDefault * 1000;
+  const retryAfterSeconds = Math.min(Math.ceil(told / 1000), retryAfterSecondsMax);
   const error = new GatewayError(code as ErrorCode, message, {
     ...(uncertain ? { shouldRetry: false } : {}),
     ...(code === "rate_limit_exceeded" || code === "no_provider_available"

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
+import type { Health } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
 import type { FileUrl, IdempotencyClaim, PreparedMedia } from "../tasks/index.ts";
 import type { Caller } from "../tenancy/index.ts";
@@ -26,6 +27,7 @@ export interface ImageCall {
 export interface ImageServices {
   catalog(): Catalog;
   readonly pools: Pools;
+  readonly health: Health;
   readonly spend: Spend;
   readonly database: Database;
   readonly files: FileStore;

@@ -9,12 +9,16 @@ import { isMediaModel, modelsFor } from "../routing/index.ts";
 import { entryPoints, prepareMedia, type PreparedMedia } from "../tasks/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import { mediaDialect } from "../upstream/index.ts";
-import type { ImageCall } from "./image-context.ts";
+import type { ImageCall, ImageServices } from "./image-context.ts";
 
 /** Prepares a call. @throws GatewayError 400 or 403 with what refuses it */
-export function prepareImage(catalog: Catalog, call: ImageCall): PreparedMedia {
+export function prepareImage(
+  { health, ...services }: Pick<ImageServices, "catalog" | "health">,
+  call: ImageCall,
+): PreparedMedia {
+  const catalog = services.catalog();
   const { caller, input, model = defaultModel(catalog, call) } = call;
-  const about = { catalog, caller, model, input };
+  const about = { catalog, health, caller, model, input };
   const dialectOf = ({ provider }: MediaOffer) =>
     mediaDialect(catalog.providers.get(provider)!.dialect, "image")!;
   const isSlow = (offer: MediaOffer) =>

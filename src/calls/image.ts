@@ -77,7 +77,7 @@ async function begin(
   call: ImageCall,
   { reply, record }: Pick<ImageContext, "reply" | "record">,
 ): Promise<ImageContext> {
-  const prepared = prepareImage(services.catalog(), call);
+  const prepared = prepareImage(services, call);
   record.model = prepared.model;
   record.plan = prepared.plan.explanation;
   record.notes = prepared.notes;

@@ -19,7 +19,7 @@ import {
 import { mayAttempt } from "./attempt-rules.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 import type { CallContext } from "./context.ts";
-import { noteOutcome, noteSuccess, noteThrown } from "./health-notes.ts";
+import { noteSuccess, noteThrown } from "./health-notes.ts";
 import type { Candidate } from "./prepare.ts";
 import type { Attempt } from "./record.ts";
 
@@ -123,7 +123,7 @@ async function attemptOnce(
     attempt.status = exchange.status;
     if (exchange.status < 200 || exchange.status > 299) {
       const outcome = await refusal(context, exchange, attempt, candidate);
-      noteOutcome(services.health, begun, outcome);
+      services.health.unanswered(begun, outcome);
       return outcome;
     }
     await read(context, exchange, candidate);

@@ -127,6 +127,7 @@ async function build(
   let address = "";
   const media = openMedia({
     environment,
+    health,
     catalog,
     database,
     files,

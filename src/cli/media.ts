@@ -1,6 +1,7 @@
 /** What image and video calls need beside the rest of the gateway: the task engine and the deliverer of callbacks. */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { Health } from "../routing/index.ts";
 import type { Database, FileStore, RequestLog } from "../storage/index.ts";
 import {
   createDeliverer,
@@ -31,6 +32,7 @@ interface MediaOptions {
   readonly files: FileStore;
   readonly secrets: Secrets;
   readonly pools: Pools;
+  readonly health: Health;
   readonly requestLog: RequestLog;
   readonly clock: Clock;
   readonly log: Log;
@@ -73,6 +75,7 @@ export function openMedia(options: MediaOptions): Media {
     files,
     catalog: () => catalog.current(),
     pools: options.pools,
+    health: options.health,
     allowPrivateAddresses: environment.allowPrivateAddresses,
     queue: settings.limits.queue,
     retentionMs,

@@ -39,6 +39,15 @@ export const steadyHealthRules: HealthRules = {
   },
 };
 
+/** What the outcome table says of an attempt without an answer. */
+export interface Unanswered {
+  readonly hurtsHealth: boolean;
+  /** The provider let its caller wait for nothing. */
+  readonly silent?: boolean | undefined;
+  /** Present where it was the credential that was refused: not the provider's failure. */
+  readonly credential?: CredentialRefusal | undefined;
+}
+
 /** An attempt as health hears of it. */
 export interface HealthAttempt {
   readonly provider: Provider;
@@ -144,16 +153,16 @@ export class Health {
     if (call !== undefined) speed.add(call, nowMs);
   }
 
-  /** The provider failed; `silent` where it let its caller wait for nothing. */
-  failed(attempt: HealthAttempt, silent: boolean): void {
-    this.of(attempt.offer).circuit.failed(attempt.begunMs, this.nowMs(), silent);
-  }
-
-  /** The provider refused the key it was asked with: not its failure, but the key is left alone for a while. */
-  refused(attempt: HealthAttempt, refusal: CredentialRefusal): void {
-    const { provider, offer, credential } = attempt;
-    this.of(offer).circuit.undecided();
-    this.#credentials.refused(useOf(provider, offer), credential.id, refusal, this.nowMs());
+  /** The attempt gave no answer: the provider is at fault, or the key, which is then left alone for a while, or neither. */
+  unanswered(attempt: HealthAttempt, outcome: Unanswered): void {
+    const { provider, offer, credential, begunMs } = attempt;
+    const { circuit } = this.of(offer);
+    const nowMs = this.nowMs();
+    if (outcome.credential !== undefined) {
+      circuit.undecided();
+      this.#credentials.refused(useOf(provider, offer), credential.id, outcome.credential, nowMs);
+    } else if (outcome.hurtsHealth) circuit.failed(begunMs, nowMs, outcome.silent === true);
+    else circuit.undecided();
   }
 
   /** The attempt says nothing of the provider: its caller's mistake, or the caller left. */

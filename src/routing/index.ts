@@ -5,7 +5,7 @@ export {
   steadyHealthRules,
   type HealthAttempt,
   type HealthRules,
-  type ServedModel,
+  type Unanswered,
 } from "./health.ts";
 export { parseModelId, type ParsedModelId, type Strategy } from "./model-id.ts";
 export {
@@ -14,6 +14,7 @@ export {
   openScope,
   permits,
   type CallableModel,
+  type Constraints,
   type RoutingScope,
 } from "./scope.ts";
 export {

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { NanoUsd } from "../base/money.ts";
 import { noUsage } from "../base/usage.ts";
 import { priceUsage, type Offer, type TextPrice } from "../catalog/index.ts";
-import type { Health } from "./health.ts";
+import type { Health, ServedModel } from "./health.ts";
 import type { Strategy } from "./model-id.ts";
 
 export interface OrderInput<Kind extends Offer = Offer> {
@@ -41,18 +41,29 @@ const compare = (left: bigint, right: bigint): number => {
   return left < right ? -1 : 1;
 };
 
+interface Drawn {
+  readonly offer: ServedModel;
+  readonly price: NanoUsd;
+  readonly health: Health | undefined;
+  readonly random: () => number;
+}
+
 /**
- * Shuffles by weight, without replacement: the smallest of `-ln(u) / weight` goes first, which picks each offer
- * first with a probability proportional to its weight. Half the price is four times the weight, and half the calls
- * failing is a quarter of it.
+ * A draw by weight: of several, the least score is of each with a probability proportional to its weight. Half the price is
+ * four times the weight, and half the calls failing a quarter of it.
  */
+export function drawnScore({ offer, price, health, random }: Drawn): number {
+  const failing = health?.of(offer).circuit.failureShare(health.nowMs()) ?? 0;
+  const dear = Math.max(Number(price), 1) / Math.max(1 - failing, 0.01);
+  return -Math.log(1 - random()) * dear * dear;
+}
+
+/** Shuffles by weight, without replacement. */
 function weighted<Kind extends Offer>({ offers, random, health }: OrderInput<Kind>): Kind[] {
-  const nowMs = health?.nowMs() ?? 0;
   return offers
     .map((offer) => {
-      const failing = health?.of(offer).circuit.failureShare(nowMs) ?? 0;
-      const price = Math.max(Number(standardPrice(offer.price)), 1) / Math.max(1 - failing, 0.01);
-      return { offer, score: -Math.log(1 - random()) * price * price };
+      const price = standardPrice(offer.price);
+      return { offer, score: drawnScore({ offer, price, health, random }) };
     })
     .sort((left, right) => left.score - right.score)
     .map(({ offer }) => offer);
@@ -73,9 +84,15 @@ function directFirst<Kind extends Offer>(
 const exploredShare = 0.1;
 
 /** What a strategy measures an offer by, the least first; undefined where it was not measured lately. */
-function measureOf(strategy: "latency" | "throughput", input: OrderInput, nowMs: number) {
-  const { health, stream = false } = input;
-  return (offer: Offer): number | undefined => {
+export function measureOf(
+  strategy: "latency" | "throughput",
+  {
+    health,
+    stream = false,
+  }: { readonly health?: Health | undefined; readonly stream?: boolean | undefined },
+): (offer: ServedModel) => number | undefined {
+  const nowMs = health?.nowMs() ?? 0;
+  return (offer) => {
     const speed = health?.of(offer).speed;
     if (strategy === "latency") return speed?.firstTokenMs(stream, nowMs);
     const tokens = speed?.tokensPerSecond(stream, nowMs);
@@ -83,20 +100,22 @@ function measureOf(strategy: "latency" | "throughput", input: OrderInput, nowMs:
   };
 }
 
-/** By what was measured. Those without a measurement follow, and now and then one of them leads, to get one. */
-function measured<Kind extends Offer>(
-  input: OrderInput<Kind>,
-  strategy: "latency" | "throughput",
+/** By a measure. What was not measured follows, and now and then one of it leads, to get a measurement. */
+export function byMeasure<Kind>(
+  items: readonly Kind[],
+  measure: (item: Kind) => number | undefined,
+  random: () => number,
 ): Kind[] {
-  const balanced = directFirst(weighted(input), input.protocol);
-  const measure = measureOf(strategy, input, input.health?.nowMs() ?? 0);
-  const known = balanced.filter((offer) => measure(offer) !== undefined);
-  if (known.length === 0) return balanced;
+  const known = items.filter((item) => measure(item) !== undefined);
+  if (known.length === 0) return [...items];
   known.sort((left, right) => measure(left)! - measure(right)!);
-  const unknown = balanced.filter((offer) => measure(offer) === undefined);
-  const explored = unknown.length > 0 && input.random() < exploredShare ? 1 : 0;
+  const unknown = items.filter((item) => measure(item) === undefined);
+  const explored = unknown.length > 0 && random() < exploredShare ? 1 : 0;
   return [...unknown.slice(0, explored), ...known, ...unknown.slice(explored)];
 }
+
+const balanced = <Kind extends Offer>(input: OrderInput<Kind>): Kind[] =>
+  directFirst(weighted(input), input.protocol);
 
 function byStrategy<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
   const { offers, protocol, strategy } = input;
@@ -107,9 +126,9 @@ function byStrategy<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
       );
     case "latency":
     case "throughput":
-      return measured(input, strategy);
+      return byMeasure(balanced(input), measureOf(strategy, input), input.random);
     case "balanced":
-      return directFirst(weighted(input), protocol);
+      return balanced(input);
   }
 }
 

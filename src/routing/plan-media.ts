@@ -6,7 +6,10 @@ import { GatewayError } from "../base/errors.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Catalog, ImageModel, MediaOffer, VideoModel } from "../catalog/index.ts";
 import type { ParsedModelId, Strategy } from "./model-id.ts";
-import { modelAllowed, providerExclusion, type RoutingScope } from "./scope.ts";
+import type { Health } from "./health.ts";
+import { lineUp } from "./line-up.ts";
+import { byMeasure, drawnScore, measureOf } from "./order.ts";
+import { modelAllowed, providerExclusion, type Constraints, type RoutingScope } from "./scope.ts";
 
 type MediaModel = ImageModel | VideoModel;
 
@@ -70,6 +73,8 @@ export interface MediaPlanInput extends MediaTarget {
   readonly bound: (offer: MediaOffer) => NanoUsd;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** How the providers are doing. Absent: nothing is known of any. */
+  readonly health?: Health | undefined;
   /** Why an offer cannot serve this request, for what only the caller of this function knows. */
   readonly exclusion?: (offer: MediaOffer) => string | undefined;
 }
@@ -78,6 +83,8 @@ export interface MediaPlan {
   /** Never empty; the first is tried first. */
   readonly offers: readonly MediaOffer[];
   readonly explanation: MediaExplanation;
+  /** What the caller's layers allow: it holds for attempts that are made later, too (T74). */
+  readonly constraints: Constraints;
 }
 
 function strategyOf({ parsed, scope }: MediaTarget) {
@@ -99,19 +106,44 @@ function exclusionOf(input: MediaPlanInput, offer: MediaOffer): string | undefin
   return providerExclusion(input.scope, provider) ?? input.exclusion?.(offer);
 }
 
-interface Row {
-  readonly offer: MediaOffer;
-  readonly bound: NanoUsd;
-  readonly score: number;
+/**
+ * By price, or by a draw in which half the price is four times the weight, or by how long calls took (throughput is not
+ * measured of media); the preferred first.
+ */
+function inOrder(
+  offers: readonly MediaOffer[],
+  strategy: Strategy,
+  input: MediaPlanInput,
+): MediaOffer[] {
+  const { bound, random, health } = input;
+  const rows = offers.map((offer) => {
+    const price = bound(offer);
+    const score = strategy === "price" ? 0 : drawnScore({ offer, price, health, random });
+    return { offer, price, score };
+  });
+  rows.sort((left, right) => left.score - right.score || Number(left.price - right.price));
+  const drawn = rows.map(({ offer }) => offer);
+  const sorted =
+    strategy === "latency" ? byMeasure(drawn, measureOf(strategy, input), random) : drawn;
+  const leads = ({ provider }: MediaOffer) => input.scope.preferredProviders.includes(provider);
+  return [...sorted.filter(leads), ...sorted.filter((offer) => !leads(offer))];
 }
 
-/** By price, or by a weighted draw in which half the price is four times the weight; the preferred first. */
-function inOrder(rows: readonly Row[], strategy: Strategy, preferred: readonly string[]): Row[] {
-  const byPrice = (left: Row, right: Row) => Number(left.bound - right.bound);
-  const drawn = (left: Row, right: Row) => left.score - right.score;
-  const sorted = rows.toSorted(strategy === "price" ? byPrice : drawn);
-  const leads = ({ offer }: Row) => preferred.includes(offer.provider);
-  return [...sorted.filter(leads), ...sorted.filter((row) => !leads(row))];
+/** The offers that the constraints and the request's own pin leave. @throws GatewayError */
+function narrowed(
+  { model, parsed }: MediaPlanInput,
+  rows: readonly { readonly offer: MediaOffer; readonly excluded: string | undefined }[],
+): MediaOffer[] {
+  const allowed = rows.filter(({ excluded }) => excluded === undefined).map(({ offer }) => offer);
+  if (allowed.length === 0) {
+    const message = `No provider of the model "${model.id}" can serve this request inside the routing scope of this key.`;
+    throw new GatewayError("model_not_allowed", message, { param: "model" });
+  }
+  if (parsed.provider === undefined) return allowed;
+  const pinned = allowed.filter(({ provider }) => provider === parsed.provider);
+  if (pinned.length > 0) return pinned;
+  const message = `The provider "${parsed.provider}" does not serve the model "${model.id}" to this key.`;
+  throw new GatewayError("provider_not_found", message, { param: "model" });
 }
 
 /**
@@ -119,46 +151,40 @@ function inOrder(rows: readonly Row[], strategy: Strategy, preferred: readonly s
  * @throws GatewayError `model_not_allowed` (403), `routing_locked` or `provider_not_found` (400)
  */
 export function planMedia(input: MediaPlanInput): MediaPlan {
-  const { model, parsed, scope, catalog } = input;
+  const { model, parsed, scope, catalog, health } = input;
   const { strategy, source } = strategyOf(input);
   const rows = model.offers.map((offer) => ({ offer, excluded: exclusionOf(input, offer) }));
-  const allowed = rows.filter(({ excluded }) => excluded === undefined).map(({ offer }) => offer);
-  if (allowed.length === 0) {
-    const message = `No provider of the model "${model.id}" can serve this request inside the routing scope of this key.`;
-    throw new GatewayError("model_not_allowed", message, { param: "model" });
-  }
-  const pinned =
-    parsed.provider === undefined
-      ? allowed
-      : allowed.filter(({ provider }) => provider === parsed.provider);
-  if (pinned.length === 0) {
-    const message = `The provider "${parsed.provider}" does not serve the model "${model.id}" to this key.`;
-    throw new GatewayError("provider_not_found", message, { param: "model" });
-  }
-  const scored = pinned.map((offer): Row => {
-    const bound = input.bound(offer);
-    const price = Math.max(Number(bound), 1);
-    return { offer, bound, score: -Math.log(1 - input.random()) * price * price };
+  const candidates = narrowed(input, rows);
+  const lined = lineUp(candidates, {
+    health,
+    providers: catalog.providers,
+    order: (offers) => ({ offers: inOrder(offers, strategy, input) }),
+    draw: input.random,
   });
-  const ordered = inOrder(scored, strategy, scope.preferredProviders);
-  const bounds = new Map(scored.map(({ offer, bound }) => [offer, bound]));
+  const whyNot = (offer: MediaOffer, excluded: string | undefined): string | undefined =>
+    excluded ??
+    lined.excluded?.get(offer) ??
+    (candidates.includes(offer) ? undefined : "not the provider the request names");
+  const explained = ({ offer, excluded }: (typeof rows)[number]): ExplainedMediaOffer => {
+    const why = whyNot(offer, excluded);
+    return {
+      provider: offer.provider,
+      tier: catalog.providers.get(offer.provider)?.tier ?? "unknown",
+      ...(why === undefined ? { bound_nano: String(input.bound(offer)) } : { excluded: why }),
+    };
+  };
+  const { modelAllowlists, supplyTiers, pinnedProviders } = scope;
   return {
-    offers: ordered.map(({ offer }) => offer),
+    offers: lined.offers,
+    constraints: { modelAllowlists, supplyTiers, pinnedProviders },
     explanation: {
       model: model.id,
       entry_point: input.entryPoint,
       strategy,
       strategy_source: source,
       ...(parsed.provider === undefined ? {} : { pinned_by_request: parsed.provider }),
-      offers: rows.map(({ offer, excluded }) => ({
-        provider: offer.provider,
-        tier: catalog.providers.get(offer.provider)?.tier ?? "unknown",
-        ...(bounds.has(offer) ? { bound_nano: String(bounds.get(offer)) } : {}),
-        ...(bounds.has(offer)
-          ? {}
-          : { excluded: excluded ?? "not the provider the request names" }),
-      })),
-      order: ordered.map(({ offer }) => offer.provider),
+      offers: rows.map(explained),
+      order: lined.offers.map(({ provider }) => provider),
     },
   };
 }

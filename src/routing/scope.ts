@@ -32,6 +32,9 @@ export interface RoutingScope {
   readonly locked: boolean;
 }
 
+/** The part of a scope that nothing may go beyond. */
+export type Constraints = Pick<RoutingScope, "modelAllowlists" | "supplyTiers" | "pinnedProviders">;
+
 /** The scope of a caller nothing constrains. */
 export const openScope: RoutingScope = {
   modelAllowlists: [],
@@ -58,7 +61,7 @@ export function providerExclusion(scope: RoutingScope, provider: Provider): stri
 
 /** Whether a scope lets a provider serve a model, by the configuration as it is now: asked again for every attempt (T74). */
 export function permits(
-  scope: Pick<RoutingScope, "modelAllowlists" | "supplyTiers" | "pinnedProviders">,
+  scope: Constraints,
   catalog: Catalog,
   modelId: string,
   providerId: string,

@@ -3,9 +3,11 @@
  * after a crash an outcome that nobody knows is known to be unknown: such a job is never sent again (T81).
  * Design section 6.
  */
+import { permits, type HealthAttempt } from "../routing/index.ts";
 import {
   AskFailure,
   outcomeOfRefusal,
+  withRetryAfter,
   type MediaRefusal,
   type MediaState,
 } from "../upstream/index.ts";
@@ -24,22 +26,34 @@ const roundPausesMs = [500, 2_000] as const;
 type Answer =
   | MediaState
   | MediaRefusal
-  | { readonly state: "unsent" | "unknown"; readonly message: string };
+  | { readonly state: "unsent" | "unknown"; readonly message: string; readonly silent: boolean };
 
 /** Asks the next vendor, and writes down what came of it. */
 export async function askStep(services: TaskServices, job: Job): Promise<void> {
   const target = nextTarget(services, job);
-  if (!target) {
-    const message = "The provider of this task is not configured any more.";
+  if (!target || !mayAsk(services, job, target)) {
+    const message = "No provider of this task is available.";
     return tryNext(services, job, { code: "no_provider_available", message });
   }
   await services.at("ask.claimed");
   const asked = await intend(services, job, target);
   if (!asked) return;
   await services.at("ask.intended");
+  const begunMs = services.health.nowMs();
   const answer = await put(services, asked, target);
   await services.at("ask.answered");
+  noteHealth(services, { ...target, begunMs }, answer);
   await note(services, asked, { target, answer });
+}
+
+/**
+ * Whether this provider may be asked now: what the caller's layers allowed when the task was submitted holds for every
+ * attempt, by the tiers of today (T74); and while others have not had their turn, those in trouble are passed over.
+ */
+function mayAsk(services: TaskServices, job: Job, { offer, provider }: Target): boolean {
+  if (!permits(job.constraints, services.catalog(), job.model, provider.id)) return false;
+  const isFirstRound = job.offers.length > 1 && job.attempt < job.offers.length;
+  return !isFirstRound || services.health.admit(offer, provider);
 }
 
 /** Ends a task of which nobody knows whether a vendor has it. */
@@ -89,6 +103,15 @@ async function intend(services: TaskServices, job: Job, target: Target): Promise
     : undefined;
 }
 
+/** Tells health what came of an attempt; how long the job takes is not known yet. */
+function noteHealth(services: TaskServices, attempt: HealthAttempt, answer: Answer): void {
+  const { health } = services;
+  if (answer.state === "refused") health.unanswered(attempt, outcomeOfRefusal(answer));
+  else if (answer.state === "unsent" || answer.state === "unknown")
+    health.unanswered(attempt, { hurtsHealth: true, silent: answer.silent });
+  else health.succeeded(attempt);
+}
+
 async function put(services: TaskServices, job: Job, target: Target): Promise<Answer> {
   const { dialect, provider, credential, offer } = target;
   const work = {
@@ -99,11 +122,13 @@ async function put(services: TaskServices, job: Job, target: Target): Promise<An
   };
   try {
     const request = dialect.submit(provider, credential.apiKey, work);
-    const { status, body } = await askTarget(services, target, request);
-    return dialect.readSubmit(status, body, work);
+    const answer = await askTarget(services, target, request);
+    const read = dialect.readSubmit(answer.status, answer.body, work);
+    return withRetryAfter(read, answer, services.clock.now());
   } catch (error) {
     if (!(error instanceof AskFailure)) throw error;
-    return { state: error.sent ? "unknown" : "unsent", message: error.message };
+    const silent = error.failure.endsWith("_timeout");
+    return { state: error.sent ? "unknown" : "unsent", message: error.message, silent };
   }
 }
 
@@ -125,9 +150,11 @@ async function note(
       await endTask(services, told("failed", answer.message), failed(answer.code, answer.message));
       return;
     case "refused": {
-      const { blame, code, message, uncertain } = outcomeOfRefusal(answer);
+      const { blame, code, message, uncertain, credential } = outcomeOfRefusal(answer);
       const attempted = told(`${answer.status}`, answer.message);
       if (uncertain) return endUncertain(services, attempted);
+      if (credential && hasAnotherKey(services, attempted, target))
+        return again(services, attempted);
       if (blame === "provider") return tryNext(services, attempted, { code, message });
       await endTask(services, attempted, failed(code, message));
       return;
@@ -164,6 +191,21 @@ async function taken(services: TaskServices, job: Job, id: string | undefined): 
     ),
   );
   services.due(dueMs);
+  await services.at("ask.noted");
+}
+
+/** The refused key is left alone now: whether another one of the provider is ready, and has not had its turn. */
+function hasAnotherKey({ health }: TaskServices, job: Job, { offer, provider }: Target): boolean {
+  const asked = job.attempts.filter((attempt) => attempt.provider === provider.id).length;
+  return asked < provider.credentials.length && health.hasCredential(offer, provider);
+}
+
+/** The same offer once more, at once, with another key. */
+async function again(services: TaskServices, job: Job): Promise<void> {
+  const nowMs = services.clock.now();
+  const change = { ...dueAt(nowMs), asking: false, attempts: JSON.stringify(job.attempts) };
+  await persistently(() => writeJob(services.database, job, change, { nowMs }));
+  services.due(nowMs);
   await services.at("ask.noted");
 }
 

@@ -1,6 +1,6 @@
 /** One attempt's parts: who is asked, with which key, in which dialect; and what is noted of it. */
 import type { Credential, MediaOffer, Provider } from "../catalog/index.ts";
-import { ask, mediaDialect, pickCredential } from "../upstream/index.ts";
+import { ask, mediaDialect } from "../upstream/index.ts";
 import type { AskLimits, MediaAsk, MediaDialect } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import type { Job } from "./rows.ts";
@@ -22,7 +22,8 @@ export function nextTarget(services: TaskServices, job: Job): Target | undefined
   const offer = offerOf(job);
   const provider = services.catalog().providers.get(offer.provider);
   const dialect = provider && mediaDialect(provider.dialect, job.kind);
-  return provider && dialect && { provider, dialect, offer, credential: pickCredential(provider) };
+  if (!provider || !dialect) return undefined;
+  return { provider, dialect, offer, credential: services.health.credential(offer, provider) };
 }
 
 /** Who has taken the job, with the key it was asked with (T84); undefined where the configuration does not have it any more. */

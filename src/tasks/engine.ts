@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { QueueLimits } from "../ledger/index.ts";
 import type { Upload } from "../media/index.ts";
+import type { Health } from "../routing/index.ts";
 import type { Database, FileStore, Log, RequestRow } from "../storage/index.ts";
 import type { Pools } from "../upstream/index.ts";
 
@@ -38,6 +39,7 @@ export interface TaskServices {
   readonly log: Log;
   readonly catalog: () => Catalog;
   readonly pools: Pools;
+  readonly health: Health;
   readonly files: FileStore;
   /** Callbacks, material and results may be at loopback and private addresses. */
   readonly allowPrivateAddresses: boolean;

@@ -41,7 +41,7 @@ export async function insertFinished(tx: Queryable, finished: Finished): Promise
     status: "succeeded",
     request: JSON.stringify(prepared.request),
     notes: JSON.stringify(noteSentences(finished.notes)),
-    plan: JSON.stringify(storedPlan(prepared.plan.offers, prepared.plan.explanation)),
+    plan: JSON.stringify(storedPlan(prepared.plan)),
     attempts: JSON.stringify(finished.attempts),
     provider: last?.provider ?? null,
     credential: last?.credential ?? null,

@@ -12,7 +12,13 @@ import {
   type MediaInput,
   type MediaRequest,
 } from "../media/index.ts";
-import { mediaModel, parseModelId, planMedia, type MediaPlan } from "../routing/index.ts";
+import {
+  mediaModel,
+  parseModelId,
+  planMedia,
+  type Health,
+  type MediaPlan,
+} from "../routing/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
 import { lostFields, mediaDialect } from "../upstream/index.ts";
 import type { Task } from "./types.ts";
@@ -40,6 +46,7 @@ export interface PreparedMedia {
 
 interface PrepareInput {
   readonly catalog: Catalog;
+  readonly health: Health;
   readonly caller: Caller;
   /** As the caller wrote it, suffix included. */
   readonly model: string;
@@ -51,6 +58,7 @@ interface PrepareInput {
 /** Prepares a call. @throws GatewayError 400, 403 or 404 with what refuses it */
 export function prepareMedia({
   catalog,
+  health,
   caller,
   model,
   input,
@@ -70,6 +78,7 @@ export function prepareMedia({
     model: found,
     bound: (offer) => priceMedia(offer.price, usage),
     random: Math.random,
+    health,
     exclusion: (offer) => {
       const { dialect } = catalog.providers.get(offer.provider)!;
       if (!mediaDialect(dialect, found.kind)) return `its dialect has no ${found.kind}s`;

@@ -3,6 +3,7 @@ import { assert } from "../base/assert.ts";
 import type { MediaOffer, MediaPrice } from "../catalog/index.ts";
 import type { MediaRequest, MediaUsage } from "../media/index.ts";
 import type { Queryable } from "../storage/index.ts";
+import { openScope, type Constraints, type MediaPlan } from "../routing/index.ts";
 import type { TaskStatus } from "./states.ts";
 import type { Artifact, Task, TaskAttempt, TaskError } from "./types.ts";
 
@@ -11,6 +12,8 @@ export interface Job extends Task {
   /** Never empty; `attempt` is the one that is tried or under way. */
   readonly offers: readonly MediaOffer[];
   readonly explanation: unknown;
+  /** What the caller's layers allowed when it was submitted; holds for every attempt (T74). */
+  readonly constraints: Constraints;
   readonly attempt: number;
   readonly credential: string | null;
   /** What the vendor calls the job; null until it has taken it. */
@@ -68,10 +71,12 @@ export interface StoredPlan {
     readonly price: string;
   }[];
   readonly explanation: unknown;
+  /** What the caller's layers allowed then; absent in rows of older versions. */
+  readonly constraints?: Constraints;
 }
 
 /** A plan as it is stored. */
-export function storedPlan(offers: readonly MediaOffer[], explanation: unknown): StoredPlan {
+export function storedPlan({ offers, explanation, constraints }: MediaPlan): StoredPlan {
   assert(offers.length > 0, "a task has at least one offer");
   return {
     offers: offers.map((offer) => ({
@@ -83,6 +88,7 @@ export function storedPlan(offers: readonly MediaOffer[], explanation: unknown):
       ),
     })),
     explanation,
+    constraints,
   };
 }
 
@@ -145,6 +151,7 @@ export function toJob(row: TaskRow): Job {
       price: readPrice(offer.price),
     })),
     explanation: row.plan.explanation,
+    constraints: row.plan.constraints ?? openScope,
     attempt: row.attempt,
     credential: row.credential,
     upstreamId: row.upstream_id,

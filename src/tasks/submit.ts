@@ -81,7 +81,7 @@ async function keepUploads(tx: Queryable, { caller, input }: SubmitInput, taskId
 
 function prepare(services: TaskServices, { caller, model, input }: SubmitInput): PreparedMedia {
   const catalog = services.catalog();
-  const prepared = prepareMedia({ catalog, caller, model, input });
+  const prepared = prepareMedia({ catalog, health: services.health, caller, model, input });
   const notes = notesAt(catalog, prepared, prepared.plan.offers[0]!, input.fields);
   return { ...prepared, notes };
 }
@@ -142,7 +142,7 @@ async function insert(tx: Queryable, accepted: Accepted): Promise<void> {
     form: input.input.form,
     request: JSON.stringify(prepared.request),
     notes: JSON.stringify(noteSentences(prepared.notes)),
-    plan: JSON.stringify(storedPlan(prepared.plan.offers, prepared.plan.explanation)),
+    plan: JSON.stringify(storedPlan(prepared.plan)),
     reserved_nano: prepared.boundNano,
     webhook_url: input.webhookUrl ?? null,
     due_at: new Date(nowMs),

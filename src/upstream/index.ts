@@ -24,6 +24,5 @@ export {
   type RefusedCredential,
 } from "./outcome.ts";
 export { retryAfterMsOf } from "./retry-after.ts";
-export { pickCredential } from "./credential.ts";
 export { createPools, type Pools } from "./pools.ts";
 export * from "./media/index.ts";

@@ -4,6 +4,8 @@
  * design.md section 7; the statuses are read by the one table in ../outcome.ts.
  */
 import { outcomeOfStatus, type RefusedCredential } from "../outcome.ts";
+import { retryAfterMsOf } from "../retry-after.ts";
+import type { MediaAnswer } from "./ask.ts";
 import type { MediaRefusal, MediaState } from "./types.ts";
 
 /** What a refusal means. */
@@ -47,9 +49,21 @@ const uncertainStatuses: ReadonlySet<number> = new Set([408, 499, 502, 504, 520,
 /** Not the account as a whole, but this model or endpoint of the provider is not ours to call: our configuration. */
 const notOurModel = /^(model|invalid_?endpoint|operation_?denied)/i;
 
-/** Reads a refusal. `retryAfterMs`: how long the vendor asked to be left alone, where it did. */
-export function outcomeOfRefusal(refusal: MediaRefusal, retryAfterMs?: number): RefusalOutcome {
-  const { status, code = "", message, param } = refusal;
+/** What a dialect read of an answer, and what its headers say beside it. */
+export function withRetryAfter<Read extends MediaState | MediaRefusal>(
+  read: Read,
+  { headers }: Pick<MediaAnswer, "headers">,
+  nowMs: number,
+): Read {
+  const header = headers["retry-after"];
+  return read.state === "refused" && typeof header === "string"
+    ? { ...read, retryAfterMs: retryAfterMsOf(header, nowMs) }
+    : read;
+}
+
+/** Reads a refusal. */
+export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
+  const { status, code = "", message, param, retryAfterMs } = refusal;
   const uncertain = uncertainStatuses.has(status) || status < 400;
   if (aboutUs(code, message)) {
     const setup = notOurModel.test(code);

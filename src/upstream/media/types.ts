@@ -73,6 +73,8 @@ export interface MediaRefusal {
   readonly code?: string | undefined;
   readonly message: string;
   readonly param?: string | undefined;
+  /** How long the vendor asks to be left alone, where its headers say so. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 export interface MediaDialect {
