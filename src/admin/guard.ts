@@ -89,3 +89,11 @@ export function visibilityOf(actor: Actor, action: Action): Visibility {
     userId: actor.userId,
   };
 }
+
+/** The organizations somebody sees by the right `action`; undefined: all of them. */
+export function organizationIdsOf(actor: Actor, action: Action): string[] | undefined {
+  const { everything, workspaceIds } = visibilityOf(actor, action);
+  if (everything) return undefined;
+  const ids = workspaceIds.map((id) => actor.memberships.get(id)?.organizationId ?? null);
+  return [...new Set(ids.filter((id) => id !== null))];
+}

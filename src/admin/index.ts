@@ -4,8 +4,22 @@ export { openAdminToken } from "./admin-token.ts";
 export { listAudit, renderAudit, writeAudit, type AuditEntry } from "./audit.ts";
 export { createActors, type Actors } from "./authenticate.ts";
 export { etagOf } from "./etag.ts";
-export { insufficient, mayDo, permit, visibilityOf, type Place } from "./guard.ts";
-export { keyKind, tokenKind } from "./kinds.ts";
+export {
+  insufficient,
+  mayDo,
+  organizationIdsOf,
+  permit,
+  visibilityOf,
+  type Place,
+} from "./guard.ts";
+export {
+  keyKind,
+  memberKind,
+  organizationKind,
+  signingSecretKind,
+  tokenKind,
+  workspaceKind,
+} from "./kinds.ts";
 export {
   changeObject,
   createObject,

@@ -1,7 +1,56 @@
 /** The objects of the management API as the guard, the entity tags and the audit log see them. */
-import { renderKeySettings, type KeyRecord } from "../tenancy/index.ts";
+import {
+  renderKeySettings,
+  renderRouting,
+  renderSpendCaps,
+  type KeyRecord,
+  type Member,
+  type Organization,
+  type SigningSecret,
+  type Workspace,
+} from "../tenancy/index.ts";
 import type { Kind } from "./objects.ts";
 import type { AdminToken } from "./tokens.ts";
+
+export const organizationKind: Kind<Organization> = {
+  type: "organization",
+  what: "organization",
+  id: (organization) => organization.id,
+  place: (organization) => ({ organizationId: organization.id }),
+  view: ({ name, modelAllowlist, routing }) => ({
+    name,
+    model_allowlist: modelAllowlist,
+    routing: renderRouting(routing),
+  }),
+};
+
+export const workspaceKind: Kind<Workspace> = {
+  type: "workspace",
+  what: "workspace",
+  id: (workspace) => workspace.id,
+  place: (workspace) => ({ workspaceId: workspace.id, organizationId: workspace.organizationId }),
+  view: (workspace) => ({
+    organization_id: workspace.organizationId,
+    name: workspace.name,
+    status: workspace.status,
+    spend_caps: renderSpendCaps(workspace.spendCaps),
+    model_allowlist: workspace.modelAllowlist,
+    routing: renderRouting(workspace.routing),
+  }),
+};
+
+export const memberKind: Kind<Member> = {
+  type: "member",
+  what: "member",
+  id: (member) => member.userId,
+  place: (member) => ({ workspaceId: member.workspaceId, ownerId: member.userId }),
+  view: ({ workspaceId, userId, role, spendCaps }) => ({
+    workspace_id: workspaceId,
+    user_id: userId,
+    role,
+    spend_caps: renderSpendCaps(spendCaps),
+  }),
+};
 
 export const keyKind: Kind<KeyRecord> = {
   type: "api_key",
@@ -9,6 +58,15 @@ export const keyKind: Kind<KeyRecord> = {
   id: (key) => key.id,
   place: (key) => ({ workspaceId: key.workspaceId, ownerId: key.createdBy }),
   view: renderKeySettings,
+};
+
+/** The secret itself is in no view. */
+export const signingSecretKind: Kind<SigningSecret & { readonly workspace: Workspace }> = {
+  type: "signing_secret",
+  what: "workspace",
+  id: ({ workspace }) => workspace.id,
+  place: ({ workspace }) => workspaceKind.place(workspace),
+  view: ({ enabled, version }) => ({ enabled, version }),
 };
 
 export const tokenKind: Kind<AdminToken> = {

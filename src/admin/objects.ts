@@ -51,6 +51,8 @@ interface ObjectChange<Row> {
   load(context: WithinChange): Promise<Row>;
   /** Changes it, and gives what is stored then; the same row where nothing is to change. */
   apply(context: WithinChange, row: Row): Promise<Row>;
+  /** It removes the row. */
+  readonly removes?: boolean;
 }
 
 /**
@@ -77,7 +79,7 @@ export function changeObject<Row>(
       action: change.action,
       place,
       before,
-      after: kind.view(changed),
+      after: change.removes === true ? null : kind.view(changed),
       object: { type: kind.type, id: kind.id(row) },
     });
     return changed;

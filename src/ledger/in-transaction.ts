@@ -3,6 +3,7 @@
  * a task's end and its charge. Design sections 5 and 6; decisions.md "queue limits".
  * The account of the workspace stays locked until that transaction ends, so it should be short.
  */
+import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
   checkAmount,
@@ -12,7 +13,11 @@ import {
   voidBatch,
   type QueueLimits,
 } from "./statements.ts";
+import { entryId } from "./read.ts";
 import type {
+  CreditInput,
+  CreditResult,
+  Entry,
   HoldName,
   PostInput,
   PostResult,
@@ -65,4 +70,40 @@ export async function chargeExpiredIn(
   return row === undefined
     ? { outcome: "unknown_hold", chargedNano: 0n }
     : { outcome: "posted", chargedNano: row.amount_nano };
+}
+
+interface CreditRow {
+  readonly is_new: boolean;
+  readonly entry: bigint;
+  readonly kind: Entry["kind"];
+  readonly amount_nano: bigint;
+  readonly balance_after_nano: bigint;
+  readonly created_at: Date;
+}
+
+/** Adds credit within `tx`, once per reference. @throws GatewayError not_found, conflict */
+export async function creditIn(
+  tx: Queryable,
+  input: CreditInput,
+  nowMs: number,
+): Promise<CreditResult> {
+  checkAmount(input.amountNano);
+  const [row] = await tx.query<CreditRow>("select * from ledger_credit($1, $2, $3, $4, $5)", [
+    input.workspaceId,
+    input.amountNano,
+    input.reference,
+    input.note ?? null,
+    new Date(nowMs).toISOString(),
+  ]);
+  if (row === undefined)
+    throw new GatewayError("not_found", `No such workspace: ${input.workspaceId}.`);
+  if (row.kind !== "credit")
+    throw new GatewayError("conflict", "The reference belongs to another ledger entry.");
+  return {
+    outcome: row.is_new ? "credited" : "already_credited",
+    entryId: entryId(row.entry),
+    amountNano: row.amount_nano,
+    balanceAfterNano: row.balance_after_nano,
+    createdAt: row.created_at,
+  };
 }

@@ -6,12 +6,12 @@ import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Database } from "../storage/index.ts";
 import { createBatcher } from "./batch.ts";
-import { chargeExpiredIn } from "./in-transaction.ts";
+import { chargeExpiredIn, creditIn } from "./in-transaction.ts";
 import type { Layer } from "./periods.ts";
 import { isShared, persist, reserveRetryMs, settleRetryMs } from "./persist.ts";
 import { createPooledCalls, type PooledCalls } from "./pooled.ts";
 import type { Settled } from "./pools.ts";
-import { entryId, readBalance, readEntries, readSpend } from "./read.ts";
+import { readBalance, readEntries, readSpend } from "./read.ts";
 import {
   checkAmount,
   extendBatch,
@@ -25,7 +25,6 @@ import type {
   Balance,
   CreditInput,
   CreditResult,
-  Entry,
   EntryPage,
   ExtendInput,
   HoldName,
@@ -106,41 +105,6 @@ function createBatchers(database: Database, clock: Clock) {
   };
 }
 
-interface CreditRow {
-  readonly is_new: boolean;
-  readonly entry: bigint;
-  readonly kind: Entry["kind"];
-  readonly amount_nano: bigint;
-  readonly balance_after_nano: bigint;
-  readonly created_at: Date;
-}
-
-async function credit(
-  database: Database,
-  input: CreditInput,
-  nowMs: number,
-): Promise<CreditResult> {
-  checkAmount(input.amountNano);
-  const [row] = await database.query<CreditRow>("select * from ledger_credit($1, $2, $3, $4, $5)", [
-    input.workspaceId,
-    input.amountNano,
-    input.reference,
-    input.note ?? null,
-    new Date(nowMs).toISOString(),
-  ]);
-  if (row === undefined)
-    throw new GatewayError("not_found", `No such workspace: ${input.workspaceId}.`);
-  if (row.kind !== "credit")
-    throw new GatewayError("conflict", "The reference belongs to another ledger entry.");
-  return {
-    outcome: row.is_new ? "credited" : "already_credited",
-    entryId: entryId(row.entry),
-    amountNano: row.amount_nano,
-    balanceAfterNano: row.balance_after_nano,
-    createdAt: row.created_at,
-  };
-}
-
 async function expireHolds(database: Database, nowMs: number): Promise<number> {
   let expired = 0;
   for (;;) {
@@ -203,7 +167,7 @@ export function createLedger(database: Database, clock: Clock): Ledger {
       );
       await Promise.all(extended);
     },
-    credit: (input) => credit(database, input, clock.now()),
+    credit: (input) => creditIn(database, input, clock.now()),
     async balance(workspaceId) {
       const balance = await readBalance(database, workspaceId);
       if (balance === undefined)

@@ -50,6 +50,7 @@ export {
   changeMember,
   getMember,
   listMembers,
+  removeMember,
   type Member,
   type MemberPatch,
   type MemberReference,
@@ -63,6 +64,7 @@ export {
   type Organization,
   type OrganizationPatch,
 } from "./organizations.ts";
+export { renderRouting } from "./routing-settings.ts";
 export { graceSecondsMax, rotateKey } from "./rotate-key.ts";
 export { hashPassword, oneTimePassword, verifyPassword } from "./passwords.ts";
 export type {

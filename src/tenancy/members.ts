@@ -1,7 +1,7 @@
 /** Members: which user belongs to which workspace, in which role and within which caps. Spec: "Authentication" 4, 8. */
 import { GatewayError } from "../base/errors.ts";
-import type { ChangeContext, RowContext } from "./context.ts";
-import { onlyRow } from "./context.ts";
+import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
+import { lockClause, onlyRow, pageLimit } from "./context.ts";
 import type { SpendCaps, SpendCapsPatch, SpendCapsRow } from "./spend-caps.ts";
 import {
   mergeSpendCaps,
@@ -10,6 +10,7 @@ import {
   spendCapParams,
   spendCapsOfRow,
 } from "./spend-caps.ts";
+import { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 
 export type MemberRole = "admin" | "member";
 
@@ -82,21 +83,59 @@ export async function addMember(
 }
 
 /** @throws GatewayError `not_found` */
-export async function getMember(context: RowContext, reference: MemberReference): Promise<Member> {
+export async function getMember(
+  context: RowContext,
+  reference: MemberReference,
+  options?: ReadOptions,
+): Promise<Member> {
   const rows = await context.database.query<MemberRow>(
-    `select ${columns} from members where workspace_id = $1 and user_id = $2`,
+    `select ${columns} from members where workspace_id = $1 and user_id = $2${lockClause(options)}`,
     [reference.workspaceId, reference.userId],
   );
   return ofRow(onlyRow(rows, "member"));
 }
 
-/** The members of a workspace, in the order they joined. */
-export async function listMembers(context: RowContext, workspaceId: string): Promise<Member[]> {
+const visibleMembers = whereVisible(4, { workspace: "workspace_id", owner: "user_id" });
+
+/** The members of a workspace, the newest users first. */
+export async function listMembers(
+  context: RowContext,
+  filter: PageRequest & {
+    readonly workspaceId: string;
+    /** Whose list it is; everything without. */
+    readonly visibility?: Visibility | undefined;
+  },
+): Promise<Page<Member>> {
+  const limit = pageLimit(filter.limit);
   const rows = await context.database.query<MemberRow>(
-    `select ${columns} from members where workspace_id = $1 order by created_at, user_id`,
-    [workspaceId],
+    `select ${columns} from members
+     where workspace_id = $1 and ($2::text is null or user_id < $2) and ${visibleMembers}
+     order by user_id desc limit $3`,
+    [
+      filter.workspaceId,
+      filter.cursor ?? null,
+      limit + 1,
+      ...visibilityParams(filter.visibility ?? seesEverything),
+    ],
   );
-  return rows.map(ofRow);
+  const records = rows.slice(0, limit).map(ofRow);
+  const more = rows.length > limit;
+  return { records, nextCursor: more ? (records.at(-1)?.userId ?? null) : null };
+}
+
+/**
+ * Ends a membership. What the member made stays; their keys are the caller's to end, since the member's caps, which
+ * bound them, are gone with it (T70). @throws GatewayError `not_found`
+ */
+export async function removeMember(
+  context: RowContext,
+  reference: MemberReference,
+): Promise<Member> {
+  const rows = await context.database.query<MemberRow>(
+    `delete from members where workspace_id = $1 and user_id = $2 returning ${columns}`,
+    [reference.workspaceId, reference.userId],
+  );
+  return ofRow(onlyRow(rows, "member"));
 }
 
 /** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */

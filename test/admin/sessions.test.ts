@@ -30,8 +30,8 @@ describe.each(["embedded", "server"])("console sessions (%s)", (kind) => {
       body: { email: address, password: secret },
       headers,
     });
-  const withCookie = (cookie: string, method: string, path: string, body?: unknown, more = {}) =>
-    call(gateway.url, method, path, { body, headers: { cookie, ...more } });
+  const withCookie = (cookie: string, method: string, path: string, ...rest: [unknown?, object?]) =>
+    call(gateway.url, method, path, { body: rest[0], headers: { cookie, ...rest[1] } });
 
   it("the first administrator signs in with the one-time password, and the cookie opens the management API", async () => {
     const signedIn = await signIn(email, password);

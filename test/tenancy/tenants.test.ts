@@ -124,9 +124,10 @@ describeDatabases("tenants", (open) => {
       role: "admin",
       spendCaps: tighter,
     });
-    expect(await listMembers(tenant, tenant.workspace.id)).toEqual([
-      await getMember(tenant, reference),
-    ]);
+    expect(await listMembers(tenant, { workspaceId: tenant.workspace.id })).toEqual({
+      records: [await getMember(tenant, reference)],
+      nextCursor: null,
+    });
   });
 
   it("users: one per e-mail address, however it is typed; the hash stays in the database", async () => {

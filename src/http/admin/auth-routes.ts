@@ -52,7 +52,7 @@ function registerPost(app: FastifyInstance, services: HttpServices, { path, body
     check?.(fields);
     const sent = JSON.stringify({ ...fields, ...added[path] });
     if (path !== "/auth/sign-in/email") return pass(services, request, reply, sent);
-    const attempt = { address: request.ip, email: String(fields["email"]) };
+    const attempt = { address: request.ip, email: fields["email"] as string };
     await services.admin.throttle.begin(attempt);
     const response = await ask(services, request, sent);
     if (response.ok) await services.admin.throttle.succeeded(attempt);

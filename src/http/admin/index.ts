@@ -1,12 +1,30 @@
 /** The routes of the management API, all of them; each resource has its file. contract.md "Management API". */
+import { auditRoutes } from "./audit.ts";
 import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
+import { meRoutes } from "./me.ts";
+import { memberRoutes } from "./members.ts";
+import { moneyRoutes } from "./money.ts";
+import { organizationRoutes } from "./organizations.ts";
 import type { AdminRoute } from "./route.ts";
+import { signingSecretRoutes } from "./signing-secret.ts";
 import { tokenRoutes } from "./tokens.ts";
+import { workspaceRoutes } from "./workspaces.ts";
 
 export { registerAuth } from "./auth-routes.ts";
 export { adminPrefix, registerAdmin } from "./register.ts";
 export type { AdminRoute } from "./route.ts";
 export type { AdminServices } from "./services.ts";
 
-export const adminRoutes: readonly AdminRoute[] = [...keyRoutes, ...keyMoveRoutes, ...tokenRoutes];
+export const adminRoutes: readonly AdminRoute[] = [
+  ...organizationRoutes,
+  ...workspaceRoutes,
+  ...moneyRoutes,
+  ...memberRoutes,
+  ...signingSecretRoutes,
+  ...keyRoutes,
+  ...keyMoveRoutes,
+  ...tokenRoutes,
+  ...auditRoutes,
+  ...meRoutes,
+];

@@ -7,13 +7,11 @@ import { apiKeySchema } from "../openapi/key.ts";
 import type { AdminAnswer } from "./route.ts";
 import { layersOfWorkspace, outOfScopeModels } from "./scope.ts";
 import type { AdminServices } from "./services.ts";
+import { outOfScope } from "./shapes.ts";
 
 const record = Type.Object({
   ...apiKeySchema.properties,
-  out_of_scope_models: Type.Array(Type.String(), {
-    description:
-      "Entries of `model_allowlist` that cannot be called now, because a layer above, or the configuration, leaves them out. They come back by themselves.",
-  }),
+  out_of_scope_models: outOfScope,
 });
 
 const secret = {

@@ -1,0 +1,76 @@
+/** The audit log over the management API. contract.md "Management API". */
+import { Type } from "typebox";
+import { insufficient, listAudit, renderAudit, visibilityOf } from "../../admin/index.ts";
+import { orNull, timestamp } from "../openapi/document.ts";
+import { route } from "./route.ts";
+import {
+  pageOfQuery,
+  pageQuery,
+  pageSchema,
+  renderPage,
+  strict,
+  timeBody,
+  timeOf,
+  words,
+} from "./schemas.ts";
+
+const changed = orNull(
+  Type.Object({}, { description: "The fields that changed; all of them where it was made." }),
+);
+
+const entry = Type.Object({
+  id: Type.String(),
+  object: Type.Literal("audit_entry"),
+  created_at: timestamp("When it happened."),
+  workspace_id: orNull(Type.String()),
+  organization_id: orNull(Type.String()),
+  actor: Type.Object({
+    kind: words("admin_token", "token", "session"),
+    id: orNull(Type.String({ description: "The user; null for the admin token." })),
+    name: Type.String(),
+  }),
+  action: Type.String({ examples: ["key.change"] }),
+  subject: Type.Object({ type: Type.String({ examples: ["api_key"] }), id: Type.String() }),
+  before: changed,
+  after: changed,
+  request_id: orNull(Type.String()),
+});
+
+const list = route({
+  method: "GET",
+  path: "/audit",
+  operationId: "listAuditEntries",
+  summary: "Who changed what, newest first",
+  description: "Workspace admins see what happened in their workspaces. Secrets are in no entry.",
+  action: "audit.read",
+  query: strict({
+    workspace_id: Type.Optional(Type.String()),
+    actor_id: Type.Optional(Type.String()),
+    action: Type.Optional(Type.String()),
+    subject_id: Type.Optional(Type.String()),
+    from: Type.Optional(timeBody),
+    to: Type.Optional(timeBody),
+    ...pageQuery,
+  }),
+  answer: { name: "AuditEntries", schema: pageSchema(entry) },
+  errors: ["insufficient_permissions"],
+  async handle({ services, actor, query }) {
+    const visibility = visibilityOf(actor, "audit.read");
+    if (!visibility.everything && visibility.workspaceIds.length === 0) {
+      throw insufficient("audit.read");
+    }
+    const page = await listAudit(services.database, {
+      ...pageOfQuery(query),
+      visibility,
+      workspaceId: query.workspace_id,
+      actorId: query.actor_id,
+      action: query.action,
+      objectId: query.subject_id,
+      from: timeOf(query.from, "from"),
+      to: timeOf(query.to, "to"),
+    });
+    return { body: renderPage(page, page.records.map(renderAudit)) };
+  },
+});
+
+export const auditRoutes = [list];

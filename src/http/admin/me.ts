@@ -1,0 +1,49 @@
+/** Who a credential of the management API belongs to, and in which roles: what the console shows first. */
+import { Type } from "typebox";
+import { orNull } from "../openapi/document.ts";
+import { route } from "./route.ts";
+import { words } from "./schemas.ts";
+
+const read = route({
+  method: "GET",
+  path: "/me",
+  operationId: "getMe",
+  summary: "Who you are, and in which roles",
+  action: null,
+  answer: {
+    name: "Me",
+    schema: Type.Object({
+      object: Type.Literal("actor"),
+      kind: words("admin_token", "token", "session"),
+      user_id: orNull(Type.String({ description: "null: the admin token." })),
+      name: Type.String({ description: "The e-mail address of a user." }),
+      organization_admin: Type.Boolean(),
+      memberships: Type.Array(
+        Type.Object({
+          workspace_id: Type.String(),
+          organization_id: orNull(Type.String()),
+          role: words("admin", "member"),
+        }),
+      ),
+    }),
+  },
+  handle({ actor }) {
+    const memberships = [...actor.memberships].map(([workspaceId, { role, organizationId }]) => ({
+      workspace_id: workspaceId,
+      organization_id: organizationId,
+      role,
+    }));
+    return Promise.resolve({
+      body: {
+        object: "actor",
+        kind: actor.kind,
+        user_id: actor.userId,
+        name: actor.name,
+        organization_admin: actor.organizationAdmin,
+        memberships,
+      },
+    });
+  },
+});
+
+export const meRoutes = [read];

@@ -1,0 +1,46 @@
+/** Members as the management API shows them: with the user they are, and what they have spent in the workspace. */
+import { Type } from "typebox";
+import { memberKind } from "../../admin/index.ts";
+import { getUser, renderSpend, type Member } from "../../tenancy/index.ts";
+import { words } from "./schemas.ts";
+import type { AdminServices } from "./services.ts";
+import { spendFields, stamps } from "./shapes.ts";
+
+export const memberSchema = {
+  name: "Member",
+  schema: Type.Object({
+    object: Type.Literal("member"),
+    workspace_id: Type.String(),
+    user_id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    role: words("admin", "member"),
+    ...spendFields,
+    ...stamps,
+  }),
+};
+
+/** Members on the wire. */
+export function renderMembers(
+  services: AdminServices,
+  members: readonly Member[],
+): Promise<object[]> {
+  return Promise.all(
+    members.map(async (member) => {
+      const { workspaceId, userId } = member;
+      const [user, spend] = await Promise.all([
+        getUser(services, userId),
+        services.ledger.spend(workspaceId, { layer: "member", id: userId }),
+      ]);
+      return {
+        object: "member",
+        email: user.email,
+        name: user.name,
+        ...memberKind.view(member),
+        ...renderSpend(member.spendCaps, spend),
+        created_at: member.createdAt.toISOString(),
+        updated_at: member.updatedAt.toISOString(),
+      };
+    }),
+  );
+}

@@ -1,0 +1,181 @@
+/** The money of a workspace over the management API: credit, balance, ledger. contract.md "Management API". */
+import { Type } from "typebox";
+import { permit, readObject, workspaceKind, writeAudit } from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import { formatUsd, parseUsd } from "../../base/money.ts";
+import { creditIn, type CreditResult, type Entry } from "../../ledger/index.ts";
+import { changeTogether, getWorkspace, invalidValue, pageLimit } from "../../tenancy/index.ts";
+import { orNull, timestamp, usd } from "../openapi/document.ts";
+import { route, type AdminRequest } from "./route.ts";
+import { nullable, pageOfQuery, pageQuery, pageSchema, strict, words } from "./schemas.ts";
+
+const entry = Type.Object({
+  id: Type.String(),
+  object: Type.Literal("ledger_entry"),
+  kind: words("credit", "charge", "void", "expire"),
+  amount: usd("What was credited or charged; 0 where a reservation was released."),
+  balance_after: usd("Credits minus charges after this entry."),
+  reference: Type.String({ description: "The request, the task or the credit it belongs to." }),
+  key_id: orNull(Type.String()),
+  member_id: orNull(Type.String()),
+  note: orNull(Type.String()),
+  created_at: timestamp("When it was written."),
+});
+const entrySchema = { name: "LedgerEntry", schema: entry };
+
+const renderEntry = (one: Entry): object => ({
+  id: one.id,
+  object: "ledger_entry",
+  kind: one.kind,
+  amount: formatUsd(one.amountNano),
+  balance_after: formatUsd(one.balanceAfterNano),
+  reference: one.reference,
+  key_id: one.keyId,
+  member_id: one.memberId,
+  note: one.note,
+  created_at: one.createdAt.toISOString(),
+});
+
+const creditBody = strict({
+  amount: Type.String({
+    pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`,
+    description: "Decimal USD above 0.",
+    examples: ["25.00"],
+  }),
+  note: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
+});
+
+type CreditRequest = AdminRequest<{ amount: string; note?: string | null }, unknown>;
+
+/** A key names the credit: sent again, it is the same credit. */
+function referenceOf({ idempotencyKey }: CreditRequest): string {
+  if (idempotencyKey === undefined) return newId("credit");
+  if (/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) return `credit:${idempotencyKey}`;
+  throw invalidValue("Idempotency-Key", "must be 1 to 255 printable ASCII characters");
+}
+
+/** Credit, and its audit entry, once. */
+function addCredit(request: CreditRequest): Promise<CreditResult & { reference: string }> {
+  const { services, actor, params, body, requestId } = request;
+  const amountNano = parseUsd(body.amount);
+  if (amountNano === 0n) throw invalidValue("amount", "must be above 0");
+  const reference = referenceOf(request);
+  return changeTogether(services.database, async (database) => {
+    const context = { database, clock: services.clock };
+    const workspace = await getWorkspace(context, params["id"]!);
+    const place = workspaceKind.place(workspace);
+    permit(actor, "workspace.add_credits", place, workspaceKind.what);
+    const input = { workspaceId: workspace.id, amountNano, reference };
+    const note = body.note ?? undefined;
+    const result = await creditIn(database, { ...input, note }, services.clock.now());
+    if (result.outcome === "credited") {
+      await writeAudit(context, {
+        actor,
+        requestId,
+        action: "workspace.add_credits",
+        object: { type: "workspace", id: workspace.id },
+        place,
+        before: null,
+        after: { amount: formatUsd(amountNano), note: body.note ?? null, entry: result.entryId },
+      });
+    }
+    return { ...result, reference };
+  });
+}
+
+const credits = route({
+  method: "POST",
+  path: "/workspaces/{id}/credits",
+  operationId: "addCredits",
+  summary: "Add credit to a workspace",
+  description: "With an `Idempotency-Key` it is added once, however often it is sent.",
+  action: "workspace.add_credits",
+  body: creditBody,
+  answer: entrySchema,
+  status: 201,
+  errors: ["not_found", "insufficient_permissions", "idempotency_key_reuse"],
+  async handle(request) {
+    const result = await addCredit(request);
+    if (result.amountNano !== parseUsd(request.body.amount)) {
+      throw new GatewayError(
+        "idempotency_key_reuse",
+        "This Idempotency-Key added another amount before.",
+        { param: "Idempotency-Key" },
+      );
+    }
+    const replayed = result.outcome === "already_credited";
+    const body = renderEntry({
+      id: result.entryId,
+      kind: "credit",
+      amountNano: result.amountNano,
+      heldNano: 0n,
+      balanceAfterNano: result.balanceAfterNano,
+      reference: result.reference,
+      keyId: null,
+      memberId: null,
+      note: request.body.note ?? null,
+      createdAt: result.createdAt,
+    });
+    return replayed ? { body, status: 200, headers: { "idempotent-replayed": "true" } } : { body };
+  },
+});
+
+const balance = route({
+  method: "GET",
+  path: "/workspaces/{id}/balance",
+  operationId: "getBalance",
+  summary: "What a workspace has left",
+  action: "balance.read",
+  answer: {
+    name: "Balance",
+    schema: Type.Object({
+      object: Type.Literal("balance"),
+      credits: usd("Everything ever credited."),
+      charged: usd("Everything ever charged."),
+      held: usd("What calls and tasks under way reserve."),
+      available: usd("credits - charged - held."),
+    }),
+  },
+  errors: ["not_found"],
+  async handle({ services, actor, params }) {
+    const { id } = await readObject(workspaceKind, { actor }, "balance.read", () =>
+      getWorkspace(services, params["id"]!),
+    );
+    const now = await services.ledger.balance(id);
+    return {
+      body: {
+        object: "balance",
+        credits: formatUsd(now.creditsNano),
+        charged: formatUsd(now.chargedNano),
+        held: formatUsd(now.heldNano),
+        available: formatUsd(now.availableNano),
+      },
+    };
+  },
+});
+
+const ledger = route({
+  method: "GET",
+  path: "/workspaces/{id}/ledger",
+  operationId: "listLedgerEntries",
+  summary: "The ledger of a workspace, newest first",
+  action: "ledger.read",
+  query: strict(pageQuery),
+  answer: { name: "LedgerEntries", schema: pageSchema(entry) },
+  errors: ["not_found", "insufficient_permissions"],
+  async handle({ services, actor, params, query }) {
+    const { id } = await readObject(workspaceKind, { actor }, "ledger.read", () =>
+      getWorkspace(services, params["id"]!),
+    );
+    const { limit, cursor } = pageOfQuery(query);
+    const page = await services.ledger.entries(id, {
+      limit: pageLimit(limit),
+      ...(cursor !== undefined && { cursor }),
+    });
+    const data = page.entries.map(renderEntry);
+    return { body: { data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor } };
+  },
+});
+
+export const moneyRoutes = [credits, balance, ledger];

@@ -1,0 +1,211 @@
+/** Workspaces over the management API. Spec: "Authentication" 4 (CAP-10, CAP-11), 5, 6. */
+import { Type, type Static } from "typebox";
+import {
+  changeObject,
+  createObject,
+  etagOf,
+  permit,
+  readObject,
+  sameCaps,
+  visibilityOf,
+  workspaceKind,
+} from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
+import {
+  changeWorkspace,
+  createWorkspace,
+  getOrganization,
+  getWorkspace,
+  listWorkspaces,
+  renderSpend,
+  type Workspace,
+} from "../../tenancy/index.ts";
+import { orNull } from "../openapi/document.ts";
+import { route, type AdminAnswer } from "./route.ts";
+import {
+  allowlistBody,
+  nullable,
+  pageOfQuery,
+  pageQuery,
+  pageSchema,
+  renderPage,
+  routingBody,
+  routingOf,
+  spendCapsBody,
+  spendCapsOf,
+  strict,
+  words,
+} from "./schemas.ts";
+import { checkProviders, outOfScopeModels } from "./scope.ts";
+import type { AdminServices } from "./services.ts";
+import { layerFields, spendFields, stamps } from "./shapes.ts";
+
+const workspace = Type.Object({
+  id: Type.String(),
+  object: Type.Literal("workspace"),
+  organization_id: orNull(Type.String({ description: "null: a personal workspace." })),
+  name: Type.String(),
+  status: words("active", "disabled"),
+  ...spendFields,
+  ...layerFields,
+  ...stamps,
+});
+const workspaceSchema = { name: "Workspace", schema: workspace };
+
+const settings = {
+  spend_caps: Type.Optional(spendCapsBody),
+  model_allowlist: Type.Optional(allowlistBody),
+  routing: Type.Optional(routingBody),
+};
+const patch = strict({
+  name: Type.Optional(Type.String()),
+  status: Type.Optional(words("active", "disabled")),
+  ...settings,
+});
+
+const settingsOf = (body: Static<typeof patch>) => ({
+  spendCaps: spendCapsOf(body.spend_caps),
+  modelAllowlist: body.model_allowlist,
+  routing: routingOf(body.routing),
+});
+
+async function render(services: AdminServices, record: Workspace): Promise<object> {
+  const above =
+    record.organizationId === null ? [] : [await getOrganization(services, record.organizationId)];
+  return {
+    id: record.id,
+    object: "workspace",
+    ...workspaceKind.view(record),
+    ...renderSpend(record.spendCaps, await services.ledger.spend(record.id)),
+    out_of_scope_models: outOfScopeModels(services.catalog(), record.modelAllowlist, above),
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+  };
+}
+
+const answer = async (services: AdminServices, record: Workspace): Promise<AdminAnswer> => ({
+  body: await render(services, record),
+  etag: etagOf(workspaceKind.view(record)),
+});
+
+/** CAP-11: the caps of a workspace are an organization's means; a personal workspace has none. */
+function refusePersonalCaps({ organizationId, spendCaps }: Workspace): void {
+  const { totalNano, monthlyNano, weeklyNano, dailyNano } = spendCaps;
+  const capped = [totalNano, monthlyNano, weeklyNano, dailyNano].some((cap) => cap !== null);
+  if (organizationId !== null || !capped) return;
+  throw new GatewayError(
+    "unsupported_parameter",
+    "A personal workspace has no spend caps; only workspaces of an organization do.",
+    { param: "spend_caps" },
+  );
+}
+
+const create = route({
+  method: "POST",
+  path: "/workspaces",
+  operationId: "createWorkspace",
+  summary: "Make a workspace",
+  description: "Without `organization_id` it is a personal workspace, which has no spend caps.",
+  action: "workspace.create",
+  body: strict({
+    name: Type.String(),
+    organization_id: Type.Optional(nullable(Type.String())),
+    ...settings,
+  }),
+  answer: workspaceSchema,
+  status: 201,
+  errors: ["insufficient_permissions", "not_found"],
+  async handle(request) {
+    const { services, body } = request;
+    const input = settingsOf(body);
+    checkProviders(services.catalog(), input.routing);
+    const record = await createObject(services, workspaceKind, request, {
+      action: "workspace.create",
+      place: () => Promise.resolve({ place: {}, what: "workspace" }),
+      async create(context) {
+        const made = await createWorkspace(context, {
+          ...input,
+          name: body.name,
+          organizationId: body.organization_id ?? null,
+        });
+        refusePersonalCaps(made);
+        return made;
+      },
+      row: (made) => made,
+    });
+    return answer(services, record);
+  },
+});
+
+const list = route({
+  method: "GET",
+  path: "/workspaces",
+  operationId: "listWorkspaces",
+  summary: "List workspaces, newest first",
+  action: "workspace.read",
+  query: strict({ organization_id: Type.Optional(Type.String()), ...pageQuery }),
+  answer: { name: "Workspaces", schema: pageSchema(workspace) },
+  async handle({ services, actor, query }) {
+    const page = await listWorkspaces(services, {
+      ...pageOfQuery(query),
+      organizationId: query.organization_id,
+      visibility: visibilityOf(actor, "workspace.read"),
+    });
+    const data = await Promise.all(page.records.map((record) => render(services, record)));
+    return { body: renderPage(page, data) };
+  },
+});
+
+const read = route({
+  method: "GET",
+  path: "/workspaces/{id}",
+  operationId: "getWorkspace",
+  summary: "Read a workspace",
+  action: "workspace.read",
+  answer: workspaceSchema,
+  errors: ["not_found"],
+  async handle({ services, actor, params }) {
+    const record = await readObject(workspaceKind, { actor }, "workspace.read", () =>
+      getWorkspace(services, params["id"]!),
+    );
+    return answer(services, record);
+  },
+});
+
+const change = route({
+  method: "PATCH",
+  path: "/workspaces/{id}",
+  operationId: "changeWorkspace",
+  summary: "Change a workspace",
+  description:
+    "Spend caps and status take an organization admin. null: no limit. Absent: unchanged.",
+  action: "workspace.change",
+  body: patch,
+  answer: workspaceSchema,
+  errors: ["not_found", "insufficient_permissions"],
+  async handle(request) {
+    const { services, actor, params, body } = request;
+    const input = { name: body.name, status: body.status, ...settingsOf(body) };
+    checkProviders(services.catalog(), input.routing);
+    const id = params["id"]!;
+    const record = await changeObject(services, workspaceKind, request, {
+      action: "workspace.change",
+      load: (context) => getWorkspace(context, id, { forUpdate: true }),
+      async apply(context, before) {
+        const after = await changeWorkspace(context, id, input);
+        const place = workspaceKind.place(before);
+        if (!sameCaps(before.spendCaps, after.spendCaps)) {
+          permit(actor, "workspace.set_spend_caps", place, workspaceKind.what);
+          refusePersonalCaps(after);
+        }
+        if (before.status !== after.status) {
+          permit(actor, "workspace.set_status", place, workspaceKind.what);
+        }
+        return after;
+      },
+    });
+    return answer(services, record);
+  },
+});
+
+export const workspaceRoutes = [create, list, read, change];

@@ -1,0 +1,194 @@
+/** How each action of the matrix is asked for: by whom, of which object, and the same of an object that does not exist. */
+import type { Action, Relation, Role } from "../../src/admin/index.ts";
+import { call, type Answer } from "./support.ts";
+import { newMember, type Person, type World } from "./people.ts";
+
+interface Case {
+  readonly role: Role;
+  readonly relation: Relation;
+}
+
+interface Outcome {
+  readonly answer: Answer;
+  /** The same, asked of nothing. */
+  readonly missing?: () => Promise<Answer>;
+}
+
+type Ask = (world: World, one: Case) => Promise<Outcome>;
+
+const actorOf = (world: World, role: Role): Person =>
+  ({ organization_admin: world.root, workspace_admin: world.ann, member: world.mem })[role];
+
+const placeOf = (world: World, relation: Relation) =>
+  relation === "foreign" ? world.away : world.home;
+
+/** Of a place: the same call, with an id in the path. */
+function ofPath(
+  pathOf: (world: World, one: Case) => Promise<string> | string,
+  request: { method: string; path: (id: string) => string; body?: () => unknown; none: string },
+): Ask {
+  return async (world, one) => {
+    const actor = actorOf(world, one.role);
+    const ask = (id: string) => actor.call(request.method, request.path(id), request.body?.());
+    return {
+      answer: await ask(await pathOf(world, one)),
+      missing: () => ask(request.none),
+    };
+  };
+}
+
+const ofWorkspace = (method: string, rest = "", body?: () => unknown): Ask =>
+  ofPath((world, { relation }) => placeOf(world, relation).id, {
+    method,
+    path: (id) => `/workspaces/${id}${rest}`,
+    ...(body && { body }),
+    none: "ws_00000000000000000000000000",
+  });
+
+const ofOrganization = (method: string, body?: () => unknown): Ask =>
+  ofPath((world, { relation }) => placeOf(world, relation).organizationId, {
+    method,
+    path: (id) => `/organizations/${id}`,
+    ...(body && { body }),
+    none: "org_00000000000000000000000000",
+  });
+
+/** Who made a key that stands so to the role. */
+function makerOf(world: World, { role, relation }: Case): Person {
+  if (relation === "foreign") return world.bob;
+  return relation === "own" ? actorOf(world, role) : world.mel;
+}
+
+async function freshKey(world: World, one: Case): Promise<string> {
+  const { id } = world.must(
+    await makerOf(world, one).call("POST", "/keys", {
+      workspace_id: placeOf(world, one.relation).id,
+      name: "of the matrix",
+      spend_caps: { total: "10" },
+    }),
+  );
+  return id;
+}
+
+const ofKey = (method: string, rest = "", body?: () => unknown): Ask =>
+  ofPath(freshKey, {
+    method,
+    path: (id) => `/keys/${id}${rest}`,
+    ...(body && { body }),
+    none: "key_00000000000000000000000000",
+  });
+
+let people = 0;
+
+/** A member who stands so to the role; where they are to be removed, one made for it. */
+async function memberOf(world: World, one: Case, fresh: boolean): Promise<string> {
+  const place = placeOf(world, one.relation).id;
+  if (one.relation === "own") return `${place}/members/${actorOf(world, one.role).userId}`;
+  if (!fresh) {
+    const person = one.relation === "foreign" ? world.bob : world.mel;
+    return `${place}/members/${person.userId}`;
+  }
+  people += 1;
+  const email = `person${people}@example.com`;
+  const { userId } = await newMember(world.gateway, place, { email, role: "member" });
+  return `${place}/members/${userId}`;
+}
+
+const ofMember = (method: string, body?: () => unknown, fresh = false): Ask =>
+  ofPath((world, one) => memberOf(world, one, fresh), {
+    method,
+    path: (rest) => `/workspaces/${rest}`,
+    ...(body && { body }),
+    none: "ws_00000000000000000000000000/members/user_00000000000000000000000000",
+  });
+
+/** Whoever removed themselves comes back. */
+const removing: Ask = async (world, one) => {
+  const outcome = await ofMember("DELETE", undefined, true)(world, one);
+  if (one.relation === "own" && outcome.answer.status === 200) {
+    const { email } = actorOf(world, one.role);
+    world.must(
+      await world.gateway.admin("POST", `/workspaces/${world.home.id}/members`, {
+        email,
+        role: one.role === "member" ? "member" : "admin",
+      }),
+    );
+  }
+  return outcome;
+};
+
+const always =
+  (ask: (actor: Person, world: World) => Promise<Answer>): Ask =>
+  async (world, { role }) => ({ answer: await ask(actorOf(world, role), world) });
+
+const keyCreation: Ask = async (world, { role, relation }) => {
+  const ask = (id: string) =>
+    actorOf(world, role).call("POST", "/keys", { workspace_id: id, name: "made" });
+  return {
+    answer: await ask(placeOf(world, relation).id),
+    missing: () => ask("ws_00000000000000000000000000"),
+  };
+};
+
+const tokenCreation = (world: World, person: Person): Promise<Answer> =>
+  call(world.gateway.url, "POST", "/tokens", {
+    body: { name: "made" },
+    headers: { cookie: person.cookie },
+  });
+
+const tokenRevocation: Ask = async (world, { role, relation }) => {
+  const actor = actorOf(world, role);
+  const { id } = (await tokenCreation(world, relation === "own" ? actor : world.bob)).json;
+  return {
+    answer: await actor.call("DELETE", `/tokens/${id}`),
+    missing: () => actor.call("DELETE", "/tokens/token_00000000000000000000000000"),
+  };
+};
+
+const counted = () => String((people += 1));
+
+export const actionRequests: Readonly<Record<Action, Ask>> = {
+  "organization.read": ofOrganization("GET"),
+  "organization.create": always((actor) => actor.call("POST", "/organizations", { name: "new" })),
+  "organization.change": ofOrganization("PATCH", () => ({ name: `name ${counted()}` })),
+  "workspace.read": ofWorkspace("GET"),
+  "workspace.create": always((actor) => actor.call("POST", "/workspaces", { name: "new" })),
+  "workspace.change": ofWorkspace("PATCH", "", () => ({ name: `name ${counted()}` })),
+  "workspace.set_spend_caps": ofWorkspace("PATCH", "", () => ({
+    spend_caps: { total: counted() },
+  })),
+  "workspace.set_status": async (world, one) => {
+    const outcome = await ofWorkspace("PATCH", "", () => ({ status: "disabled" }))(world, one);
+    const { id } = placeOf(world, one.relation);
+    world.must(await world.gateway.admin("PATCH", `/workspaces/${id}`, { status: "active" }));
+    return outcome;
+  },
+  "workspace.add_credits": ofWorkspace("POST", "/credits", () => ({ amount: "1.00" })),
+  "balance.read": ofWorkspace("GET", "/balance"),
+  "ledger.read": ofWorkspace("GET", "/ledger"),
+  "signing_secret.read": ofWorkspace("GET", "/signing_secret"),
+  "signing_secret.change": ofWorkspace("PATCH", "/signing_secret", () => ({ enabled: true })),
+  "signing_secret.rotate": ofWorkspace("POST", "/signing_secret/rotate"),
+  "member.read": ofMember("GET"),
+  "member.create": ofWorkspace("POST", "/members", () => ({
+    email: `joins${counted()}@example.com`,
+    role: "member",
+  })),
+  "member.change": ofMember("PATCH", () => ({ spend_caps: { daily: counted() } })),
+  "member.delete": removing,
+  "key.read": ofKey("GET"),
+  "key.create": keyCreation,
+  "key.change": ofKey("PATCH", "", () => ({ name: "renamed" })),
+  "key.loosen_spend_caps": ofKey("PATCH", "", () => ({ spend_caps: { total: "11" } })),
+  "key.disable": ofKey("POST", "/disable"),
+  "key.enable": ofKey("POST", "/enable"),
+  "key.revoke": ofKey("POST", "/revoke"),
+  "key.reveal": ofKey("POST", "/reveal"),
+  "key.rotate": ofKey("POST", "/rotate"),
+  "token.create": async (world, { role }) => ({
+    answer: await tokenCreation(world, actorOf(world, role)),
+  }),
+  "token.read": always((actor) => actor.call("GET", "/tokens")),
+  "token.revoke": tokenRevocation,
+  "audit.read": always((actor, world) => actor.call("GET", `/audit?workspace_id=${world.home.id}`)),
+};

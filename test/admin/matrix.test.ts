@@ -1,0 +1,116 @@
+/**
+ * Every role, every management action, every relation to its object, over HTTP: exactly what is meant happens. The table
+ * of this file says what is meant, apart from the one the gateway reads; both must name the same actions.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rights, verdict, type Action, type Relation, type Role } from "../../src/admin/index.ts";
+import { actionRequests } from "./matrix-requests.ts";
+import { startWorld, type World } from "./people.ts";
+
+/**
+ * `+` done, `-` refused (403), `0` as if missing (404), `.` there is no such object. Three signs for each role
+ * (organization admin, workspace admin, member): of an object of one's own, of the same workspace, of a foreign one.
+ */
+const meant: Readonly<Record<Action, string>> = {
+  "organization.read": ".++ .+0 .+0",
+  "organization.create": "..+ ..- ..-",
+  "organization.change": ".++ .-0 .-0",
+  "workspace.read": ".++ .+0 .+0",
+  "workspace.create": "..+ ..- ..-",
+  "workspace.change": ".++ .+0 .-0",
+  "workspace.set_spend_caps": ".++ .-0 .-0",
+  "workspace.set_status": ".++ .-0 .-0",
+  "workspace.add_credits": ".++ .-0 .-0",
+  "balance.read": ".++ .+0 .+0",
+  "ledger.read": ".++ .+0 .-0",
+  "signing_secret.read": ".++ .+0 .-0",
+  "signing_secret.change": ".++ .+0 .-0",
+  "signing_secret.rotate": ".++ .+0 .-0",
+  "member.read": ".++ ++0 +00",
+  "member.create": ".++ .+0 .-0",
+  "member.change": ".++ ++0 -00",
+  "member.delete": ".++ ++0 -00",
+  "key.read": "+++ ++0 +00",
+  "key.create": ".++ .+0 .+0",
+  "key.change": "+++ ++0 +00",
+  "key.loosen_spend_caps": "+++ ++0 -00",
+  "key.disable": "+++ ++0 +00",
+  "key.enable": "+++ ++0 +00",
+  "key.revoke": "+++ ++0 +00",
+  "key.reveal": "+++ ++0 +00",
+  "key.rotate": "+++ ++0 +00",
+  "token.create": "+.. +.. +..",
+  "token.read": "+.. +.. +..",
+  "token.revoke": "+.0 +.0 +.0",
+  "audit.read": ".+. .+. .-.",
+};
+
+const roles: readonly Role[] = ["organization_admin", "workspace_admin", "member"];
+const relations: readonly Relation[] = ["own", "workspace", "foreign"];
+const verdicts = { "+": "allowed", "-": "refused", "0": "missing" } as const;
+
+function cases(action: Action) {
+  return roles.flatMap((role, at) =>
+    relations.flatMap((relation, index) => {
+      const sign = meant[action].split(" ")[at]![index]!;
+      return sign === "." ? [] : [{ role, relation, sign: sign as keyof typeof verdicts }];
+    }),
+  );
+}
+
+describe("the matrix of rights", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  afterAll(() => world.gateway.close());
+
+  it("names every action there is", () => {
+    expect(Object.keys(meant).sort()).toEqual(Object.keys(rights).sort());
+  });
+
+  it.each(Object.keys(meant) as Action[])(
+    "VIS-01 VIS-02 VIS-04 KEY-18: %s, in every role, of every relation",
+    async (action) => {
+      for (const { role, relation, sign } of cases(action)) {
+        const at = `${action} by ${role} of ${relation}`;
+        expect(verdict(action, role, relation), at).toBe(verdicts[sign]);
+        const { answer, missing } = await actionRequests[action](world, { role, relation });
+        if (sign === "+") expect(answer.status, `${at}: ${answer.text}`).toBeLessThan(300);
+        if (sign === "-") {
+          expect(answer.status, at).toBe(403);
+          expect(answer.json.error.code, at).toBe("insufficient_permissions");
+        }
+        if (sign === "0") {
+          const none = await missing!();
+          expect(answer.status, at).toBe(404);
+          expect(none.status, at).toBe(404);
+          expect(answer.text, at).toBe(none.text);
+          expect([...answer.headers.keys()], at).toEqual([...none.headers.keys()]);
+        }
+      }
+    },
+    60_000,
+  );
+
+  it("an answer to a foreign object takes no other time than one to a missing object", async () => {
+    const { id } = world.must(
+      await world.bob.call("POST", "/keys", { workspace_id: world.away.id, name: "far" }),
+    );
+    const spent: Record<"foreign" | "missing", number[]> = { foreign: [], missing: [] };
+    for (let round = 0; round < 60; round += 1) {
+      for (const [kind, path] of [
+        ["foreign", `/keys/${id}`],
+        ["missing", "/keys/key_00000000000000000000000000"],
+      ] as const) {
+        const started = performance.now();
+        await world.mem.call("GET", path);
+        spent[kind].push(performance.now() - started);
+      }
+    }
+    const median = (times: number[]) => times.sort((one, other) => one - other)[30]!;
+    const [foreign, missing] = [median(spent.foreign), median(spent.missing)];
+    // A read that did more for one of them, such as loading its spend, would show.
+    expect(Math.abs(foreign - missing)).toBeLessThan(Math.max(missing * 0.5, 2));
+  });
+});
