@@ -1,0 +1,96 @@
+/** Which of a provider's keys is used, and when a refused one is used again. Design section 7. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { defaultTimeouts, type Credential, type Provider } from "../../src/catalog/index.ts";
+import { Credentials, defaultCredentialRules } from "../../src/routing/credentials.ts";
+
+function providerOf(weights: Record<string, number>): Provider {
+  const credentials = Object.entries(weights).map(([id, weight]): Credential => ({
+    id,
+    apiKey: `${id}-key`,
+    weight,
+  }));
+  return {
+    id: "up",
+    dialect: "openai",
+    baseUrl: "http://up",
+    tier: "official",
+    credentials,
+    onDisconnect: "abort",
+    timeouts: defaultTimeouts,
+  };
+}
+
+const provider = providerOf({ a: 1, b: 3 });
+const use = { provider, model: "talk" };
+const other = { provider, model: "other" };
+let keys: Credentials;
+let drawn: number;
+beforeEach(() => {
+  drawn = 0;
+  keys = new Credentials(defaultCredentialRules, () => drawn);
+});
+
+const pick = (nowMs: number, of = use) => keys.pick(of, nowMs).id;
+const limited = (id: string, nowMs: number, retryAfterMs?: number) =>
+  keys.refused(use, id, { of: "model", retryAfterMs }, nowMs);
+
+it("keys share the calls by weight", () => {
+  const picked = Array.from({ length: 100 }, (_one, index) => {
+    drawn = index / 100;
+    return pick(0);
+  });
+  expect(picked.filter((id) => id === "a")).toHaveLength(25);
+});
+
+describe("a limited rate", () => {
+  it("leaves the key alone for as long as the vendor says, at this model only", () => {
+    limited("a", 0, 7_000);
+    expect(pick(6_999)).toBe("b");
+    expect(pick(7_000)).toBe("a");
+    expect(pick(0, other)).toBe("a");
+  });
+
+  it("where the vendor says nothing, the pauses grow", () => {
+    let nowMs = 0;
+    for (const pauseMs of [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
+      limited("a", nowMs);
+      expect(pick(nowMs + pauseMs - 1)).toBe("b");
+      nowMs += pauseMs;
+      expect(pick(nowMs)).toBe("a");
+    }
+  });
+
+  it("several calls that are refused at once are one refusal", () => {
+    for (let count = 0; count < 20; count += 1) limited("a", 0);
+    expect(pick(2_000)).toBe("a");
+  });
+
+  it("an hour is the longest that a vendor's word counts", () => {
+    limited("a", 0, 86_400_000);
+    expect(pick(3_600_000)).toBe("a");
+  });
+});
+
+it("a refused key is left alone at every model of its provider", () => {
+  keys.refused(use, "a", { of: "credential" }, 0);
+  expect(pick(29_999)).toBe("b");
+  expect(pick(29_999, other)).toBe("b");
+  expect(pick(30_000, other)).toBe("a");
+});
+
+it("where no key is left, the one that is ready soonest is used, and the provider is not ready", () => {
+  limited("a", 0, 9_000);
+  limited("b", 0, 5_000);
+  expect(keys.ready(use, 4_999)).toBe(false);
+  expect(keys.readyAtMs(use, 0)).toBe(5_000);
+  expect(pick(0)).toBe("b");
+  expect(keys.ready(use, 5_000)).toBe(true);
+});
+
+it("a key that works again has nothing against it; what began before the refusal says nothing", () => {
+  limited("a", 1_000, 9_000);
+  keys.worked(use, "a", 999);
+  expect(pick(2_000)).toBe("b");
+  keys.worked(use, "a", 1_000);
+  expect(pick(2_000)).toBe("a");
+});

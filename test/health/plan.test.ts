@@ -1,0 +1,300 @@
+/** What health makes of a plan: who is left out and why, who is tried first, where sessions go. Design section 7. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { manualClock } from "../../src/base/clock.ts";
+import { parseUsd } from "../../src/base/money.ts";
+import {
+  defaultTimeouts,
+  type Catalog,
+  type Provider,
+  type TextModel,
+  type TextOffer,
+} from "../../src/catalog/index.ts";
+import {
+  Health,
+  openScope,
+  parseModelId,
+  plan,
+  type HealthAttempt,
+  type Plan,
+  type PlanInput,
+} from "../../src/routing/index.ts";
+
+const names = ["a", "b", "c"] as const;
+type Name = (typeof names)[number];
+
+/** In the order of their prices: a is the cheapest. */
+const offers = names.map((provider, index): TextOffer => {
+  const rate = parseUsd(`${index + 1}`);
+  return { provider, protocol: "chat", upstreamModel: "up", price: { input: rate, output: rate } };
+});
+const providers = new Map(
+  names.map((id): [string, Provider] => [
+    id,
+    {
+      id,
+      dialect: "openai-compatible",
+      baseUrl: `http://${id}`,
+      tier: "official",
+      credentials: [{ id: "only", apiKey: "", weight: 1 }],
+      onDisconnect: "abort",
+      timeouts: defaultTimeouts,
+    },
+  ]),
+);
+const model: TextModel = {
+  id: "acme/talk",
+  kind: "text",
+  created: 0,
+  endpoints: ["chat_completions"],
+  contextLength: 1000,
+  maxOutputTokens: 100,
+  reserveOutputTokens: 100,
+  parameters: {},
+  offers,
+};
+const catalog: Catalog = { models: new Map([[model.id, model]]), providers };
+const startedMs = Date.parse("2026-11-20T08:00:00Z");
+
+let health: Health;
+let nowMs: number;
+beforeEach(() => {
+  nowMs = 0;
+  health = new Health({ clock: manualClock(startedMs), nowMs: () => nowMs, random: () => 0 });
+});
+
+const offerOf = (name: Name) => offers[names.indexOf(name)]!;
+const attemptAt = (name: Name): HealthAttempt => {
+  const provider = providers.get(name)!;
+  return { provider, offer: offerOf(name), credential: provider.credentials[0]!, begunMs: nowMs };
+};
+function breakDown(...down: Name[]) {
+  for (const name of down)
+    for (let count = 0; count < 5; count += 1)
+      health.unanswered(attemptAt(name), { hurtsHealth: true });
+}
+const answer = (name: Name, firstTokenMs: number, tokensPerSecond = 100) =>
+  health.succeeded(attemptAt(name), {
+    stream: true,
+    firstTokenMs,
+    durationMs: firstTokenMs + 1_000,
+    outputTokens: tokensPerSecond + 1,
+  });
+
+const planOf = (id: string, extra: Partial<PlanInput<"chat_completions">> = {}): Plan =>
+  plan({
+    catalog,
+    entryPoint: "chat_completions",
+    parsed: parseModelId(id),
+    scope: { ...openScope },
+    random: () => 0.5,
+    health,
+    stream: true,
+    ...extra,
+  });
+const orderOf = (id: string, extra?: Partial<PlanInput<"chat_completions">>) =>
+  planOf(id, extra)
+    .offers.map(({ provider }) => provider)
+    .join("");
+
+describe("a provider in trouble", () => {
+  it("is left out, and the explanation says since when", () => {
+    breakDown("a");
+    const { offers: left, explanation } = planOf("acme/talk:@price");
+    expect(left.map(({ provider }) => provider)).toEqual(["b", "c"]);
+    expect(explanation.offers).toMatchObject([
+      { provider: "a", excluded: "circuit open since 2026-11-20T08:00:00.000Z" },
+      { provider: "b" },
+      { provider: "c" },
+    ]);
+    expect(explanation.offers[1]).not.toHaveProperty("excluded");
+  });
+
+  it("is a candidate all the same where nothing else is left", () => {
+    breakDown("a", "b", "c");
+    expect(orderOf("acme/talk:@price")).toBe("abc");
+    expect(orderOf("acme/talk:b")).toBe("b");
+    const { explanation } = planOf("acme/talk:@price");
+    expect(explanation.offers.every(({ excluded }) => excluded === undefined)).toBe(true);
+  });
+
+  it("T74: never lets in what the scope keeps out, though all that is in it is in trouble", () => {
+    breakDown("a");
+    expect(orderOf("acme/talk", { scope: { ...openScope, pinnedProviders: [["a"]] } })).toBe("a");
+  });
+
+  it("whose credentials are all refused is left out until they are ready", () => {
+    health.unanswered(attemptAt("a"), {
+      hurtsHealth: false,
+      credential: { of: "model", retryAfterMs: 7_000 },
+    });
+    const { explanation } = planOf("acme/talk:@price");
+    expect(explanation.order).toEqual(["b/chat", "c/chat"]);
+    expect(explanation.offers[0]).toMatchObject({
+      excluded: "every credential is left alone until 2026-11-20T08:00:07.000Z",
+    });
+    nowMs = 7_000;
+    expect(orderOf("acme/talk:@price")).toBe("abc");
+  });
+
+  it("does not make a plan that is kept: the next call sees it recover", () => {
+    breakDown("a", "b");
+    const scope = { ...openScope };
+    expect(orderOf("acme/talk:@price", { scope })).toBe("c");
+    nowMs += 60_000;
+    expect(orderOf("acme/talk:@price", { scope })).toBe("acb");
+  });
+
+  it("402 and the caller's own mistakes leave it as it is", () => {
+    for (let count = 0; count < 50; count += 1)
+      health.unanswered(attemptAt("a"), { hurtsHealth: false });
+    expect(orderOf("acme/talk:@price")).toBe("abc");
+  });
+});
+
+describe("coming back", () => {
+  beforeEach(() => breakDown("a"));
+
+  it("once its pause is over it is tried first by whom it would serve, and comes last elsewhere", () => {
+    nowMs = 5_000;
+    expect(orderOf("acme/talk:@price")).toBe("abc");
+    // The probe is under way.
+    expect(health.admit(offerOf("a"), providers.get("a")!)).toBe(true);
+    expect(health.admit(offerOf("a"), providers.get("a")!)).toBe(false);
+    expect(orderOf("acme/talk:@price")).toBe("bc");
+  });
+
+  it("one that would not be tried first is still a last resort", () => {
+    breakDown("c");
+    nowMs = 5_000;
+    expect(
+      orderOf("acme/talk:@price", { scope: { ...openScope, preferredProviders: ["b"] } }),
+    ).toBe("bac");
+  });
+
+  it("gets a growing share of its calls", () => {
+    nowMs = 5_000;
+    health.succeeded(attemptAt("a"));
+    const share = () =>
+      Array.from({ length: 100 }, (_one, index) =>
+        orderOf("acme/talk:@price", { random: () => index / 100 }),
+      ).filter((order) => order.startsWith("a")).length;
+    expect(share()).toBe(10);
+    nowMs += 10_000;
+    expect(share()).toBe(50);
+    expect(orderOf("acme/talk:@price", { random: () => 0.99 })).toBe("bca");
+    nowMs += 10_000;
+    expect(share()).toBe(100);
+  });
+});
+
+describe("sessions", () => {
+  const sessions = Array.from({ length: 200 }, (_one, index) => `session ${index}`);
+  const placed = () =>
+    new Map(sessions.map((affinity) => [affinity, orderOf("acme/talk", { affinity })[0]!]));
+  const moved = (before: Map<string, string>, after: Map<string, string>) =>
+    sessions.filter((session) => before.get(session) !== after.get(session));
+
+  it("only those of a provider that dies move, each to one other provider, whatever the draw", () => {
+    const before = placed();
+    breakDown("b");
+    const after = placed();
+    const ofB = sessions.filter((session) => before.get(session) === "b");
+    expect(ofB.length).toBeGreaterThan(30);
+    expect(moved(before, after)).toEqual(ofB);
+    for (const random of [() => 0.01, () => 0.99])
+      for (const session of ofB)
+        expect(orderOf("acme/talk", { affinity: session, random })[0]).toBe(after.get(session));
+  });
+
+  it("they go back one by one as its share grows, each once, and none stays away", () => {
+    const before = placed();
+    breakDown("b");
+    const away = placed();
+    nowMs = 5_000;
+    health.succeeded(attemptAt("b"));
+    let out = moved(before, placed());
+    expect(out.length).toBeLessThan(moved(before, away).length);
+    for (; nowMs <= 25_000; nowMs += 1_000) {
+      const still = moved(before, placed());
+      expect(still.filter((session) => !out.includes(session))).toEqual([]);
+      out = still;
+    }
+    expect(out).toEqual([]);
+  });
+
+  it("while a probe is under way the others of its sessions stay where they went", () => {
+    breakDown("b");
+    const away = placed();
+    nowMs = 5_000;
+    health.admit(offerOf("b"), providers.get("b")!);
+    expect(moved(away, placed())).toEqual([]);
+  });
+
+  it("another node, which knows of no trouble, and one that was restarted place them alike", () => {
+    const before = placed();
+    health = new Health({ clock: manualClock(startedMs) });
+    expect(moved(before, placed())).toEqual([]);
+  });
+});
+
+describe("strategies by what was measured", () => {
+  it("latency: the one whose first token comes soonest; throughput: the one that writes fastest", () => {
+    answer("a", 900, 300);
+    answer("b", 100, 50);
+    answer("c", 400, 100);
+    expect(orderOf("acme/talk:@latency")).toBe("bca");
+    expect(orderOf("acme/talk:@throughput")).toBe("acb");
+    // Of whole answers nothing is known.
+    expect(orderOf("acme/talk:@latency", { stream: false })).toBe("abc");
+  });
+
+  it("newer calls count for more", () => {
+    answer("a", 100);
+    answer("b", 200);
+    expect(orderOf("acme/talk:@latency")).toBe("abc");
+    nowMs += 120_000;
+    for (let count = 0; count < 3; count += 1) answer("a", 900);
+    answer("b", 200);
+    expect(orderOf("acme/talk:@latency")).toBe("bac");
+  });
+
+  it("one without a measurement is tried first now and then, and else after the measured", () => {
+    answer("a", 500);
+    answer("c", 100);
+    expect(orderOf("acme/talk:@latency")).toBe("cab");
+    expect(orderOf("acme/talk:@latency", { random: () => 0.05 })).toBe("bca");
+    // What was measured long ago is not known any more.
+    nowMs += 300_000;
+    answer("c", 100);
+    expect(orderOf("acme/talk:@latency")[0]).toBe("c");
+    expect(orderOf("acme/talk:@latency", { random: () => 0.05 })[0]).not.toBe("c");
+  });
+
+  it("preferred providers still lead, and constraints still bind", () => {
+    answer("a", 100);
+    answer("b", 500);
+    answer("c", 900);
+    const scope = { ...openScope, preferredProviders: ["c"], pinnedProviders: [["b", "c"]] };
+    expect(orderOf("acme/talk:@latency", { scope })).toBe("cb");
+  });
+
+  it("balanced: the cheaper the more, and less for one that fails now and then", () => {
+    // A sequence that is spread evenly, the same each time.
+    const firsts = () => {
+      let state = 1;
+      const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+      return Array.from({ length: 1_000 }, () => orderOf("acme/talk", { random })).filter(
+        ([first]) => first === "a",
+      ).length;
+    };
+    // Of weights 1, 1/4 and 1/9.
+    expect(firsts()).toBeGreaterThan(690);
+    for (let count = 0; count < 20; count += 1) {
+      health.unanswered(attemptAt("a"), { hurtsHealth: true });
+      for (let good = 0; good < 2; good += 1) health.succeeded(attemptAt("a"));
+    }
+    // Of 4/9, 1/4 and 1/9.
+    expect(firsts()).toBeGreaterThan(480);
+    expect(firsts()).toBeLessThan(620);
+  });
+});
