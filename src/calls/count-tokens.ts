@@ -13,10 +13,7 @@ import { tokensIn } from "./meter.ts";
 import { entryPoints } from "./prepare.ts";
 
 /** A count that was asked for: authenticated, its body one JSON object. */
-export interface CountCall extends Pick<
-  TextCall,
-  "id" | "model" | "body" | "caller" | "callerHeaders"
-> {
+interface CountCall extends Pick<TextCall, "id" | "model" | "body" | "caller" | "callerHeaders"> {
   readonly protocol: keyof typeof tokenCounting;
 }
 

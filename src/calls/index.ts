@@ -1,5 +1,5 @@
 /** What happens between an authenticated request and its answer. */
-export { countInputTokens, type CountCall } from "./count-tokens.ts";
+export { countInputTokens } from "./count-tokens.ts";
 export type { AnyCall, TextCall, TextServices } from "./context.ts";
 export { findModel, listModels } from "./models.ts";
 export {
