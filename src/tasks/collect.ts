@@ -38,7 +38,7 @@ export async function collect(
   let artifacts: Artifact[];
   try {
     artifacts = [];
-    for (const result of answer.results)
+    for (const result of wantedOf(job, answer))
       artifacts.push(await keep(services, job, { target, result }));
   } catch (error) {
     if (!(error instanceof DownloadError)) throw error;
@@ -56,6 +56,10 @@ export async function collect(
   const costNano = priceMedia(target.offer.price, usage);
   await endTask(services, job, { status: "succeeded", usage, costNano, artifacts });
 }
+
+/** No more than was asked for, and reserved (BILL-09). */
+const wantedOf = ({ request }: Job, { results }: Succeeded): readonly MediaResult[] =>
+  request.kind === "image" ? results.slice(0, request.n) : results;
 
 interface Kept {
   readonly target: Target;

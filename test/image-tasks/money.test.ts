@@ -8,7 +8,9 @@ import { plain, startImages, type Fields, type ImageBench, type Options } from "
 
 let bench: ImageBench;
 beforeAll(async () => {
-  bench = await startImages();
+  bench = await startImages({
+    tasks: { timing: { firstPollMs: 30, sweepMs: 100, missesMin: 3, missingMs: 200 } },
+  });
 });
 afterAll(() => bench?.close());
 
@@ -23,7 +25,7 @@ interface Money {
 /** Makes a task, looking at the balance before, while it waits, and after. */
 async function moneyOf(fields: Fields, options?: Options): Promise<Money> {
   const before = await bench.available();
-  const release = bench.hold();
+  const release = bench.hold("ask.claimed");
   const answer = await bench.submit(fields, options);
   expect(answer.status).toBe(202);
   const { id, status, cost } = (await answer.json()) as TaskBody;
@@ -62,6 +64,27 @@ describe("sandbox/task-image-model-1, by the picture", () => {
     expect([held, paid, task.cost]).toEqual([usd(cost), usd(cost), cost]);
   });
 
+  it("BILL-08: what is held stays held while the task waits and while it runs", async () => {
+    const before = await bench.available();
+    for (const [point, status] of [
+      ["ask.claimed", "queued"],
+      ["ask.answered", "running"],
+    ] as const) {
+      const release = bench.hold(point);
+      const { id } = (await (await bench.submit({ model, n: 2 })).json()) as TaskBody;
+      await bench.until(id, status);
+      expect(before - (await bench.available())).toBe(usd("0.04"));
+      const canceled = await bench.send("POST", `/v1/tasks/${id}/cancel`);
+      release();
+      const ended = await bench.until(id, "succeeded", "canceled");
+      expect([canceled.status, ended.status]).toEqual(
+        status === "queued" ? [200, "canceled"] : [409, "succeeded"],
+      );
+      const paid = status === "queued" ? 0n : usd("0.04");
+      expect(before - (await bench.available())).toBe(paid);
+    }
+  });
+
   it("BILL-12: the shape does not change the price", async () => {
     const costs = new Set<string>();
     for (const ratio of ["1:1", "21:9", "9:20", "auto", "7:5"])
@@ -95,6 +118,28 @@ describe("sandbox/task-image-model-1, by the picture", () => {
 });
 
 describe("sandbox/image-model-c, by the picture", () => {
+  const model = "sandbox/image-model-c";
+
+  it("BILL-06: expired, nothing is paid", async () => {
+    const { held, paid, task } = await moneyOf({ model }, { script: { task_outcome: "expired" } });
+    expect([task.status, held, paid, task.cost]).toEqual(["expired", usd("0.03"), 0n, "0"]);
+  });
+
+  it("BILL-07: canceled, while it waits here or at the vendor, nothing is paid", async () => {
+    const before = await bench.available();
+    for (const point of ["ask.claimed", undefined] as const) {
+      const release = point && bench.hold(point);
+      const answer = await bench.submit({ model }, { script: { task_seconds: 600 } });
+      const { id } = (await answer.json()) as TaskBody;
+      await bench.until(id, point ? "queued" : "running");
+      expect(before - (await bench.available())).toBe(usd("0.03"));
+      const canceled = await bench.send("POST", `/v1/tasks/${id}/cancel`);
+      expect(await canceled.json()).toMatchObject({ status: "canceled", cost: "0" });
+      expect(await bench.available()).toBe(before);
+      release?.();
+    }
+  });
+
   it("one price for all sizes, and references are free", async () => {
     const model = "sandbox/image-model-c";
     const { held, paid, task } = await moneyOf(

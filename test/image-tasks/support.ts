@@ -37,8 +37,8 @@ export interface ImageBench extends Bench {
   refusal(fields: Fields, options?: Options): Promise<string>;
   /** What vendors received with this text in it. */
   sentWith(text: string): Promise<Sent[]>;
-  /** From now on tasks stop before they ask a vendor, until the returned function is called. */
-  hold(): () => void;
+  /** From now on tasks stop at a point of their life, until the returned function is called. */
+  hold(point: TaskPoint): () => void;
 }
 
 /** A text part for each field, and the files. */
@@ -55,11 +55,11 @@ export function formOf(fields: Fields, files: Files): FormData {
 export async function startImages(
   options: Parameters<typeof startBench>[0] = {},
 ): Promise<ImageBench> {
-  let held: Promise<void> | undefined;
-  const at = (point: TaskPoint) => (point === "ask.claimed" ? held : undefined);
+  let held: { readonly point: TaskPoint; readonly until: Promise<void> } | undefined;
+  const at = (point: TaskPoint) => (point === held?.point ? held.until : undefined);
   const bench = await startBench({
-    tasks: { timing: { firstPollMs: 30, sweepMs: 100 }, at },
     ...options,
+    tasks: { timing: { firstPollMs: 30, sweepMs: 100 }, at, ...options.tasks },
   });
   let count = 0;
   const sentWith: ImageBench["sentWith"] = async (text) => {
@@ -102,9 +102,9 @@ export async function startImages(
       const { error } = JSON.parse(text) as { error: { code: string; param: string | null } };
       return `${error.code} ${error.param}`;
     },
-    hold() {
+    hold(point) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      held = promise;
+      held = { point, until: promise };
       return () => {
         held = undefined;
         resolve();

@@ -190,7 +190,7 @@ describe("pictures", () => {
     expect(await bench.available()).toBe(before);
   });
 
-  it("ERR-04: what the vendor calls an invalid argument has that code", async () => {
+  it("what the vendor calls an invalid argument has that code", async () => {
     const script = {
       status: 400,
       error: { message: "No.", code: "Client specified an invalid argument" },
@@ -241,7 +241,7 @@ describe("references", () => {
   });
 
   it.each([
-    ["TIMG1-05 TIMG1-08 LIM-06 ERR-07: six", 6, 1000, "too_many_images"],
+    ["TIMG1-05 TIMG1-08 LIM-06: six", 6, 1000, "too_many_images"],
     ["TIMG1-06 TIMG1-08 LIM-06: one byte more than 25 MiB", 1, 26_214_401, "image_too_large"],
     ["TIMG1-07 TIMG1-08 LIM-06: two of 20 MiB", 2, 20 * 1024 * 1024, "image_too_large"],
   ] as const)("%s: no task, and no picture is left out", async (_what, count, bytes, code) => {

@@ -1,4 +1,5 @@
 // What the image task model of three sizes has of its own, beside the fields of edit form 2 (form-2.test.ts).
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { padded } from "../task-http/upload-support.ts";
 import {
@@ -53,12 +54,48 @@ describe("references", () => {
     );
   });
 
-  it("TASK-04 ERR-07: an address is refused, by JSON and by form", async () => {
+  it("TASK-04: an address is refused, by JSON and by form", async () => {
     for (const form of [false, true])
       for (const name of ["image", "image[]"])
         expect(await refusal({ [name]: "https://example.com/a.png" }, { form })).toBe(
           `image_url_not_supported ${name}`,
         );
+  });
+});
+
+describe("pictures that are none", () => {
+  it.each([
+    ["a text with a picture's name", () => Promise.resolve(Buffer.from("not a picture at all"))],
+    [
+      "a GIF",
+      () =>
+        sharp(Buffer.alloc(12), { raw: { width: 2, height: 2, channels: 3 } })
+          .gif()
+          .toBuffer(),
+    ],
+    ["nothing", () => Promise.resolve(Buffer.alloc(0))],
+  ] as const)("%s is refused by its content", async (_what, file) => {
+    expect(await refusal({}, { files: { image: await file() } })).toBe("invalid_image_file image");
+  });
+
+  it("one that would unpack to gigabytes is refused unread", async () => {
+    const bomb = await plain();
+    // Width and height stand at the start of a PNG.
+    bomb.writeUInt32BE(60_000, 16);
+    bomb.writeUInt32BE(60_000, 20);
+    expect(await refusal({}, { files: { image: bomb } })).toBe("image_too_large image");
+  });
+
+  it("one that is broken behind its header is the vendor's to refuse, and costs nothing", async () => {
+    const before = await bench.available();
+    const broken = (await plain({ width: 300, height: 300 })).subarray(0, 120);
+    const { task } = await run({}, { files: { image: broken } });
+    expect(task).toMatchObject({
+      status: "failed",
+      cost: "0",
+      error: { code: "invalid_argument" },
+    });
+    expect(await bench.available()).toBe(before);
   });
 });
 

@@ -115,6 +115,13 @@ describe("what is billed", () => {
     expect(before - (await bench.available())).toBe(parseUsd("0.09"));
   });
 
+  it("BILL-09: more than was asked for is neither kept nor paid for", async () => {
+    vendor.answer(json({ data: made(5) }));
+    const task = await run({ model: "acme/pictures", n: 2 });
+    expect(task.output.images).toHaveLength(2);
+    expect(task).toMatchObject({ usage: { output_images: 2 }, cost: "0.02" });
+  });
+
   it("BILL-09: a picture that the vendor withholds is not paid for", async () => {
     const withheld = { b64_json: picture, respect_moderation: false };
     vendor.answer(json({ data: [...made(1), withheld] }));
