@@ -6,6 +6,8 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import { registerDocsPage } from "./docs-page.ts";
+import { admin } from "./openapi/admin.ts";
+import { auth } from "./openapi/auth.ts";
 import { chat } from "./openapi/chat.ts";
 import { anyCredential, headers, securitySchemes, sharedSchemas } from "./openapi/components.ts";
 import type { Node } from "./openapi/document.ts";
@@ -34,12 +36,16 @@ const parts = [
   videos,
   files,
   keyPart,
+  admin,
+  auth,
   health,
 ];
 
 const about = `One API key for generative models of several vendors, in the protocol you already speak.
 
 Authenticate with \`Authorization: Bearer <API key>\`, or put the same key where your vendor's SDK puts it. The examples call the sandbox: simulated vendors that need no key of theirs.
+
+The management API under \`/admin/v1\` takes the admin token, a personal token or a console session. Lists are \`{data, has_more, next_cursor}\`, money is decimal strings, and in a change \`null\` means no limit and an absent field means unchanged. An object's answer carries an \`ETag\`; sent back as \`If-Match\`, it keeps a change from overwriting one it has not seen. What you may not see is answered as if it did not exist.
 
 Every answer to a call carries \`x-request-id\`. What the gateway changed in a request is named in \`gw.droppedParams\`, on streams in the header \`x-gw-dropped-params\`. Errors have the shape of the protocol that was called, with a stable code.`;
 
@@ -73,6 +79,12 @@ export function openapiDocument(): Document {
       { name: "Videos", description: "The same tasks in the shapes of three vendors." },
       { name: "Files", description: "What tasks produced." },
       { name: "Account", description: "What the calling key may spend." },
+      {
+        name: "Management",
+        description:
+          "Who may call what, and for how much: organizations, workspaces, members, keys.",
+      },
+      { name: "Sessions", description: "Signing in to the console." },
       { name: "Operation", description: "For probes and dashboards." },
     ],
     paths: Object.assign({}, ...parts.map((part) => part.paths)) as object,

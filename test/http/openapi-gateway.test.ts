@@ -10,7 +10,14 @@ import { createSseParser } from "../../src/base/sse.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { startGateway, type Gateway } from "../../src/cli/gateway.ts";
 import { registerDocs } from "../../src/http/openapi.ts";
-import { address, byId, faults, operations, type Target } from "./openapi-support.ts";
+import {
+  address,
+  byId,
+  callerOperations,
+  faults,
+  operations,
+  type Target,
+} from "./openapi-support.ts";
 
 describe("the running gateway", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "tollgate-openapi-"));
@@ -131,7 +138,7 @@ describe("the running gateway", () => {
       const pattern = route
         .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
         .replace("*", ".+")
-        .replace(/:\w+/, "\\{\\w+\\}");
+        .replaceAll(/:\w+/g, "\\{\\w+\\}");
       return described.some((path) => new RegExp(`^${pattern}$`).test(path));
     };
     expect(routes).toContain("POST /v1/chat/completions");
@@ -139,7 +146,7 @@ describe("the running gateway", () => {
     expect(served.filter((route) => !covers(route))).toEqual([]);
   });
 
-  describe.each(operations.map((one) => [`${one.method} ${one.path}`, one] as const))(
+  describe.each(callerOperations.map((one) => [`${one.method} ${one.path}`, one] as const))(
     "%s",
     (_name, target) => {
       const { operation } = target;

@@ -40,6 +40,8 @@ export const operations = Object.entries(openapi.paths).flatMap(([path, item]) =
     operation: operation as unknown as Operation,
   })),
 );
+/** The operations that an API key calls; the others are held to the gateway in test/admin. */
+export const callerOperations = operations.filter(({ path }) => !/^\/(admin|auth)\//.test(path));
 export type Target = (typeof operations)[number];
 export const byId = (id: string) =>
   operations.find(({ operation }) => operation.operationId === id)!;

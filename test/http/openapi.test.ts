@@ -41,7 +41,7 @@ describe("the document", () => {
       const used = (operation.security ?? []).flatMap((one) => Object.keys(one));
       expect(schemes).toEqual(expect.arrayContaining(used));
     }
-    expect(schemes).toEqual(["bearer", "xApiKey", "xGoogApiKey"]);
+    expect(schemes).toEqual(["bearer", "xApiKey", "xGoogApiKey", "adminToken", "session"]);
   });
 
   it("ERR-01: error examples fit the shape of their protocol, and every code named is in the catalogue", () => {

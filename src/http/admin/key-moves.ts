@@ -43,6 +43,7 @@ const moveRoutes = stateMoves.map(([name, summary, move]) =>
     method: "POST",
     path: `/keys/{id}/${name}`,
     operationId: `${name}Key`,
+    conditional: true,
     summary,
     action: `key.${name}`,
     body: noBody,
@@ -61,6 +62,7 @@ const reveal = route({
   method: "POST",
   path: "/keys/{id}/reveal",
   operationId: "revealKey",
+  conditional: true,
   summary: "Show an API key in full again",
   description:
     "Legacy keys keep only their prefix and cannot be shown. Each showing is in the audit log.",
@@ -84,6 +86,7 @@ const rotate = route({
   method: "POST",
   path: "/keys/{id}/rotate",
   operationId: "rotateKey",
+  conditional: true,
   summary: "Give an API key a new value",
   description: "Id, caps and spend stay. The old value works for `grace_seconds` more.",
   action: "key.rotate",

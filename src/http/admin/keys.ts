@@ -73,6 +73,11 @@ const create = route({
   description: "`key` is the whole key. It can be shown again with `reveal`.",
   action: "key.create",
   body: creation,
+  example: {
+    workspace_id: "ws_01kacw5v2pf6q8p5b0d6m1x7yt",
+    name: "ci",
+    spend_caps: { monthly: "25.00" },
+  },
   answer: keyWithSecretSchema,
   status: 201,
   errors: ["not_found"],
@@ -148,11 +153,13 @@ const change = route({
   method: "PATCH",
   path: "/keys/{id}",
   operationId: "changeKey",
+  conditional: true,
   summary: "Change an API key",
   description:
     "null: no limit. Absent: unchanged. The owner may tighten the spend caps; raising or clearing one, or making a hard one soft, takes a workspace admin.",
   action: "key.change",
   body: patch,
+  example: { spend_caps: { daily: "5.00", monthly: null } },
   answer: keySchema,
   errors: ["not_found", "insufficient_permissions"],
   async handle(request) {

@@ -57,6 +57,7 @@ const create = route({
     password: Type.Optional(Type.String({ minLength: 8, maxLength: 128 })),
     spend_caps: Type.Optional(spendCapsBody),
   }),
+  example: { email: "ann@example.com", role: "member" },
   answer: {
     name: "MemberAdded",
     schema: Type.Object({
@@ -150,10 +151,12 @@ const change = route({
   method: "PATCH",
   path: "/workspaces/{id}/members/{user_id}",
   operationId: "changeMember",
+  conditional: true,
   summary: "Change a member's role or spend caps",
   description: "Takes a workspace admin. null: no limit. Absent: unchanged.",
   action: "member.change",
   body: strict({ role: Type.Optional(role), spend_caps: Type.Optional(spendCapsBody) }),
+  example: { spend_caps: { monthly: "50.00" } },
   answer: memberSchema,
   errors: ["not_found", "insufficient_permissions"],
   async handle(request) {
@@ -176,6 +179,7 @@ const remove = route({
   method: "DELETE",
   path: "/workspaces/{id}/members/{user_id}",
   operationId: "removeMember",
+  conditional: true,
   summary: "Remove a member from a workspace",
   description:
     "The active keys they made in it are disabled with it: their holder has left, and the member's caps no longer bind them. A workspace admin may enable them again.",

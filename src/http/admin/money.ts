@@ -92,6 +92,7 @@ const credits = route({
   description: "With an `Idempotency-Key` it is added once, however often it is sent.",
   action: "workspace.add_credits",
   body: creditBody,
+  example: { amount: "25.00", note: "November" },
   answer: entrySchema,
   status: 201,
   errors: ["not_found", "insufficient_permissions", "idempotency_key_reuse"],

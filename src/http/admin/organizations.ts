@@ -67,6 +67,7 @@ const create = route({
   summary: "Make an organization",
   action: "organization.create",
   body: strict({ name: Type.String(), ...layer }),
+  example: { name: "Acme" },
   answer: organizationSchema,
   status: 201,
   errors: ["insufficient_permissions"],
@@ -131,11 +132,13 @@ const change = route({
   method: "PATCH",
   path: "/organizations/{id}",
   operationId: "changeOrganization",
+  conditional: true,
   summary: "Change an organization",
   description:
     "A narrower allowlist holds at once for every key below; what it leaves out stays listed there, marked as out of scope.",
   action: "organization.change",
   body: strict({ name: Type.Optional(Type.String()), ...layer }),
+  example: { model_allowlist: ["sandbox/chat"] },
   answer: organizationSchema,
   errors: ["not_found", "insufficient_permissions"],
   async handle(request) {

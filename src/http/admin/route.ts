@@ -41,11 +41,15 @@ export interface RouteOptions<Body extends TSchema, Query extends TObject> {
   /** The row of the table of rights; null for what every actor may do. */
   readonly action: Action | null;
   readonly body?: Body;
+  /** A body that is accepted, for the document; `{}` if absent. */
+  readonly example?: Static<Body>;
   /** Fields whose values are all text, as they come. */
   readonly query?: Query;
   /** The name and the schema of the answer's body. */
   readonly answer: NamedSchema;
   readonly status?: number;
+  /** It changes an object that has an entity tag, and heeds `If-Match`. */
+  readonly conditional?: true;
   /** What it answers with besides the errors that every route has. */
   readonly errors?: readonly ErrorCode[];
   handle(request: AdminRequest<Static<Body>, Static<Query>>): Promise<AdminAnswer>;

@@ -54,6 +54,7 @@ const create = route({
   description: "With a console session only. `token` is shown once; it has the role of its owner.",
   action: "token.create",
   body: strict({ name: Type.String(), expires_at: Type.Optional(nullable(timeBody)) }),
+  example: { name: "ci" },
   answer: {
     name: "AdminTokenWithToken",
     schema: Type.Object({ ...token.properties, token: Type.String({ examples: ["gw_pat_..."] }) }),
@@ -97,6 +98,7 @@ const revoke = route({
   method: "DELETE",
   path: "/tokens/{id}",
   operationId: "revokeToken",
+  conditional: true,
   summary: "Revoke a personal token, for good",
   action: "token.revoke",
   answer: tokenSchema,

@@ -112,6 +112,7 @@ const create = route({
     organization_id: Type.Optional(nullable(Type.String())),
     ...settings,
   }),
+  example: { name: "Team", organization_id: "org_01kacw5v2pf6q8p5b0d6m1x7yt" },
   answer: workspaceSchema,
   status: 201,
   errors: ["insufficient_permissions", "not_found"],
@@ -176,11 +177,13 @@ const change = route({
   method: "PATCH",
   path: "/workspaces/{id}",
   operationId: "changeWorkspace",
+  conditional: true,
   summary: "Change a workspace",
   description:
     "Spend caps and status take an organization admin. null: no limit. Absent: unchanged.",
   action: "workspace.change",
   body: patch,
+  example: { spend_caps: { monthly: "500.00", hard: true } },
   answer: workspaceSchema,
   errors: ["not_found", "insufficient_permissions"],
   async handle(request) {

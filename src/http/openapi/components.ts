@@ -2,8 +2,24 @@
 import { Type } from "typebox";
 import type { Node } from "./document.ts";
 
+/** What opens the management API; API keys do not. */
+const adminSchemes: Readonly<Record<string, Node>> = {
+  adminToken: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "The management API: `Authorization: Bearer <token>`, the admin token (`TOLLGATE_ADMIN_TOKEN`) or a personal one. API keys do not open it.",
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "tollgate.session_token",
+    description: "A console session; `POST /auth/sign-in/email` sets the cookie.",
+  },
+};
+
 /** Any one of them will do; each vendor's SDK finds its own. Spec: "Authentication" 1. */
-export const securitySchemes: Readonly<Record<string, Node>> = {
+const callerSchemes: Readonly<Record<string, Node>> = {
   bearer: {
     type: "http",
     scheme: "bearer",
@@ -23,7 +39,12 @@ export const securitySchemes: Readonly<Record<string, Node>> = {
   },
 };
 
-export const anyCredential: readonly Node[] = Object.keys(securitySchemes).map((name) => ({
+export const securitySchemes: Readonly<Record<string, Node>> = {
+  ...callerSchemes,
+  ...adminSchemes,
+};
+
+export const anyCredential: readonly Node[] = Object.keys(callerSchemes).map((name) => ({
   [name]: [],
 }));
 

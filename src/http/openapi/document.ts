@@ -16,7 +16,7 @@ export interface Operation {
   readonly security?: readonly Node[];
 }
 
-type PathItem = Readonly<Partial<Record<"get" | "post" | "delete", Operation>>>;
+type PathItem = Readonly<Partial<Record<"get" | "post" | "patch" | "delete", Operation>>>;
 
 /** One concern's share of the document. Names of schemas are unique across parts. */
 export interface Part {

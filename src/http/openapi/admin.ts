@@ -1,0 +1,143 @@
+/**
+ * The management API in the OpenAPI document, made from the routes themselves: the schemas that check a request are those
+ * that describe it. contract.md "Management API".
+ */
+import { Type, type TObject } from "typebox";
+import type { ErrorCode } from "../../base/errors.ts";
+import { adminPrefix, adminRoutes, type AdminRoute } from "../admin/index.ts";
+import {
+  jsonContent,
+  requestBody,
+  requestIdHeaders,
+  type Node,
+  type Operation,
+  type Part,
+} from "./document.ts";
+import { errorResponses } from "./errors.ts";
+
+/** Either a token or a session will do. */
+export const adminCredential: readonly Node[] = [{ adminToken: [] }, { session: [] }];
+
+const always = [
+  "missing_credential",
+  "invalid_credential",
+  "internal_error",
+  "database_unavailable",
+] satisfies ErrorCode[];
+const written = ["cross_origin_request"] satisfies ErrorCode[];
+const queried = ["unknown_parameter", "invalid_value"] satisfies ErrorCode[];
+const bodied = [
+  ...queried,
+  "invalid_json",
+  "missing_required_parameter",
+  "invalid_type",
+  "string_above_max_length",
+  "integer_above_max_value",
+  "integer_below_min_value",
+  "unsupported_media_type",
+  "request_too_large",
+] satisfies ErrorCode[];
+
+function codesOf(route: AdminRoute): ErrorCode[] {
+  return [
+    ...new Set<ErrorCode>([
+      ...always,
+      ...(route.method === "GET" ? [] : written),
+      ...(route.body === undefined ? [] : bodied),
+      ...(route.query === undefined ? [] : queried),
+      ...(route.conditional === true ? (["precondition_failed"] as const) : []),
+      ...(route.errors ?? []),
+    ]),
+  ];
+}
+
+const ifMatch: Node = {
+  name: "If-Match",
+  in: "header",
+  required: false,
+  description:
+    "The `ETag` of the object the change was decided on. Where it was changed since, 412 is answered and nothing is done.",
+  schema: Type.String(),
+};
+
+const idempotencyKey: Node = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "Names the credit: sent again, nothing is added.",
+  schema: Type.String({ minLength: 1, maxLength: 255 }),
+};
+
+function parametersOf(route: AdminRoute): Node[] {
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: Type.String(),
+  }));
+  const query = (route.query ?? Type.Object({})) as TObject;
+  const inQuery = Object.entries(query.properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: query.required?.includes(name) ?? false,
+    schema,
+  }));
+  return [
+    ...inPath,
+    ...inQuery,
+    ...(route.conditional === true ? [ifMatch] : []),
+    ...(route.path.endsWith("/credits") ? [idempotencyKey] : []),
+  ];
+}
+
+const bodyName = ({ operationId }: AdminRoute): string =>
+  `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Request`;
+
+function operationOf(route: AdminRoute): Operation {
+  const { status = 200, answer } = route;
+  return {
+    operationId: route.operationId,
+    tags: ["Management"],
+    summary: route.summary,
+    description: route.description ?? "",
+    parameters: parametersOf(route),
+    security: adminCredential,
+    ...(route.body !== undefined && {
+      requestBody: {
+        ...requestBody({
+          schema: bodyName(route),
+          examples: { plain: { value: route.example ?? {} } },
+        }),
+        required: (route.body as TObject).required !== undefined,
+      },
+    }),
+    responses: {
+      [status]: {
+        description: "Done.",
+        headers: requestIdHeaders("chat"),
+        content: jsonContent(answer.name),
+      },
+      ...errorResponses("chat", codesOf(route)),
+    },
+  };
+}
+
+function paths(): Part["paths"] {
+  const byPath = Map.groupBy(adminRoutes, ({ path }) => adminPrefix + path);
+  return Object.fromEntries(
+    [...byPath].map(([path, group]) => [
+      path,
+      Object.fromEntries(group.map((route) => [route.method.toLowerCase(), operationOf(route)])),
+    ]),
+  );
+}
+
+function schemas(): Record<string, object> {
+  const answers = adminRoutes.map(({ answer }) => [answer.name, answer.schema] as const);
+  const bodies = adminRoutes
+    .filter(({ body }) => body !== undefined)
+    .map((route) => [bodyName(route), route.body!] as const);
+  return Object.fromEntries<object>([...answers, ...bodies]);
+}
+
+export const admin: Part = { paths: paths(), schemas: schemas() };

@@ -1,0 +1,74 @@
+/** The management API against its description: examples are answered, and every answer fits what the document says. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { faults, operations, type Target } from "../http/openapi-support.ts";
+import { startWorld, type World } from "./people.ts";
+import { call } from "./support.ts";
+
+const managed = operations.filter(({ path }) => path.startsWith("/admin/v1/"));
+
+describe("the management API as described", () => {
+  let world: World;
+  let ids: Record<string, string>;
+  beforeAll(async () => {
+    world = await startWorld();
+    const { id } = world.must(
+      await world.gateway.admin("POST", "/keys", { workspace_id: world.home.id, name: "k" }),
+    );
+    const made = await call(world.gateway.url, "POST", "/tokens", {
+      body: { name: "t" },
+      headers: { cookie: world.root.cookie },
+    });
+    ids = {
+      organizations: world.home.organizationId,
+      workspaces: world.home.id,
+      keys: id,
+      tokens: made.json.id,
+      user: world.mem.userId,
+    };
+  });
+  afterAll(() => world.gateway.close());
+
+  const pathOf = ({ path }: Target) =>
+    path
+      .replace("/admin/v1", "")
+      .replace(/\/(\w+)\/\{id\}/, (_all, kind: string) => `/${kind}/${ids[kind]}`)
+      .replace("{user_id}", ids["user"]!);
+
+  /** The last of these ends what the ones before need. */
+  const order = (target: Target) =>
+    Number(target.method === "DELETE" || target.path.endsWith("/revoke"));
+
+  it("every example is answered as described, and so is the same without a credential", async () => {
+    const sorted = managed.toSorted((one, other) => order(one) - order(other));
+    for (const target of sorted.filter(({ path }) => mine.test(path))) {
+      const at = `${target.method} ${target.path}`;
+      const example = target.operation.requestBody?.content["application/json"]!.examples!["plain"];
+      const body = example && adapt(example.value);
+      const headers = { cookie: world.root.cookie };
+      const path = pathOf(target);
+      const answer = await call(world.gateway.url, target.method, path, { body, headers });
+      expect(answer.status, `${at}: ${answer.text}`).toBeLessThan(300);
+      expect(wrong(target, answer), at).toEqual([]);
+      expect(answer.headers.get("x-request-id"), at).toMatch(/^req_/);
+      const refused = await call(world.gateway.url, target.method, path, { body });
+      expect(refused.status, at).toBe(401);
+      expect(wrong(target, refused), at).toEqual([]);
+    }
+  }, 60_000);
+
+  /** The resources of this folder; what is read of calls and tasks is tested where it is made. */
+  const mine = /^\/admin\/v1\/(organizations|workspaces\/?|keys|tokens|audit|me)(?!.*webhook)/;
+
+  const adapt = (value: Record<string, unknown>) => ({
+    ...value,
+    ...("workspace_id" in value && { workspace_id: world.home.id }),
+    ...("organization_id" in value && { organization_id: world.home.organizationId }),
+    ...("email" in value && { email: "example@example.com" }),
+  });
+
+  function wrong({ operation }: Target, answer: { status: number; json: unknown }): string[] {
+    const described = operation.responses[answer.status];
+    if (described === undefined) return [`${answer.status} is not described`];
+    return faults(described.content["application/json"]!.schema, answer.json);
+  }
+});
