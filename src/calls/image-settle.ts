@@ -88,7 +88,12 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
   const nowMs = services.clock.now();
   const id = newId("task", nowMs);
   const task = {
-    ...{ id, prepared, usage, costNano, artifacts, nowMs },
+    id,
+    prepared,
+    usage,
+    costNano,
+    artifacts,
+    nowMs,
     caller: call.caller,
     form: call.form,
     notes: record.notes,

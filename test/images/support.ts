@@ -1,141 +1,195 @@
-// A gateway with the sandbox's image models, pictures to send, and pictures that came back.
+// Synchronous image calls through a running gateway, looked at from both sides: what the caller got, decoded, and what the
+// sandbox's vendor received.
 import { createHash } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import OpenAI, { toFile } from "openai";
 import sharp from "sharp";
-import type { GatewayUnderTest } from "../support/gateway.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 export const modelA = "sandbox/image-model-a";
 export const modelB = "sandbox/image-model-b";
 
-export const clientOf = (gateway: GatewayUnderTest): OpenAI =>
-  new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+export type Bytes = Buffer<ArrayBuffer>;
+export type Fields = Readonly<Record<string, unknown>>;
+/** By the name of the part; a list is the same name several times. */
+export type Files = Readonly<Record<string, Bytes | readonly Bytes[]>>;
+export type Headers = Readonly<Record<string, string>>;
 
-/** A prompt with a line for the sandbox. */
-export const scripted = (script: object, prompt = "A fox"): string =>
-  `${prompt}\n#sandbox ${JSON.stringify(script)}`;
-
-export type Format = "png" | "jpeg" | "webp";
-
-/** A picture in which neighbours differ. */
-export async function picture(
-  width = 64,
-  height = 48,
-  format: Format = "png",
-): Promise<Buffer<ArrayBuffer>> {
-  const pixels = Buffer.from(
-    Array.from({ length: width * height * 3 }, (_, at) => (at * 37) % 256),
-  );
-  const made = await sharp(pixels, { raw: { width, height, channels: 3 } })
-    .toFormat(format)
-    .toBuffer();
-  return Buffer.from(made);
-}
-
-/** A mask whose left half is open. */
-export async function mask(width = 64, height = 48): Promise<Buffer<ArrayBuffer>> {
-  const pixels = Buffer.from(
-    Array.from({ length: width * height * 4 }, (_, at) =>
-      at % 4 === 3 && (at >> 2) % width < width / 2 ? 0 : 255,
-    ),
-  );
-  return Buffer.from(
-    await sharp(pixels, { raw: { width, height, channels: 4 } })
-      .png()
-      .toBuffer(),
-  );
-}
-
-export const fileOf = (bytes: Buffer, name = "picture.png", type = "image/png") =>
-  toFile(bytes, name, { type });
-
-/** What a picture is, by decoding it whole. */
-export async function decoded(base64: string | null | undefined) {
-  const bytes = Buffer.from(base64 ?? "", "base64");
-  const image = sharp(bytes);
-  const { format, width, height, hasAlpha } = await image.metadata();
-  await image.stats();
-  return { bytes, format, width, height, hasAlpha };
-}
-
-export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
-
-type Entry = readonly [name: string, value: string | number | Buffer<ArrayBuffer>, type?: string];
-
-/** A form of texts and files, in this order. */
-export function form(entries: readonly Entry[]): FormData {
-  const body = new FormData();
-  for (const [name, value, type = "image/png"] of entries) {
-    if (typeof value === "string" || typeof value === "number") body.append(name, String(value));
-    else body.append(name, new Blob([value], { type }), "picture");
-  }
-  return body;
-}
-
-/** Sends an edit. */
-export function edit(
-  gateway: GatewayUnderTest,
-  entries: readonly Entry[],
-  headers: Record<string, string> = {},
-): Promise<Response> {
-  return fetch(`${gateway.url}/v1/images/edits`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${gateway.key}`, ...headers },
-    body: form(entries),
-  });
-}
-
-/** Sends a generation. */
-export const generate = (
-  gateway: GatewayUnderTest,
-  fields: object,
-  headers: Record<string, string> = {},
-): Promise<Response> =>
-  gateway.post(
-    "/v1/images/generations",
-    { model: modelA, prompt: "A fox", size: "1024x1024", quality: "low", ...fields },
-    headers,
-  );
-
-interface ImageAnswer {
+export interface ImageAnswer {
   readonly created: number;
   readonly data: readonly { readonly b64_json: string; readonly revised_prompt?: string }[];
   readonly background: string;
   readonly output_format: string;
   readonly quality: string;
   readonly size: string;
-  readonly usage: {
-    readonly input_tokens: number;
-    readonly output_tokens: number;
-    readonly total_tokens: number;
-    readonly input_tokens_details: { readonly image_tokens: number; readonly text_tokens: number };
-    readonly output_tokens_details: { readonly image_tokens: number; readonly text_tokens: number };
+  readonly usage: Usage;
+  readonly gw?: Gw;
+}
+
+interface Details {
+  readonly image_tokens: number;
+  readonly text_tokens: number;
+}
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly total_tokens: number;
+  readonly input_tokens_details: Details;
+  readonly output_tokens_details: Details;
+}
+export interface Gw {
+  readonly task_id: string;
+  readonly generation_id: string;
+  readonly provider: string;
+  readonly cost_nano: string;
+  readonly images: readonly { readonly index: number; readonly url: string }[];
+  readonly notes: readonly string[];
+}
+
+/** A request as the vendor got it. Files of forms are `{filename, type, bytes, sha256}`. */
+export interface Sent {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: Fields;
+  readonly aborted: boolean;
+}
+
+/** What became of a call. */
+interface Ran {
+  readonly answer: ImageAnswer;
+  readonly headers: globalThis.Headers;
+  readonly sent: Sent;
+}
+
+export interface ImageBench extends GatewayUnderTest {
+  readonly client: OpenAI;
+  /** Generates a small picture; fields that are undefined are left out. */
+  generate(fields?: Fields, headers?: Headers): Promise<Response>;
+  /** Edits by form; each member of `fields` is a text part. */
+  edit(fields: Fields, files: Files, headers?: Headers): Promise<Response>;
+  /** A call that is answered with 200. @throws where it is not */
+  ran(answering: (prompt: string) => Promise<Response>, script?: object): Promise<Ran>;
+  /** `code param` of a refusal with 400, of which no vendor heard. @throws where it is none */
+  refusal(answering: (prompt: string) => Promise<Response>): Promise<string>;
+  /** What the vendor received with this text in it. */
+  sentWith(text: string): Promise<Sent[]>;
+  /** What stands: open holds, charges, and files on disk. */
+  state(): Promise<{ holds: number; chargedNano: bigint; files: string[] }>;
+}
+
+let count = 0;
+/** A prompt that is like no other, with a line for the sandbox. */
+export function prompted(script?: object): string {
+  const mark = `fox ${(count += 1)}.`;
+  return script ? `${mark}\n#sandbox ${JSON.stringify(script)}` : mark;
+}
+
+const given = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** A text part for each field, and the files. */
+export function formOf(fields: Fields, files: Files): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(given(fields))) form.append(name, String(value));
+  for (const [name, list] of Object.entries(files))
+    for (const file of [list].flat()) form.append(name, new Blob([file]), "file.bin");
+  return form;
+}
+
+/** A gateway with the sandbox, unless a configuration says otherwise. */
+export async function startImages(
+  options: Parameters<typeof startTestGateway>[0] = {},
+): Promise<ImageBench> {
+  const gateway = await startTestGateway(options);
+  const { url, key, workspaceId } = gateway;
+  const sentWith: ImageBench["sentWith"] = async (text) => {
+    const journal = `${gateway.sandboxUrl}/__journal?contains=${encodeURIComponent(text)}`;
+    return ((await (await fetch(journal)).json()) as { data: Sent[] }).data;
   };
-  readonly gw?: {
-    readonly task_id: string;
-    readonly generation_id: string;
-    readonly provider: string;
-    readonly cost_nano: string;
-    readonly images: readonly { readonly index: number; readonly url: string }[];
-    readonly notes: readonly string[];
+  const markOf = (prompt: string): string => prompt.split("\n")[0]!;
+  return {
+    ...gateway,
+    client: new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 }),
+    sentWith,
+    generate: (fields = {}, headers = {}) =>
+      gateway.post(
+        "/v1/images/generations",
+        given({ model: modelA, prompt: prompted(), size: "64x64", quality: "low", ...fields }),
+        headers,
+      ),
+    edit: (fields, files, headers = {}) =>
+      fetch(`${url}/v1/images/edits`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, ...headers },
+        body: formOf(fields, files),
+      }),
+    async ran(answering, script) {
+      const prompt = prompted(script);
+      const response = await answering(prompt);
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`${response.status} ${text.slice(0, 500)}`);
+      const [sent] = await sentWith(markOf(prompt));
+      return { answer: JSON.parse(text) as ImageAnswer, headers: response.headers, sent: sent! };
+    },
+    async refusal(answering) {
+      const prompt = prompted();
+      const response = await answering(prompt);
+      const text = await response.text();
+      if (response.status !== 400) throw new Error(`${response.status} ${text.slice(0, 500)}`);
+      if ((await sentWith(markOf(prompt))).length > 0) throw new Error("a vendor was asked");
+      const { error } = JSON.parse(text) as { error: { code: string; param: string | null } };
+      return `${error.code} ${error.param}`;
+    },
+    async state() {
+      const [row] = await gateway.database.query<{ holds: bigint }>(
+        "select count(*) as holds from ledger_holds",
+      );
+      const directory = join(gateway.directory, "data", "files");
+      const { chargedNano } = await gateway.ledger.balance(workspaceId);
+      const files = existsSync(directory) ? readdirSync(directory) : [];
+      return { holds: Number(row!.holds), chargedNano, files };
+    },
   };
 }
 
-/** An answer's JSON. @throws Error where it is none of 200 */
-export async function imagesIn(response: Response): Promise<ImageAnswer> {
-  if (response.status !== 200)
-    throw new Error(`${response.status}: ${(await response.text()).slice(0, 500)}`);
-  return (await response.json()) as ImageAnswer;
+/** A picture in which neighbours differ. */
+export async function picture(
+  format: "png" | "jpeg" | "webp" = "png",
+  { width = 64, height = 48 } = {},
+): Promise<Bytes> {
+  const pixels = Buffer.from(
+    Array.from({ length: width * height * 3 }, (_, at) => (at * 37) % 256),
+  );
+  const image = sharp(pixels, { raw: { width, height, channels: 3 } });
+  return Buffer.from(await image.toFormat(format).toBuffer());
 }
 
-interface ErrorBody {
-  readonly message: string;
-  readonly type: string;
-  readonly param: string | null;
-  readonly code: string | null;
+/** A mask whose left half is open. */
+export async function maskOf(width = 64, height = 48): Promise<Bytes> {
+  const isOpen = (pixel: number): boolean => pixel % width < width / 2;
+  const pixels = Buffer.from(
+    Array.from({ length: width * height * 4 }, (_, at) =>
+      at % 4 === 3 && isOpen(at >> 2) ? 0 : 255,
+    ),
+  );
+  const image = sharp(pixels, { raw: { width, height, channels: 4 } });
+  return Buffer.from(await image.png().toBuffer());
 }
 
-/** A refusal's status and error. */
-export async function errorIn(response: Response): Promise<ErrorBody & { readonly status: number }> {
-  const { error } = (await response.json()) as { error: ErrorBody };
-  return { status: response.status, ...error };
+export const fileOf = (bytes: Buffer, name = "picture.png", type = "image/png") =>
+  toFile(bytes, name, { type });
+
+/** A picture padded to a size: what stands behind it is no concern of its header. */
+export const padded = (file: Buffer, bytes: number): Bytes =>
+  Buffer.concat([file, Buffer.alloc(bytes - file.length)]);
+
+/** What a picture is, decoded to the last pixel: `64x64 png`. @throws where it is broken */
+export async function shapeOf(base64: string | null | undefined): Promise<string> {
+  const image = sharp(Buffer.from(base64 ?? "", "base64"));
+  const { info } = await image.raw().toBuffer({ resolveWithObject: true });
+  const { format } = await image.metadata();
+  return `${info.width}x${info.height} ${format}`;
 }
+
+export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");

@@ -1,0 +1,167 @@
+// What becomes of a call whose vendor fails: the next one gets it whole and its own, an unknown outcome is not repeated, the
+// caller's mistakes are the caller's; and nothing is left of any failure.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { steadyHealthRules } from "../../src/routing/index.ts";
+import { json, type Answer } from "../support/recorder.ts";
+import {
+  maskOf,
+  picture,
+  prompted,
+  sha256,
+  shapeOf,
+  type Bytes,
+  type Fields,
+  type ImageAnswer,
+  type Sent,
+} from "./support.ts";
+import { generating, startVendors, twoOffers } from "./two-vendors.ts";
+
+let vendors: Awaited<ReturnType<typeof startVendors>>;
+let image: Bytes;
+let mask: Bytes;
+beforeAll(async () => {
+  vendors = await startVendors({
+    timeouts: "{ connect_s: 2, first_byte_s: 1, idle_s: 1 }",
+    health: steadyHealthRules,
+  });
+  [image, mask] = await Promise.all([picture(), maskOf()]);
+});
+afterAll(() => vendors.close());
+beforeEach(() => vendors.answer(json({ error: { message: "no" } }, 500)));
+
+const edit = (prompt: string, fields: Fields = {}) =>
+  vendors.bench.edit({ model: twoOffers, prompt, ...fields }, { "image[]": [image, image], mask });
+
+async function atSecond(prompt: string): Promise<Sent[]> {
+  const url = `${vendors.sandboxUrl}/__journal?contains=${encodeURIComponent(prompt.split("\n")[0]!)}`;
+  return ((await (await fetch(url)).json()) as { data: Sent[] }).data;
+}
+
+const errorIn = async (response: Response) =>
+  ((await response.json()) as { error: { message: string; code: string; param: string | null } })
+    .error;
+
+const hangUp: Answer = (_request, response) => void response.destroy();
+const hang: Answer = () => undefined;
+const raw =
+  (status: number, body: string, type = "application/json"): Answer =>
+  (_request, response) =>
+    void response.writeHead(status, { "content-type": type }).end(body);
+
+describe("a vendor that refuses for reasons of its own", () => {
+  it.each([401, 403, 429, 500, 503])(
+    "T75: after %i the next one is asked at its own address, with its own key and the files anew",
+    async (status) => {
+      vendors.answer(json({ error: { message: "not now" } }, status));
+      for (const stream of ["false", "true"]) {
+        const prompt = prompted();
+        const answer = await edit(prompt, { stream });
+        expect(answer.status).toBe(200);
+        const text = await answer.text();
+        expect(text).toContain('"provider":"second"');
+        const [sent, ...more] = await atSecond(prompt);
+        expect(more).toEqual([]);
+        expect(sent!.path).toBe("/openai/v1/images/edits");
+        expect(sent!.headers["authorization"]).toBe("Bearer sandbox");
+        const files = sent!.body["image[]"] as { sha256: string }[];
+        expect(files.map(({ sha256: hash }) => hash)).toEqual([sha256(image), sha256(image)]);
+        expect(sent!.body["mask"]).toMatchObject({ sha256: sha256(mask) });
+      }
+      expect(vendors.first.requests.map(({ path }) => path)).toEqual([
+        "/one/v1/images/edits",
+        "/one/v1/images/edits",
+      ]);
+      const [asked] = vendors.first.requests;
+      expect(asked!.headers.authorization).toBe("Bearer key-of-first");
+    },
+  );
+
+  it("T75: what is charged is the price of the one that made it", async () => {
+    const before = await vendors.bench.state();
+    const answer = (await (await edit(prompted())).json()) as ImageAnswer;
+    const { chargedNano } = await vendors.bench.state();
+    expect(chargedNano - before.chargedNano).toBe(BigInt(answer.usage.total_tokens) * 2_000n);
+    expect(answer.gw!.cost_nano).toBe(String(chargedNano - before.chargedNano));
+  });
+
+  it("the last one's refusal is told, without its words about our account", async () => {
+    vendors.answer(json({ error: { message: "Your key sk-123 is wrong" } }, 401));
+    const answer = await vendors.bench.generate({ model: generating });
+    expect(answer.status).toBe(502);
+    expect(JSON.stringify(await errorIn(answer))).not.toContain("sk-123");
+  });
+});
+
+describe("an outcome that nobody knows", () => {
+  it.each([
+    ["hangs up", hangUp, 502],
+    ["falls silent", hang, 504],
+    ["has a gateway in front that gave up", json({ error: { message: "timed out" } }, 504), 504],
+    ["answers with a page", raw(200, "<html>", "text/html"), 502],
+    ["answers with broken JSON", raw(200, '{"data":[{"b64'), 502],
+    ["answers without a picture", json({ data: [] }), 502],
+    ["answers with something else", json({ data: [{ b64_json: "bm8gcGljdHVyZQ==" }] }), 502],
+  ])(
+    "T81, BILL-22: a vendor that %s is not repeated elsewhere, and nothing is charged",
+    async (_name, answer, status) => {
+      vendors.answer(answer);
+      const before = await vendors.bench.state();
+      const prompt = prompted();
+      const told = await edit(prompt);
+      expect(told.status).toBe(status);
+      expect(told.headers.get("x-should-retry")).toBe("false");
+      expect(vendors.first.requests).toHaveLength(1);
+      expect(await atSecond(prompt)).toEqual([]);
+      await expect.poll(() => vendors.bench.state(), { timeout: 5_000 }).toEqual(before);
+    },
+  );
+});
+
+describe("the caller's own mistake", () => {
+  it("ERR-01: is told in the vendor's words, elsewhere not asked, and not charged", async () => {
+    const error = {
+      message: "Invalid image file or mode for image 1.",
+      type: "image_generation_user_error",
+      param: "image",
+      code: "invalid_image_file",
+    };
+    vendors.answer(json({ error }, 400));
+    const before = await vendors.bench.state();
+    const prompt = prompted();
+    const answer = await edit(prompt);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ error: { ...error, type: "invalid_request_error" } });
+    expect(await atSecond(prompt)).toEqual([]);
+    await expect.poll(() => vendors.bench.state(), { timeout: 5_000 }).toEqual(before);
+  });
+
+  it("moderation is told under the vendor's code", async () => {
+    const message = "Your request was rejected. safety_violations=[violence]";
+    vendors.answer(json({ error: { message, code: "moderation_blocked" } }, 400));
+    expect(await errorIn(await edit(prompted()))).toMatchObject({
+      message,
+      code: "moderation_blocked",
+    });
+  });
+});
+
+describe("what a vendor leaves out", () => {
+  it("IMG-23, IMG-24, IMG-25: size and format are read from the picture; the other words are always there", async () => {
+    const file = await picture("jpeg", { width: 96, height: 32 });
+    vendors.answer(json({ data: [{ b64_json: file.toString("base64") }] }));
+    const fields = { model: generating, quality: "auto", background: "auto", size: "auto" };
+    const answer = (await (await vendors.bench.generate(fields)).json()) as ImageAnswer;
+    expect(answer).toMatchObject({ size: "96x32", output_format: "jpeg", background: "opaque" });
+    expect(["low", "medium", "high"]).toContain(answer.quality);
+    expect(await shapeOf(answer.data[0]!.b64_json)).toBe("96x32 jpeg");
+    expect(answer.usage.total_tokens).toBeGreaterThan(0);
+  });
+
+  it("what it claims of a picture does not count where the picture says otherwise", async () => {
+    const file = await picture("webp", { width: 96, height: 32 });
+    const data = [{ b64_json: file.toString("base64") }];
+    vendors.answer(json({ data, size: "1024x1024", output_format: "png", quality: "auto" }));
+    const answer = (await (await edit(prompted())).json()) as ImageAnswer;
+    expect(answer).toMatchObject({ size: "96x32", output_format: "webp" });
+  });
+});

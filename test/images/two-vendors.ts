@@ -1,0 +1,79 @@
+// A model that two providers offer: a recorder, which is cheaper and so is asked first, and the sandbox's vendor.
+import type { HealthRules } from "../../src/routing/index.ts";
+import { startSandbox } from "../../src/sandbox/index.ts";
+import { startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
+import { startImages, type ImageBench } from "./support.ts";
+
+const price = (usd: string) =>
+  `{ input: "${usd}", image_input: "${usd}", output: "${usd}", image_output: "${usd}" }`;
+
+/** `:@price` makes the order certain. */
+export const twoOffers = "acme/edit:@price";
+/** Of the first form; only the recorder offers it. */
+export const generating = "acme/make";
+
+interface Vendors {
+  readonly bench: ImageBench;
+  readonly first: Recorder;
+  /** Where the second vendor's journal is. */
+  readonly sandboxUrl: string;
+  /** The first vendor answers so from now on, and what it recorded is forgotten. */
+  answer(answer: Answer): void;
+  close(): Promise<void>;
+}
+
+interface VendorOptions {
+  /** Of the providers, in YAML's flow style. */
+  readonly timeouts?: string;
+  readonly streaming?: readonly [first: boolean, second: boolean];
+  /** More of the configuration. */
+  readonly more?: string;
+  readonly health?: HealthRules;
+  /** Credit of the workspace. */
+  readonly usd?: string;
+}
+
+export async function startVendors(options: VendorOptions = {}): Promise<Vendors> {
+  const { timeouts = "{}", streaming = [true, true], more = "", usd = "100" } = options;
+  const sandbox = await startSandbox({ host: "127.0.0.1", port: 0 });
+  const first = await startRecorder((_request, response) => void response.end());
+  const provider = (id: string, url: string, key: string) =>
+    `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}", api_key: ${key}, tier: official, timeouts: ${timeouts} }`;
+  const offer = (id: string, usdPerMillion: string, streams: boolean) =>
+    `      - { provider: ${id}, upstream_model: image-model-b, streaming: ${streams}, price: ${price(usdPerMillion)} }`;
+  const bench = await startImages({
+    ...(options.health && { health: options.health }),
+    config: `
+providers:
+${provider("first", `${first.url}/one/v1`, "key-of-first")}
+${provider("second", `${sandbox.url}/openai/v1`, "sandbox")}
+models:
+  - id: acme/edit
+    kind: image
+    family: image-b
+    offers:
+${offer("first", "1", streaming[0])}
+${offer("second", "2", streaming[1])}
+  - id: acme/make
+    kind: image
+    family: image-a
+    offers:
+${offer("first", "1", streaming[0])}
+${more}`,
+  });
+  await bench.credit(usd);
+  return {
+    bench,
+    first,
+    sandboxUrl: sandbox.url,
+    answer(answer) {
+      first.requests.length = 0;
+      first.answer(answer);
+    },
+    async close() {
+      await bench.close();
+      await first.close();
+      await sandbox.close();
+    },
+  };
+}
