@@ -36,12 +36,12 @@ export function takenTarget(services: TaskServices, job: Job): Target | undefine
   );
 }
 
-/** A question about a job is answered soon and briefly, whatever its provider's timeouts are for the work itself. */
-export const questionLimits: AskLimits = {
-  firstByteMs: 30_000,
-  totalMs: 60_000,
-  bytesMax: 1024 * 1024,
-};
+/** Asks a provider about a job: that is answered soon and briefly, whatever its timeouts are for the work itself. @throws AskFailure */
+export function askAbout(services: TaskServices, target: Target, request: MediaAsk) {
+  const { questionMs } = services.timing;
+  const limits = { firstByteMs: questionMs, totalMs: 2 * questionMs, bytesMax: 1024 * 1024 };
+  return askTarget(services, target, request, limits);
+}
 
 /** Sends one request to a target's provider. @throws AskFailure when no answer came. */
 export function askTarget(

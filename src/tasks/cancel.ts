@@ -4,7 +4,7 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import { AskFailure } from "../upstream/index.ts";
-import { askTarget, questionLimits, takenTarget } from "./attempt.ts";
+import { askAbout, takenTarget } from "./attempt.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { readJob, readTask } from "./read.ts";
@@ -50,7 +50,7 @@ async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean
     job.upstreamId ?? "",
   );
   try {
-    const { status, body } = await askTarget(services, target, request, questionLimits);
+    const { status, body } = await askAbout(services, target, request);
     return target.dialect.readCancel(status, body) === "canceled";
   } catch (error) {
     if (error instanceof AskFailure) return false;

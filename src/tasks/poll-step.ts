@@ -8,7 +8,7 @@ import {
   type MediaRefusal,
   type MediaState,
 } from "../upstream/index.ts";
-import { askTarget, questionLimits, takenTarget, withOutcome } from "./attempt.ts";
+import { askAbout, takenTarget, withOutcome } from "./attempt.ts";
 import { collect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
@@ -70,7 +70,7 @@ async function poll(
   const { dialect, provider, credential } = target;
   try {
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
-    const { status, body } = await askTarget(services, target, request, questionLimits);
+    const { status, body } = await askAbout(services, target, request);
     return dialect.readPoll(status, body);
   } catch (error) {
     if (error instanceof AskFailure) return { state: "unreachable" };

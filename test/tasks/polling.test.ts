@@ -1,0 +1,240 @@
+// Tasks whose vendors answer late, badly, or not at all: polls, cancellations, results that come too late. Design section 6.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { booksOf, eventually, type Books } from "../money/support.ts";
+import { startBench, type Bench } from "../task-http/support.ts";
+import {
+  clipModel,
+  configurationOf,
+  oneKey,
+  says,
+  startArkVendor,
+  type ArkVendor,
+} from "./support.ts";
+
+const timing = { firstPollMs: 20, sweepMs: 50, questionMs: 150, missesMin: 3, missingMs: 50 };
+const charge = 1_000_000_000n;
+
+let vendor: ArkVendor;
+let spare: ArkVendor;
+let bench: Bench;
+let books: Books;
+/** Each test has a model with providers of its own: trouble of one must not be remembered in another. */
+let clip: { readonly model: string; readonly prompt: string; readonly duration: number };
+let tests = 0;
+beforeAll(async () => {
+  [vendor, spare] = await Promise.all([startArkVendor(), startArkVendor()]);
+  const numbers = Array.from({ length: 24 }, (_, index) => index + 1);
+  bench = await startBench({
+    config: configurationOf(
+      numbers.flatMap((number) => [
+        oneKey(`first${number}`, vendor),
+        oneKey(`spare${number}`, spare),
+      ]),
+      numbers.map((number) =>
+        clipModel(`acme/clip${number}`, [`first${number}`, `spare${number}`]),
+      ),
+    ),
+    tasks: { timing },
+  });
+  await bench.credit("1000");
+  books = booksOf(bench.database);
+});
+beforeEach(() => {
+  tests += 1;
+  clip = { model: `acme/clip${tests}:@price`, prompt: "A boat", duration: 2 };
+  vendor.reset();
+  spare.reset();
+});
+afterAll(async () => {
+  await bench?.close();
+  await Promise.all([vendor?.close(), spare?.close()]);
+});
+
+const cancel = (id: string) => bench.send("POST", `/v1/tasks/${id}/cancel`);
+/** What the ledger says of a task that has ended: its charges, of which there is at most one, and what is still held. */
+async function moneyOf(id: string): Promise<{ charges: bigint[]; held: bigint[] }> {
+  const charges = (await books.charges()).filter(({ reference }) => reference === id);
+  const holds = (await books.holds()).filter((hold) => hold.id === id);
+  return {
+    charges: charges.map((entry) => entry.amount_nano),
+    held: holds.map((hold) => hold.amount_nano),
+  };
+}
+const chargedOnce = { charges: [charge], held: [] };
+const released = { charges: [], held: [] };
+
+describe("a poll that fails", () => {
+  it.each([
+    ["is not answered", says.nothing],
+    ["is closed", says.closed],
+    ["is broken off", says.brokenOff],
+    ["is answered with a page", says.page],
+    ["is answered with 500", says.refused(500)],
+    ["is answered with 429", says.refused(429)],
+    ["is answered with 401", says.refused(401)],
+  ])("T80: and %s is no end: the task succeeds later, and is charged once", async (_how, reply) => {
+    vendor.plan("GET", reply, reply, says.running, vendor.done);
+    const { id } = await bench.create(clip);
+    const task = await bench.until(id, "succeeded", "failed", "expired");
+    expect(task).toMatchObject({ status: "succeeded", cost: "1" });
+    expect([vendor.calls("GET").length, vendor.calls("POST").length]).toEqual([4, 1]);
+    expect(await moneyOf(id)).toEqual(chargedOnce);
+  });
+
+  it("T80: a job its vendor does not know is believed lost only after some time, and then nothing is charged", async () => {
+    vendor.plan("GET", says.refused(404), says.refused(404), says.running, vendor.done);
+    const { id } = await bench.create(clip);
+    expect((await bench.until(id, "succeeded", "expired")).status).toBe("succeeded");
+    vendor.plan("GET", says.refused(404));
+    const lost = await bench.create(clip);
+    expect(await bench.until(lost.id, "succeeded", "expired")).toMatchObject({
+      status: "expired",
+      cost: "0",
+    });
+    expect([await moneyOf(id), await moneyOf(lost.id)]).toEqual([chargedOnce, released]);
+  });
+});
+
+describe("submission", () => {
+  it.each([
+    ["answered with half a sentence", says.brokenOff],
+    ["never answered", says.closed],
+    ["answered without an id", says.page],
+  ])("T81: that is %s is not sent again, to nobody", async (_how, reply) => {
+    vendor.plan("POST", reply);
+    const body = { body: clip, headers: { "idempotency-key": clip.model } };
+    const first = await bench.send("POST", "/v1/tasks", body);
+    const { id } = (await first.json()) as { id: string };
+    const task = await bench.until(id, "failed");
+    expect(task.error!.code).toBe("submission_uncertain");
+    const again = await bench.send("POST", "/v1/tasks", body);
+    expect(await again.json()).toMatchObject({ id, status: "failed" });
+    expect([vendor.calls("POST").length, spare.calls("POST").length]).toEqual([1, 0]);
+    expect(await moneyOf(id)).toEqual(released);
+  });
+});
+
+describe("cancellation", () => {
+  it("T82: goes to the vendor that has the task, under the id it gave", async () => {
+    // A refusal that names an id of its own, and a second vendor with another.
+    vendor.plan("POST", says.refused(503, "Busy", { id: "job-of-the-first" }));
+    spare.plan("POST", says.taken("job-of-the-spare"));
+    spare.plan("GET", says.running);
+    const { id } = await bench.create(clip);
+    await bench.until(id, "running");
+    expect((await cancel(id)).status).toBe(200);
+    expect(vendor.calls("DELETE")).toEqual([]);
+    expect(spare.calls("DELETE").map(({ path }) => path)).toEqual([
+      "/api/v3/contents/generations/tasks/job-of-the-spare",
+    ]);
+    expect(await bench.read(id)).toMatchObject({ status: "canceled", cost: "0" });
+    expect(await moneyOf(id)).toEqual(released);
+  });
+
+  it.each([
+    ["refuses", says.refused(409)],
+    ["does not answer", says.nothing],
+    ["breaks off", says.closed],
+  ])("T82: where the vendor %s the task goes on, and is charged once", async (_how, reply) => {
+    vendor.plan("GET", says.running);
+    vendor.plan("DELETE", reply);
+    const { id } = await bench.create(clip);
+    await bench.until(id, "running");
+    expect((await cancel(id)).status).toBe(409);
+    vendor.plan("GET", vendor.done);
+    await bench.until(id, "succeeded");
+    expect((await cancel(id)).status).toBe(409);
+    expect(await moneyOf(id)).toEqual(chargedOnce);
+  });
+});
+
+describe("a result that comes too late", () => {
+  it.each(["canceled", "expired"] as const)(
+    "T83 TASK-36: of a task that was %s meanwhile changes nothing, is kept nowhere, and holds nobody up",
+    async (status) => {
+      const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      vendor.plan("GET", (response, request) => {
+        void held.then(() => vendor.done(response, request));
+      });
+      const { id } = await bench.create(clip);
+      await eventually(() => vendor.calls("GET")[0], "a poll under way");
+      if (status === "canceled") expect((await cancel(id)).status).toBe(200);
+      else {
+        // Its holder is taken for dead, and its time is over.
+        await bench.database.query(
+          "update tasks set expires_at = now(), due_at = now(), lease_until = now() where id = $1",
+          [id],
+        );
+      }
+      const ended = await bench.until(id, status);
+      release();
+      vendor.plan("GET", vendor.done);
+      // The next task is served as ever.
+      const other = await bench.create(clip);
+      await bench.until(other.id, "succeeded");
+      expect(await bench.read(id)).toEqual(ended);
+      expect([await moneyOf(id), await moneyOf(other.id)]).toEqual([released, chargedOnce]);
+      const files = await bench.database.query(
+        "select name from files where task_id = $1 and expires_at > now() + interval '2 days'",
+        [id],
+      );
+      expect(files).toEqual([]);
+    },
+  );
+});
+
+it("the books add up after all of this", () => books.expectClean());
+
+describe("several providers and keys", () => {
+  let vendors: ArkVendor[];
+  let wide: Bench;
+  beforeAll(async () => {
+    vendors = await Promise.all([startArkVendor(), startArkVendor()]);
+    const provider = (id: string, one: ArkVendor) =>
+      `  - { id: ${id}, dialect: ark, base_url: "${one.url}/api/v3", credentials: [{ id: a, api_key: ${id}-a }, { id: b, api_key: ${id}-b }] }`;
+    wide = await startBench({
+      config: configurationOf(
+        [provider("one", vendors[0]!), provider("two", vendors[1]!)],
+        [clipModel("acme/clip", ["one", "two"])],
+      ),
+      tasks: { timing },
+    });
+    await wide.credit("1000");
+  });
+  afterAll(async () => {
+    await wide?.close();
+    await Promise.all((vendors ?? []).map((one) => one.close()));
+  });
+
+  it("T84: each task is asked about where it was taken, with the key that it was taken with", async () => {
+    const keyOf = new Map<string, string>();
+    for (const [index, one] of vendors.entries()) {
+      let jobs = 0;
+      one.plan("POST", (response, request) => {
+        const job = `${index}-${(jobs += 1)}`;
+        keyOf.set(job, request.headers.authorization!);
+        says.taken(job)(response, request);
+      });
+      one.plan("GET", says.running, says.running, says.running, says.running, one.done);
+    }
+    const made = await Promise.all(
+      Array.from({ length: 24 }, (_, index) =>
+        wide.create({ ...clip, model: `acme/clip:${index % 2 === 0 ? "one" : "two"}` }),
+      ),
+    );
+    for (const { id } of made) await wide.until(id, "succeeded");
+    expect(new Set(keyOf.values())).toEqual(
+      new Set(["one-a", "one-b", "two-a", "two-b"].map((key) => `Bearer ${key}`)),
+    );
+    for (const [index, one] of vendors.entries()) {
+      const asked = one
+        .calls("GET")
+        .map(({ path, headers }) => [path.split("/").at(-1)!, headers.authorization] as const);
+      expect(new Set(asked.map(([job]) => job)).size).toBe(12);
+      for (const [job, key] of asked) {
+        expect(job.startsWith(`${index}-`)).toBe(true);
+        expect(key).toBe(keyOf.get(job));
+      }
+    }
+  });
+});

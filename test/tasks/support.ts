@@ -1,0 +1,97 @@
+// Vendors under the test's control for the engine of tasks: one that speaks Ark's wire shape, and a configuration of several.
+import type { ServerResponse } from "node:http";
+import { startRecorder, type Recorded, type Recorder } from "../support/recorder.ts";
+import { mp4 } from "../support/task-life.ts";
+
+export type Reply = (response: ServerResponse, request: Recorded) => void;
+
+const send =
+  (status: number, body: unknown): Reply =>
+  (response) =>
+    void response
+      .writeHead(status, { "content-type": "application/json" })
+      .end(JSON.stringify(body));
+
+/** Answers that a vendor gives, in Ark's words. */
+export const says = {
+  taken: (id: string) => send(200, { id }),
+  running: send(200, { status: "running" }),
+  canceled: send(200, {}),
+  refused: (status: number, code = "Trouble", more: object = {}) =>
+    send(status, { ...more, error: { code, message: "no" } }),
+  /** Half of an answer, and then nothing more. */
+  brokenOff: ((response) => {
+    response.writeHead(200, { "content-length": 1000 });
+    response.write("{", () => response.destroy());
+  }) satisfies Reply,
+  closed: ((response) => void response.destroy()) satisfies Reply,
+  page: ((response) => void response.end("<html>")) satisfies Reply,
+  nothing: (() => undefined) satisfies Reply,
+} as const;
+
+export interface ArkVendor extends Recorder {
+  /** That the job is done, with a video at this vendor. */
+  readonly done: Reply;
+  /** What it answers next, in order, to calls of this method; the last one stays. */
+  plan(method: "POST" | "GET" | "DELETE", ...replies: Reply[]): void;
+  /** Calls of this method so far, the downloads of videos left out. */
+  calls(method: string): Recorded[];
+  /** Forgets its calls, and answers as at first. */
+  reset(): void;
+}
+
+/** A vendor that takes every job as `job-1`, is at work at first and done then. */
+export async function startArkVendor(): Promise<ArkVendor> {
+  const plans = new Map<string, Reply[]>();
+  const recorder = await startRecorder((request, response) => {
+    if (request.path.endsWith(".mp4")) {
+      response.writeHead(200, { "content-type": "video/mp4", "content-length": mp4.length });
+      return void response.end(mp4);
+    }
+    const replies = plans.get(request.method) ?? [];
+    const reply = replies.length > 1 ? replies.shift() : replies[0];
+    (reply ?? says.refused(500))(response, request);
+  });
+  const done = send(200, {
+    status: "succeeded",
+    content: { video_url: `${recorder.url}/made.mp4` },
+    usage: { completion_tokens: 1000, total_tokens: 1000 },
+    duration: 2,
+  });
+  const vendor: ArkVendor = {
+    ...recorder,
+    done,
+    plan: (method, ...replies) => void plans.set(method, replies),
+    calls: (method) =>
+      recorder.requests.filter((one) => one.method === method && !one.path.endsWith(".mp4")),
+    reset() {
+      recorder.requests.length = 0;
+      vendor.plan("POST", says.taken("job-1"));
+      vendor.plan("GET", says.running, done);
+      vendor.plan("DELETE", says.canceled);
+    },
+  };
+  vendor.reset();
+  return vendor;
+}
+
+/** A provider with one key, as a line of a configuration. */
+export const oneKey = (id: string, vendor: Recorder): string =>
+  `  - { id: ${id}, dialect: ark, base_url: "${vendor.url}/api/v3", api_key: key-of-${id} }`;
+
+/** A model of videos that these providers offer, at 1 USD per thousand tokens; `:@price` takes them in this order. */
+export const clipModel = (id: string, providers: readonly string[]): string => `
+  - id: ${id}
+    kind: video
+    family: video-tokens
+    offers:
+${providers
+  .map(
+    (provider, index) =>
+      `      - { provider: ${provider}, upstream_model: clip, price: { output_video_token: "${1000 + index}" } }`,
+  )
+  .join("\n")}`;
+
+/** A configuration of such lines and models. */
+export const configurationOf = (providers: readonly string[], models: readonly string[]): string =>
+  `providers:\n${providers.join("\n")}\nmodels:${models.join("")}\n`;
