@@ -88,7 +88,7 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
     expect(await ended(vendor, model, { task_outcome: "failed" })).toEqual({
       state: "failed",
       code: "upstream_error",
-      message: "The provider failed to make the result.",
+      message: "The sandbox was told to fail.",
     });
     expect(await ended(vendor, model, { task_outcome: "blocked" })).toMatchObject({
       state: "failed",

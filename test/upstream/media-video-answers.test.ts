@@ -76,7 +76,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
       "failed by itself",
       200,
       { status: "failed", error: { code: "internal_error", message: "node xai-17 crashed" } },
-      { ...broken, message: "The provider failed to make the result." },
+      { ...broken, message: "node xai-17 crashed" },
     ],
     ["failed without a word", 200, { status: "failed" }, broken],
     ["expired", 200, { status: "expired" }, { state: "expired" }],

@@ -98,26 +98,20 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
 }
 
 const messageMax = 2000;
+const unmade = "The provider failed to make the result.";
 
 /** A job that ended without a result, from the vendor's own code and message, in words fit for the caller. */
 export function failedJob(code: string | undefined, message: string | undefined): MediaState {
   const known = code ?? "";
   const told = message?.slice(0, messageMax);
-  if (!aboutUs(known, told ?? "")) {
-    if (contentPolicy.test(known)) return blockedJob(told);
-    if (badArgument.test(known)) {
-      return {
-        state: "failed",
-        code: "invalid_argument",
-        message: told ?? "The provider refused the request's values.",
-      };
-    }
+  if (aboutUs(known, told ?? ""))
+    return { state: "failed", code: "upstream_error", message: unmade };
+  if (contentPolicy.test(known)) return blockedJob(told);
+  if (badArgument.test(known)) {
+    const message = told ?? "The provider refused the request's values.";
+    return { state: "failed", code: "invalid_argument", message };
   }
-  return {
-    state: "failed",
-    code: "upstream_error",
-    message: "The provider failed to make the result.",
-  };
+  return { state: "failed", code: "upstream_error", message: told ?? unmade };
 }
 
 /** A job whose result or request the vendor's moderation blocked. */
