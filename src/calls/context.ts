@@ -6,6 +6,7 @@ import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols
 import type { Health } from "../routing/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import type { CallerHeaders, Pools } from "../upstream/index.ts";
+import type { RateUse } from "./rate-limit.ts";
 import type { CallRecord } from "./record.ts";
 import type { TextReply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
@@ -20,6 +21,8 @@ interface Call<Protocol extends CallProtocol> {
   readonly body: JsonObject;
   readonly caller: Caller;
   readonly callerHeaders: CallerHeaders;
+  /** Where the key has limits. */
+  readonly rate: RateUse | undefined;
 }
 
 export type TextCall = Call<ProtocolName>;

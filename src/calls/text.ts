@@ -48,6 +48,7 @@ export async function runTextCall(
       call.protocol === "embeddings"
         ? prepareEmbedding(services, call, record)
         : prepare(services, call, record);
+    call.rate?.takeTokens(prepared.inputEstimate);
     const hold = { id: call.id, workspaceId: call.caller.workspaceId };
     await services.spend.reserve(hold, call.caller, record.reservedNano);
     context = new CallContext({
@@ -68,6 +69,7 @@ export async function runTextCall(
     await endFailed(services, { thrown, record, reply, context });
   } finally {
     record.durationMs = services.clock.now() - record.startedMs;
+    call.rate?.settle(record.metered?.usage);
     services.finished(record);
   }
 }

@@ -182,6 +182,7 @@ async function build(
     files,
     fileUrl: (name) => media.fileUrl(name),
     authenticator,
+    rates: createRateLimiter(),
     admin: await openAdmin({
       environment,
       catalog,

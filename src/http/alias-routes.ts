@@ -8,8 +8,8 @@ import { GatewayError } from "../base/errors.ts";
 import { parseModelId } from "../routing/index.ts";
 import { renderArk, renderDashscope } from "../tasks/index.ts";
 import { arkFields, arkParam } from "./ark-request.ts";
-import { authenticating } from "./caller.ts";
 import { jsonCreation, replayHeaders, submitCreation, type Creation } from "./create-task.ts";
+import { authenticatingLimited } from "./rate-headers.ts";
 import { requestIdHeaders } from "./reply-error.ts";
 import type { HttpServices } from "./services.ts";
 import { authenticatingFresh, taskOf } from "./task-caller.ts";
@@ -40,7 +40,7 @@ function registerDashscope(app: FastifyInstance, services: HttpServices): void {
 function registerArk(app: FastifyInstance, services: HttpServices): void {
   const path = "/api/v3/contents/generations/tasks";
   const reading = { onRequest: authenticatingFresh(services) };
-  app.post(path, { onRequest: authenticating(services) }, async (request, reply) => {
+  app.post(path, { onRequest: authenticatingLimited(services) }, async (request, reply) => {
     const creation = jsonCreation(request, "tasks", arkFields);
     refuseImageModel(services, creation);
     const result = await submitCreation(services, request, creation).catch(inArkNames);

@@ -2,13 +2,14 @@
 import type { FastifyInstance } from "fastify";
 import { countInputTokens } from "../calls/index.ts";
 import { modelInBody, readBody } from "./body.ts";
-import { authenticating, callerHeaders } from "./caller.ts";
+import { callerHeaders } from "./caller.ts";
+import { authenticatingLimited } from "./rate-headers.ts";
 import { requestIdHeaders } from "./reply-error.ts";
 import type { HttpServices } from "./services.ts";
 
 /** Adds the messages protocol's count; `:countTokens` stands beside the other methods of its path (text-routes.ts). */
 export function registerCountRoutes(app: FastifyInstance, services: HttpServices): void {
-  const onRequest = authenticating(services);
+  const onRequest = authenticatingLimited(services);
   app.post("/v1/messages/count_tokens", { onRequest }, async (request, reply) => {
     const body = readBody(request);
     const answer = await countInputTokens(services.text, {

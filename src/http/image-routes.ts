@@ -6,9 +6,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
 import { findReplay, runImageCall, type ImageCall, type Replay } from "../calls/index.ts";
 import { readBody } from "./body.ts";
-import { authenticating } from "./caller.ts";
 import { claimOf } from "./create-task.ts";
 import { answerFailure } from "./failure.ts";
+import { authenticatingLimited } from "./rate-headers.ts";
 import { isForm, receiveForm } from "./receive-form.ts";
 import { requestIdHeaders } from "./reply-error.ts";
 import { createTextReply } from "./reply-stream.ts";
@@ -18,7 +18,7 @@ import type { UploadStore } from "./upload-store.ts";
 
 /** Adds both paths. */
 export function registerImageRoutes(app: FastifyInstance, services: HttpServices): void {
-  const options = { onRequest: authenticating(services) };
+  const options = { onRequest: authenticatingLimited(services) };
   app.post("/v1/images/generations", options, (request, reply) =>
     answer(services, { request, reply, body: generation(request) }),
   );

@@ -1,7 +1,7 @@
 /** What the routes need from the running gateway. The composition root (cli/serve.ts) makes it. */
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { ImageServices, TextServices } from "../calls/index.ts";
+import type { ImageServices, RateLimiter, TextServices } from "../calls/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
@@ -22,6 +22,7 @@ export interface HttpServices {
   readonly database: Database;
   readonly ledger: Ledger;
   readonly authenticator: Authenticator;
+  readonly rates: RateLimiter;
   readonly tasks: Tasks;
   readonly files: FileStore;
   /** The address of a kept file, by its name. */

@@ -12,9 +12,9 @@ import {
   type Task,
   type TaskFilter,
 } from "../tasks/index.ts";
-import { authenticating } from "./caller.ts";
 import { jsonCreation, multipartCreation, replayHeaders, submitCreation } from "./create-task.ts";
 import { waitSecondsOf } from "./creation-headers.ts";
+import { authenticatingLimited } from "./rate-headers.ts";
 import { isForm } from "./receive-form.ts";
 import { requestIdHeaders } from "./reply-error.ts";
 import type { HttpServices } from "./services.ts";
@@ -27,7 +27,7 @@ export function registerTaskRoutes(app: FastifyInstance, services: HttpServices)
   void app.register((scope, _options, done) => {
     // Its body is read by the route, as it comes.
     scope.addContentTypeParser("multipart/form-data", (_request, _payload, parsed) => parsed(null));
-    scope.post("/v1/tasks", { onRequest: authenticating(services) }, (request, reply) =>
+    scope.post("/v1/tasks", { onRequest: authenticatingLimited(services) }, (request, reply) =>
       create(services, waits, { request, reply }),
     );
     done();

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { countInputTokens, runTextCall } from "../calls/index.ts";
+import { countInputTokens, runTextCall, type RateUse } from "../calls/index.ts";
 import type { CallProtocol, JsonObject } from "../protocols/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import { jsonBody, modelInBody, readBytes, streamInBody } from "./body.ts";
@@ -15,6 +15,7 @@ import { callerHeaders, callerOf } from "./caller.ts";
 import { answerFailure, type Asked } from "./failure.ts";
 import { parseModelPath } from "./model-path.ts";
 import { queryOf } from "./path.ts";
+import { rateOf } from "./rate-headers.ts";
 import { requestIdHeaders } from "./reply-error.ts";
 import { createTextReply } from "./reply-stream.ts";
 import { shuttingDown, type HttpServices } from "./services.ts";
@@ -67,8 +68,9 @@ async function serve(services: HttpServices, protocol: CallProtocol, asked: Aske
     if (!services.ready()) throw shuttingDown();
     const found = callerOf(services, asked);
     const caller = found instanceof Promise ? await found : found;
+    const rate = rateOf(services, asked.response, caller);
     const body = jsonBody(await readBytes(asked.raw, services.bodyBytesMax));
-    await answer(services, { ...asked, protocol, caller, body });
+    await answer(services, { ...asked, protocol, caller, rate, body });
   } catch (thrown) {
     // A moment later: what came in the same read may turn out to be no HTTP, and is then answered so (malformed.ts).
     await Promise.resolve();
@@ -80,6 +82,7 @@ async function serve(services: HttpServices, protocol: CallProtocol, asked: Aske
 interface Read extends Asked {
   readonly protocol: CallProtocol;
   readonly caller: Caller;
+  readonly rate: RateUse | undefined;
   readonly body: JsonObject;
 }
 
@@ -115,12 +118,12 @@ interface Address {
 }
 
 function call(services: HttpServices, read: Read, address: Address): Promise<void> {
-  const { id, protocol, caller, body } = read;
+  const { id, protocol, caller, rate, body } = read;
   const { model, stream, jsonArray } = address;
   const headers = requestIdHeaders(protocol, id);
   return runTextCall(
     services.text,
-    { id, protocol, model, stream, body, caller, callerHeaders: callerHeaders(read) },
+    { id, protocol, model, stream, body, caller, rate, callerHeaders: callerHeaders(read) },
     createTextReply(read.response, { headers, jsonArray }),
   );
 }

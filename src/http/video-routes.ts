@@ -1,15 +1,15 @@
 /** Videos in the vendor-native shape: creating and reading. Spec: "POST /v1/videos/generations", "GET /v1/videos/{id}"; NVID rows. */
 import type { FastifyInstance } from "fastify";
 import { renderNative } from "../tasks/index.ts";
-import { authenticating } from "./caller.ts";
 import { jsonCreation, replayHeaders, submitCreation } from "./create-task.ts";
+import { authenticatingLimited } from "./rate-headers.ts";
 import { requestIdHeaders } from "./reply-error.ts";
 import type { HttpServices } from "./services.ts";
 import { authenticatingFresh, taskOf } from "./task-caller.ts";
 
 /** Adds the native endpoints. An image task is as if it did not exist here (decisions.md). */
 export function registerVideoRoutes(app: FastifyInstance, services: HttpServices): void {
-  const creating = { onRequest: authenticating(services) };
+  const creating = { onRequest: authenticatingLimited(services) };
   app.post("/v1/videos/generations", creating, async (request, reply) => {
     const result = await submitCreation(services, request, jsonCreation(request, "videos"));
     return reply

@@ -1,0 +1,171 @@
+/** Requests and tokens a minute of a key: what is refused, in which words, and what every answer tells. LIM-17. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { changeKey, type RateLimits } from "../../src/tenancy/index.ts";
+import { json } from "../support/recorder.ts";
+import { chat, eachProtocol } from "../rows/protocols.ts";
+import { answering, startWorld, type World } from "../rows/world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => world.answer(answering));
+
+async function limitedKey(limits: Partial<RateLimits>) {
+  const rateLimits = { requestsPerMinute: null, tokensPerMinute: null, ...limits };
+  return world.makeKey({ rateLimits });
+}
+
+/** The headers about limits, without their prefix. */
+const told = (answer: Response): Record<string, string> =>
+  Object.fromEntries(
+    [...answer.headers]
+      .filter(([name]) => name.startsWith("x-ratelimit-"))
+      .map(([name, value]) => [name.slice("x-ratelimit-".length), value]),
+  );
+/** How each protocol says it. */
+const refusalIn = {
+  chat: { type: "rate_limit_error", code: "rate_limit_exceeded" },
+  responses: { code: "rate_limit_exceeded" },
+  messages: { type: "rate_limit_error" },
+  generate_content: { code: 429, status: "RESOURCE_EXHAUSTED" },
+};
+const heard = () => world.first.requests.length + world.second.requests.length;
+
+describe("requests a minute", () => {
+  it.each(eachProtocol)(
+    "LIM-17: the one after the last is 429 in the words of its protocol, and nobody upstream hears of it (%s)",
+    async (_name, protocol) => {
+      const { key } = await limitedKey({ requestsPerMinute: 3 });
+      for (const stream of [false, true, false]) {
+        const answer = await world.call(protocol, { key, stream });
+        expect(answer.status).toBe(200);
+        await answer.text();
+      }
+      const before = heard();
+      const answer = await world.call(protocol, { key });
+      expect(answer.status).toBe(429);
+      const seconds = Number(answer.headers.get("retry-after"));
+      expect(seconds).toBeGreaterThan(50);
+      expect(seconds).toBeLessThanOrEqual(61);
+      expect(told(answer)).toMatchObject({ "limit-requests": "3", "remaining-requests": "0" });
+      const { error } = (await answer.json()) as { error: Record<string, unknown> };
+      expect(error["message"]).toContain("3 requests a minute");
+      expect(error).toMatchObject(refusalIn[protocol.name]);
+      expect(heard()).toBe(before);
+    },
+  );
+
+  it("LIM-17: every answer tells the limit, what is left and when it is whole again; errors too", async () => {
+    const { key } = await limitedKey({ requestsPerMinute: 5 });
+    const first = await world.call(chat, { key });
+    await first.text();
+    expect(told(first)).toEqual({
+      "limit-requests": "5",
+      "remaining-requests": "4",
+      "reset-requests": expect.stringMatching(/^(1m[01]s|5\ds)$/),
+    });
+    const streamed = await world.call(chat, { key, stream: true });
+    await streamed.text();
+    expect(told(streamed)).toMatchObject({ "remaining-requests": "3" });
+    const missing = await world.call(chat, { key, model: "acme/none" });
+    expect(missing.status).toBe(404);
+    expect(told(missing)).toMatchObject({ "remaining-requests": "2" });
+    world.answer(json({ error: { message: "down" } }, 500));
+    const failed = await world.call(chat, { key });
+    expect(failed.status).toBe(502);
+    expect(told(failed)).toMatchObject({ "remaining-requests": "1" });
+  });
+
+  it("a key without limits is told nothing, and is not limited by another of its workspace", async () => {
+    const { key } = await limitedKey({ requestsPerMinute: 1 });
+    await (await world.call(chat, { key })).text();
+    expect((await world.call(chat, { key })).status).toBe(429);
+    const answer = await world.call(chat);
+    expect(answer.status).toBe(200);
+    expect(told(answer)).toEqual({});
+  });
+
+  it("a change counts for the next request, and what was used stays used", async () => {
+    const { key, record } = await limitedKey({ requestsPerMinute: 1 });
+    await (await world.call(chat, { key })).text();
+    expect((await world.call(chat, { key })).status).toBe(429);
+    const context = { database: world.gateway.database, clock: systemClock };
+    await changeKey(context, { id: record.id }, { rateLimits: { requestsPerMinute: 2 } });
+    const raised = await world.call(chat, { key });
+    expect(raised.status).toBe(200);
+    expect(told(raised)).toMatchObject({ "limit-requests": "2", "remaining-requests": "0" });
+    await changeKey(context, { id: record.id }, { rateLimits: null });
+    expect((await world.call(chat, { key })).status).toBe(200);
+  });
+
+  it("a hundred at once: exactly as many as the limit are let in", async () => {
+    const { key } = await limitedKey({ requestsPerMinute: 20 });
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const answer = await world.call(chat, { key });
+        await answer.text();
+        return answer.status;
+      }),
+    );
+    expect(answers.filter((status) => status === 200)).toHaveLength(20);
+    expect(answers.filter((status) => status === 429)).toHaveLength(80);
+  });
+
+  it("tasks and images count as requests, whatever becomes of them", async () => {
+    const { key } = await limitedKey({ requestsPerMinute: 2 });
+    const headers = { authorization: `Bearer ${key}` };
+    const paths = ["/v1/tasks", "/v1/images/generations", "/v1/videos/generations"];
+    const [first, second, third] = await Promise.all(
+      paths.map((path) => world.gateway.post(path, { model: "acme/none", prompt: "x" }, headers)),
+    );
+    expect(told(first!)).toMatchObject({ "limit-requests": "2" });
+    const statuses = [first!, second!, third!].map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+  });
+});
+
+describe("tokens a minute", () => {
+  it("LIM-17: once as many were used as the limit has, the next is refused; failed calls use none", async () => {
+    const { key } = await limitedKey({ tokensPerMinute: 300 });
+    // Each answer used 120.
+    for (const left of [180, 60]) {
+      const answer = await world.call(chat, { key });
+      expect(answer.status).toBe(200);
+      await answer.text();
+      const next = await world.call(chat, { key, model: "acme/none" });
+      expect(told(next)).toMatchObject({
+        "limit-tokens": "300",
+        "remaining-tokens": String(left),
+      });
+    }
+    world.answer(json({ error: { message: "down" } }, 500));
+    expect((await world.call(chat, { key })).status).toBe(502);
+    world.answer(answering);
+    const last = await world.call(chat, { key });
+    expect(last.status).toBe(200);
+    await last.text();
+    const refused = await world.call(chat, { key });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(told(refused)).toMatchObject({ "remaining-tokens": "0" });
+    expect(told(refused)["reset-tokens"]).toMatch(/^(1m[01]s|\d+s)$/);
+    expect(((await refused.json()) as { error: { message: string } }).error.message).toContain(
+      "300 tokens a minute",
+    );
+  });
+
+  it("a request above the limit by itself is not to be sent again", async () => {
+    const { key } = await limitedKey({ tokensPerMinute: 50 });
+    const content = "word ".repeat(1_000);
+    const answer = await world.call(chat, {
+      key,
+      extra: { messages: [{ role: "user", content }] },
+    });
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get("x-should-retry")).toBe("false");
+    expect(heard()).toBe(0);
+  });
+});
