@@ -5,7 +5,13 @@
 import type { AddressInfo } from "node:net";
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { createSpend, requestRow, type CallRecord, type ImageRecord } from "../calls/index.ts";
+import {
+  createRateLimiter,
+  createSpend,
+  requestRow,
+  type CallRecord,
+  type ImageRecord,
+} from "../calls/index.ts";
 import { createApp, createMetrics } from "../http/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { Health, type HealthRules } from "../routing/index.ts";
