@@ -40,3 +40,18 @@ export {
   revokeToken,
   type AdminToken,
 } from "./tokens.ts";
+export {
+  deliveryTrail,
+  findVisible,
+  getRequest,
+  granularities,
+  listRequests,
+  listVisible,
+  readUsage,
+  renderAttempts,
+  sumNames,
+  taskTrail,
+  usageGroups,
+  usageRowsMax,
+  type RowName,
+} from "./reads/index.ts";

@@ -16,7 +16,15 @@ type Reach = "nothing" | "own" | "workspace" | "everything";
 export type Verdict = "allowed" | "refused" | "missing";
 
 /** The rights that decide who sees an object at all. */
-type Seeing = "organization.read" | "workspace.read" | "member.read" | "key.read" | "token.read";
+type Seeing =
+  | "organization.read"
+  | "workspace.read"
+  | "member.read"
+  | "key.read"
+  | "token.read"
+  | "request.read"
+  | "task.read"
+  | "delivery.read";
 
 interface Right extends Readonly<Record<Role, Reach>> {
   /** The right whose holders see the object; null: there is nothing to hide. */
@@ -70,6 +78,18 @@ export const rights = {
   "token.create": right(null, "own", "own", "own"),
   "token.read": right("token.read", "own", "own", "own"),
   "token.revoke": right("token.read", "own", "own", "own"),
+
+  // Made by a key of one's own: a call, a task, its callback.
+  "request.read": right("request.read", "everything", "workspace", "own"),
+  "task.read": right("task.read", "everything", "workspace", "own"),
+  "delivery.read": right("delivery.read", "everything", "workspace", "own"),
+  "delivery.redeliver": right("delivery.read", "everything", "workspace", "own"),
+  "webhook.test": right("workspace.read", "everything", "workspace", "nothing"),
+  "usage.read": right(null, "everything", "workspace", "own"),
+
+  // The configuration, which belongs to nobody.
+  "model.read": right(null, "everything", "everything", "everything"),
+  "provider.read": right(null, "everything", "everything", "everything"),
 
   "audit.read": right(null, "everything", "workspace", "nothing"),
 } as const satisfies Record<string, Right>;

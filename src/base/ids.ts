@@ -35,6 +35,12 @@ function timePart(ms: number): string {
   return text;
 }
 
+const timeMsMax = 32 ** 10 - 1;
+
+/** The part of an identifier that tells its time: of those made earlier it is smaller, as text. */
+export const idTime = (ms: number): string =>
+  timePart(Math.floor(Math.min(Math.max(ms, 0), timeMsMax)));
+
 /** A new identifier such as `req_01jd...`: unique, unguessable (80 random bits), sortable by creation time. */
 export function newId(prefix: string, nowMs: number = Date.now()): string {
   return `${prefix}_${timePart(nowMs)}${randomPart()}`;

@@ -19,6 +19,8 @@ interface AdminOptions {
   readonly log: Log;
   /** The gateway's own address, known once it listens. */
   readonly ownUrl: () => string;
+  /** What the running gateway adds; see AdminServices. */
+  readonly running: Pick<AdminServices, "health" | "logWritten" | "callbackDue" | "fileUrl">;
 }
 
 /** Makes or reads the admin token, and puts the services of the management API together. */
@@ -46,5 +48,6 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     ledger,
     clock,
     catalog: () => catalog.current(),
+    ...options.running,
   };
 }

@@ -3,15 +3,10 @@
  * and closed here in the opposite order. design.md section 3.
  */
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import {
-  createRateLimiter,
-  createSpend,
-  requestRow,
-  type CallRecord,
-  type ImageRecord,
-} from "../calls/index.ts";
+import { createSpend, requestRow, type CallRecord, type ImageRecord } from "../calls/index.ts";
 import { createApp, createMetrics } from "../http/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { Health, type HealthRules } from "../routing/index.ts";
@@ -75,6 +70,8 @@ const sweepEveryMs = 10_000;
 /** How long calls under way may take to end when the gateway stops. */
 const drainMs = 20_000;
 const idleCheckMs = 50;
+/** How long a reader of the request log waits for the rows of calls that were just answered. */
+const logWaitMs = 250;
 
 /** Starts a gateway. Whatever fails half-way is closed again before the error is thrown. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -188,7 +185,6 @@ async function build(
     files,
     fileUrl: (name) => media.fileUrl(name),
     authenticator,
-    rates: createRateLimiter(),
     admin: await openAdmin({
       environment,
       catalog,
@@ -198,6 +194,13 @@ async function build(
       clock,
       log,
       ownUrl: () => address,
+      running: {
+        health,
+        logWritten: () =>
+          Promise.race([requestLog.flush(), sleep(logWaitMs, undefined, { ref: false })]),
+        callbackDue: () => media.callbackDue(),
+        fileUrl: (name) => media.fileUrl(name),
+      },
     }),
     metrics,
     log,

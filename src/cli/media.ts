@@ -45,6 +45,8 @@ export interface Media {
   readonly tasks: Tasks;
   /** The address of a kept file. */
   fileUrl(name: string): string;
+  /** A callback was put into the outbox. */
+  callbackDue(): void;
   close(): Promise<void>;
 }
 
@@ -88,6 +90,7 @@ export function openMedia(options: MediaOptions): Media {
   return {
     tasks,
     fileUrl,
+    callbackDue: () => deliverer.wake(),
     async close() {
       await tasks.close();
       await deliverer.close();

@@ -3,6 +3,7 @@ export { taskPoints, type TaskPoint, type TaskTiming } from "./engine.ts";
 export { answerKey, claimKeyForCall, findAnswered, keyLifetimeMs } from "./idempotency.ts";
 export { createTasks, openUpload, type TasksOptions } from "./tasks.ts";
 export { insertFinished, type Finished } from "./finished.ts";
+export { readTasks } from "./read.ts";
 export { entryPoints, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 export {
   renderArk,
@@ -15,6 +16,7 @@ export { isTaskStatus, isTerminal, taskStates, type TaskStatus } from "./states.
 export type {
   Artifact,
   IdempotencyClaim,
+  ListedTask,
   SubmitInput,
   SubmitResult,
   Task,
@@ -28,6 +30,7 @@ export {
   createSender,
   getDelivery,
   listDeliveries,
+  readDeliveries,
   redeliver,
   sendTest,
   type Deliverer,

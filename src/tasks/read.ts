@@ -2,7 +2,7 @@
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import { toJob, toTask, type Job, type TaskRow } from "./rows.ts";
-import type { Task, TaskFilter, TaskPage } from "./types.ts";
+import type { ListedTask, Task, TaskFilter, TaskPage } from "./types.ts";
 
 async function readRow(
   database: Queryable,
@@ -36,6 +36,24 @@ export async function readJob(
   return row && toJob(row);
 }
 
+/** All but the request, which may hold megabytes of pictures: a page of a hundred of them would not fit into memory (T86). */
+const listedColumns = `t.workspace_id, t.id, t.key_id, t.member_id, t.kind, t.family, t.model, t.form, t.status, t.notes,
+  t.reserved_nano, t.cost_nano, t.usage, t.artifacts, t.error, t.provider, t.attempts, t.webhook_url, t.created_at,
+  t.updated_at, t.finished_at, t.expires_at`;
+
+/** The tasks of these names, in their order; names that are none are left out. */
+export async function readTasks(
+  database: Queryable,
+  names: readonly { readonly workspaceId: string; readonly id: string }[],
+): Promise<ListedTask[]> {
+  const rows = await database.query<TaskRow>(
+    `select ${listedColumns} from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
+     join tasks t on t.workspace_id = n.workspace_id and t.id = n.id order by n.place`,
+    [names.map((name) => name.workspaceId), names.map((name) => name.id)],
+  );
+  return rows.map(toTask);
+}
+
 const limitDefault = 20;
 const limitMax = 100;
 
@@ -54,7 +72,7 @@ export async function listTasks(
   const size = Math.min(Math.max(limit, 1), limitMax);
   // Ids sort by the time they were made.
   const rows = await database.query<TaskRow>(
-    `select * from tasks where workspace_id = $1
+    `select ${listedColumns} from tasks t where workspace_id = $1
        and ($2::text is null or status = $2) and ($3::text is null or model = $3) and ($4::text is null or id < $4)
      order by id desc limit $5`,
     [workspaceId, status ?? null, model ?? null, after ?? null, size + 1],

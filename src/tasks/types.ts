@@ -59,6 +59,9 @@ export interface Task {
   readonly expiresAt: Date;
 }
 
+/** A task as lists hold it: without what was asked for. */
+export type ListedTask = Omit<Task, "request">;
+
 /** A caller's idempotency key and what it stands for. Scope: the workspace; lifetime: 24 hours. */
 export interface IdempotencyClaim {
   readonly key: string;
@@ -92,7 +95,7 @@ export interface TaskFilter {
 
 export interface TaskPage {
   /** Newest first. */
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ListedTask[];
   readonly hasMore: boolean;
 }
 

@@ -6,9 +6,13 @@ import { meRoutes } from "./me.ts";
 import { memberRoutes } from "./members.ts";
 import { moneyRoutes } from "./money.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { requestRoutes } from "./requests.ts";
 import type { AdminRoute } from "./route.ts";
 import { signingSecretRoutes } from "./signing-secret.ts";
+import { taskRoutes } from "./tasks.ts";
 import { tokenRoutes } from "./tokens.ts";
+import { usageRoutes } from "./usage.ts";
+import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 export { registerAuth } from "./auth-routes.ts";
@@ -25,6 +29,10 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...keyRoutes,
   ...keyMoveRoutes,
   ...tokenRoutes,
+  ...requestRoutes,
+  ...taskRoutes,
+  ...webhookDeliveryRoutes,
+  ...usageRoutes,
   ...auditRoutes,
   ...meRoutes,
 ];

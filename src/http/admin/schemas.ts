@@ -142,8 +142,8 @@ export const pageOfQuery = (query: {
 });
 
 /** A list on the wire: `{data, has_more, next_cursor}`. */
-export function renderPage<Row>(
-  page: Page<Row>,
+export function renderPage(
+  page: Pick<Page<unknown>, "nextCursor">,
   data: readonly object[],
 ): { data: readonly object[]; has_more: boolean; next_cursor: string | null } {
   return { data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor };

@@ -5,7 +5,7 @@
 import { formatUsd } from "../../base/money.ts";
 import type { MediaUsage } from "../../media/index.ts";
 import { isTerminal, type TaskStatus } from "../states.ts";
-import type { Task, TaskError } from "../types.ts";
+import type { ListedTask, TaskError } from "../types.ts";
 
 /** The address of a produced file, by its name in our storage. */
 export type FileUrl = (name: string) => string;
@@ -48,7 +48,7 @@ interface UnifiedTask {
 }
 
 /** A task as its owner reads it. */
-export function renderUnified(task: Task, fileUrl: FileUrl): UnifiedTask {
+export function renderUnified(task: ListedTask, fileUrl: FileUrl): UnifiedTask {
   const files = producedUrls(task, fileUrl).map((url, index) => ({ index, url }));
   const error = failureOf(task);
   return {
@@ -65,7 +65,7 @@ export function renderUnified(task: Task, fileUrl: FileUrl): UnifiedTask {
 }
 
 /** The addresses of what a succeeded task produced; empty in every other state. */
-export function producedUrls(task: Task, fileUrl: FileUrl): string[] {
+export function producedUrls(task: ListedTask, fileUrl: FileUrl): string[] {
   return task.status === "succeeded" ? task.artifacts.map(({ name }) => fileUrl(name)) : [];
 }
 
@@ -76,7 +76,7 @@ const withoutReason: Readonly<Record<"failed" | "expired" | "canceled", TaskErro
 };
 
 /** Why a task ended without a result; undefined while it runs and where it succeeded. */
-export function failureOf({ status, error }: Task): TaskError | undefined {
+export function failureOf({ status, error }: ListedTask): TaskError | undefined {
   if (!isTerminal(status) || status === "succeeded") return undefined;
   const { code, message } = error ?? withoutReason[status];
   return { code, message };
@@ -84,7 +84,7 @@ export function failureOf({ status, error }: Task): TaskError | undefined {
 
 const noTokens: Tokens = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 
-function renderUsage(usage: MediaUsage | null, family: Task["family"]): UnifiedUsage {
+function renderUsage(usage: MediaUsage | null, family: ListedTask["family"]): UnifiedUsage {
   const told = usage ?? nothingProduced(family);
   switch (told.unit) {
     case "images":
@@ -102,7 +102,7 @@ function renderUsage(usage: MediaUsage | null, family: Task["family"]): UnifiedU
 }
 
 /** The usage of a task that has produced nothing, or nothing yet, in the unit its family is billed by. */
-function nothingProduced(family: Task["family"]): MediaUsage {
+function nothingProduced(family: ListedTask["family"]): MediaUsage {
   switch (family) {
     case "task-image-1":
     case "image-c":

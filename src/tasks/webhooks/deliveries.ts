@@ -6,11 +6,13 @@ import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
+  lockClause,
   onlyRow,
   pageLimit,
   pageOf,
   type Page,
   type PageRequest,
+  type ReadOptions,
   type RowContext,
 } from "../../tenancy/index.ts";
 import { eventText, testType } from "./events.ts";
@@ -30,6 +32,8 @@ export interface Delivery {
   readonly id: string;
   /** null for a test event. */
   readonly taskId: string | null;
+  /** The member whose key made the task; null where there is none. */
+  readonly memberId: string | null;
   readonly type: string;
   readonly url: string;
   readonly status: "pending" | "delivered" | "failed";
@@ -45,6 +49,7 @@ interface DeliveryRow {
   readonly workspace_id: string;
   readonly id: string;
   readonly task_id: string | null;
+  readonly member_id: string | null;
   readonly type: string;
   readonly url: string;
   readonly status: Delivery["status"];
@@ -63,7 +68,8 @@ interface TryRow {
   readonly error: string | null;
 }
 
-const columns = "workspace_id, id, task_id, type, url, status, due_at, created_at, updated_at";
+const columns = `d.workspace_id, d.id, d.task_id, d.type, d.url, d.status, d.due_at, d.created_at, d.updated_at,
+  (select t.member_id from tasks t where t.workspace_id = d.workspace_id and t.id = d.task_id) as member_id`;
 
 async function withTries(database: Queryable, rows: readonly DeliveryRow[]): Promise<Delivery[]> {
   const tries = await database.query<TryRow>(
@@ -75,6 +81,7 @@ async function withTries(database: Queryable, rows: readonly DeliveryRow[]): Pro
     workspaceId: row.workspace_id,
     id: row.id,
     taskId: row.task_id,
+    memberId: row.member_id,
     type: row.type,
     url: row.url,
     status: row.status,
@@ -105,21 +112,35 @@ export async function listDeliveries(
 ): Promise<Page<Delivery>> {
   const limit = pageLimit(filter.limit);
   const rows = await database.query<DeliveryRow>(
-    `select ${columns} from webhook_deliveries
-     where workspace_id = $1 and ($2::text is null or task_id = $2) and ($3::text is null or id < $3)
-     order by id desc limit $4`,
+    `select ${columns} from webhook_deliveries d
+     where d.workspace_id = $1 and ($2::text is null or d.task_id = $2) and ($3::text is null or d.id < $3)
+     order by d.id desc limit $4`,
     [filter.workspaceId, filter.taskId ?? null, filter.cursor ?? null, limit + 1],
   );
   return pageOf(await withTries(database, rows), limit);
+}
+
+/** The deliveries of these names, in their order; names that are none are left out. */
+export async function readDeliveries(
+  { database }: { readonly database: Queryable },
+  names: readonly { readonly workspaceId: string; readonly id: string }[],
+): Promise<Delivery[]> {
+  const rows = await database.query<DeliveryRow>(
+    `select ${columns} from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
+     join webhook_deliveries d on d.workspace_id = n.workspace_id and d.id = n.id order by n.place`,
+    [names.map((name) => name.workspaceId), names.map((name) => name.id)],
+  );
+  return withTries(database, rows);
 }
 
 /** One delivery, whichever workspace it belongs to: for checking who may see it. @throws GatewayError `not_found` */
 export async function getDelivery(
   { database }: { readonly database: Queryable },
   id: string,
+  options?: ReadOptions,
 ): Promise<Delivery> {
   const rows = await database.query<DeliveryRow>(
-    `select ${columns} from webhook_deliveries where id = $1`,
+    `select ${columns} from webhook_deliveries d where d.id = $1${lockClause(options)}`,
     [id],
   );
   return onlyDelivery(database, rows);
@@ -134,7 +155,7 @@ export async function redeliver(
   reference: { readonly workspaceId: string; readonly id: string },
 ): Promise<Delivery> {
   const rows = await database.query<DeliveryRow>(
-    `update webhook_deliveries
+    `update webhook_deliveries d
      set status = 'pending', due_at = $3, attempts_before = attempts, lease_token = null, lease_until = null, updated_at = $3
      where workspace_id = $1 and id = $2 returning ${columns}`,
     [reference.workspaceId, reference.id, new Date(clock.now())],
@@ -154,7 +175,7 @@ export async function sendTest(
   const id = newId("evt", createdAt.getTime());
   const text = eventText({ id, type: testType, createdAt }, { workspace_id: target.workspaceId });
   const rows = await database.query<DeliveryRow>(
-    `insert into webhook_deliveries (workspace_id, id, type, url, body, due_at, created_at, updated_at)
+    `insert into webhook_deliveries as d (workspace_id, id, type, url, body, due_at, created_at, updated_at)
      select id, $2, $3, $4, $5, $6, $6, $6 from workspaces where id = $1 returning ${columns}`,
     [target.workspaceId, id, testType, target.url, text, createdAt],
   );

@@ -1,5 +1,12 @@
 /** Callbacks: the outbox, its delivery, and the delivery log. Spec: "Task callbacks (webhooks)"; docs/callbacks.md. */
 export { createDeliverer, type Deliverer, type DelivererOptions } from "./deliverer.ts";
-export { getDelivery, listDeliveries, redeliver, sendTest, type Delivery } from "./deliveries.ts";
+export {
+  getDelivery,
+  listDeliveries,
+  readDeliveries,
+  redeliver,
+  sendTest,
+  type Delivery,
+} from "./deliveries.ts";
 export { enqueueCallback } from "./events.ts";
 export { createSender } from "./sender.ts";

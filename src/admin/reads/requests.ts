@@ -1,0 +1,117 @@
+/** The request log as the management API shows it. contract.md `GET /requests`. */
+import { formatUsd } from "../../base/money.ts";
+import type { Queryable } from "../../storage/index.ts";
+import {
+  findVisible,
+  listVisible,
+  nameParams,
+  requestTrail,
+  type RowName,
+  type TrailFilter,
+} from "./visible-ids.ts";
+import type { Visibility } from "../../tenancy/index.ts";
+
+interface RequestLogRow {
+  readonly workspace_id: string;
+  readonly id: string;
+  readonly created_at: Date;
+  readonly key_id: string | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly protocol: string | null;
+  readonly upstream_protocol: string | null;
+  readonly status: string | null;
+  readonly http_status: number | null;
+  readonly usage: Readonly<Record<string, unknown>> | null;
+  readonly usage_source: string | null;
+  readonly cost_nano: bigint;
+  readonly duration_ms: number | null;
+  readonly first_token_ms: number | null;
+  readonly dropped: readonly string[] | null;
+  readonly notes: readonly string[] | null;
+  readonly attempts: readonly object[] | null;
+  readonly explanation: object | null;
+}
+
+/** A page of rendered rows. */
+export interface RenderedPage {
+  readonly records: readonly object[];
+  readonly nextCursor: string | null;
+}
+
+/** Log rows somebody sees, newest first. @throws GatewayError `invalid_value` (limit, cursor) */
+export async function listRequests(
+  database: Queryable,
+  filter: TrailFilter,
+): Promise<RenderedPage> {
+  const { names, nextCursor } = await listVisible(database, requestTrail, filter);
+  const { everything } = filter.visibility;
+  return { records: await readRequests(database, names, everything), nextCursor };
+}
+
+/** One log row. @throws GatewayError `not_found` */
+export async function getRequest(
+  database: Queryable,
+  id: string,
+  visibility: Visibility,
+): Promise<object> {
+  const name = await findVisible(database, requestTrail, id, visibility);
+  const [record] = await readRequests(database, [name], visibility.everything);
+  return record!;
+}
+
+async function readRequests(
+  database: Queryable,
+  names: readonly RowName[],
+  inside: boolean,
+): Promise<object[]> {
+  const rows = await database.query<RequestLogRow>(
+    `select x.* from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
+     join requests x on x.workspace_id = n.workspace_id and x.id = n.id order by n.place`,
+    nameParams(names),
+  );
+  return rows.map((row) => renderRequest(row, inside));
+}
+
+function renderRequest(row: RequestLogRow, inside: boolean): object {
+  return {
+    id: row.id,
+    created_at: row.created_at.toISOString(),
+    workspace_id: row.workspace_id,
+    key_id: row.key_id,
+    model: row.model,
+    provider: row.provider,
+    protocol: row.protocol,
+    upstream_protocol: row.upstream_protocol,
+    status: row.status,
+    http_status: row.http_status,
+    usage: row.usage && renderUsage(row.usage),
+    usage_source: row.usage_source,
+    cost: formatUsd(row.cost_nano),
+    duration_ms: row.duration_ms,
+    first_token_ms: row.first_token_ms,
+    dropped: row.dropped ?? [],
+    notes: row.notes ?? [],
+    attempts: renderAttempts(row.attempts ?? [], inside),
+    explanation: row.explanation,
+  };
+}
+
+/** What only those who run the installation see of an attempt: our account with the vendor, and the vendor's own words. */
+const insideNames = new Set(["credential", "upstream_model", "message"]);
+
+/** Attempts as somebody may see them; `inside`: they administer the installation. */
+export const renderAttempts = (attempts: readonly object[], inside: boolean): readonly object[] =>
+  inside
+    ? attempts
+    : attempts.map((attempt) =>
+        Object.fromEntries(Object.entries(attempt).filter(([name]) => !insideNames.has(name))),
+      );
+
+/** `cacheWrite1hTokens` as `cache_write_1h_tokens`. */
+const snakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
+
+/** A stored usage on the wire: the counts a call was billed by, whatever kind it was. */
+export const renderUsage = (usage: object): object =>
+  Object.fromEntries(Object.entries(usage).map(([name, value]) => [snakeCase(name), value]));

@@ -1,0 +1,167 @@
+/**
+ * Pages of what calls leave behind (log rows, tasks, callbacks), over every workspace somebody sees, newest first. Each
+ * workspace's newest are found by the primary key, so that a page costs the same however long the tables are, and only its
+ * ids are sorted; the rows themselves are read for the page alone (T86).
+ */
+import { GatewayError } from "../../base/errors.ts";
+import { idTime } from "../../base/ids.ts";
+import type { Queryable } from "../../storage/index.ts";
+import {
+  onlyRow,
+  pageLimit,
+  visibilityParams,
+  type PageRequest,
+  type Visibility,
+} from "../../tenancy/index.ts";
+
+/** A table whose key is (workspace_id, id). Its names are written into statements and are never input. */
+export interface Trail {
+  readonly table: "requests" | "tasks" | "webhook_deliveries";
+  /** Of its ids; each kind sorts by time. */
+  readonly prefixes: readonly string[];
+  /** What one row is called. */
+  readonly what: string;
+  /** True where the row `x` is of user `$1`. */
+  readonly mine: string;
+}
+
+export const requestTrail: Trail = {
+  table: "requests",
+  prefixes: ["req_", "task_"],
+  what: "request",
+  mine: `exists (select 1 from api_keys k where k.workspace_id = x.workspace_id and k.id = x.key_id and k.created_by = $1)`,
+};
+
+export const taskTrail: Trail = {
+  table: "tasks",
+  prefixes: ["task_"],
+  what: "task",
+  mine: "x.member_id = $1",
+};
+
+export const deliveryTrail: Trail = {
+  table: "webhook_deliveries",
+  prefixes: ["evt_"],
+  what: "delivery",
+  mine: `exists (select 1 from tasks t where t.workspace_id = x.workspace_id and t.id = x.task_id and t.member_id = $1)`,
+};
+
+/** Which row, whose content is read elsewhere. */
+export interface RowName {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+export interface TrailFilter extends PageRequest {
+  readonly visibility: Visibility;
+  readonly workspaceId?: string | undefined;
+  /** Rows created at or after it. */
+  readonly from?: Date | undefined;
+  /** Rows created before it. */
+  readonly to?: Date | undefined;
+  /** Columns of the table, by name, and the value each must have; undefined: any. */
+  readonly equal?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface NamePage {
+  readonly names: readonly RowName[];
+  readonly nextCursor: string | null;
+}
+
+/** An id is made when a call arrives, its row says when it began: after its body was read, or by another clock. */
+const clockSlackMs = 60 * 60 * 1000;
+const randomCharacters = 16;
+const newest = "z".repeat(10 + randomCharacters);
+const shape = /^[a-z]{1,10}_([0-9a-z]{26})$/;
+
+interface NameRow {
+  readonly workspace_id: string;
+  readonly id: string;
+}
+
+const nameOf = (row: NameRow): RowName => ({ workspaceId: row.workspace_id, id: row.id });
+
+/** The workspaces `w` of which somebody sees something; `whole` where they see every row. Takes $1 to $4. */
+const scope = `(
+  select v.id as workspace_id, ($2::boolean or v.id = any($3::text[])) as whole from workspaces v
+  where $2::boolean or v.id = any($3::text[]) or v.id = any($4::text[])
+) w`;
+
+function scopeParams(visibility: Visibility): unknown[] {
+  const [everything, whole, own, userId] = visibilityParams(visibility);
+  return [userId, everything, whole, own];
+}
+
+/** The bounds of ids, without their prefixes. @throws GatewayError `invalid_value` for a cursor that is none */
+function idBounds({ cursor, from, to }: TrailFilter): { low: string; high: string } {
+  const low = from === undefined ? "" : idTime(from.getTime() - clockSlackMs);
+  const high = to === undefined ? newest : idTime(to.getTime() + clockSlackMs);
+  if (cursor === undefined) return { low, high };
+  const before = shape.exec(cursor)?.[1];
+  if (before === undefined) {
+    throw new GatewayError("invalid_value", "`cursor` is the `next_cursor` of a page.", {
+      param: "cursor",
+    });
+  }
+  return { low, high: before < high ? before : high };
+}
+
+/** A page of the ids somebody sees. @throws GatewayError `invalid_value` (limit, cursor) */
+export async function listVisible(
+  database: Queryable,
+  trail: Trail,
+  filter: TrailFilter,
+): Promise<NamePage> {
+  const limit = pageLimit(filter.limit);
+  const { low, high } = idBounds(filter);
+  const params = scopeParams(filter.visibility);
+  const bind = (value: unknown): string => `$${params.push(value)}`;
+  const where = Object.entries(filter.equal ?? {})
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]) => `x.${column} = ${bind(value)}`);
+  if (filter.from !== undefined) where.push(`x.created_at >= ${bind(filter.from)}::timestamptz`);
+  if (filter.to !== undefined) where.push(`x.created_at < ${bind(filter.to)}::timestamptz`);
+  const count = bind(limit + 1);
+  const rows = await database.query<NameRow>(
+    `select n.workspace_id, n.id from ${scope}
+     cross join unnest(${bind(trail.prefixes)}::text[]) p (prefix)
+     cross join lateral (
+       select x.workspace_id, x.id from ${trail.table} x
+       where x.workspace_id = w.workspace_id and x.id >= p.prefix || ${bind(low)} and x.id < p.prefix || ${bind(high)}
+         and ${["true", ...where].join(" and ")} and (w.whole or ${trail.mine})
+       order by x.id desc limit ${count}
+     ) n
+     ${filter.workspaceId === undefined ? "" : `where w.workspace_id = ${bind(filter.workspaceId)}`}
+     order by split_part(n.id, '_', 2) desc limit ${count}`,
+    params,
+  );
+  const names = rows.slice(0, limit).map(nameOf);
+  return { names, nextCursor: rows.length > limit ? (names.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * One row that somebody sees. Rows of workspaces that are not theirs are not looked at, so that they answer as missing ones
+ * do, and as fast. @throws GatewayError `not_found`
+ */
+export async function findVisible(
+  database: Queryable,
+  trail: Trail,
+  id: string,
+  visibility: Visibility,
+): Promise<RowName> {
+  const rows = await database.query<NameRow>(
+    `select n.workspace_id, n.id from ${scope}
+     cross join lateral (
+       select x.workspace_id, x.id from ${trail.table} x
+       where x.workspace_id = w.workspace_id and x.id = $5 and (w.whole or ${trail.mine})
+     ) n`,
+    [...scopeParams(visibility), id],
+  );
+  return nameOf(onlyRow(rows, trail.what));
+}
+
+/** The two parameters by which a page's rows are read: their workspaces and their ids. */
+export const nameParams = (names: readonly RowName[]): [string[], string[]] => [
+  names.map(({ workspaceId }) => workspaceId),
+  names.map(({ id }) => id),
+];

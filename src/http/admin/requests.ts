@@ -1,0 +1,97 @@
+/** The request log over the management API. contract.md `GET /requests`. */
+import { Type } from "typebox";
+import { getRequest, listRequests, visibilityOf } from "../../admin/index.ts";
+import { orNull, timestamp, usd } from "../openapi/document.ts";
+import { route } from "./route.ts";
+import {
+  pageOfQuery,
+  pageQuery,
+  pageSchema,
+  renderPage,
+  strict,
+  timeBody,
+  timeOf,
+} from "./schemas.ts";
+
+const anything = (description: string) => Type.Unsafe<object>({ type: "object", description });
+
+const attempt = anything(
+  "One try at a provider: `provider`, `started_ms` and `duration_ms` (or `started_at` for tasks), `status`, `outcome`; for organization admins also `credential`, `upstream_model` and the upstream's own `message`.",
+);
+
+const row = Type.Object({
+  id: Type.String({ description: "The `x-request-id` of the call, or the id of the task." }),
+  created_at: timestamp("When it began."),
+  workspace_id: Type.String(),
+  key_id: orNull(Type.String()),
+  model: orNull(Type.String()),
+  provider: orNull(Type.String({ description: "Who answered; null where nobody did." })),
+  protocol: orNull(Type.String({ description: "What the caller spoke." })),
+  upstream_protocol: orNull(Type.String({ description: "What the provider was spoken to in." })),
+  status: orNull(
+    Type.String({
+      examples: ["succeeded", "failed", "client_closed", "expired", "canceled"],
+    }),
+  ),
+  http_status: orNull(Type.Integer()),
+  usage: orNull(anything("The counts it was billed by, such as `input_tokens`.")),
+  usage_source: orNull(Type.String({ examples: ["upstream", "estimated"] })),
+  cost: usd("What it was charged."),
+  duration_ms: orNull(Type.Integer()),
+  first_token_ms: orNull(Type.Integer()),
+  dropped: Type.Array(Type.String(), { description: "Parameters that were dropped or changed." }),
+  notes: Type.Array(Type.String()),
+  attempts: Type.Array(attempt),
+  explanation: orNull(anything("The plan: which providers, in which order, and why.")),
+});
+
+const list = route({
+  method: "GET",
+  path: "/requests",
+  operationId: "listRequests",
+  summary: "The request log, newest first",
+  description:
+    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not.",
+  action: "request.read",
+  query: strict({
+    workspace_id: Type.Optional(Type.String()),
+    key_id: Type.Optional(Type.String()),
+    model: Type.Optional(Type.String()),
+    provider: Type.Optional(Type.String()),
+    status: Type.Optional(Type.String()),
+    from: Type.Optional(timeBody),
+    to: Type.Optional(timeBody),
+    ...pageQuery,
+  }),
+  answer: { name: "RequestRows", schema: pageSchema(row) },
+  async handle({ services, actor, query }) {
+    const { key_id, model, provider, status } = query;
+    await services.logWritten();
+    const page = await listRequests(services.database, {
+      ...pageOfQuery(query),
+      visibility: visibilityOf(actor, "request.read"),
+      workspaceId: query.workspace_id,
+      from: timeOf(query.from, "from"),
+      to: timeOf(query.to, "to"),
+      equal: { key_id, model, provider, status },
+    });
+    return { body: renderPage(page, page.records) };
+  },
+});
+
+const read = route({
+  method: "GET",
+  path: "/requests/{id}",
+  operationId: "getRequest",
+  summary: "One row of the request log",
+  action: "request.read",
+  answer: { name: "RequestRow", schema: row },
+  errors: ["not_found"],
+  async handle({ services, actor, params }) {
+    await services.logWritten();
+    const visibility = visibilityOf(actor, "request.read");
+    return { body: await getRequest(services.database, params["id"]!, visibility) };
+  },
+});
+
+export const requestRoutes = [list, read];

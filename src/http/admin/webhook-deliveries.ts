@@ -1,0 +1,164 @@
+/**
+ * Callbacks over the management API: what was sent and how often, sending again, trying an address. contract.md
+ * `GET /webhook_deliveries`; spec "Task callbacks (webhooks)".
+ */
+import { Type } from "typebox";
+import {
+  changeObject,
+  createObject,
+  deliveryTrail,
+  listVisible,
+  visibilityOf,
+  workspaceKind,
+  type Kind,
+} from "../../admin/index.ts";
+import { parseSafeUrl } from "../../base/safe-url.ts";
+import {
+  getDelivery,
+  readDeliveries,
+  redeliver,
+  sendTest,
+  type Delivery,
+} from "../../tasks/index.ts";
+import { getWorkspace } from "../../tenancy/index.ts";
+import { oneOf, orNull, timestamp } from "../openapi/document.ts";
+import { route } from "./route.ts";
+import { pageOfQuery, pageQuery, pageSchema, renderPage, strict, words } from "./schemas.ts";
+
+const statuses = ["pending", "delivered", "failed"] as const;
+
+const attempt = Type.Object({
+  attempt: Type.Integer({ description: "Counts from 1." }),
+  started_at: timestamp("When it was tried."),
+  duration_ms: Type.Integer(),
+  http_status: orNull(Type.Integer({ description: "The receiver's; null where it gave none." })),
+  error: orNull(Type.String({ description: "Why there was no answer." })),
+});
+
+const delivery = Type.Object({
+  id: Type.String({ description: "The event's id: the same at every try." }),
+  workspace_id: Type.String(),
+  task_id: orNull(Type.String({ description: "null for a test." })),
+  type: Type.String({ examples: ["task.succeeded", "webhook.test"] }),
+  url: Type.String(),
+  status: oneOf(...statuses),
+  next_attempt_at: orNull(timestamp("When it is tried next.")),
+  created_at: timestamp("When the event happened."),
+  updated_at: timestamp("When this last changed."),
+  attempts: Type.Array(attempt),
+});
+const deliverySchema = { name: "WebhookDelivery", schema: delivery };
+
+const render = (one: Delivery): object => ({
+  id: one.id,
+  workspace_id: one.workspaceId,
+  task_id: one.taskId,
+  type: one.type,
+  url: one.url,
+  status: one.status,
+  next_attempt_at: one.dueAt?.toISOString() ?? null,
+  created_at: one.createdAt.toISOString(),
+  updated_at: one.updatedAt.toISOString(),
+  attempts: one.tries.map((tried) => ({
+    attempt: tried.attempt,
+    started_at: tried.startedAt.toISOString(),
+    duration_ms: tried.durationMs,
+    http_status: tried.httpStatus,
+    error: tried.error,
+  })),
+});
+
+const deliveryKind: Kind<Delivery> = {
+  type: "webhook_delivery",
+  what: "delivery",
+  id: (one) => one.id,
+  place: (one) => ({ workspaceId: one.workspaceId, ownerId: one.memberId }),
+  view: ({ workspaceId, taskId, url, status }) => ({
+    workspace_id: workspaceId,
+    task_id: taskId,
+    url,
+    status,
+  }),
+};
+
+const list = route({
+  method: "GET",
+  path: "/webhook_deliveries",
+  operationId: "listWebhookDeliveries",
+  summary: "Callbacks and their attempts, newest first",
+  description: "Workspace admins see their workspaces, members those of tasks of their own keys.",
+  action: "delivery.read",
+  query: strict({
+    workspace_id: Type.Optional(Type.String()),
+    task_id: Type.Optional(Type.String()),
+    status: Type.Optional(words(...statuses)),
+    ...pageQuery,
+  }),
+  answer: { name: "WebhookDeliveries", schema: pageSchema(delivery) },
+  async handle({ services, actor, query }) {
+    const { task_id, status } = query;
+    const { names, nextCursor } = await listVisible(services.database, deliveryTrail, {
+      ...pageOfQuery(query),
+      visibility: visibilityOf(actor, "delivery.read"),
+      workspaceId: query.workspace_id,
+      equal: { task_id, status },
+    });
+    const deliveries = await readDeliveries(services, names);
+    return { body: renderPage({ nextCursor }, deliveries.map(render)) };
+  },
+});
+
+const again = route({
+  method: "POST",
+  path: "/webhook_deliveries/{id}/redeliver",
+  operationId: "redeliverWebhook",
+  summary: "Send a callback again",
+  description:
+    "A delivered one too: the same event id and the same text, with the schedule of tries from its beginning.",
+  action: "delivery.redeliver",
+  body: strict({}),
+  answer: deliverySchema,
+  errors: ["not_found"],
+  async handle(request) {
+    const { services, params } = request;
+    const sent = await changeObject(services, deliveryKind, request, {
+      action: "delivery.redeliver",
+      load: (context) => getDelivery(context, params["id"]!, { forUpdate: true }),
+      apply: (context, one) => redeliver(context, one),
+    });
+    services.callbackDue();
+    return { body: render(sent) };
+  },
+});
+
+const test = route({
+  method: "POST",
+  path: "/workspaces/{id}/webhook_test",
+  operationId: "testWebhook",
+  summary: "Send a signed test event to an address, once",
+  description: "What comes of it is in the list of deliveries a moment later.",
+  action: "webhook.test",
+  body: strict({ url: Type.String({ minLength: 1, maxLength: 2048 }) }),
+  answer: deliverySchema,
+  status: 202,
+  errors: ["not_found", "insufficient_permissions"],
+  async handle(request) {
+    const { services, params, body } = request;
+    // Whether it is a public address is seen when it is sent, and is then an outcome.
+    const { href } = parseSafeUrl(body.url, { https: true, allowPrivate: true, param: "url" });
+    const workspaceId = params["id"]!;
+    const sent = await createObject(services, deliveryKind, request, {
+      action: "webhook.test",
+      place: async (context) => ({
+        place: workspaceKind.place(await getWorkspace(context, workspaceId)),
+        what: workspaceKind.what,
+      }),
+      create: (context) => sendTest(context, { workspaceId, url: href }),
+      row: (made) => made,
+    });
+    services.callbackDue();
+    return { body: render(sent) };
+  },
+});
+
+export const webhookDeliveryRoutes = [list, again, test];

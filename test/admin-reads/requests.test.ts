@@ -1,0 +1,146 @@
+/** The request log over the management API: its fields, its filters, and who sees what. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ids, startWorld, usageTold, type World } from "./support.ts";
+
+describe("the request log", () => {
+  let world: World;
+  /** Keys of mem, mel (home) and bob (away). */
+  let keys: Record<"mem" | "mel" | "bob", { id: string; key: string }>;
+  let rows: Record<"mem" | "mel" | "bob" | "failed" | "video", string>;
+  beforeAll(async () => {
+    world = await startWorld();
+    const { home, away } = world;
+    keys = {
+      mem: await world.keyOf(world.mem, home.id),
+      mel: await world.keyOf(world.mel, home.id),
+      bob: await world.keyOf(world.bob, away.id),
+    };
+    rows = {
+      mem: await world.chat(keys.mem.key),
+      mel: await world.chat(keys.mel.key, {}, "sandbox/messages"),
+      bob: await world.chat(keys.bob.key),
+      failed: await world.chat(keys.mel.key, { status: 400, error: "no" }),
+      video: await world.video(keys.mem.key),
+    };
+  });
+  afterAll(() => world.gateway.close());
+
+  it("a row has the fields of the contract, right after its call was answered", async () => {
+    const id = await world.chat(keys.mem.key);
+    const { status, json } = await world.mem.call("GET", `/requests/${id}`);
+    expect(status).toBe(200);
+    expect(Object.keys(json)).toEqual(
+      (
+        "id created_at workspace_id key_id model provider protocol upstream_protocol status http_status usage " +
+        "usage_source cost duration_ms first_token_ms dropped notes attempts explanation"
+      ).split(" "),
+    );
+    expect(json).toMatchObject({
+      id,
+      workspace_id: world.home.id,
+      key_id: keys.mem.id,
+      model: "sandbox/chat",
+      protocol: "chat",
+      upstream_protocol: "chat",
+      status: "succeeded",
+      http_status: 200,
+      usage: {
+        input_tokens: usageTold.input,
+        output_tokens: usageTold.output,
+        cache_write_1h_tokens: 0,
+      },
+      usage_source: "upstream",
+      cost: expect.stringMatching(/^0\.\d+$/) as string,
+      dropped: [],
+      attempts: [{ outcome: "ok", status: 200 }],
+      explanation: { plan: { model: "sandbox/chat" } },
+    });
+    const entry = await world.gateway.database.query<{ amount_nano: bigint }>(
+      "select amount_nano from ledger_entries where reference = $1",
+      [id],
+    );
+    expect(BigInt(Math.round(Number(json.cost) * 1e9))).toBe(entry[0]!.amount_nano);
+  });
+
+  it("vendors' own words, and our accounts with them, are for organization admins", async () => {
+    const inside = await world.root.call("GET", `/requests/${rows.failed}`);
+    expect(inside.json.attempts[0]).toMatchObject({
+      credential: expect.any(String) as string,
+      upstream_model: expect.any(String) as string,
+    });
+    for (const person of [world.ann, world.mel]) {
+      const { json } = await person.call("GET", `/requests/${rows.failed}`);
+      expect(Object.keys(json.attempts[0])).not.toEqual(
+        expect.arrayContaining([expect.stringMatching(/credential|upstream_model|message/)]),
+      );
+      expect(json.attempts[0].provider).toBe(inside.json.attempts[0].provider);
+    }
+  });
+
+  it("everybody sees what is theirs to see; what is foreign is as if it were not there", async () => {
+    const seenBy = async (person: World["mem"]) => ids(await person.call("GET", "/requests"));
+    expect(await seenBy(world.root)).toEqual(expect.arrayContaining(Object.values(rows)));
+    const { bob, ...atHome } = rows;
+    expect(await seenBy(world.ann)).toEqual(expect.arrayContaining(Object.values(atHome)));
+    expect(await seenBy(world.ann)).not.toContain(bob);
+    expect(await seenBy(world.mem)).toEqual(expect.arrayContaining([rows.mem, rows.video]));
+    expect(await seenBy(world.mem)).not.toContain(rows.mel);
+    expect(await seenBy(world.bob)).toEqual([bob]);
+    for (const [person, id] of [
+      [world.ann, rows.bob],
+      [world.mem, rows.mel],
+      [world.bob, rows.mem],
+    ] as const) {
+      const foreign = await person.call("GET", `/requests/${id}`);
+      const missing = await person.call("GET", "/requests/req_00000000000000000000000000");
+      expect(foreign.status).toBe(404);
+      expect(foreign.text).toBe(missing.text);
+    }
+  });
+
+  it("newest first over calls and tasks, page by page", async () => {
+    const all = await world.root.call("GET", "/requests?limit=100");
+    const times = (all.json.data as { id: string }[]).map(({ id }) => id.split("_")[1]!);
+    expect(times).toEqual([...times].sort().reverse());
+    const paged: string[] = [];
+    let cursor = "";
+    do {
+      const page = await world.root.call("GET", `/requests?limit=2${cursor}`);
+      paged.push(...ids(page));
+      expect(page.json.has_more).toBe(page.json.next_cursor !== null);
+      cursor = page.json.next_cursor === null ? "" : `&cursor=${page.json.next_cursor}`;
+    } while (cursor !== "");
+    expect(paged).toEqual(ids(all));
+  });
+
+  it("filters: workspace, key, model, provider, status, from and to", async () => {
+    const list = async (query: string) => ids(await world.root.call("GET", `/requests?${query}`));
+    expect(await list(`workspace_id=${world.away.id}`)).toEqual([rows.bob]);
+    expect(await list(`key_id=${keys.mel.id}`)).toEqual([rows.failed, rows.mel]);
+    expect(await list(`key_id=${keys.mel.id}&status=failed`)).toEqual([rows.failed]);
+    expect(await list("model=sandbox/video-model-v1")).toEqual([rows.video]);
+    expect(await list("model=sandbox/messages")).toEqual([rows.mel]);
+    const { json } = await world.root.call("GET", `/requests/${rows.bob}`);
+    const { provider, created_at } = json as { provider: string; created_at: string };
+    expect(await list(`provider=${provider}&workspace_id=${world.away.id}`)).toEqual([rows.bob]);
+    expect(await list("provider=nobody")).toEqual([]);
+    const before = encodeURIComponent(created_at);
+    expect(await list(`to=${before}`)).not.toContain(rows.bob);
+    expect(await list(`from=${before}&workspace_id=${world.away.id}`)).toEqual([rows.bob]);
+    const after = new Date(Date.parse(created_at) + 1).toISOString();
+    expect(await list(`from=${after}`)).not.toContain(rows.bob);
+    expect(await list("workspace_id=ws_nowhere")).toEqual([]);
+  });
+
+  it.each([
+    ["limit=0", "limit"],
+    ["limit=101", "limit"],
+    ["cursor=yesterday", "cursor"],
+    ["from=yesterday", "from"],
+    ["colour=blue", "colour"],
+  ])("%s: 400 that names it", async (query, param) => {
+    const { status, json } = await world.root.call("GET", `/requests?${query}`);
+    expect(status).toBe(400);
+    expect(json.error.param).toBe(param);
+  });
+});

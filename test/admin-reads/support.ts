@@ -1,0 +1,67 @@
+/** What the tests of the readings share: calls and tasks made by people in their roles, and what is read of them. */
+import { startWorld as startPeople, type Person } from "../admin/people.ts";
+import type { Answer } from "../admin/support.ts";
+
+/** A sandbox call costs the same each time: so many tokens are told. */
+export const usageTold = { input: 1000, output: 200 };
+
+export async function startWorld(options: Parameters<typeof startPeople>[0] = {}) {
+  const world = await startPeople({
+    tasks: { timing: { firstPollMs: 30, sweepMs: 100 } },
+    ...options,
+  });
+  const { gateway, must, home, away } = world;
+  for (const { id } of [home, away])
+    must(await gateway.admin("POST", `/workspaces/${id}/credits`, { amount: "50.00" }));
+
+  const keyOf = async (person: Person, workspaceId: string) =>
+    must(await person.call("POST", "/keys", { workspace_id: workspaceId, name: "calls" })) as {
+      id: string;
+      key: string;
+    };
+  const post = (key: string, path: string, body: unknown) =>
+    fetch(gateway.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+
+  return {
+    ...world,
+    keyOf,
+    /** A chat call; the id of its row. */
+    async chat(key: string, script: object = { usage: usageTold }, model = "sandbox/chat") {
+      const content = `Hi\n#sandbox ${JSON.stringify(script)}`;
+      const answer = await post(key, "/v1/chat/completions", {
+        model,
+        messages: [{ role: "user", content }],
+      });
+      await answer.text();
+      return answer.headers.get("x-request-id")!;
+    },
+    /** A video task that has ended; its id. */
+    async video(key: string, more: object = {}) {
+      const task = (await (
+        await post(key, "/v1/tasks", {
+          model: "sandbox/video-model-v1",
+          prompt: "A boat",
+          duration: 2,
+          ...more,
+        })
+      ).json()) as { id: string; status: string };
+      for (;;) {
+        const read = await fetch(`${gateway.url}/v1/tasks/${task.id}`, {
+          headers: { authorization: `Bearer ${key}` },
+        });
+        const { status } = (await read.json()) as { status: string };
+        if (!["queued", "running"].includes(status)) return task.id;
+        await new Promise((resume) => setTimeout(resume, 30));
+      }
+    },
+  };
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+export const ids = (answer: Answer): string[] =>
+  (answer.json.data as { id: string }[]).map(({ id }) => id);
