@@ -64,7 +64,11 @@ export const providerSchema = closed({
   timeouts: Type.Optional(
     closed({
       connect_s: Type.Optional(seconds("seconds to connect; 10 if absent")),
-      first_byte_s: Type.Optional(seconds("seconds until the answer begins; 120 if absent")),
+      first_byte_s: Type.Optional(
+        seconds(
+          "seconds until the answer begins, once more for each picture that is made meanwhile; 120 if absent",
+        ),
+      ),
       idle_s: Type.Optional(seconds("seconds of silence inside an answer; 120 if absent")),
       total_s: Type.Optional(seconds("seconds for a whole call; 3600 if absent")),
     }),

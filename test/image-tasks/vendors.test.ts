@@ -2,6 +2,7 @@
 // for, and usage told to the token.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
+import { padded } from "../task-http/upload-support.ts";
 import { startReceiver } from "../webhooks/support.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { formOf, plain, startImages, type Fields, type Files, type ImageBench } from "./support.ts";
@@ -16,7 +17,12 @@ const configuration = (url: string) => `
 providers:
   - { id: first, dialect: xai, base_url: "${url}/first/v1", api_key: key-of-first, tier: official }
   - { id: second, dialect: xai, base_url: "${url}/second/v1", api_key: key-of-second, tier: official }
-  - { id: third, dialect: openai-compatible, base_url: "${url}/third/v1", api_key: key-of-third, tier: official }
+  - id: third
+    dialect: openai-compatible
+    base_url: "${url}/third/v1"
+    api_key: key-of-third
+    tier: official
+    timeouts: { first_byte_s: 0.4 }
 models:
   - id: acme/pictures
     kind: image
@@ -178,6 +184,33 @@ describe("what is billed", () => {
     expect(task).toMatchObject({ status: "failed", cost: "0", error: { code } });
     expect(await bench.available()).toBe(before);
     expect(vendor.requests).toHaveLength(1);
+  });
+});
+
+describe("answers that take long, or are large", () => {
+  const after = (ms: number, count: number) =>
+    vendor.answer(async (request, response) => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await json({ data: made(count) })(request, response);
+    });
+
+  it("a vendor has the time of a first byte for each picture, and once more", async () => {
+    after(1500, 4);
+    expect((await run({ model: "acme/tokens", n: 4 })).status).toBe("succeeded");
+    after(1500, 1);
+    const before = await bench.available();
+    const task = await run({ model: "acme/tokens" });
+    expect(task).toMatchObject({ status: "failed", error: { code: "submission_uncertain" } });
+    expect(await bench.available()).toBe(before);
+  });
+
+  it("ten pictures of 15 MB come through", async () => {
+    const large = padded(await plain(), 15_000_000).toString("base64");
+    vendor.answer(json({ data: Array.from({ length: 10 }, () => ({ b64_json: large })) }));
+    const task = await run({ model: "acme/pictures", n: 10 });
+    expect(task.status).toBe("succeeded");
+    const last = await fetch(task.output.images.at(-1)!.url, { method: "HEAD" });
+    expect(last.headers.get("content-length")).toBe("15000000");
   });
 });
 

@@ -11,18 +11,21 @@ import type { MediaAsk } from "./types.ts";
 
 /** What an ask may take; the times are the provider's own (`timeouts`) where they are not given. Milliseconds. */
 export interface AskLimits {
-  /** From the request's end to the answer's head. */
+  /** From the request's end to the answer's head. When absent, once more for each picture that the answer brings along. */
   readonly firstByteMs?: number | undefined;
   /** The longest silence inside the answer. */
   readonly idleMs?: number | undefined;
   readonly totalMs?: number | undefined;
-  /** 128 MiB when absent: ten large pictures in base64. */
+  /** When absent 128 MiB, or what the pictures that the answer brings along can come to. */
   readonly bytesMax?: number | undefined;
   /** Gives up at once when it fires. */
   readonly signal?: AbortSignal | undefined;
 }
 
-const bytesMaxDefault = 128 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
+const bytesMaxDefault = 128 * mebibyte;
+/** The largest picture, 3840x2160 of noise with transparency, is a PNG of 33 MB, in base64 45 MB. */
+const pictureBytesMax = 48 * mebibyte;
 
 export interface MediaAnswer {
   readonly status: number;
@@ -107,11 +110,11 @@ interface Asking {
 function dispatch({ pool, provider, request, limits, streams }: Asking) {
   const { timeouts } = provider;
   return new Promise<MediaAnswer | StreamedAnswer>((resolve, reject) => {
-    const { method, path, body } = request;
+    const { method, path, body, pictures = 0 } = request;
     const stream = typeof body === "object" ? body.open() : undefined;
     const settling = { resolve, reject, stream };
     const totalMs = limits.totalMs ?? timeouts.totalMs;
-    const bytesMax = limits.bytesMax ?? bytesMaxDefault;
+    const bytesMax = limits.bytesMax ?? Math.max(bytesMaxDefault, pictures * pictureBytesMax);
     const handler = new AskHandler({ totalMs, bytesMax, signal: limits.signal, streams }, settling);
     const length =
       typeof body === "object" ? { "content-length": String(body.contentLength) } : undefined;
@@ -121,7 +124,7 @@ function dispatch({ pool, provider, request, limits, streams }: Asking) {
         path,
         headers: { ...request.headers, ...length },
         body: stream ?? (typeof body === "string" ? body : null),
-        headersTimeout: limits.firstByteMs ?? timeouts.firstByteMs,
+        headersTimeout: limits.firstByteMs ?? timeouts.firstByteMs * (1 + pictures),
         bodyTimeout: limits.idleMs ?? timeouts.idleMs,
       },
       handler,

@@ -66,19 +66,22 @@ function submit(
 ): ReturnType<MediaDialect["submit"]> {
   const request = job.request as ImageRequest;
   const accept = request.stream === true ? { accept: "text/event-stream" } : undefined;
+  const pictures = request.n + (request.stream === true ? (request.partialImages ?? 0) : 0);
   if (!editing(request)) {
     const options = optionsOf(request, job.upstreamModel);
     const body = JSON.stringify({ model: job.upstreamModel, prompt: request.prompt, ...options });
     const path = "/images/generations";
-    return bearerAsk(provider, apiKey, { method: "POST", path, body, headers: { ...accept } });
+    const ask = { method: "POST", path, body, headers: { ...accept } } as const;
+    return { ...bearerAsk(provider, apiKey, ask), pictures };
   }
   const form = multipartBody(editForm(request, job.upstreamModel), job.open);
-  return bearerAsk(provider, apiKey, {
+  const ask = {
     method: "POST",
     path: "/images/edits",
     body: form.body,
     headers: { ...accept, "content-type": form.contentType },
-  });
+  } as const;
+  return { ...bearerAsk(provider, apiKey, ask), pictures };
 }
 
 function lost(request: ImageRequest, model: string): Note[] {

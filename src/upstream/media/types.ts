@@ -16,6 +16,8 @@ export interface MediaAsk {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: MediaBody | undefined;
+  /** How many pictures the answer brings along, previews too: it takes that much longer, and is that much larger. */
+  readonly pictures?: number | undefined;
 }
 
 /** A body as text, or as a stream of known length that can be opened once. */

@@ -40,11 +40,12 @@ export const xaiImages: MediaDialect = {
   ...synchronous,
   submit(provider, apiKey, job) {
     const request = job.request as ImageRequest;
-    return bearerAsk(provider, apiKey, {
+    const ask = bearerAsk(provider, apiKey, {
       method: "POST",
       path: request.images.length > 0 ? "/images/edits" : "/images/generations",
       body: streamedBody(bodyParts(request, job.upstreamModel), job.open),
     });
+    return { ...ask, pictures: request.n };
   },
   readSubmit: imagesIn,
   lost: (request) =>
