@@ -6,7 +6,13 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { createSpend, requestRow, type CallRecord, type ImageRecord } from "../calls/index.ts";
+import {
+  createRateLimiter,
+  createSpend,
+  requestRow,
+  type CallRecord,
+  type ImageRecord,
+} from "../calls/index.ts";
 import { createApp, createMetrics } from "../http/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { Health, type HealthRules } from "../routing/index.ts";
@@ -185,6 +191,7 @@ async function build(
     files,
     fileUrl: (name) => media.fileUrl(name),
     authenticator,
+    rates: createRateLimiter(),
     admin: await openAdmin({
       environment,
       catalog,
