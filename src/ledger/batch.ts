@@ -78,7 +78,7 @@ export function createBatcher<Item, Result>(
   /** Lets the batch grow while the event loop is busy: then nobody's answer comes sooner by a batch that leaves at once. */
   async function gather(): Promise<void> {
     const begunMs = performance.now();
-    for (let beforeMs = begunMs; ; ) {
+    for (let beforeMs = begunMs; ;) {
       const waiting = queue.length;
       await new Promise((resume) => setImmediate(resume));
       const nowMs = performance.now();
