@@ -29,9 +29,8 @@ describe("who makes what", () => {
     expect(Math.abs(answer.created - Date.now() / 1000)).toBeLessThan(5);
     expect(Number.isInteger(answer.created)).toBe(true);
     expect(await shapeOf(answer.data[0]!.b64_json)).toBe("64x64 png");
-    expect(Object.keys(answer).sort()).toEqual([
-      ...["background", "created", "data", "output_format", "quality", "size", "usage"],
-    ]);
+    const members = "background,created,data,output_format,quality,size,usage";
+    expect(Object.keys(answer).sort().join()).toBe(members);
   });
 
   it("IMG-02: no other model is taken, whether it exists or not", async () => {
@@ -206,9 +205,8 @@ describe("before anything is made", () => {
       { authorization: "" },
     );
     expect(refusal.status).toBe(401);
-    expect(Object.keys(((await refusal.json()) as { error: object }).error).sort()).toEqual([
-      ...["code", "message", "param", "type"],
-    ]);
+    const { error } = (await refusal.json()) as { error: object };
+    expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "type"]);
     const prompt = prompted();
     const invalid = await bench.generate({ prompt, n: 0 });
     expect(await invalid.json()).toEqual({

@@ -10,7 +10,7 @@ it("EDIT2-40, ERR-07: where none streams a stream is refused, and whole answers 
   vendors = await startVendors({ streaming: [false, false] });
   const image = await picture();
   const edit = (fields: object) =>
-    vendors.bench.edit({ model: `${twoOffers}`, prompt: prompted(), ...fields }, { image });
+    vendors.bench.edit({ model: twoOffers, prompt: prompted(), ...fields }, { image });
   const refused = await edit({ stream: "true" });
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI, { toFile } from "openai";
 import sharp from "sharp";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -74,7 +75,9 @@ export interface ImageBench extends GatewayUnderTest {
   refusal(answering: (prompt: string) => Promise<Response>): Promise<string>;
   /** What the vendor received with this text in it. */
   sentWith(text: string): Promise<Sent[]>;
-  /** What stands: open holds, charges, and files on disk. */
+  /** How many holds are open. */
+  holds(): Promise<number>;
+  /** What stands once no uploads are left, which are removed when an answer has been sent: holds, charges, files on disk. */
   state(): Promise<{ holds: number; chargedNano: bigint; files: string[] }>;
 }
 
@@ -107,6 +110,13 @@ export async function startImages(
     const journal = `${gateway.sandboxUrl}/__journal?contains=${encodeURIComponent(text)}`;
     return ((await (await fetch(journal)).json()) as { data: Sent[] }).data;
   };
+  const countOf = async (rows: string): Promise<number> => {
+    const counted = `select count(*) as count from ${rows}`;
+    const [row] = await gateway.database.query<{ count: bigint }>(counted);
+    return Number(row!.count);
+  };
+  const holds = () => countOf("ledger_holds");
+  const uploads = () => countOf("files where purpose = 'input' and expires_at > now()");
   const markOf = (prompt: string): string => prompt.split("\n")[0]!;
   return {
     ...gateway,
@@ -141,14 +151,13 @@ export async function startImages(
       const { error } = JSON.parse(text) as { error: { code: string; param: string | null } };
       return `${error.code} ${error.param}`;
     },
+    holds,
     async state() {
-      const [row] = await gateway.database.query<{ holds: bigint }>(
-        "select count(*) as holds from ledger_holds",
-      );
+      for (let tries = 0; tries < 100 && (await uploads()) > 0; tries += 1) await sleep(50);
       const directory = join(gateway.directory, "data", "files");
       const { chargedNano } = await gateway.ledger.balance(workspaceId);
       const files = existsSync(directory) ? readdirSync(directory) : [];
-      return { holds: Number(row!.holds), chargedNano, files };
+      return { holds: await holds(), chargedNano, files };
     },
   };
 }

@@ -1,0 +1,185 @@
+// What image calls cost: held while they run, charged as they were made, refused where there is not enough.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { verifyLedger } from "../../src/ledger/index.ts";
+import { json } from "../support/recorder.ts";
+import {
+  modelA,
+  modelB,
+  picture,
+  prompted,
+  startImages,
+  type Bytes,
+  type Fields,
+  type ImageAnswer,
+  type ImageBench,
+  type Usage,
+} from "./support.ts";
+import { generating, startVendors, twoOffers } from "./two-vendors.ts";
+
+let image: Bytes;
+beforeAll(async () => {
+  image = await picture();
+});
+
+/** The sandbox's rates, in nano-USD a token. */
+function priceOf({ input_tokens_details: input, output_tokens_details: output }: Usage): bigint {
+  return (
+    BigInt(input.text_tokens) * 5_000n +
+    BigInt(input.image_tokens) * 8_000n +
+    BigInt(output.text_tokens) * 10_000n +
+    BigInt(output.image_tokens) * 30_000n
+  );
+}
+
+describe("charges", () => {
+  let bench: ImageBench;
+  beforeAll(async () => {
+    // Several leases pass while a slow call runs.
+    bench = await startImages({ holdLeaseMs: 600 });
+  });
+  afterAll(() => bench.close());
+
+  /** A call and what it was charged. */
+  async function charged(call: () => Promise<Response>) {
+    const before = await bench.state();
+    const response = await call();
+    if (response.status !== 200) throw new Error(await response.text());
+    const answer = (await response.json()) as ImageAnswer;
+    const { chargedNano } = await bench.state();
+    return { answer, nano: chargedNano - before.chargedNano };
+  }
+  const edit = (fields: Fields = {}, images = [image], script?: object) =>
+    bench.edit({ model: modelB, prompt: prompted(script), ...fields }, { "image[]": images });
+
+  it("T55: the tokens of pictures are charged at the rates of pictures, in and out", async () => {
+    const made = await charged(() => bench.generate({ quality: "high", n: 2 }));
+    expect(made.answer.usage.output_tokens_details.image_tokens).toBeGreaterThan(0);
+    expect(made.nano).toBe(priceOf(made.answer.usage));
+    const edited = await charged(() => edit());
+    expect(edited.answer.usage.input_tokens_details.image_tokens).toBeGreaterThan(0);
+    expect(edited.nano).toBe(priceOf(edited.answer.usage));
+  });
+
+  it("EDIT2-34: cost_nano is what was charged", async () => {
+    const { answer, nano } = await charged(() => edit());
+    expect(answer.gw!.cost_nano).toBe(String(nano));
+  });
+
+  it("EDIT2-29: each reference image is input, and costs", async () => {
+    const one = await charged(() => edit());
+    const three = await charged(() => edit({}, [image, image, image]));
+    const inputOf = ({ answer }: typeof one) => answer.usage.input_tokens_details.image_tokens;
+    expect(inputOf(three)).toBe(inputOf(one) * 3);
+    expect(three.nano).toBeGreaterThan(one.nano);
+  });
+
+  it("T56: automatic size and quality are not free, whatever the vendor tells", async () => {
+    for (const script of [undefined, { usage: null }]) {
+      const fields = { prompt: prompted(script), size: "auto", quality: "auto" };
+      const made = await charged(() => bench.generate(fields));
+      expect(made.nano).toBeGreaterThan(10_000_000n);
+      expect(made.nano).toBe(priceOf(made.answer.usage));
+    }
+  });
+
+  it("EDIT2-30, BILL-20: the most it can cost is held while it runs, and what it cost is gone after", async () => {
+    const { availableNano: before } = await bench.ledger.balance(bench.workspaceId);
+    const slow = charged(() => edit({}, [image], { task_seconds: 2 }));
+    await expect
+      .poll(async () => (await bench.ledger.balance(bench.workspaceId)).heldNano)
+      .toBeGreaterThan(0n);
+    const during = await bench.ledger.balance(bench.workspaceId);
+    const { nano } = await slow;
+    const after = await bench.ledger.balance(bench.workspaceId);
+    expect(during.heldNano).toBeGreaterThanOrEqual(nano);
+    expect(during.availableNano).toBe(before - during.heldNano);
+    expect(after).toMatchObject({ heldNano: 0n, availableNano: before - nano });
+    // It outlived its lease, which was extended.
+    const [row] = await bench.database.query<{ kind: string }>(
+      "select kind from ledger_entries order by entry desc limit 1",
+    );
+    expect(row).toEqual({ kind: "charge" });
+  });
+
+  it("the hold is never below the charge, at every size and quality that streams or not", async () => {
+    for (const fields of [
+      { size: "2048x2048", quality: "high", output_format: "jpeg" },
+      { size: "auto", quality: "auto", stream: true, partial_images: 3 },
+    ]) {
+      await bench.generate({ model: modelA, ...fields }).then((answer) => answer.text());
+    }
+    const rows = await bench.database.query<{ amount_nano: bigint; held_nano: bigint }>(
+      "select amount_nano, held_nano from ledger_entries where kind = 'charge'",
+    );
+    for (const { amount_nano, held_nano } of rows)
+      expect(held_nano).toBeGreaterThanOrEqual(amount_nano);
+    expect(await verifyLedger(bench.database)).toEqual([]);
+  });
+
+  it("the request log tells the call, its tokens and its cost; metrics count it", async () => {
+    const { answer, nano } = await charged(() => edit({ foo: "1" }));
+    const rowOf = async () =>
+      (
+        await bench.database.query<Fields>("select * from requests where id = $1", [
+          answer.gw!.generation_id,
+        ])
+      )[0];
+    await expect.poll(rowOf).toBeDefined();
+    expect(await rowOf()).toMatchObject({
+      model: modelB,
+      provider: "sandbox-openai",
+      protocol: "images_edits",
+      status: "succeeded",
+      http_status: 200,
+      usage_source: "upstream",
+      cost_nano: nano,
+      dropped: ["foo"],
+      usage: { unit: "image_tokens" },
+    });
+    const metrics = await (await fetch(`${bench.url}/metrics`)).text();
+    expect(metrics).toMatch(/tollgate_calls_total\{[^}]*images_edits[^}]*\} [1-9]/);
+  });
+});
+
+describe("refusals", () => {
+  it("EDIT2-41, BILL-23, ERR-09: without enough credit 402, and no vendor is asked", async () => {
+    const vendors = await startVendors({ usd: "0.000001" });
+    const { bench } = vendors;
+    const refused = [
+      await bench.edit({ model: twoOffers, prompt: "x" }, { image }),
+      await bench.generate({ model: generating }),
+    ];
+    for (const response of refused) {
+      expect(response.status).toBe(402);
+      expect(response.headers.get("x-should-retry")).toBe("false");
+      expect(await response.json()).toMatchObject({ error: { code: "insufficient_balance" } });
+    }
+    expect(vendors.first.requests).toEqual([]);
+    expect(await bench.state()).toEqual({ holds: 0, chargedNano: 0n, files: [] });
+    await vendors.close();
+  });
+
+  it("EDIT2-42, ERR-11: in a full queue 503 with Retry-After, and there is room again after", async () => {
+    const more = "limits: { queue: { global: 10, per_workspace: 1 } }";
+    const vendors = await startVendors({ more });
+    const { bench } = vendors;
+    const { promise: made, resolve: finish } = Promise.withResolvers<void>();
+    const file = image.toString("base64");
+    vendors.answer(async (request, response) => {
+      await made;
+      await json({ data: [{ b64_json: file }] })(request, response);
+    });
+    const edit = () => bench.edit({ model: "acme/edit:first", prompt: "x" }, { image });
+    const running = edit();
+    await expect.poll(() => bench.holds()).toBe(1);
+    const refused = await edit();
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ error: { code: "queue_full" } });
+    finish();
+    expect((await running).status).toBe(200);
+    expect((await edit()).status).toBe(200);
+    expect(await bench.holds()).toBe(0);
+    await vendors.close();
+  });
+});
