@@ -94,13 +94,15 @@ create table webhook_attempts (
 
 -- What is kept in the file store. The name is the whole secret of a result's address: 128 random bits.
 create table files (
-  name text primary key,
   workspace_id text not null,
+  name text not null,
   task_id text,
   purpose text not null check (purpose in ('input', 'result')),
   media_type text not null,
   bytes bigint not null,
   created_at timestamptz not null,
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  primary key (workspace_id, name)
 );
+create unique index files_by_name on files (name);
 create index files_by_expiry on files (expires_at);
