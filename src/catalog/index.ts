@@ -20,6 +20,6 @@ export {
 } from "./config.ts";
 export { defaultSettings, type Settings } from "./settings.ts";
 export { configSchema } from "./schema.ts";
-export { printConfig } from "./print.ts";
+export { modelRow, printConfig, providerRow } from "./print.ts";
 export { watchConfig, type ConfigWatch, type WatchOptions } from "./watch.ts";
 export { formatMistakes, type Mistake } from "./mistakes.ts";

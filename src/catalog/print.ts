@@ -25,7 +25,8 @@ const usd = (amount: NanoUsd | undefined): string | undefined =>
   amount === undefined ? undefined : formatUsd(amount);
 const seconds = (ms: number): number => ms / 1000;
 
-function providerRow(provider: Provider) {
+/** A provider as the configuration has it, with every default written out and its keys masked. JSON as it is. */
+export function providerRow(provider: Provider) {
   const { timeouts } = provider;
   return {
     id: provider.id,
@@ -110,7 +111,8 @@ const embeddingOfferRow = (offer: EmbeddingOffer) => ({
   price: { input: usd(offer.price.input), request: usd(offer.price.request) },
 });
 
-function modelRow(model: Model) {
+/** A model as the configuration has it; what it leaves open is undefined. Offers are in the catalogue's order. */
+export function modelRow(model: Model) {
   const { id, name, description, kind, created } = model;
   const common = { id, name, description, kind, created };
   switch (model.kind) {

@@ -4,6 +4,7 @@ import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
 import { meRoutes } from "./me.ts";
 import { memberRoutes } from "./members.ts";
+import { modelRoutes } from "./models.ts";
 import { moneyRoutes } from "./money.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { requestRoutes } from "./requests.ts";
@@ -33,6 +34,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...taskRoutes,
   ...webhookDeliveryRoutes,
   ...usageRoutes,
+  ...modelRoutes,
   ...auditRoutes,
   ...meRoutes,
 ];

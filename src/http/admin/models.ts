@@ -1,0 +1,200 @@
+/**
+ * Models and providers as they are configured, with how they are doing. contract.md `GET /models`, `GET /providers`.
+ * Everybody who signs in sees them, to choose from; where providers are, what they call a model, and which accounts we
+ * have there is for those who run the installation (T37).
+ */
+import { Type } from "typebox";
+import {
+  modelRow,
+  providerRow,
+  type Catalog,
+  type Model,
+  type Provider,
+} from "../../catalog/index.ts";
+import type { Health } from "../../routing/index.ts";
+import { oneOf, orNull } from "../openapi/document.ts";
+import { route } from "./route.ts";
+import { strict, words } from "./schemas.ts";
+
+const measured = Type.Object({
+  first_token_ms: orNull(Type.Number()),
+  tokens_per_second: orNull(Type.Number()),
+});
+
+const offerHealth = Type.Object(
+  {
+    state: oneOf("ready", "due", "out"),
+    reason: orNull(Type.String({ description: "Why it is left out; null where it is not." })),
+    failure_share: Type.Number({ description: "Of recent calls, from 0 to 1." }),
+    stream: measured,
+    whole: measured,
+  },
+  {
+    description:
+      "As the process that answers knows it from its own calls. `ready`: calls may go there. `due`: one may, to probe it. `out`: none may while others are left. Means are null where nothing is known.",
+  },
+);
+
+const offer = Type.Object({
+  provider: Type.String(),
+  tier: Type.String(),
+  protocol: Type.Optional(Type.String()),
+  upstream_model: Type.Optional(Type.String({ description: "For organization admins." })),
+  price: Type.Unsafe<object>({
+    type: "object",
+    description: "USD, as in the configuration file: text per million tokens.",
+  }),
+  price_above: Type.Optional(Type.Unsafe<object>({ type: "object" })),
+  streaming: Type.Optional(Type.Boolean()),
+  health: orNull(offerHealth),
+});
+
+const model = Type.Object({
+  id: Type.String(),
+  name: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  kind: oneOf("text", "image", "video", "embedding"),
+  family: Type.Optional(Type.String()),
+  endpoints: Type.Array(Type.String()),
+  context_length: Type.Optional(Type.Integer()),
+  max_output_tokens: Type.Optional(Type.Integer()),
+  offers: Type.Array(offer),
+});
+
+const provider = Type.Object({
+  id: Type.String(),
+  dialect: Type.String(),
+  tier: Type.String(),
+  base_url: Type.Optional(Type.String({ description: "For organization admins." })),
+  credentials: Type.Optional(
+    Type.Array(Type.Object({ id: Type.String(), weight: Type.Number() }), {
+      description: "For organization admins; the keys themselves are never shown.",
+    }),
+  ),
+  on_disconnect: oneOf("abort", "drain"),
+  timeouts: Type.Unsafe<object>({ type: "object" }),
+  models: Type.Array(Type.String(), { description: "What it offers." }),
+  health: orNull(
+    Type.Object(
+      {
+        state: oneOf("ready", "degraded", "out"),
+        out: Type.Array(Type.String(), { description: "Models it is left out for now." }),
+      },
+      { description: "`degraded`: left out for some of its models." },
+    ),
+  ),
+});
+
+type ServedModel = Parameters<Health["of"]>[0];
+
+function healthOf(health: Health, served: ServedModel, at: Provider): object {
+  const nowMs = health.nowMs();
+  const { circuit, speed } = health.of(served);
+  const state = health.standing(served, at);
+  const told = (stream: boolean) => ({
+    first_token_ms: speed.firstTokenMs(stream, nowMs) ?? null,
+    tokens_per_second: speed.tokensPerSecond(stream, nowMs) ?? null,
+  });
+  return {
+    state,
+    reason: state === "out" ? health.reason(served, at) : null,
+    failure_share: circuit.failureShare(nowMs),
+    stream: told(true),
+    whole: told(false),
+  };
+}
+
+/** What of an offer's row callers may not know. */
+const insideOnly = new Set(["upstream_model"]);
+
+interface Reading {
+  readonly catalog: Catalog;
+  readonly health: Health | undefined;
+  /** The reader runs the installation. */
+  readonly inside: boolean;
+}
+
+function renderModel(one: Model, { catalog, health, inside }: Reading): object {
+  const { offers, ...row } = modelRow(one);
+  return {
+    ...row,
+    endpoints: one.endpoints,
+    offers: offers.map((each, index) => {
+      const at = catalog.providers.get(each.provider)!;
+      const shown = Object.entries(each).filter(([name]) => inside || !insideOnly.has(name));
+      return {
+        ...Object.fromEntries(shown),
+        tier: at.tier,
+        health: health ? healthOf(health, one.offers[index]!, at) : null,
+      };
+    }),
+  };
+}
+
+function renderProvider(one: Provider, { catalog, health, inside }: Reading): object {
+  const { base_url, credentials, ...row } = providerRow(one);
+  const offered = [...catalog.models.values()].flatMap(({ id, offers }) =>
+    offers.filter(({ provider: by }) => by === one.id).map((each) => ({ id, each })),
+  );
+  const names = (found: typeof offered) => [...new Set(found.map(({ id }) => id))];
+  const out = offered.filter(({ each }) => health?.standing(each, one) === "out");
+  return {
+    ...row,
+    ...(inside && {
+      base_url,
+      credentials: credentials.map(({ id, weight }) => ({ id, weight })),
+    }),
+    models: names(offered),
+    health: health ? { state: stateOf(out.length, offered.length), out: names(out) } : null,
+  };
+}
+
+function stateOf(out: number, offered: number): "ready" | "degraded" | "out" {
+  if (out === 0) return "ready";
+  return out < offered ? "degraded" : "out";
+}
+
+const whole = (data: readonly object[]) => ({ body: { data, has_more: false, next_cursor: null } });
+const wholeSchema = (item: typeof model | typeof provider) =>
+  Type.Object({ data: Type.Array(item), has_more: Type.Literal(false), next_cursor: Type.Null() });
+
+const models = route({
+  method: "GET",
+  path: "/models",
+  operationId: "listConfiguredModels",
+  summary: "The models of the configuration, who offers them, and how that goes",
+  action: "model.read",
+  query: strict({
+    kind: Type.Optional(words("text", "image", "video", "embedding")),
+    provider: Type.Optional(Type.String()),
+  }),
+  answer: { name: "ConfiguredModels", schema: wholeSchema(model) },
+  handle({ services, actor, query }) {
+    const catalog = services.catalog();
+    const reading = { catalog, health: services.health, inside: actor.organizationAdmin };
+    const wanted = [...catalog.models.values()].filter(
+      ({ kind, offers }) =>
+        (query.kind === undefined || kind === query.kind) &&
+        (query.provider === undefined || offers.some((each) => each.provider === query.provider)),
+    );
+    return Promise.resolve(whole(wanted.map((one) => renderModel(one, reading))));
+  },
+});
+
+const providers = route({
+  method: "GET",
+  path: "/providers",
+  operationId: "listProviders",
+  summary: "The providers of the configuration, and how they are doing",
+  action: "provider.read",
+  query: strict({}),
+  answer: { name: "Providers", schema: wholeSchema(provider) },
+  handle({ services, actor }) {
+    const catalog = services.catalog();
+    const reading = { catalog, health: services.health, inside: actor.organizationAdmin };
+    const all = [...catalog.providers.values()];
+    return Promise.resolve(whole(all.map((one) => renderProvider(one, reading))));
+  },
+});
+
+export const modelRoutes = [models, providers];

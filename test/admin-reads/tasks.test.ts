@@ -1,0 +1,143 @@
+/** Tasks, models and providers over the management API. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ids, startWorld, type World } from "./support.ts";
+
+describe("tasks", () => {
+  let world: World;
+  let tasks: Record<"mem" | "mel" | "bob" | "failed", string>;
+  beforeAll(async () => {
+    world = await startWorld();
+    const { home, away } = world;
+    const mem = await world.keyOf(world.mem, home.id);
+    const mel = await world.keyOf(world.mel, home.id);
+    const bob = await world.keyOf(world.bob, away.id);
+    tasks = {
+      mem: await world.video(mem.key),
+      mel: await world.video(mel.key),
+      failed: await world.video(mel.key, { prompt: `A\n#sandbox {"task_outcome":"failed"}` }),
+      bob: await world.video(bob.key),
+    };
+  });
+  afterAll(() => world.gateway.close());
+
+  it("a task is read as its owner reads it, with what its operator wants to know", async () => {
+    const { json } = await world.mem.call("GET", `/tasks/${tasks.mem}`);
+    expect(json).toMatchObject({
+      id: tasks.mem,
+      status: "succeeded",
+      model: "sandbox/video-model-v1",
+      output: { images: [], videos: [{ index: 0 }] },
+      usage: { output_video_seconds: 2 },
+      workspace_id: world.home.id,
+      kind: "video",
+      family: "video-v1",
+      form: "tasks",
+      webhook_url: null,
+      attempts: [{ outcome: "succeeded" }],
+    });
+    expect(Number(json.reserved)).toBeGreaterThanOrEqual(Number(json.cost));
+    expect(json.attempts[0]).not.toHaveProperty("credential");
+    const inside = await world.root.call("GET", `/tasks/${tasks.mem}`);
+    expect(inside.json.attempts[0]).toHaveProperty("credential");
+    const [video] = json.output.videos as { url: string }[];
+    expect((await fetch(video!.url)).status).toBe(200);
+  });
+
+  it("filters, pages, and what each reader sees", async () => {
+    const list = async (query: string, person = world.root) =>
+      ids(await person.call("GET", `/tasks?${query}`));
+    const { mem, mel, failed, bob } = tasks;
+    expect(await list("")).toEqual([bob, failed, mel, mem]);
+    expect(await list("status=failed")).toEqual([failed]);
+    expect(await list(`workspace_id=${world.away.id}`)).toEqual([bob]);
+    expect(await list("model=sandbox/video-model-tokens")).toEqual([]);
+    expect(await list(`limit=2&cursor=${failed}`)).toEqual([mel, mem]);
+    expect(await list("", world.ann)).toEqual([failed, mel, mem]);
+    expect(await list("", world.mem)).toEqual([mem]);
+    expect((await world.root.call("GET", "/tasks?status=dancing")).status).toBe(400);
+    for (const [person, id] of [
+      [world.ann, bob],
+      [world.mem, mel],
+    ] as const) {
+      const foreign = await person.call("GET", `/tasks/${id}`);
+      const missing = await person.call("GET", "/tasks/task_00000000000000000000000000");
+      expect([foreign.status, foreign.text]).toEqual([404, missing.text]);
+    }
+  });
+});
+
+describe("models and providers", () => {
+  let world: World;
+  beforeAll(async () => {
+    const provider = (id: string, key: string) =>
+      `  - { id: ${id}, dialect: openai-compatible, base_url: "http://127.0.0.1:1/v1", api_key: ${key}, tier: partner }`;
+    world = await startWorld({
+      sandbox: "on",
+      config: `providers:
+${provider("local", "a-secret-of-local")}
+models:
+  - id: acme/talk
+    kind: text
+    endpoints: [chat_completions]
+    context_length: 1000
+    max_output_tokens: 100
+    offers:
+      - { provider: local, protocol: chat, upstream_model: talk-large, price: { input: "0.50", output: "2.00" } }
+`,
+    });
+  });
+  afterAll(() => world.gateway.close());
+
+  it("models as configured, with prices and health; no key is ever shown", async () => {
+    const { json, text } = await world.root.call("GET", "/models?provider=local");
+    expect(json.data).toMatchObject([
+      {
+        id: "acme/talk",
+        kind: "text",
+        endpoints: ["chat_completions"],
+        offers: [
+          {
+            provider: "local",
+            tier: "partner",
+            upstream_model: "talk-large",
+            price: { input: "0.5", output: "2" },
+            health: { state: "ready", reason: null, failure_share: 0 },
+          },
+        ],
+      },
+    ]);
+    expect(text).not.toContain("a-secret-of-local");
+    const video = await world.root.call("GET", "/models?kind=video");
+    const [first] = video.json.data as { family: string; endpoints: string[] }[];
+    expect(first).toMatchObject({ family: "video-v1", endpoints: ["tasks", "videos_generations"] });
+  });
+
+  it("callers see neither addresses nor accounts nor upstream names", async () => {
+    const inside = await world.root.call("GET", "/providers");
+    const local = { id: "local", base_url: "http://127.0.0.1:1/v1", models: ["acme/talk"] };
+    expect(inside.json.data).toContainEqual(
+      expect.objectContaining({ ...local, health: { state: "ready", out: [] } }),
+    );
+    expect(inside.text).not.toContain("a-secret-of-local");
+    for (const person of [world.ann, world.mem]) {
+      const { text } = await person.call("GET", "/providers");
+      expect(text).toContain('"id":"local"');
+      expect(text).not.toMatch(/base_url|credentials|127\.0\.0\.1/);
+      expect((await person.call("GET", "/models")).text).not.toMatch(/upstream_model|talk-large/);
+    }
+  });
+
+  it("a provider that fails is shown to be out, with the reason", async () => {
+    const { key } = await world.keyOf(world.mem, world.home.id);
+    for (let call = 0; call < 6; call += 1) await world.chat(key, {}, "acme/talk");
+    const { json } = await world.root.call("GET", "/models?provider=local");
+    expect(json.data[0].offers[0].health).toMatchObject({
+      state: "out",
+      reason: expect.stringContaining("circuit open since") as string,
+    });
+    const providers = await world.root.call("GET", "/providers");
+    expect(providers.json.data).toContainEqual(
+      expect.objectContaining({ id: "local", health: { state: "out", out: ["acme/talk"] } }),
+    );
+  });
+});
