@@ -9,8 +9,9 @@ import {
   checkAmount,
   postBatch,
   reserveBatch,
-  reserveQueued,
+  reserveQueuedBatch,
   voidBatch,
+  type QueuedResult,
   type QueueLimits,
 } from "./statements.ts";
 import { entryId } from "./read.ts";
@@ -22,7 +23,6 @@ import type {
   PostInput,
   PostResult,
   ReserveInput,
-  ReserveResult,
   VoidResult,
 } from "./types.ts";
 
@@ -36,11 +36,25 @@ export async function reserveIn(
   input: ReserveInput,
   nowMs: number,
   queue?: QueueLimits,
-): Promise<ReserveResult | { readonly outcome: "queue_full" }> {
+): Promise<QueuedResult> {
+  if (queue !== undefined) return (await reserveAllIn(tx, [input], nowMs, queue))[0]!;
   checkAmount(input.amountNano);
-  if (queue !== undefined) return reserveQueued(tx, input, nowMs, queue);
   const [result] = await reserveBatch(tx, [input], nowMs);
   return result!;
+}
+
+/**
+ * Reserves calls of any workspaces that count in the queue, each as {@link reserveIn} does; one result each. It must be the only
+ * operation of the ledger in its transaction, until whose end no other such call is decided anywhere.
+ */
+export async function reserveAllIn(
+  tx: Queryable,
+  inputs: readonly ReserveInput[],
+  nowMs: number,
+  queue: QueueLimits,
+): Promise<QueuedResult[]> {
+  for (const { amountNano } of inputs) checkAmount(amountNano);
+  return reserveQueuedBatch(tx, inputs, nowMs, queue);
 }
 
 /** Charges a hold that {@link reserveIn} (or any other reservation with a hold of its own) took, within `tx`. */

@@ -1,5 +1,13 @@
 /** The ledger: reserve, post, void, expire; caps; balances; verify. Design section 5. */
-export { chargeExpiredIn, creditIn, postIn, reserveIn, voidIn } from "./in-transaction.ts";
+export { createBatcher, type Batcher } from "./batch.ts";
+export {
+  chargeExpiredIn,
+  creditIn,
+  postIn,
+  reserveAllIn,
+  reserveIn,
+  voidIn,
+} from "./in-transaction.ts";
 export { createLedger, type Ledger } from "./ledger.ts";
 export { persist, reserveRetryMs, settleRetryMs } from "./persist.ts";
 export { resetsAt, windows, type Layer, type Window } from "./periods.ts";

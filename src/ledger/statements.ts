@@ -91,31 +91,41 @@ export interface QueueLimits {
   readonly perWorkspace: number;
 }
 
-/** Reserves one call that counts against the queue limits. */
-export async function reserveQueued(
+export type QueuedResult = ReserveResult | { readonly outcome: "queue_full" };
+
+type QueuedRow = Omit<ReserveRow, "outcome"> & { outcome: ReserveRow["outcome"] | "queue_full" };
+
+/**
+ * Reserves calls that count against the queue limits; one result per item, as if they had come one after another, those of one
+ * workspace in their order. Accounts are locked by workspace, in the order in which all batches lock them.
+ */
+export async function reserveQueuedBatch(
   tx: Queryable,
-  input: ReserveInput,
+  items: readonly ReserveInput[],
   nowMs: number,
   queue: QueueLimits,
-): Promise<ReserveResult | { readonly outcome: "queue_full" }> {
-  const [row] = await tx.query<
-    Omit<ReserveRow, "outcome"> & { outcome: ReserveRow["outcome"] | "queue_full" }
-  >("select * from ledger_reserve_queued($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", [
-    input.id,
-    input.workspaceId,
-    input.keyId,
-    input.amountNano,
-    input.leaseMs,
-    input.kind,
-    new Date(nowMs).toISOString(),
-    input.keyRotation ?? null,
-    queue.global,
-    queue.perWorkspace,
-  ]);
-  if (row === undefined) return { outcome: "reserved" };
-  const { outcome } = row;
-  return outcome === "queue_full" ? { outcome } : toReserveResult({ ...row, outcome }, nowMs);
+): Promise<QueuedResult[]> {
+  const inOrder = items.toSorted((one, other) =>
+    one.workspaceId === other.workspaceId ? 0 : one.workspaceId < other.workspaceId ? -1 : 1,
+  );
+  const rows = await tx.query<QueuedRow>(
+    `select i.place::integer as item, r.outcome, r.cap, r.limit_nano, r.available_nano
+     from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $8::integer[]) with ordinality
+       as i (id, workspace_id, key_id, amount, lease_ms, kind, rotation, place),
+     lateral ledger_reserve_queued(i.id, i.workspace_id, i.key_id, i.amount, i.lease_ms, i.kind, $7, i.rotation, $9, $10) r`,
+    [...reserveParams(inOrder, nowMs), queue.global, queue.perWorkspace],
+    { name: "ledger_reserve_queued" },
+  );
+  const results = new Map(inOrder.map((item): [ReserveInput, QueuedResult] => [item, reserved]));
+  for (const { outcome, ...row } of rows) {
+    const result =
+      outcome === "queue_full" ? { outcome } : toReserveResult({ ...row, outcome }, nowMs);
+    results.set(inOrder[row.item - 1]!, result);
+  }
+  return items.map((item) => results.get(item)!);
 }
+
+const reserved: ReserveResult = { outcome: "reserved" };
 
 interface ResolveRow {
   readonly item: number;

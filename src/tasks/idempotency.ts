@@ -20,7 +20,8 @@ export class AlreadyClaimedError extends Error {
   override name = "AlreadyClaimedError";
 }
 
-const inProgress = () =>
+/** Why a request waits for another with its key. */
+export const keyInProgress = () =>
   new GatewayError(
     "idempotency_in_progress",
     "The first request with this Idempotency-Key is still under way; send it again in a moment.",
@@ -75,7 +76,7 @@ export async function findAnswered(
   );
   if (row === undefined) return undefined;
   if (row.fingerprint !== claim.fingerprint) throw reused();
-  if (row.answer === null && row.running) throw inProgress();
+  if (row.answer === null && row.running) throw keyInProgress();
   return row.answer ?? undefined;
 }
 
@@ -107,7 +108,7 @@ export async function claimKeyForCall(
       new Date(nowMs - keyLifetimeMs),
     ],
   );
-  if (rows.length === 0) throw inProgress();
+  if (rows.length === 0) throw keyInProgress();
 }
 
 /** Notes the kept answer of a call, in the transaction that ends its hold. */
@@ -123,38 +124,64 @@ export async function answerKey(
   );
 }
 
-/**
- * Claims a key for a task, in the transaction that makes it.
- * @throws GatewayError `idempotency_in_progress` while another transaction does the same; AlreadyClaimedError after it has.
- */
-export async function claimKey(
+/** A key and the task that it is to stand for. */
+export interface KeyClaim extends IdempotencyClaim {
+  readonly workspaceId: string;
+  readonly taskId: string;
+}
+
+/** `taken`: by a submission that committed while this one was on its way; `in_progress`: by one that may still commit. */
+export type KeyOutcome = "claimed" | "taken" | "in_progress";
+
+/** Claims keys for tasks, in the transaction that makes them; waits for nobody. One outcome each; no two may be of one key. */
+export async function claimKeys(
   tx: Queryable,
-  { workspaceId, claim }: Holder,
-  taskId: string,
+  claims: readonly KeyClaim[],
   nowMs: number,
-): Promise<void> {
-  const [lock] = await tx.query<{ free: boolean }>(
-    "select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free",
-    [`${workspaceId} ${claim.key}`],
+): Promise<KeyOutcome[]> {
+  const locks = await tx.query<{ place: number; free: boolean }>(
+    `select place::integer as place, pg_try_advisory_xact_lock(hashtextextended(name, 0)) as free
+     from unnest($1::text[]) with ordinality as i (name, place)`,
+    [claims.map(({ workspaceId, key }) => `${workspaceId} ${key}`)],
+    { name: "idempotency_lock" },
   );
-  if (lock?.free !== true) throw inProgress();
-  const rows = await tx.query(
-    `insert into idempotency_keys as held (workspace_id, key, fingerprint, task_id, created_at) values ($1, $2, $3, $4, $5)
+  const free = locks.filter((lock) => lock.free).map(({ place }) => claims[place - 1]!);
+  const rows = await tx.query<{ task_id: string }>(
+    `insert into idempotency_keys as held (workspace_id, key, fingerprint, task_id, created_at)
+     select i.*, $5::timestamptz from unnest($1::text[], $2::text[], $3::text[], $4::text[]) i
      on conflict (workspace_id, key) do update
        set fingerprint = excluded.fingerprint, task_id = excluded.task_id, created_at = excluded.created_at,
          call_id = null, answer = null
        where held.created_at <= $6
-     returning key`,
+     returning task_id`,
     [
-      workspaceId,
-      claim.key,
-      claim.fingerprint,
-      taskId,
-      new Date(nowMs),
-      new Date(nowMs - keyLifetimeMs),
+      free.map(({ workspaceId }) => workspaceId),
+      free.map(({ key }) => key),
+      free.map(({ fingerprint }) => fingerprint),
+      free.map(({ taskId }) => taskId),
+      new Date(nowMs).toISOString(),
+      new Date(nowMs - keyLifetimeMs).toISOString(),
+    ],
+    { name: "idempotency_claim" },
+  );
+  const claimed = new Set(rows.map((row) => row.task_id));
+  return claims.map((claim) => {
+    if (claimed.has(claim.taskId)) return "claimed";
+    return free.includes(claim) ? "taken" : "in_progress";
+  });
+}
+
+/** Gives keys back that were claimed in this transaction for tasks that it does not make after all. */
+export async function forgetKeys(tx: Queryable, claims: readonly KeyClaim[]): Promise<void> {
+  await tx.query(
+    `delete from idempotency_keys k using unnest($1::text[], $2::text[], $3::text[]) as i (workspace_id, key, task_id)
+     where k.workspace_id = i.workspace_id and k.key = i.key and k.task_id = i.task_id`,
+    [
+      claims.map(({ workspaceId }) => workspaceId),
+      claims.map(({ key }) => key),
+      claims.map(({ taskId }) => taskId),
     ],
   );
-  if (rows.length === 0) throw new AlreadyClaimedError();
 }
 
 /** The keys whose first request is on its way in this process. */
@@ -169,7 +196,7 @@ export function createKeysUnderWay(): KeysUnderWay {
   return {
     async alone({ workspaceId, claim }, work) {
       const name = `${workspaceId} ${claim.key}`;
-      if (held.has(name)) throw inProgress();
+      if (held.has(name)) throw keyInProgress();
       held.add(name);
       try {
         return await work();

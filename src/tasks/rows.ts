@@ -98,7 +98,7 @@ function readPrice(text: string): MediaPrice {
   ) as MediaPrice;
 }
 
-/** Adds a row; JSON columns are given as JSON text. */
+/** Adds a row of work that is done; JSON columns are given as JSON text. */
 export async function insertRow(
   tx: Queryable,
   row: Partial<Readonly<Record<keyof TaskRow | "due_at" | "upstream_model", unknown>>>,
@@ -109,6 +109,45 @@ export async function insertRow(
     `insert into tasks (${columns.join(", ")}) values (${places.join(", ")})`,
     Object.values(row),
   );
+}
+
+/** What a task begins with, by column, and the type of each. */
+const newColumns = {
+  workspace_id: "text",
+  id: "text",
+  key_id: "text",
+  member_id: "text",
+  kind: "text",
+  family: "text",
+  model: "text",
+  form: "text",
+  request: "jsonb",
+  notes: "jsonb",
+  plan: "jsonb",
+  reserved_nano: "bigint",
+  webhook_url: "text",
+  due_at: "timestamptz",
+  expires_at: "timestamptz",
+  created_at: "timestamptz",
+  updated_at: "timestamptz",
+} as const;
+
+type NewColumn = keyof typeof newColumns;
+
+/** A task as it begins: JSON columns as JSON text. */
+export type NewRow = Readonly<Record<Exclude<NewColumn, "request">, unknown>> & {
+  readonly request: string;
+};
+
+const newNames = Object.keys(newColumns) as NewColumn[];
+const insertSql = `insert into tasks (${newNames.join(", ")})
+  select * from unnest(${newNames.map((name, index) => `$${index + 1}::${newColumns[name]}[]`).join(", ")})
+  returning *`;
+
+/** Adds tasks that begin; their rows, in any order. */
+export function insertRows(tx: Queryable, rows: readonly NewRow[]): Promise<TaskRow[]> {
+  const values = newNames.map((name) => rows.map((row) => row[name]));
+  return tx.query<TaskRow>(insertSql, values, { name: "tasks_insert" });
 }
 
 /** A row as everybody may see it. */

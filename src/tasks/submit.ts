@@ -1,39 +1,45 @@
 /**
- * Accepting a task: everything that can refuse it, then key, hold and row in one transaction.
+ * Submitting a task: everything that can refuse it, then key, hold and row in one transaction (accept.ts).
  * Spec: "POST /v1/tasks"; design section 6; T57, T81.
  */
 import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
-import { refusalError, reserveIn } from "../ledger/index.ts";
 import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
-import { assignInputs, type Queryable } from "../storage/index.ts";
 import { checkAddress } from "../upstream/index.ts";
+import type { Acceptance, Submission } from "./accept.ts";
 import type { TaskServices } from "./engine.ts";
-import { AlreadyClaimedError, claimKey, findClaimed, type KeysUnderWay } from "./idempotency.ts";
+import { AlreadyClaimedError, findClaimed, type KeysUnderWay } from "./idempotency.ts";
 import { notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 import { readTask } from "./read.ts";
-import { insertRow, storedPlan } from "./rows.ts";
+import { storedPlan, toTask } from "./rows.ts";
 import type { SubmitInput, SubmitResult, Task } from "./types.ts";
 
 /** The hold of a task outlives its deadline by far: it ends with the task, never by its lease. */
 const leaseSlackMs = 30 * 24 * 60 * 60 * 1000;
 
+/** What a submission works with, beside what every part of the engine does. */
+export interface Submitting {
+  readonly services: TaskServices;
+  readonly acceptance: Acceptance;
+  readonly underWay: KeysUnderWay;
+}
+
 /** Accepts a task, or finds the one its idempotency key has made. @throws GatewayError what refuses it. */
 export async function submitTask(
-  services: TaskServices,
-  underWay: KeysUnderWay,
+  submitting: Submitting,
   input: SubmitInput,
 ): Promise<SubmitResult> {
+  const { services, underWay } = submitting;
   await services.at("submit.begin");
   const { idempotency: claim } = input;
-  if (claim === undefined) return { task: await accept(services, input), replayed: false };
+  if (claim === undefined) return { task: await accept(submitting, input), replayed: false };
   const { workspaceId } = input.caller;
   const holder = { workspaceId, claim };
   return underWay.alone(holder, async () => {
     const known = await replayed(services, holder);
     if (known) return { task: known, replayed: true };
     try {
-      return { task: await accept(services, input), replayed: false };
+      return { task: await accept(submitting, input), replayed: false };
     } catch (error) {
       if (!(error instanceof AlreadyClaimedError)) throw error;
       const other = await replayed(services, holder);
@@ -51,32 +57,14 @@ async function replayed(
   return id === undefined ? undefined : readTask(database, holder.workspaceId, id);
 }
 
-async function accept(services: TaskServices, input: SubmitInput): Promise<Task> {
+async function accept({ services, acceptance }: Submitting, input: SubmitInput): Promise<Task> {
   const prepared = prepare(services, input);
   await checkAddresses(services, input, prepared.request);
   const nowMs = services.clock.now();
   const id = newId("task", nowMs);
-  await services.database.transaction(async (tx) => {
-    const { workspaceId } = input.caller;
-    // The key first: whoever waits for it holds nothing that others need.
-    if (input.idempotency) await claimKey(tx, { workspaceId, claim: input.idempotency }, id, nowMs);
-    await reserve(services, tx, { input, prepared, id, nowMs });
-    await insert(tx, { input, prepared, id, nowMs });
-    await keepUploads(tx, input, id);
-    await services.at("submit.accepted");
-  });
+  const row = await acceptance.accept(submissionOf({ input, prepared, id, nowMs }));
   await services.at("submit.committed");
-  const task = await readTask(services.database, input.caller.workspaceId, id);
-  if (!task) throw new Error("a task that was just accepted is not there");
-  return task;
-}
-
-/** Uploads end with the task that they were sent for. */
-async function keepUploads(tx: Queryable, { caller, input }: SubmitInput, taskId: string) {
-  const uploads = [...input.images, ...(input.mask ? [input.mask] : [])];
-  if (uploads.length === 0) return;
-  const names = uploads.map(({ name }) => name);
-  await assignInputs(tx, names, { workspaceId: caller.workspaceId, taskId });
+  return toTask(row);
 }
 
 function prepare(services: TaskServices, { caller, model, input }: SubmitInput): PreparedMedia {
@@ -98,57 +86,48 @@ async function checkAddresses(
     await checkAddress(url, { https: false, allowPrivate, param });
 }
 
-interface Accepted {
+interface Asked {
   readonly input: SubmitInput;
   readonly prepared: PreparedMedia;
   readonly id: string;
   readonly nowMs: number;
 }
 
-const expiresAt = ({ prepared, nowMs }: Accepted) => nowMs + expirySeconds(prepared.request) * 1000;
-
-async function reserve(services: TaskServices, tx: Queryable, accepted: Accepted): Promise<void> {
-  const { input, prepared, id, nowMs } = accepted;
-  const { workspaceId, keyId, keyRotation } = input.caller;
-  const result = await reserveIn(
-    tx,
-    {
+function submissionOf({ input, prepared, id, nowMs }: Asked): Submission {
+  const { caller, input: media } = input;
+  const { workspaceId, keyId, keyRotation } = caller;
+  const expiresMs = expirySeconds(prepared.request) * 1000;
+  const now = new Date(nowMs).toISOString();
+  return {
+    claim: input.idempotency,
+    uploads: [...media.images, ...(media.mask ? [media.mask] : [])].map(({ name }) => name),
+    hold: {
       id,
       workspaceId,
       keyId,
       keyRotation,
       amountNano: prepared.boundNano,
-      leaseMs: expiresAt(accepted) - nowMs + leaseSlackMs,
+      leaseMs: expiresMs + leaseSlackMs,
       kind: "task",
     },
-    nowMs,
-    services.queue,
-  );
-  const refusal = refusalError(result, prepared.boundNano);
-  if (refusal) throw refusal;
-}
-
-async function insert(tx: Queryable, accepted: Accepted): Promise<void> {
-  const { input, prepared, id, nowMs } = accepted;
-  const { caller } = input;
-  const row = {
-    workspace_id: caller.workspaceId,
-    id,
-    key_id: caller.keyId,
-    member_id: caller.memberId,
-    kind: prepared.kind,
-    family: prepared.family,
-    model: prepared.model,
-    form: input.input.form,
-    request: JSON.stringify(prepared.request),
-    notes: JSON.stringify(noteSentences(prepared.notes)),
-    plan: JSON.stringify(storedPlan(prepared.plan)),
-    reserved_nano: prepared.boundNano,
-    webhook_url: input.webhookUrl ?? null,
-    due_at: new Date(nowMs),
-    expires_at: new Date(expiresAt(accepted)),
-    created_at: new Date(nowMs),
-    updated_at: new Date(nowMs),
+    row: {
+      workspace_id: workspaceId,
+      id,
+      key_id: keyId,
+      member_id: caller.memberId,
+      kind: prepared.kind,
+      family: prepared.family,
+      model: prepared.model,
+      form: media.form,
+      request: JSON.stringify(prepared.request),
+      notes: JSON.stringify(noteSentences(prepared.notes)),
+      plan: JSON.stringify(storedPlan(prepared.plan)),
+      reserved_nano: prepared.boundNano,
+      webhook_url: input.webhookUrl ?? null,
+      due_at: now,
+      expires_at: new Date(nowMs + expiresMs).toISOString(),
+      created_at: now,
+      updated_at: now,
+    },
   };
-  await insertRow(tx, row);
 }

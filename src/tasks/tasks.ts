@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import type { Upload } from "../media/index.ts";
 import type { FileStore } from "../storage/index.ts";
+import { createAcceptance } from "./accept.ts";
 import { cancelTask } from "./cancel.ts";
 import { defaultTiming, type TaskServices, type TaskTiming } from "./engine.ts";
 import { createKeysUnderWay } from "./idempotency.ts";
@@ -31,10 +32,11 @@ export function createTasks(options: TasksOptions): Tasks {
     database.signals,
     async (task) => (await readTask(database, task.workspaceId, task.id)) ?? task,
   );
-  const underWay = createKeysUnderWay();
+  const acceptance = createAcceptance(services);
+  const submitting = { services, acceptance, underWay: createKeysUnderWay() };
   return {
     async submit(input) {
-      const result = await submitTask(services, underWay, input);
+      const result = await submitTask(submitting, input);
       if (!result.replayed) runner.wakeAt(clock.now());
       return result;
     },
@@ -44,6 +46,7 @@ export function createTasks(options: TasksOptions): Tasks {
     wait: (task, waitMs, signal) => waiting.until(task, waitMs, signal),
     async close() {
       waiting.close();
+      await acceptance.idle();
       await runner.close();
     },
   };
