@@ -10,6 +10,7 @@ import { canPin, leaveMeasuredCore, processorUs, residentMegabytes } from "./pro
 import { framesPerStream, startRawUpstream } from "./raw-upstream.ts";
 import { printReport, type Measured } from "./report.ts";
 import { startBareProxy, startTollgate, type Subject } from "./subjects.ts";
+import { measureSubmissions, printSubmissions } from "./task-submissions.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -38,9 +39,20 @@ const subjects: Subject[] = [
 ];
 try {
   const measured = await measure(subjects);
-  if (options.json) console.log(JSON.stringify(measured, null, 2));
-  else printReport(measured, { rounds, seconds, pinned: canPin });
-  const failures = measured.reduce((sum, subject) => sum + subject.failures, 0);
+  say("tasks");
+  const databaseUrl = await postgres.createDatabase();
+  const tasks = await measureSubmissions({
+    upstreamUrl: upstream.url,
+    databaseUrl,
+    rounds,
+    seconds,
+  });
+  if (options.json) console.log(JSON.stringify({ calls: measured, tasks }, null, 2));
+  else {
+    printReport(measured, { rounds, seconds, pinned: canPin });
+    printSubmissions(tasks);
+  }
+  const failures = measured.reduce((sum, subject) => sum + subject.failures, tasks.failures);
   if (failures > 0) {
     console.error(`${failures} answers were not as asked: the figures do not count`);
     process.exitCode = 1;

@@ -1,6 +1,7 @@
 /**
  * The fast upstream of the benchmark: chat completions and messages over bare sockets, always the same answer, so that what is
  * measured is the proxy in front of it. It answers nothing but well-formed keep-alive requests with a Content-Length.
+ * Video tasks it takes and never finishes.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -85,6 +86,12 @@ function messagesAnswers(): Answers {
 
 const headEnd = Buffer.from("\r\n\r\n");
 const messagesPath = Buffer.from("POST /v1/messages ");
+const videoSubmissionPath = Buffer.from("POST /v1/videos/");
+const videoTaken = Buffer.from(
+  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n{"request_id":"job"}',
+);
+const videoPath = Buffer.from("GET /v1/videos/");
+const videoPending = Buffer.from("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n");
 const streamMark = Buffer.from('"stream":true');
 
 /** Starts it on a free port of the loopback address. */
@@ -111,9 +118,12 @@ function serve(socket: Socket, chat: Answers, messages: Answers): void {
       const total = end + headEnd.length + length;
       if (rest.length < total) return;
       const streamed = rest.subarray(end, total).includes(streamMark);
-      const { whole, chunks } = rest.subarray(0, end).includes(messagesPath) ? messages : chat;
+      const head = rest.subarray(0, end);
+      const { whole, chunks } = head.includes(messagesPath) ? messages : chat;
       rest = rest.subarray(total);
-      if (streamed) sendStream(socket, chunks, 0);
+      if (head.includes(videoSubmissionPath)) socket.write(videoTaken);
+      else if (head.includes(videoPath)) socket.write(videoPending);
+      else if (streamed) sendStream(socket, chunks, 0);
       else socket.write(whole);
     }
   });

@@ -74,7 +74,8 @@ export function printReport(
   );
 }
 
-const middle = (values: readonly number[]): number =>
+/** The median. */
+export const middle = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 const ratios = (values: readonly number[], base: readonly number[]): number[] =>
   values.map((value, index) => value / base[index]!);

@@ -60,7 +60,15 @@ const configuration = (upstreamUrl: string): string => `
 providers:
   - { id: bench, dialect: openai-compatible, base_url: ${upstreamUrl}/v1, api_key: none, tier: community }
   - { id: bench-messages, dialect: anthropic, base_url: ${upstreamUrl}/v1, api_key: none, tier: community }
+  - { id: bench-videos, dialect: xai, base_url: ${upstreamUrl}/v1, api_key: none, tier: community }
+limits: { queue: { global: 1000000, per_workspace: 1000000 } }
 models:
+  - id: bench/clip
+    kind: video
+    family: video-v1
+    offers:
+      - { provider: bench-videos, upstream_model: bench-clip,
+          price: { output_second: { 480p: "0.05", 720p: "0.07" }, input_image: "0.01" } }
   - id: bench/messages
     kind: text
     endpoints: [chat_completions]
