@@ -17,6 +17,7 @@ import { errorSchemas } from "./openapi/errors.ts";
 import { files } from "./openapi/files.ts";
 import { generateContent } from "./openapi/generate-content.ts";
 import { health } from "./openapi/health.ts";
+import { images } from "./openapi/images.ts";
 import { keyPart } from "./openapi/key.ts";
 import { messages } from "./openapi/messages.ts";
 import { models } from "./openapi/models.ts";
@@ -32,6 +33,7 @@ const parts = [
   counts,
   embeddings,
   models,
+  images,
   tasks,
   videos,
   files,
@@ -75,6 +77,7 @@ export function openapiDocument(): Document {
       { name: "Text", description: "Four protocols; each answers in its own shape." },
       { name: "Embeddings", description: "Vectors of texts." },
       { name: "Models", description: "What can be called, with what, and at which price." },
+      { name: "Images", description: "Made and edited while the caller waits." },
       { name: "Tasks", description: "Images and videos, made in the background." },
       { name: "Videos", description: "The same tasks in the shapes of three vendors." },
       { name: "Files", description: "What tasks produced." },

@@ -91,10 +91,23 @@ describe("the running gateway", () => {
       method: target.method,
       headers: {
         ...(key !== null && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined &&
+          !(body instanceof FormData) && { "content-type": "application/json" }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
     });
+
+  /** What an operation takes that takes forms only: there is no example of a file. */
+  function formFor({ operation }: Target): FormData | undefined {
+    if (!operation.requestBody?.content["multipart/form-data"]) return undefined;
+    const pixel =
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    const form = new FormData();
+    form.append("prompt", "Hi");
+    form.append("size", "64x64");
+    form.append("image", new Blob([Buffer.from(pixel, "base64")]), "pixel.png");
+    return form;
+  }
 
   interface Reading {
     readonly status: number;
@@ -151,7 +164,7 @@ describe("the running gateway", () => {
     (_name, target) => {
       const { operation } = target;
       const content = operation.requestBody?.content["application/json"];
-      const examples = Object.entries(content?.examples ?? { none: { value: undefined } });
+      const examples = Object.entries(content?.examples ?? { none: { value: formFor(target) } });
 
       it.each(examples)("answers the example %s as described", async (_example, { value }) => {
         const answer = await call(target, { body: value });

@@ -1,5 +1,5 @@
 /**
- * The request bodies of tasks, made of what the families say of their fields: every field that any model takes, with the values each
+ * The request bodies of tasks and images, made of what the families say of their fields: every field that any model takes, with the values each
  * takes. Spec: field tables of "POST /v1/tasks", "POST /v1/videos/generations".
  */
 import {
@@ -49,10 +49,17 @@ export function taskRequest(form: MediaForm, options: { readonly multipart?: boo
   const required = [...byName]
     .filter(([, group]) => group.length === taking.length && group.every((one) => one.required))
     .map(([name]) => name);
+  const isTask = form === "tasks" || form === "videos";
   return {
     type: "object",
-    required: ["model", ...required],
-    properties: { model, ...properties, ...(options.multipart && files), webhook_url: webhook },
+    // The synchronous forms have a model by default.
+    required: [...(isTask ? ["model"] : []), ...required],
+    properties: {
+      model,
+      ...properties,
+      ...(options.multipart && files),
+      ...(isTask && { webhook_url: webhook }),
+    },
   };
 }
 
