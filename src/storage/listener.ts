@@ -12,7 +12,12 @@ const retryMsMax = 3_000;
 const pingMs = 5_000;
 const answerMsMax = 3_000;
 
+/** How the listening connections of all gateways are told from others. */
+const applicationName = "tollgate signals";
+
 interface Listening {
+  /** The process that serves it in the server, by which others know it. */
+  readonly pid: string;
   /** Resolves, with the reason, when the connection is lost. */
   readonly lost: Promise<unknown>;
   close(): Promise<void>;
@@ -28,7 +33,7 @@ async function listen(
     keepAlive: true,
     connectionTimeoutMillis: answerMsMax,
     query_timeout: answerMsMax,
-    application_name: "tollgate signals",
+    application_name: applicationName,
   });
   const lost = new Promise<unknown>((resolve) => {
     client.on("error", resolve);
@@ -36,8 +41,11 @@ async function listen(
   });
   client.on("notification", (message) => receive(message.payload ?? ""));
   const close = () => client.end().catch(() => undefined);
+  let pid = "";
   try {
     await client.connect();
+    const { rows } = await client.query<{ pid: string }>("select pg_backend_pid()::text as pid");
+    pid = rows[0]!.pid;
     await client.query(`listen ${wireChannel}`);
   } catch (error) {
     void close();
@@ -46,7 +54,7 @@ async function listen(
   const ping = setInterval(() => {
     client.query("select 1").catch((error: unknown) => client.emit("error", error));
   }, pingMs).unref();
-  return { lost: lost.finally(() => clearInterval(ping)), close };
+  return { pid, lost: lost.finally(() => clearInterval(ping)), close };
 }
 
 /** A signal source on one connection of its own. */
@@ -81,6 +89,14 @@ export function createListener(connectionString: string, log: Log): SignalSource
   return {
     start: (receive, reconnected) => void run(receive, reconnected),
     healthy: () => current !== undefined,
+    name: () => current?.pid,
+    async listeners(database) {
+      const rows = await database.query<{ pid: string }>(
+        "select pid::text as pid from pg_stat_activity where application_name = $1 and datname = current_database()",
+        [applicationName],
+      );
+      return rows.map(({ pid }) => pid);
+    },
     async close() {
       closed = true;
       await current?.close();

@@ -4,9 +4,9 @@
  * session, needs to LISTEN only once, before it takes connections.
  */
 import type { Log, Queryable } from "./database.ts";
+import { createSettling, notify } from "./settling.ts";
 
-/** The one PostgreSQL channel in use. */
-export const wireChannel = "tollgate";
+export { wireChannel } from "./settling.ts";
 
 export interface Signals {
   /**
@@ -20,6 +20,11 @@ export interface Signals {
   healthy(): boolean;
   /** Calls `handler` after the listener is back: what was missed is unknown, so caches are to be dropped. */
   onReconnect(handler: () => void): () => void;
+  /**
+   * Resolves when every process that listens has handled what was published before, so that what was changed here is
+   * known there too; after a second at the latest, whatever a process in trouble does. At once where only this one listens.
+   */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,12 +33,17 @@ export interface SignalSource {
   start(receive: (text: string) => void, reconnected: () => void): void;
   healthy(): boolean;
   close(): Promise<void>;
+  /** The names of all that listen on the database now; absent where this process is the only one. */
+  listeners?(database: Queryable): Promise<readonly string[]>;
+  /** This process's name among them; undefined while it does not listen. */
+  name?(): string | undefined;
 }
 
 /** Signals over a source, published through `database`. */
 export function createSignals(database: Queryable, source: SignalSource, log: Log): Signals {
   const handlers = new Map<string, Set<(payload: string) => void>>();
   const reconnectHandlers = new Set<() => void>();
+  const settling = createSettling(database, source, log);
   let started = false;
 
   function guarded(call: () => void): void {
@@ -47,6 +57,7 @@ export function createSignals(database: Queryable, source: SignalSource, log: Lo
   function receive(text: string): void {
     const at = text.indexOf(":");
     const channel = text.slice(0, at);
+    settling.receive(channel, text.slice(at + 1));
     for (const handler of handlers.get(channel) ?? []) guarded(() => handler(text.slice(at + 1)));
   }
 
@@ -61,7 +72,7 @@ export function createSignals(database: Queryable, source: SignalSource, log: Lo
   return {
     async publish(channel, payload, tx = database) {
       if (channel.includes(":")) throw new Error(`a channel's name has no colon: ${channel}`);
-      await tx.query("select pg_notify($1, $2)", [wireChannel, `${channel}:${payload}`]);
+      await notify(tx, channel, payload);
     },
     subscribe(channel, handler) {
       const set = handlers.get(channel) ?? new Set();
@@ -74,6 +85,7 @@ export function createSignals(database: Queryable, source: SignalSource, log: Lo
       reconnectHandlers.add(handler);
       return () => void reconnectHandlers.delete(handler);
     },
+    settled: () => (started && source.healthy() ? settling.settled() : Promise.resolve()),
     close: () => source.close(),
   };
 }

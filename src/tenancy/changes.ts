@@ -2,6 +2,7 @@
  * How a change of a row reaches every cache that holds it. The signal travels in the transaction of the change, so a
  * crash can neither lose it nor send it for nothing; the process that made the change knows before its caller does,
  * because its own signal comes back a moment after the commit, and the very next request must already fail (KEY-11).
+ * The caller is told when the other processes know too: their next request must see the change as well (T73).
  */
 import type { Database, Queryable, Signals } from "../storage/index.ts";
 
@@ -50,6 +51,7 @@ export async function changeRow<Row extends { readonly id: string }>(
     return changed;
   });
   tell(database, { channel, id: row.id });
+  if (!untold.has(database)) await database.signals.settled();
   return row;
 }
 
@@ -73,6 +75,7 @@ export async function changeTogether<Result>(
     return work(shared);
   });
   for (const one of changed) tell(database, one);
+  if (changed.length > 0 && !untold.has(database)) await database.signals.settled();
   return result;
 }
 

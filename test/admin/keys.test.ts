@@ -22,13 +22,66 @@ describe("keys", () => {
     const read = await gateway.admin("GET", `/keys/${id}`);
     expect(read.json).toMatchObject({ id, spend_caps: { total: "25", daily: null } });
     expect(read.text).not.toContain(key);
-    for (const [move, status] of [
-      ["disable", "disabled"],
-      ["enable", "active"],
-      ["revoke", "revoked"],
-    ]) {
+    const { data } = (await gateway.admin("GET", "/keys?status=active")).json;
+    expect(data.map((one: { id: string }) => one.id)).toContain(id);
+    const renamed = await gateway.admin("PATCH", `/keys/${id}`, { name: "renamed" });
+    expect(renamed.json).toMatchObject({ id, name: "renamed", created_by: "admin_token" });
+    const shown = await gateway.admin("POST", `/keys/${id}/reveal`);
+    expect(shown.json.key).toBe(key);
+    const calls = async (value: string) =>
+      (await gateway.get("/v1/key", { authorization: `Bearer ${value}` })).status;
+    for (const [move, status, answer] of [
+      ["disable", "disabled", 401],
+      ["enable", "active", 200],
+    ] as const) {
       const moved = await gateway.admin("POST", `/keys/${id}/${move}`);
       expect(moved.json).toMatchObject({ id, status });
+      expect(await calls(key)).toBe(answer);
     }
+    const rotated = await gateway.admin("POST", `/keys/${id}/rotate`, { grace_seconds: 60 });
+    expect([await calls(key), await calls(rotated.json.key)]).toEqual([200, 200]);
+    const revoked = await gateway.admin("POST", `/keys/${id}/revoke`);
+    expect(revoked.json).toMatchObject({ id, status: "revoked" });
+    expect([await calls(key), await calls(rotated.json.key)]).toEqual([401, 401]);
+    const back = await gateway.admin("POST", `/keys/${id}/enable`);
+    expect([back.status, back.json.error.code]).toEqual([409, "conflict"]);
+  });
+
+  it("KEY-03 KEY-06: a key without a name is refused, and each key tells who made it", async () => {
+    for (const name of [undefined, "", "   "]) {
+      const body = { workspace_id: gateway.workspaceId, name };
+      const refused = await gateway.admin("POST", "/keys", body);
+      expect(refused.json.error).toMatchObject({
+        code: "missing_required_parameter",
+        param: "name",
+      });
+      expect(refused.status).toBe(400);
+    }
+    const { data } = (await gateway.admin("GET", "/keys")).json;
+    for (const { created_by } of data) expect(created_by).toMatch(/^(user_\w+|admin_token)$/);
+  });
+
+  it("routing is checked: words, tiers, providers that exist; a body that is no object is refused", async () => {
+    const { id } = (
+      await gateway.admin("POST", "/keys", { workspace_id: gateway.workspaceId, name: "routed" })
+    ).json;
+    const wrong: [routing: object, code: string, param: string][] = [
+      [{ mode: "strict" }, "invalid_value", "routing.mode"],
+      [{ sort: "cheapest" }, "invalid_value", "routing.sort"],
+      [{ supply_tiers: ["gold"] }, "invalid_value", "routing.supply_tiers.0"],
+      [{ pinned_providers: ["nobody"] }, "invalid_value", "routing.pinned_providers"],
+      [{ preferred_providers: ["nobody"] }, "invalid_value", "routing.preferred_providers"],
+      [{ pinned: [] }, "unknown_parameter", "routing.pinned"],
+    ];
+    for (const [routing, code, param] of wrong) {
+      const { status, json } = await gateway.admin("PATCH", `/keys/${id}`, { routing });
+      expect({ status, code: json.error.code, param: json.error.param }).toEqual({
+        status: 400,
+        code,
+        param,
+      });
+    }
+    const list = await gateway.admin("PATCH", `/keys/${id}`, []);
+    expect(list.json.error.code).toBe("invalid_json");
   });
 });

@@ -1,5 +1,6 @@
 /** How each action of the matrix is asked for: by whom, of which object, and the same of an object that does not exist. */
 import type { Action, Relation, Role } from "../../src/admin/index.ts";
+import { newId } from "../../src/base/ids.ts";
 import { call, type Answer } from "./support.ts";
 import { newMember, type Person, type World } from "./people.ts";
 
@@ -145,6 +146,52 @@ const tokenRevocation: Ask = async (world, { role, relation }) => {
   };
 };
 
+/** A call of a key that stands so to the role, as the request log has it. */
+async function freshRequest(world: World, one: Case): Promise<string> {
+  const id = newId("req");
+  await world.gateway.database.query(
+    "insert into requests (workspace_id, id, key_id, status) values ($1, $2, $3, 'succeeded')",
+    [placeOf(world, one.relation).id, id, await freshKey(world, one)],
+  );
+  return id;
+}
+
+async function freshTask(world: World, one: Case): Promise<string> {
+  const id = newId("task");
+  await world.gateway.database.query(
+    `insert into tasks (workspace_id, id, key_id, member_id, kind, family, model, form, status, request, plan, reserved_nano,
+       expires_at, created_at, updated_at)
+     values ($1, $2, $3, $4, 'video', 'video-v1', 'm', 'tasks', 'failed', '{}', '{}', 0, now(), now(), now())`,
+    [placeOf(world, one.relation).id, id, await freshKey(world, one), makerOf(world, one).userId],
+  );
+  return id;
+}
+
+/** The callback of a task, delivered already. */
+async function freshDelivery(world: World, one: Case): Promise<string> {
+  const id = newId("evt");
+  await world.gateway.database.query(
+    `insert into webhook_deliveries (workspace_id, id, task_id, type, url, status, created_at, updated_at)
+     values ($1, $2, $3, 'task.failed', 'https://receiver.invalid/', 'delivered', now(), now())`,
+    [placeOf(world, one.relation).id, id, await freshTask(world, one)],
+  );
+  return id;
+}
+
+const ofTrail = (make: typeof freshTask, method: string, path: string, rest = ""): Ask =>
+  ofPath(make, { method, path: (id) => `/${path}/${id}${rest}`, none: "none_0" });
+
+/** There is no call for one delivery: it is seen in the list, or is as if it were not there. */
+const deliveryReading: Ask = async (world, one) => {
+  const id = await freshDelivery(world, one);
+  const actor = actorOf(world, one.role);
+  const { json, ...answer } = await actor.call("GET", "/webhook_deliveries?limit=100");
+  const seen = (json.data as { id: string }[]).some((row) => row.id === id);
+  if (seen) return { answer: { ...answer, json } };
+  const missing = () => actor.call("GET", "/requests/none_0");
+  return { answer: await missing(), missing };
+};
+
 const counted = () => String((people += 1));
 
 export const actionRequests: Readonly<Record<Action, Ask>> = {
@@ -190,5 +237,15 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   }),
   "token.read": always((actor) => actor.call("GET", "/tokens")),
   "token.revoke": tokenRevocation,
+  "request.read": ofTrail(freshRequest, "GET", "requests"),
+  "task.read": ofTrail(freshTask, "GET", "tasks"),
+  "delivery.read": deliveryReading,
+  "delivery.redeliver": ofTrail(freshDelivery, "POST", "webhook_deliveries", "/redeliver"),
+  "webhook.test": ofWorkspace("POST", "/webhook_test", () => ({
+    url: "https://receiver.invalid/",
+  })),
+  "usage.read": always((actor) => actor.call("GET", "/usage")),
+  "model.read": always((actor) => actor.call("GET", "/models")),
+  "provider.read": always((actor) => actor.call("GET", "/providers")),
   "audit.read": always((actor, world) => actor.call("GET", `/audit?workspace_id=${world.home.id}`)),
 };

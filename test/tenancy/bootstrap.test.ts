@@ -58,7 +58,7 @@ describeDatabases("the first start", (open) => {
     });
     expect((await revealKey(context, { id: first.keyId })).key).toBe(first.key);
     const [row] = await database.query<{ password_hash: string }>(
-      "select password_hash from users where id = $1",
+      "select password as password_hash from auth_accounts where user_id = $1",
       [first.userId],
     );
     expect(await verifyPassword(first.oneTimePassword, row!.password_hash)).toBe(true);

@@ -1,0 +1,71 @@
+/**
+ * Knowing that a signal was handled everywhere: a question goes out behind it, on the same channel and so after it, and each
+ * process that listens answers with its name. PostgreSQL itself knows who listens. Design section 2, "cross-node signals".
+ */
+import { randomUUID } from "node:crypto";
+import type { Log, Queryable } from "./database.ts";
+import type { SignalSource } from "./signals.ts";
+
+/** The one PostgreSQL channel in use. */
+export const wireChannel = "tollgate";
+
+/** Sends a signal; within a transaction it goes out with the commit. */
+export async function notify(tx: Queryable, channel: string, payload: string): Promise<void> {
+  await tx.query("select pg_notify($1, $2)", [wireChannel, `${channel}:${payload}`]);
+}
+
+const question = "settled?";
+const answer = "settled";
+
+/** A process that has not answered by then is in trouble, and stops trusting what it knows by itself (its listener's ping). */
+const waitMsMax = 1_000;
+
+export interface Settling {
+  /** A signal came in; those of others are none of ours. */
+  receive(channel: string, payload: string): void;
+  settled(): Promise<void>;
+}
+
+export function createSettling(database: Queryable, source: SignalSource, log: Log): Settling {
+  /** What each question still waits for, by its id. */
+  const open = new Map<string, (name: string) => void>();
+
+  function ask(id: string, names: readonly string[]): Promise<void> {
+    const missing = new Set(names);
+    return new Promise((resolve) => {
+      const late = setTimeout(() => {
+        log.warn({ missing: missing.size }, "a change was not confirmed by all gateways in time");
+        end();
+      }, waitMsMax);
+      function end(): void {
+        clearTimeout(late);
+        open.delete(id);
+        resolve();
+      }
+      open.set(id, (name) => {
+        missing.delete(name);
+        if (missing.size === 0) end();
+      });
+      notify(database, question, id).catch(end);
+    });
+  }
+
+  return {
+    receive(channel, payload) {
+      const name = source.name?.();
+      if (channel === question && name !== undefined) {
+        // Whoever asked gives up by itself.
+        notify(database, answer, `${payload} ${name}`).catch(() => undefined);
+      }
+      if (channel !== answer) return;
+      const [id, from] = payload.split(" ");
+      open.get(id!)?.(from!);
+    },
+    async settled() {
+      const names = (await source.listeners?.(database)) ?? [];
+      const own = source.name?.();
+      if (names.every((name) => name === own)) return;
+      await ask(randomUUID(), names);
+    },
+  };
+}

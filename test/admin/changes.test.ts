@@ -1,0 +1,265 @@
+/** Changes of objects: what they leave alone, lost updates, the audit log, and marks of what is out of scope. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startWorld, type World } from "./people.ts";
+
+const statuses = (answers: readonly { status: number }[]): number[] =>
+  answers.map(({ status }) => status).sort((one, other) => one - other);
+
+describe("changes", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  afterAll(() => world.gateway.close());
+
+  const everything = {
+    name: "full",
+    spend_caps: { total: "10", daily: "1", weekly: "2", monthly: "3", hard: true },
+    model_allowlist: ["sandbox/chat", "sandbox/messages"],
+    routing: {
+      mode: "custom",
+      sort: "latency",
+      supply_tiers: ["official", "community"],
+      pinned_providers: [],
+      preferred_providers: [],
+    },
+    allow_request_override: true,
+    rate_limits: { requests_per_minute: 60, tokens_per_minute: 1000 },
+    expires_at: "2099-01-01T00:00:00.000Z",
+  };
+
+  async function fullKey(): Promise<string> {
+    const body = { ...everything, workspace_id: world.home.id };
+    return world.must(await world.ann.call("POST", "/keys", body)).id;
+  }
+
+  it("T71 T78: a change of one field leaves every other one as it was, and answers what is stored", async () => {
+    const id = await fullKey();
+    const created = world.must(await world.ann.call("GET", `/keys/${id}`));
+    expect(created).toMatchObject(everything);
+    const patches: object[] = [
+      { name: "renamed" },
+      { spend_caps: { daily: null } },
+      { spend_caps: { hard: false } },
+      { model_allowlist: ["sandbox/chat"] },
+      { routing: { sort: null } },
+      { allow_request_override: false },
+      { rate_limits: { requests_per_minute: null } },
+      { expires_at: null },
+      {},
+    ];
+    let expected = created;
+    for (const patch of patches) {
+      const answer = world.must(await world.ann.call("PATCH", `/keys/${id}`, patch));
+      expected = merged(expected, patch);
+      expect({ ...answer, updated_at: "" }).toEqual({ ...expected, updated_at: "" });
+      const read = world.must(await world.ann.call("GET", `/keys/${id}`));
+      expect(read).toEqual(answer);
+    }
+    // null in place of the whole: none.
+    const cleared = world.must(
+      await world.ann.call("PATCH", `/keys/${id}`, {
+        spend_caps: null,
+        model_allowlist: null,
+        routing: null,
+        rate_limits: null,
+      }),
+    );
+    expect(cleared).toMatchObject({
+      spend_caps: { total: null, daily: null, weekly: null, monthly: null, hard: false },
+      model_allowlist: [],
+      routing: { mode: "follow", sort: null, supply_tiers: [] },
+      rate_limits: null,
+      name: "renamed",
+    });
+  });
+
+  /** What a record is after a patch: objects field by field, everything else replaced. */
+  function merged(record: Record<string, unknown>, patch: object): Record<string, unknown> {
+    const next = { ...record };
+    for (const [name, value] of Object.entries(patch)) {
+      const old = record[name];
+      const nested = isRecord(value) && isRecord(old);
+      next[name] = nested ? { ...old, ...value } : value;
+    }
+    const { total, daily, weekly, monthly } = next["spend_caps"] as Record<string, string | null>;
+    return { ...next, remaining: { total, daily, weekly, monthly } };
+  }
+  const isRecord = (value: unknown): value is Record<string, unknown> =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+
+  it("a change that was decided on what is no longer so is refused with 412, and changes nothing", async () => {
+    const id = await fullKey();
+    const { gateway } = world;
+    const read = await gateway.admin("GET", `/keys/${id}`);
+    const tag = read.headers.get("etag")!;
+    expect(tag).toMatch(/^"[\w-]{27}"$/);
+    const patch = (name: string, ifMatch: string) =>
+      gateway.admin("PATCH", `/keys/${id}`, { name }, { "if-match": ifMatch });
+    const first = await patch("first", tag);
+    expect(first.status).toBe(200);
+    const second = await patch("second", tag);
+    expect([second.status, second.json.error.code]).toEqual([412, "precondition_failed"]);
+    expect((await gateway.admin("GET", `/keys/${id}`)).json.name).toBe("first");
+    expect((await patch("third", first.headers.get("etag")!)).json.name).toBe("third");
+    expect((await patch("fourth", "*")).json.name).toBe("fourth");
+    // Of many at once with the same tag one wins.
+    const now = (await gateway.admin("GET", `/keys/${id}`)).headers.get("etag")!;
+    const race = await Promise.all(["a", "b", "c", "d"].map((name) => patch(name, now)));
+    expect(statuses(race)).toEqual([200, 412, 412, 412]);
+    // Being used does not change it.
+    const disable = await gateway.admin("POST", `/keys/${id}/disable`, {}, { "if-match": now });
+    expect(disable.status).toBe(412);
+  });
+
+  it("every change is in the audit log once, with who, what, from what to what, and without secrets", async () => {
+    const id = await fullKey();
+    const key = world.must(await world.ann.call("POST", `/keys/${id}/reveal`)).key;
+    world.must(await world.ann.call("PATCH", `/keys/${id}`, { spend_caps: { daily: "0.5" } }));
+    await world.mem.call("PATCH", `/keys/${id}`, { name: "not mine" });
+    await world.ann.call("PATCH", `/keys/${id}`, { name: "" });
+    world.must(await world.ann.call("POST", `/keys/${id}/revoke`));
+    const log = world.must(await world.ann.call("GET", `/audit?subject_id=${id}`));
+    expect(log.data.map((entry: { action: string }) => entry.action)).toEqual([
+      "key.revoke",
+      "key.change",
+      "key.reveal",
+      "key.create",
+    ]);
+    expect(log.data[1]).toMatchObject({
+      actor: { kind: "token", id: world.ann.userId, name: "ann@example.com" },
+      workspace_id: world.home.id,
+      subject: { type: "api_key", id },
+      before: { spend_caps: { daily: "1" } },
+      after: { spend_caps: { daily: "0.5" } },
+    });
+    expect(Object.keys(log.data[1].after)).toEqual(["spend_caps"]);
+    expect(JSON.stringify(log)).not.toContain(key);
+    const rows = await world.gateway.database.query<{ text: string }>(
+      "select a::text as text from audit_entries a",
+    );
+    const secret = world.must(
+      await world.ann.call("POST", `/workspaces/${world.home.id}/signing_secret/rotate`),
+    ).secret;
+    for (const text of [key, secret, "correct horse battery"]) {
+      expect(JSON.stringify(rows)).not.toContain(text);
+    }
+  });
+
+  it("the audit log is read page by page, filtered, and of one's own workspaces only", async () => {
+    await fullKey();
+    await fullKey();
+    const seen: string[] = [];
+    let cursor = "";
+    do {
+      const page = world.must(
+        await world.ann.call(
+          "GET",
+          `/audit?action=key.create&limit=1${cursor && `&cursor=${cursor}`}`,
+        ),
+      );
+      seen.push(...page.data.map((entry: { id: string }) => entry.id));
+      expect(page.has_more).toBe(page.next_cursor !== null);
+      cursor = page.next_cursor ?? "";
+    } while (cursor !== "");
+    expect(seen.length).toBeGreaterThanOrEqual(2);
+    expect(seen).toEqual(seen.toSorted().toReversed());
+    const [oldest] = world.must(await world.ann.call("GET", `/audit?to=2000-01-01T00:00:00Z`)).data;
+    expect(oldest).toBeUndefined();
+    const foreign = world.must(await world.bob.call("GET", `/audit?workspace_id=${world.home.id}`));
+    expect(foreign.data).toEqual([]);
+    expect((await world.ann.call("GET", "/audit?actions=x")).json.error.code).toBe(
+      "unknown_parameter",
+    );
+  });
+
+  it("ALLOW-04: a model that a layer above leaves out stays in the key's list, marked, and comes back by itself", async () => {
+    const { key, id } = world.must(
+      await world.mem.call("POST", "/keys", {
+        workspace_id: world.home.id,
+        name: "listed",
+        model_allowlist: ["sandbox/chat", "sandbox/messages"],
+      }),
+    );
+    const path = `/workspaces/${world.home.id}/credits`;
+    world.must(await world.gateway.admin("POST", path, { amount: "1" }));
+    const callable = async () => {
+      const answer = await world.gateway.post(
+        "/v1/chat/completions",
+        { model: "sandbox/messages", messages: [{ role: "user", content: "hi" }] },
+        { authorization: `Bearer ${key}` },
+      );
+      return answer.status;
+    };
+    const marks = async () => {
+      const { model_allowlist, out_of_scope_models } = world.must(
+        await world.mem.call("GET", `/keys/${id}`),
+      );
+      expect(model_allowlist).toEqual(["sandbox/chat", "sandbox/messages"]);
+      return out_of_scope_models;
+    };
+    const narrow = (where: string, list: string[]) =>
+      world.gateway.admin("PATCH", where, { model_allowlist: list });
+    const organization = `/organizations/${world.home.organizationId}`;
+    expect([await marks(), await callable()]).toEqual([[], 200]);
+    world.must(await narrow(organization, ["sandbox/chat"]));
+    expect([await marks(), await callable()]).toEqual([["sandbox/messages"], 403]);
+    world.must(await narrow(organization, []));
+    expect([await marks(), await callable()]).toEqual([[], 200]);
+    world.must(await narrow(`/workspaces/${world.home.id}`, ["sandbox/messages"]));
+    expect([await marks(), await callable()]).toEqual([["sandbox/chat"], 200]);
+    world.must(await narrow(`/workspaces/${world.home.id}`, []));
+    const unknown = await world.mem.call("PATCH", `/keys/${id}`, {
+      model_allowlist: ["no/such-model", "sandbox/chat"],
+    });
+    expect(unknown.json.out_of_scope_models).toEqual(["no/such-model"]);
+  });
+
+  it("VIS-01 VIS-02 VIS-03: admins list every key of the workspace, members their own, and nobody else the legacy ones", async () => {
+    await world.gateway.database.query(
+      `insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4)
+       values ($1, 'key_legacy', 'old', 'x', 'gw_live_old', 'abcd')`,
+      [world.home.id],
+    );
+    const mine = world.must(
+      await world.mem.call("POST", "/keys", { workspace_id: world.home.id, name: "mine" }),
+    ).id;
+    const theirs = await fullKey();
+    const listed = async (person: World["ann"], filter = "") => {
+      const { data } = world.must(await person.call("GET", `/keys?limit=100${filter}`));
+      return data.map(({ id }: { id: string }) => id) as string[];
+    };
+    expect(await listed(world.ann)).toEqual(expect.arrayContaining([mine, theirs, "key_legacy"]));
+    const members = await listed(world.mem);
+    expect(members).toContain(mine);
+    expect(members).not.toContain(theirs);
+    expect(members).not.toContain("key_legacy");
+    expect(await listed(world.mem, `&created_by=${world.ann.userId}`)).toEqual([]);
+    expect(await listed(world.bob)).toEqual([]);
+    expect(await listed(world.bob, `&workspace_id=${world.home.id}`)).toEqual([]);
+    expect((await world.mem.call("GET", "/keys/key_legacy")).status).toBe(404);
+    const legacy = world.must(await world.ann.call("GET", "/keys/key_legacy"));
+    expect(legacy).toMatchObject({ created_by: null, revealable: false });
+    const shown = await world.ann.call("POST", "/keys/key_legacy/reveal");
+    expect([shown.status, shown.json.error.code]).toEqual([409, "conflict"]);
+  });
+
+  it("credit with an Idempotency-Key is added once; another amount under it is refused", async () => {
+    const path = `/workspaces/${world.away.id}/credits`;
+    const credit = (amount: string, key: string) =>
+      world.gateway.admin("POST", path, { amount, note: "top-up" }, { "idempotency-key": key });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => credit("25.00", "one")));
+    expect(statuses(answers)).toEqual([200, 200, 200, 200, 201]);
+    expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
+    const replay = answers.find(({ status }) => status === 200)!;
+    expect(replay.headers.get("idempotent-replayed")).toBe("true");
+    expect(replay.json).toMatchObject({ kind: "credit", amount: "25", balance_after: "25" });
+    expect((await credit("26", "one")).json.error.code).toBe("idempotency_key_reuse");
+    const { json } = await world.gateway.admin("GET", `/workspaces/${world.away.id}/balance`);
+    expect(json).toMatchObject({ credits: "25", charged: "0", held: "0", available: "25" });
+    expect((await credit("0", "two")).json.error.code).toBe("invalid_value");
+    const ledger = (await world.gateway.admin("GET", `/workspaces/${world.away.id}/ledger`)).json;
+    expect(ledger.data).toHaveLength(1);
+    expect(ledger.data[0]).toMatchObject({ id: replay.json.id, note: "top-up", key_id: null });
+  });
+});
