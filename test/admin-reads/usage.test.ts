@@ -36,7 +36,7 @@ describe("usage", () => {
 
   const usage = async (query = "", person: Person = world.root): Promise<Row[]> => {
     const { status, json, text } = await person.call("GET", `/usage?${query}`);
-    expect(status, text).toBe(200);
+    expect({ status, text }).toEqual({ status: 200, text });
     return json.data as Row[];
   };
   const sum = (rows: Row[]): bigint =>
@@ -55,9 +55,8 @@ describe("usage", () => {
     for (const granularity of ["hour", "day", "month", "total"]) {
       for (const group of ["", "model", "key", "provider", "member", "workspace"]) {
         const by = group === "" ? "" : `&group_by=${group}`;
-        expect(sum(await usage(`granularity=${granularity}${by}`)), `${granularity}${by}`).toBe(
-          all,
-        );
+        const query = `granularity=${granularity}${by}`;
+        expect({ query, sum: sum(await usage(query)) }).toEqual({ query, sum: all });
       }
     }
     expect(sum(await usage(`workspace_id=${world.away.id}`))).toBe(await charged(world.away.id));
