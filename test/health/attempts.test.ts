@@ -1,0 +1,192 @@
+/** What health makes of calls: who is asked, with which credential, and what the log says of it. Design section 7. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { changeKey } from "../../src/tenancy/index.ts";
+import { json } from "../support/recorder.ts";
+import { answering } from "../rows/world.ts";
+import {
+  configuration,
+  failing,
+  heard,
+  names,
+  startTrio,
+  type Name,
+  type Trio,
+} from "./support.ts";
+
+const options = { prices: { a: 1, b: 2, c: 3 }, twoKeys: true, models: 20 };
+let trio: Trio;
+beforeAll(async () => {
+  trio = await startTrio(options);
+});
+afterAll(() => trio.close());
+
+/** Each test has a model of its own: what happened to the others' is not held against it. */
+let number = 0;
+let byPrice = { model: "" };
+beforeEach(() => {
+  number += 1;
+  byPrice = { model: `acme/talk-${number}:@price` };
+  for (const name of names) trio.up[name].answer(answering);
+  heard(trio);
+});
+
+async function calls(count: number, asked: Parameters<Trio["call"]>[0] = byPrice) {
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const answer = await trio.call(asked);
+    await answer.text();
+    statuses.push(answer.status);
+  }
+  return statuses;
+}
+
+describe("a circuit", () => {
+  it("opens after five failures, and the log says so of each call that it keeps away", async () => {
+    trio.up.a.answer(failing);
+    expect(await calls(20)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(heard(trio)).toEqual({ a: 5, b: 20, c: 0 });
+    const answer = await trio.call(byPrice);
+    await answer.text();
+    const { explanation, attempts } = await trio.row(answer);
+    expect(attempts).toMatchObject([{ provider: "b", outcome: "ok" }]);
+    expect(explanation.plan.order).toEqual(["b/chat", "c/chat"]);
+    expect(explanation.plan.offers[0]).toMatchObject({
+      provider: "a",
+      excluded: expect.stringMatching(/^circuit open since 2\d{3}-.*Z$/),
+    });
+  });
+
+  it("is not asked of a provider that is all there is: it answers as soon as it can", async () => {
+    trio.up.a.answer(failing);
+    const pinned = { model: `acme/talk-${number}:a` };
+    expect(new Set(await calls(6, pinned))).toEqual(new Set([502]));
+    trio.up.a.answer(answering);
+    expect(await calls(1, pinned)).toEqual([200]);
+  });
+
+  it("stays closed for the caller's own mistakes", async () => {
+    trio.up.a.answer(json({ error: { message: "not like this" } }, 400));
+    expect(new Set(await calls(10))).toEqual(new Set([400]));
+    expect(heard(trio)).toEqual({ a: 10, b: 0, c: 0 });
+  });
+
+  it("all three in trouble: each call tries them, and the first that is well again answers", async () => {
+    for (const name of names) trio.up[name].answer(failing);
+    expect(new Set(await calls(8))).toEqual(new Set([502]));
+    heard(trio);
+    expect(await calls(1)).toEqual([502]);
+    expect(heard(trio)).toEqual({ a: 1, b: 1, c: 1 });
+    trio.up.c.answer(answering);
+    expect(await calls(1)).toEqual([200]);
+  });
+});
+
+describe("credentials", () => {
+  /** Which credential each request carried. */
+  const keysAt = (name: Name) =>
+    trio.up[name].requests.map(({ headers }) => headers.authorization?.replace("Bearer ", ""));
+  /** Limits the rate of the first credential that comes by. */
+  function limitFirst(headers: Record<string, string>) {
+    let limited: string | undefined;
+    trio.up.a.answer((request, response) => {
+      limited ??= request.headers.authorization;
+      const isLimited = request.headers.authorization === limited;
+      const answer = isLimited ? json({ error: { message: "slow" } }, 429, headers) : answering;
+      return answer(request, response);
+    });
+  }
+
+  it("429 for one: the same provider's other answers, in the same call, and serves until the first may be used", async () => {
+    limitFirst({ "retry-after": "60" });
+    const answer = await trio.call(byPrice);
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const { attempts } = await trio.row(answer);
+    expect(attempts).toMatchObject([
+      { provider: "a", outcome: "rate_limit_exceeded" },
+      { provider: "a", outcome: "ok" },
+    ]);
+    const [first, second] = keysAt("a");
+    expect(new Set([first, second])).toEqual(new Set(["a-one", "a-two"]));
+    await calls(10);
+    expect(keysAt("a").slice(2)).toEqual(Array.from({ length: 10 }, () => second));
+    expect(trio.up.b.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ["seconds", () => "1"],
+    ["a date", () => new Date(Date.now() + 1_600).toUTCString()],
+  ])("Retry-After in %s: the key is used again after it, not before", async (_what, retryAfter) => {
+    limitFirst({ "retry-after": retryAfter() });
+    await calls(1);
+    trio.up.a.answer(answering);
+    await calls(5);
+    const limited = keysAt("a")[0];
+    expect(keysAt("a").slice(1)).not.toContain(limited);
+    await sleep(1_700);
+    await calls(20);
+    expect(keysAt("a").slice(6)).toContain(limited);
+  });
+
+  it("every provider limits its rate: 429, with the vendor's word for when", async () => {
+    const limited = json({ error: { message: "slow" } }, 429, { "retry-after": "7" });
+    for (const name of names) trio.up[name].answer(limited);
+    const answer = await trio.call(byPrice);
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get("retry-after")).toBe("7");
+  });
+});
+
+/** The gateway takes a changed file up; it is known to have done so by a model that only that file has. */
+async function reload(changed: Parameters<typeof configuration>[1], marker: string) {
+  const path = join(trio.gateway.directory, "tollgate.yaml");
+  writeFileSync(path, configuration(trio.up, changed));
+  await vi.waitFor(
+    async () => expect(await (await trio.gateway.get("/v1/models")).text()).toContain(marker),
+    { timeout: 10_000, interval: 20 },
+  );
+}
+
+it("T74: a provider whose tier leaves the key's scope while a call is under way is not fallen back to", async () => {
+  const { database } = trio.gateway;
+  const [{ id }] = (await database.query("select id from api_keys")) as [{ id: string }];
+  const context = { database, clock: systemClock };
+  await changeKey(
+    context,
+    { id },
+    {
+      routing: { mode: "custom", supplyTiers: ["official"] },
+      allowRequestOverride: true,
+    },
+  );
+  trio.up.a.answer(async (request, response) => {
+    await reload({ ...options, models: 21, tiers: { b: "community" } }, "acme/talk-21");
+    await failing(request, response);
+  });
+  const answer = await trio.call(byPrice);
+  expect(answer.status).toBe(200);
+  expect((await trio.row(answer)).attempts.map(({ provider }) => provider)).toEqual(["a", "c"]);
+  expect(heard(trio)).toEqual({ a: 1, b: 0, c: 1 });
+  await reload({ ...options, models: 22 }, "acme/talk-22");
+});
+
+describe("refused credentials", () => {
+  it.each([403, 402])(
+    "%i for both: the next provider answers, and serves alone for a while",
+    async (status) => {
+      trio.up.a.answer(json({ error: { message: "no" } }, status));
+      expect(await calls(5)).toEqual([200, 200, 200, 200, 200]);
+      expect(heard(trio)).toEqual({ a: 2, b: 5, c: 0 });
+      const answer = await trio.call(byPrice);
+      await answer.text();
+      const { explanation } = await trio.row(answer);
+      expect(explanation.plan.offers[0]).toMatchObject({
+        excluded: expect.stringContaining("every credential is left alone until"),
+      });
+    },
+  );
+});

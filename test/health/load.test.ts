@@ -1,0 +1,107 @@
+/** One provider of three turns bad under load, in three ways, and gets well again. Design section 7; issue "routing". */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Answer } from "../support/recorder.ts";
+import { answering } from "../rows/world.ts";
+import {
+  cutting,
+  failing,
+  hastyRules,
+  heard,
+  late,
+  silent,
+  startTrio,
+  type Trio,
+} from "./support.ts";
+
+interface Call {
+  readonly beganMs: number;
+  readonly tookMs: number;
+  readonly ok: boolean;
+}
+
+let trio: Trio;
+beforeAll(async () => {
+  trio = await startTrio({ health: hastyRules, firstByteSeconds: 0.3 });
+});
+afterAll(() => trio.close());
+
+/** Twelve callers that call again and again, every second call streamed, until they are told to stop. */
+function startLoad(model: string) {
+  const calls: Call[] = [];
+  const stop = new AbortController();
+  async function caller(number: number): Promise<void> {
+    for (let count = number; !stop.signal.aborted; count += 1) {
+      const beganMs = performance.now();
+      const answer = await trio.call({ model, stream: count % 2 === 0 });
+      const text = await answer.text();
+      const ok = answer.status === 200 && /(\[DONE\]\s*|})$/.test(text) && !text.includes("error");
+      calls.push({ beganMs, tookMs: performance.now() - beganMs, ok });
+    }
+  }
+  const callers = Array.from({ length: 12 }, (_one, index) => caller(index));
+  return {
+    calls,
+    async stop() {
+      stop.abort();
+      await Promise.all(callers);
+    },
+  };
+}
+
+/** The share of the calls that `a` gets while they run for so long. */
+async function shareOfA(ms: number): Promise<number> {
+  heard(trio);
+  await sleep(ms);
+  const { a, b, c } = heard(trio);
+  return a / (a + b + c);
+}
+
+async function untilShare(fits: (share: number) => boolean, what: string): Promise<void> {
+  for (let tries = 0; tries < 40; tries += 1) if (fits(await shareOfA(150))) return;
+  throw new Error(what);
+}
+
+const errorShare = (calls: readonly Call[]) => calls.filter(({ ok }) => !ok).length / calls.length;
+const since = (calls: readonly Call[], ms: number) => calls.filter(({ beganMs }) => beganMs >= ms);
+
+const troubles: readonly { readonly what: string; readonly trouble: Answer }[] = [
+  { what: "errors", trouble: failing },
+  { what: "streams that break", trouble: cutting },
+  { what: "silence", trouble: silent },
+];
+
+describe("one provider of three turned bad under load", () => {
+  it.each(troubles)(
+    "$what: it is left out, callers see errors in less than one of two hundred calls from then on, and it comes back by itself",
+    async ({ trouble }) => {
+      const load = startLoad("acme/talk");
+      await untilShare((share) => share > 0.15, "it never got its share");
+      trio.up.a.answer(trouble);
+      await untilShare((share) => share < 0.05, "it was never left out");
+      const openedMs = performance.now();
+      while (since(load.calls, openedMs).length < 600) await sleep(50);
+      const during = since(load.calls, openedMs);
+      expect(errorShare(during)).toBeLessThan(0.005);
+      // Silence costs nobody its timeout any more, the probes excepted.
+      expect(during.filter(({ tookMs }) => tookMs > 290).length).toBeLessThan(8);
+      trio.up.a.answer(answering);
+      const healedMs = performance.now();
+      await untilShare((share) => share > 0.2, "it never came back");
+      await load.stop();
+      expect(errorShare(since(load.calls, healedMs))).toBeLessThan(0.005);
+    },
+  );
+
+  it("slowness: the strategy latency turns away from it, and back", async () => {
+    const load = startLoad("acme/talk:@latency");
+    for (const name of ["b", "c"] as const) trio.up[name].answer(late(40));
+    await untilShare((share) => share > 0.6, "it never led, though it was the fastest");
+    trio.up.a.answer(late(200));
+    await untilShare((share) => share < 0.3, "it still led, though it was the slowest");
+    for (const name of ["b", "c"] as const) trio.up[name].answer(late(250));
+    await untilShare((share) => share > 0.6, "it never led again");
+    await load.stop();
+    expect(errorShare(load.calls)).toBe(0);
+  });
+});

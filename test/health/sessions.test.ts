@@ -1,0 +1,78 @@
+/** Sessions and where they go: on two gateways that share nothing, after a restart, and when their provider dies. Design section 7. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { answering } from "../rows/world.ts";
+import { failing, hastyRules, heard, names, startTrio, type Name, type Trio } from "./support.ts";
+
+let first: Trio;
+let second: Trio;
+beforeAll(async () => {
+  first = await startTrio({ health: hastyRules });
+  second = await startTrio({ health: hastyRules, up: first.up });
+});
+afterAll(async () => {
+  await second.close();
+  await first.close();
+});
+
+const sessions = Array.from({ length: 12 }, (_one, index) => `session ${index}`);
+
+/** Who answers a call of this session. */
+async function placeOf(trio: Trio, session: string): Promise<Name> {
+  heard(trio);
+  const answer = await trio.call({ extra: { prompt_cache_key: session } });
+  expect(answer.status).toBe(200);
+  await answer.text();
+  const counts = heard(trio);
+  return names.find((name) => counts[name] > 0)!;
+}
+
+async function places(trio: Trio): Promise<Name[]> {
+  const found: Name[] = [];
+  for (const session of sessions) found.push(await placeOf(trio, session));
+  return found;
+}
+
+it("one prompt_cache_key is one provider on both nodes, also after a restart", async () => {
+  const before = await places(first);
+  expect(new Set(before)).toEqual(new Set(names));
+  expect(await places(second)).toEqual(before);
+  const restarted = await startTrio({ health: hastyRules, up: first.up });
+  expect(await places(restarted)).toEqual(before);
+  await restarted.close();
+});
+
+it("when its provider dies a session has one new provider, the same on both nodes, and goes back; others stay", async () => {
+  const before = await places(first);
+  const moving = before[0]!;
+  const session = sessions[0]!;
+  first.up[moving].answer(failing);
+  // Each node finds out by itself.
+  for (const node of [first, second])
+    for (let count = 0; count < 6; count += 1)
+      await (await node.call({ extra: { prompt_cache_key: session } })).text();
+  const away = await placeOf(first, session);
+  expect(away).not.toBe(moving);
+  const seen = new Set<Name>();
+  for (let count = 0; count < 10; count += 1)
+    for (const node of [first, second]) {
+      heard(node);
+      await (await node.call({ extra: { prompt_cache_key: session } })).text();
+      const counts = heard(node);
+      for (const name of names) if (name !== moving && counts[name] > 0) seen.add(name);
+    }
+  expect([...seen]).toEqual([away]);
+  // What was elsewhere is where it was.
+  const others = sessions.flatMap((one, index) =>
+    before[index] === moving ? [] : ([[one, index]] as const),
+  );
+  for (const [one, index] of others) expect(await placeOf(second, one)).toBe(before[index]);
+
+  first.up[moving].answer(answering);
+  const { pauseMsMax, recoveryMs } = hastyRules.circuit;
+  await sleep(pauseMsMax);
+  for (const node of [first, second]) await placeOf(node, session);
+  await sleep(recoveryMs);
+  expect(await places(first)).toEqual(before);
+  expect(await places(second)).toEqual(before);
+});

@@ -1,0 +1,151 @@
+/** A gateway in front of three providers of one chat model, each a stand-in that answers as a test says. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { defaultHealthRules, type HealthRules } from "../../src/routing/index.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { preparedDataDir } from "../support/postgres.ts";
+import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
+import { chat } from "../rows/protocols.ts";
+import { answering } from "../rows/world.ts";
+
+export const names = ["a", "b", "c"] as const;
+export type Name = (typeof names)[number];
+
+/** The rules in a hurry. */
+export const hastyRules: HealthRules = {
+  circuit: {
+    ...defaultHealthRules.circuit,
+    firstPauseMs: 500,
+    pauseMsMax: 2_000,
+    recoveryMs: 400,
+    halfLifeMs: 1_000,
+  },
+  credentials: defaultHealthRules.credentials,
+};
+
+export interface Trio {
+  readonly up: Readonly<Record<Name, Recorder>>;
+  readonly gateway: GatewayUnderTest;
+  call(options?: { model?: string; stream?: boolean; extra?: object }): Promise<Response>;
+  /** What the request log says of an answered call. */
+  row(answer: Response): Promise<Row>;
+  close(): Promise<void>;
+}
+
+export interface Row {
+  readonly provider: string | null;
+  readonly attempts: { provider: string; credential: string; outcome: string }[];
+  readonly explanation: { plan: { order: string[]; offers: Record<string, string>[] } };
+}
+
+interface TrioOptions {
+  readonly databaseUrl?: string;
+  readonly health?: HealthRules;
+  /** Of another node: the same upstreams. */
+  readonly up?: Trio["up"];
+  /** Prices in USD per million tokens; all 1 where absent. */
+  readonly prices?: Readonly<Record<Name, number>>;
+  /** Two credentials each, `one` and `two`. */
+  readonly twoKeys?: boolean;
+  /** 5 where absent. */
+  readonly firstByteSeconds?: number;
+  /** So many models, `acme/talk-1` and so on, beside `acme/talk`: what happens to one leaves the others as they are. */
+  readonly models?: number;
+  readonly tiers?: Partial<Readonly<Record<Name, "official" | "community">>>;
+}
+
+/** The configuration file. */
+export function configuration(up: Trio["up"], options: TrioOptions): string {
+  const { prices, twoKeys, tiers, models = 0, firstByteSeconds = 5 } = options;
+  const keys = (name: Name) =>
+    twoKeys
+      ? `credentials: [{ id: one, api_key: ${name}-one }, { id: two, api_key: ${name}-two }]`
+      : `api_key: ${name}-key`;
+  const provider = (name: Name) =>
+    `  - { id: ${name}, dialect: openai-compatible, base_url: "${up[name].url}/v1", ${keys(name)}, tier: ${tiers?.[name] ?? "official"}, timeouts: { first_byte_s: ${firstByteSeconds}, idle_s: ${firstByteSeconds} } }`;
+  const model = (suffix: string) => [
+    `  - id: acme/talk${suffix}`,
+    "    kind: text",
+    "    endpoints: [chat_completions]",
+    "    context_length: 100000",
+    "    max_output_tokens: 8000",
+    "    offers:",
+    ...names.map((name) => {
+      const usd = prices?.[name] ?? 1;
+      return `      - { provider: ${name}, protocol: chat, upstream_model: talk${suffix}, price: { input: "${usd}", output: "${usd}" } }`;
+    }),
+  ];
+  const suffixes = ["", ...Array.from({ length: models }, (_one, index) => `-${index + 1}`)];
+  return ["providers:", ...names.map(provider), "models:", ...suffixes.flatMap(model), ""].join(
+    "\n",
+  );
+}
+
+/** Starts it with credit; all three answer well. */
+export async function startTrio(options: TrioOptions = {}): Promise<Trio> {
+  const up = options.up ?? {
+    a: await startRecorder(answering),
+    b: await startRecorder(answering),
+    c: await startRecorder(answering),
+  };
+  const { databaseUrl, health } = options;
+  const gateway = await startTestGateway({
+    config: configuration(up, options),
+    environment: {
+      TOLLGATE_DATA_DIR: await preparedDataDir(),
+      // Nodes of one database share it.
+      ...(databaseUrl === undefined
+        ? {}
+        : { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64") }),
+    },
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    ...(health === undefined ? {} : { health }),
+  });
+  await gateway.credit("100");
+  return {
+    up,
+    gateway,
+    call: ({ model = "acme/talk", stream = false, extra = {} } = {}) =>
+      gateway.post(chat.path(model, stream), { ...chat.body(model, stream), ...extra }),
+    row: (answer) => rowOf(gateway, answer.headers.get("x-request-id")!),
+    async close() {
+      await gateway.close();
+      if (options.up === undefined) await Promise.all(names.map((name) => up[name].close()));
+    },
+  };
+}
+
+async function rowOf({ database }: GatewayUnderTest, id: string): Promise<Row> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const [row] = await database.query<Row>("select * from requests where id = $1", [id]);
+    if (row) return row;
+    await sleep(20);
+  }
+  throw new Error(`no row of the request log has the id ${id}`);
+}
+
+/** How many calls each provider has got since the last question. */
+export function heard({ up }: Pick<Trio, "up">): Record<Name, number> {
+  const counts = { a: 0, b: 0, c: 0 };
+  for (const name of names) {
+    counts[name] = up[name].requests.length;
+    up[name].requests.length = 0;
+  }
+  return counts;
+}
+
+export const failing: Answer = json({ error: { message: "down" } }, 500);
+export const silent: Answer = () => undefined;
+/** Breaks off after the first frame: what its caller sees, because failover has ended then. */
+export const cutting: Answer = (request, response) => {
+  if (request.body["stream"] !== true) return failing(request, response);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(chat.frames[0]);
+  setTimeout(() => response.destroy(), 5);
+};
+/** As `answering`, after a while. */
+export const late =
+  (ms: number): Answer =>
+  async (request, response) => {
+    await sleep(ms);
+    await answering(request, response);
+  };
