@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   ask,
   AskFailure,
+  askForStream,
   createPools,
   type AskLimits,
   type MediaAsk,
@@ -186,5 +187,96 @@ describe("a failed ask", () => {
       response.on("close", () => clearInterval(timer));
     });
     expect(await failureOf(askAt(endless.url, {}, { bytesMax: 5_000 }))).toBe("too_large, sent");
+  });
+});
+
+describe("an answer that streams", () => {
+  async function askStreamAt(url: string, limits: AskLimits = {}) {
+    const pools = createPools();
+    closers.push(() => pools.close());
+    const request = { method: "POST", path: "/x", headers: {}, body: "{}" } as const;
+    return askForStream(pools.get(url, 500), provider("openai", url), request, limits);
+  }
+
+  /** Answers with events for as long as somebody reads them. */
+  async function endless() {
+    const written = { bytes: 0, closed: false };
+    const server = createHttpServer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.on("close", () => (written.closed = true));
+      const write = (): void => {
+        while (!written.closed && response.write(mebibyte)) written.bytes += mebibyte.length;
+        if (!written.closed) response.once("drain", write);
+      };
+      write();
+    });
+    const url = await listen(server);
+    closers.push(() => server.closeAllConnections());
+    return { url, written };
+  }
+
+  it("comes as it is sent, and ends with it", async () => {
+    const { url } = await recorder((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write("one ");
+      setTimeout(() => response.end("two"), 50);
+    });
+    const answer = await askStreamAt(url);
+    if (!("stream" in answer)) throw new Error("it is no stream");
+    expect(answer.status).toBe(200);
+    expect(Buffer.concat(await answer.stream.toArray()).toString()).toBe("one two");
+  });
+
+  it("is read whole where it is no stream of events", async () => {
+    const { url } = await recorder(json({ error: "no" }, 400));
+    expect(await askStreamAt(url)).toMatchObject({ status: 400, body: expect.any(Buffer) });
+  });
+
+  it("is held back by a reader who does not read", async () => {
+    const { url, written } = await endless();
+    const answer = await askStreamAt(url);
+    await sleep(300);
+    const before = written.bytes;
+    await sleep(300);
+    expect(written.bytes).toBe(before);
+    expect(before).toBeLessThan(32 * mebibyte.length);
+    if ("stream" in answer) answer.stream.destroy();
+  });
+
+  it("is hung up on by a reader who leaves, and by a signal", async () => {
+    for (const leave of ["reader", "signal"]) {
+      const { url, written } = await endless();
+      const leaving = new AbortController();
+      const answer = await askStreamAt(url, { signal: leaving.signal });
+      if (!("stream" in answer)) throw new Error("it is no stream");
+      const reading = (async () => {
+        for await (const chunk of answer.stream) if (leave === "reader" && chunk) return "read";
+        return "ended";
+      })();
+      if (leave === "signal") leaving.abort();
+      const ended = leave === "reader" ? await reading : await failureOf(reading);
+      expect(ended).toBe(leave === "reader" ? "read" : "aborted, sent");
+      await expect.poll(() => written.closed).toBe(true);
+    }
+  });
+
+  it("fails where it breaks, falls silent or is too long; whoever reads it hears so, however late", async () => {
+    const cut = await recorder((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write("one");
+      setTimeout(() => response.destroy(), 30);
+    });
+    const silent = await recorder((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write("one");
+    });
+    const long = await endless();
+    for (const [url, limits, failure] of [
+      [cut.url, {}, "broken, sent"],
+      [silent.url, { idleMs: 50 }, "idle_timeout, sent"],
+      [long.url, { bytesMax: 100_000 }, "too_large, sent"],
+    ] as const) {
+      const answer = await askStreamAt(url, limits);
+      if (!("stream" in answer)) throw new Error("it is no stream");
+      await sleep(100);
+      expect(await failureOf(answer.stream.toArray())).toBe(failure);
+    }
   });
 });
