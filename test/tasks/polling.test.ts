@@ -158,14 +158,13 @@ describe("a result that comes too late", () => {
       });
       const { id } = await bench.create(clip);
       await eventually(() => vendor.calls("GET")[0], "a poll under way");
-      if (status === "canceled") expect((await cancel(id)).status).toBe(200);
-      else {
-        // Its holder is taken for dead, and its time is over.
+      // Canceled by its caller; or its holder is taken for dead, and its time is over.
+      if (status === "canceled") await cancel(id);
+      else
         await bench.database.query(
           "update tasks set expires_at = now(), due_at = now(), lease_until = now() where id = $1",
           [id],
         );
-      }
       const ended = await bench.until(id, status);
       release();
       vendor.plan("GET", vendor.done);

@@ -1,0 +1,80 @@
+// How many tasks may be in flight. Spec: "Errors" 2 (503); decisions.md "queue limits"; TASK-15, LIM-18.
+import { afterEach, describe, expect, it } from "vitest";
+import { startBench, type Bench } from "../task-http/support.ts";
+import {
+  clipModel,
+  configurationOf,
+  oneKey,
+  says,
+  startArkVendor,
+  type ArkVendor,
+} from "./support.ts";
+
+const clip = { model: "acme/clip", prompt: "A boat", duration: 1 };
+let vendor: ArkVendor;
+let bench: Bench;
+afterEach(async () => {
+  await bench?.close();
+  await vendor?.close();
+});
+
+async function start(limits: string): Promise<void> {
+  vendor = await startArkVendor();
+  vendor.plan("GET", says.running);
+  bench = await startBench({
+    config: configurationOf([oneKey("ark", vendor)], [clipModel("acme/clip", ["ark"])]) + limits,
+    tasks: { timing: { firstPollMs: 20, sweepMs: 50 } },
+  });
+  await bench.credit("100000");
+  const [other] = await bench.database.query<{ id: string }>(
+    "select id from workspaces where id <> $1",
+    [bench.workspaceId],
+  );
+  await bench.ledger.credit({
+    workspaceId: other!.id,
+    amountNano: 100_000_000_000_000n,
+    reference: "more",
+  });
+}
+
+const post = async (key = bench.key) => {
+  const answer = await bench.send("POST", "/v1/tasks", { body: clip, key });
+  const { error, id } = (await answer.json()) as { id?: string; error?: { code: string } };
+  return { status: answer.status, code: error?.code, id, after: answer.headers.get("retry-after") };
+};
+const full = { status: 503, code: "queue_full", id: undefined, after: "10" };
+
+describe("the queue", () => {
+  it("TASK-15 LIM-18: a workspace's limit refuses with 503 and when to come again, until a task has ended", async () => {
+    await start("limits: { queue: { global: 10, per_workspace: 2 } }\n");
+    const before = await bench.available();
+    const { id } = await post();
+    expect((await post()).status).toBe(200);
+    const held = before - (await bench.available());
+    expect(await post()).toEqual(full);
+    expect(before - (await bench.available())).toBe(held);
+    // Others are not concerned.
+    expect((await post(bench.otherKey)).status).toBe(200);
+    await bench.until(id!, "running");
+    expect(await post()).toEqual(full);
+    expect((await bench.send("POST", `/v1/tasks/${id}/cancel`)).status).toBe(200);
+    expect((await post()).status).toBe(200);
+  });
+
+  it("LIM-18: the limit of all workspaces together", async () => {
+    await start("limits: { queue: { global: 3, per_workspace: 2 } }\n");
+    const statuses = [];
+    for (const key of [bench.key, bench.otherKey, bench.key, bench.otherKey])
+      statuses.push((await post(key)).status);
+    expect(statuses).toEqual([200, 200, 200, 503]);
+    expect(vendor.calls("POST").length).toBeLessThanOrEqual(3);
+  });
+
+  it("LIM-18: 100 of a workspace where nothing is configured", async () => {
+    await start("");
+    const answers = await Promise.all(Array.from({ length: 120 }, () => post()));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
+    expect(answers.filter(({ status }) => status === 503)).toHaveLength(20);
+    expect((await post(bench.otherKey)).status).toBe(200);
+  });
+});
