@@ -110,9 +110,12 @@ const schemas = {
   ]),
 };
 
+/** The version of the interface of these two paths, which their descriptions carry (VER-02). */
+const interfaceVersion = "1.0.0";
+
 const about = (what: string): string =>
   [
-    what,
+    `${what} Interface version ${interfaceVersion}.`,
     "Without `model` it is the model of the family `image-a`. Which values the fields take depends on the model: `GET /v1/models` tells its exact domains. The pictures always come as base64.",
     "At most what the call can cost is reserved at first; charged is what was used, and nothing unless there is a picture. A provider that may have begun is never asked again: such a call fails with `x-should-retry: false`.",
     "A client that leaves a stream pays for the input and the previews it had been sent; one that leaves before anything came pays nothing.",
