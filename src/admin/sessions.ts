@@ -90,7 +90,11 @@ function baseOptions(options: SessionsOptions) {
       modelName: "auth_accounts",
       fields: accountFields,
       // Whoever the operator's identity provider vouches for is the user of that e-mail address.
-      accountLinking: { enabled: true, trustedProviders: [oidcProvider] },
+      accountLinking: {
+        enabled: true,
+        trustedProviders: [oidcProvider],
+        requireLocalEmailVerified: false,
+      },
     },
     emailAndPassword: {
       enabled: true,
@@ -103,6 +107,9 @@ function baseOptions(options: SessionsOptions) {
         verify: ({ hash, password }: { hash: string; password: string }) =>
           verifyPassword(password, hash),
       },
+    },
+    databaseHooks: {
+      account: { create: { after: (account) => takeOver(options.database, account) } },
     },
     // Ours counts accounts too, and on all nodes (throttle.ts).
     rateLimit: { enabled: false },
@@ -118,6 +125,28 @@ function baseOptions(options: SessionsOptions) {
       },
     },
   } satisfies BetterAuthOptions;
+}
+
+/**
+ * The identity provider has vouched for a user for the first time. Until then the address was somebody's claim, and the
+ * password may be known to whoever added the user: it ends, with the sessions and tokens that came of it.
+ */
+async function takeOver(
+  database: Database,
+  account: { readonly providerId: string; readonly userId: string },
+): Promise<void> {
+  if (account.providerId !== oidcProvider) return;
+  await database.query(
+    `with proven as (
+       update users set email_verified = true where id = $1 and not email_verified returning id
+     ), passwords as (
+       delete from auth_accounts where provider_id = 'credential' and user_id in (select id from proven)
+     ), sessions as (
+       delete from auth_sessions where user_id in (select id from proven)
+     )
+     update admin_tokens set revoked_at = now() where revoked_at is null and user_id in (select id from proven)`,
+    [account.userId],
+  );
 }
 
 const logTo = (log: Pick<Log, "warn">) => (level: string, message: string) =>

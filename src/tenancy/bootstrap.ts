@@ -53,6 +53,7 @@ export async function bootstrap(
       name: "Administrator",
       role: "admin",
       password,
+      emailVerified: true,
     });
     await addMember(within, { workspaceId: workspace.id, userId: user.id, role: "admin" });
     const { record, key } = await createKey(within, {

@@ -33,6 +33,8 @@ export interface UserInput {
   readonly role: UserRole;
   /** Absent for users who log in elsewhere (OIDC). */
   readonly password?: string | undefined;
+  /** The address is known to be theirs; otherwise their first sign-in with an identity provider ends the password. */
+  readonly emailVerified?: boolean | undefined;
 }
 
 /** Absent: unchanged. */
@@ -73,14 +75,23 @@ export async function createUser(context: RowContext, input: UserInput): Promise
   const hash = input.password === undefined ? null : await hashPassword(input.password);
   const [row] = await context.database.query<UserRow>(
     `with made as (
-       insert into users (id, email, name, role, created_at, updated_at)
-       values ($1, $2, $3, $5, $6, $6) on conflict (email) do nothing returning ${columns}
+       insert into users (id, email, name, role, created_at, updated_at, email_verified)
+       values ($1, $2, $3, $5, $6, $6, $8) on conflict (email) do nothing returning ${columns}
      ), account as (
        insert into auth_accounts (id, user_id, provider_id, account_id, password, created_at, updated_at)
        select $7, id, 'credential', id, $4::text, created_at, created_at from made where $4::text is not null
      )
      select ${columns} from made`,
-    [newId("user", nowMs), email, name, hash, input.role, new Date(nowMs), newId("account", nowMs)],
+    [
+      newId("user", nowMs),
+      email,
+      name,
+      hash,
+      input.role,
+      new Date(nowMs),
+      newId("account", nowMs),
+      input.emailVerified ?? false,
+    ],
   );
   if (row === undefined) {
     throw new GatewayError("conflict", "A user with this e-mail address exists already.", {

@@ -6,10 +6,11 @@ import { isObject, type WireObject } from "../../base/json.ts";
 
 type Breach = ReturnType<ReturnType<typeof Compile>["Errors"]>[number];
 
-/** A check made once, for a schema that is checked often. @throws GatewayError, from what it returns */
+/** A check, compiled at its first use: a start must not wait for forty of them. @throws GatewayError, from what it returns */
 export function checker(schema: TSchema): (value: unknown) => void {
-  const compiled = Compile(schema);
+  let compiled: ReturnType<typeof Compile> | undefined;
   return (value) => {
+    compiled ??= Compile(schema);
     if (compiled.Check(value)) return;
     const breaches = compiled.Errors(value);
     throw errorOf(breaches.findLast(tells) ?? breaches[0]!, value);
