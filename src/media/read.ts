@@ -4,6 +4,7 @@
  */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";
+import { shortText } from "../base/text.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 import { checkFiles } from "./files.ts";
 import { families } from "./families/index.ts";
@@ -23,8 +24,7 @@ import type { MediaForm, MediaInput, MediaRequest } from "./types.ts";
 /** More than any real call has; what is beyond is told in one sentence. */
 const unknownNotesMax = 50;
 const nameCharactersMax = 200;
-/** A caller's name for a field, cut so that no character is cut in two: the database refuses halves. */
-const shortName = (name: string): string => name.slice(0, nameCharactersMax).toWellFormed();
+const shortName = (name: string): string => shortText(name, nameCharactersMax);
 
 /**
  * What a call asks for, with what was changed on the way, in the order in which the caller wrote it.

@@ -15,8 +15,8 @@ export function mediaBound(request: MediaRequest): MediaUsage {
 }
 
 /**
- * What was produced. The vendor's own count wins, and a 0 it told is 0 (T61); where it told nothing, what was asked for
- * stands in. Video tokens nobody told are billed as reserved.
+ * What was produced. The vendor's own count wins, and a 0 it told is 0 (T61); where it told nothing, or what cannot be,
+ * what was asked for stands in. Video tokens nobody told are billed as reserved.
  */
 export function mediaUsage(
   request: MediaRequest,
@@ -31,9 +31,12 @@ export function mediaUsage(
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isFinite(value) && value >= 0;
 
-/** The first of two numbers that is a count. */
-const countOf = (told: number | undefined, otherwise: number): number =>
-  isCount(told) ? told : otherwise;
+/** A vendor that tells more than so many times of what was asked for is mistaken: nobody is charged for that. */
+const mistakenFactor = 10;
+
+/** What the vendor told, where that can be; else the most that was asked for. */
+const countOf = (told: number | undefined, most: number): number =>
+  isCount(told) && told <= mistakenFactor * most ? told : most;
 
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
@@ -87,18 +90,27 @@ const toldNames = [
   "outputImageTokens",
 ] as const satisfies readonly (keyof ImageTokens & keyof ToldUsage)[];
 
-function toldImageTokens(told: ToldUsage): ImageTokens | undefined {
+function toldImageTokens(told: ToldUsage, most: ImageTokens): ImageTokens | undefined {
   if (!toldNames.some((name) => isCount(told[name]))) return undefined;
-  const counts = toldNames.map((name) => [name, Math.ceil(countOf(told[name], 0))]);
-  return Object.fromEntries(counts);
+  const count = (value: number | undefined) => Math.ceil(isCount(value) ? value : 0);
+  const counts = {
+    inputTextTokens: count(told.inputTextTokens),
+    inputImageTokens: count(told.inputImageTokens),
+    outputTextTokens: count(told.outputTextTokens),
+    outputImageTokens: count(told.outputImageTokens),
+  };
+  return sumOf(counts) > mistakenFactor * sumOf(most) ? undefined : counts;
 }
+
+const sumOf = (tokens: ImageTokens): number =>
+  toldNames.reduce((sum, name) => sum + tokens[name], 0);
 
 /** `told` undefined: as much as there can be. A vendor that told one count told all it has; the others are 0. */
 function imageUsage(request: ImageRequest, told: ToldUsage | undefined, count: number): MediaUsage {
   const basis = families[request.family].usage;
   if (basis.unit === "image_tokens") {
     const most = imageTokens(request, count, basis.autoSizes);
-    const tokens = told ? (toldImageTokens(told) ?? untoldImageTokens(most)) : most;
+    const tokens = told ? (toldImageTokens(told, most) ?? untoldImageTokens(most)) : most;
     return { unit: "image_tokens", ...tokens };
   }
   return {

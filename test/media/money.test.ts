@@ -103,7 +103,7 @@ describe("videos by the token", () => {
   });
 
   it("cost the tokens the vendor told", () => {
-    expect(chargeOf(ask({}), { videoTokens: 1_000_000 })).toBe(usd("7"));
+    expect(chargeOf(ask({}), { videoTokens: 500_000 })).toBe(usd("3.5"));
     expect(chargeOf(ask({}), { videoTokens: 1 })).toBe(usd("0.000007"));
     expect(chargeOf(ask({}), { videoTokens: 0 })).toBe(0n);
     expect(chargeOf(ask({}), {})).toBe(boundOf(ask({})));
@@ -214,6 +214,13 @@ describe("images by the token", () => {
     const previews = mediaBound(requestOf("image-b", { ...stream, partial_images: 3 }, more));
     const none = mediaBound(requestOf("image-b", stream, more)) as typeof counts;
     expect(previews).toMatchObject({ outputImageTokens: none.outputImageTokens + 300 });
+  });
+
+  it("a count that no call can have was not told", () => {
+    const request = requestOf("image-a", { prompt });
+    const untold = chargeOf(request, {});
+    expect(chargeOf(request, { outputImageTokens: 1e30 })).toBe(untold);
+    expect(chargeOf(request, { inputTextTokens: 1e9, outputImageTokens: 10 })).toBe(untold);
   });
 
   it("T61: what the vendor told wins; what it left out beside it, and a told 0, are 0", () => {

@@ -3,6 +3,7 @@
  * The vendor's words about our own account, key or quota stay with us; those about the request reach the caller.
  * design.md section 7; the statuses are read by the one table in ../outcome.ts.
  */
+import { shortText } from "../../base/text.ts";
 import { outcomeOfStatus, type RefusedCredential } from "../outcome.ts";
 import { retryAfterMsOf } from "../retry-after.ts";
 import type { MediaAnswer } from "./ask.ts";
@@ -103,7 +104,7 @@ const unmade = "The provider failed to make the result.";
 /** A job that ended without a result, from the vendor's own code and message, in words fit for the caller. */
 export function failedJob(code: string | undefined, message: string | undefined): MediaState {
   const known = code ?? "";
-  const told = message?.slice(0, messageMax);
+  const told = message && shortText(message, messageMax);
   if (aboutUs(known, told ?? ""))
     return { state: "failed", code: "upstream_error", message: unmade };
   if (contentPolicy.test(known)) return blockedJob(told);

@@ -1,6 +1,7 @@
 /** What the media dialects share: headers, paths, and reading JSON that may be anything at all without ever throwing. */
 import { isObject, parseJsonObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
+import { shortText, storableText } from "../../base/text.ts";
 import type { Provider } from "../../catalog/index.ts";
 import type { ImageRequest, VideoRequest } from "../../media/index.ts";
 import type { MediaAsk, MediaBody, MediaRefusal } from "./types.ts";
@@ -17,28 +18,35 @@ export function readObject(body: Buffer): WireObject | undefined {
 /** A member that is an object; an empty one otherwise. */
 export const objectIn = (value: unknown): WireObject => (isObject(value) ? value : {});
 
-/** A string that is not empty, or undefined. */
+/** A string that is not empty, as the database can keep it, or undefined. */
 export const textIn = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
+  typeof value === "string" ? storableText(value) || undefined : undefined;
+
+const shortIn = (value: unknown, lengthMax: number): string | undefined => {
+  const text = textIn(value);
+  return text && shortText(text, lengthMax);
+};
 
 /** A finite number from 0 up, or undefined. */
 export const countIn = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 
 const vendorTextMax = 2000;
+const nameMax = 200;
 
 /** Reads an error body in the three shapes vendors have: `{error:{...}}`, `{code, error: "..."}`, `{code, message}`. */
 export function readRefusal(status: number, body: Buffer): MediaRefusal {
   const wire = readObject(body) ?? {};
   const error = isObject(wire["error"]) ? wire["error"] : wire;
   const code = error["code"] ?? error["type"];
-  const message = textIn(error["message"]) ?? textIn(error["error"]);
+  const message =
+    shortIn(error["message"], vendorTextMax) ?? shortIn(error["error"], vendorTextMax);
   return {
     state: "refused",
     status,
-    code: typeof code === "number" ? String(code) : textIn(code)?.slice(0, 200),
-    message: message?.slice(0, vendorTextMax) ?? `the provider answered ${status}`,
-    param: textIn(error["param"])?.slice(0, 200),
+    code: typeof code === "number" ? String(code) : shortIn(code, nameMax),
+    message: message ?? `the provider answered ${status}`,
+    param: shortIn(error["param"], nameMax),
   };
 }
 

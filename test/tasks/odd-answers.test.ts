@@ -1,0 +1,103 @@
+// Vendors whose answers hold what no database keeps and what no job can have produced: the task ends all the same, soon, and is
+// charged what can be true. Design section 6.
+import type { ServerResponse } from "node:http";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { booksOf, type Books } from "../money/support.ts";
+import { startBench, type Bench } from "../task-http/support.ts";
+import {
+  clipModel,
+  configurationOf,
+  oneKey,
+  says,
+  startArkVendor,
+  type ArkVendor,
+} from "./support.ts";
+
+let vendor: ArkVendor;
+let bench: Bench;
+let books: Books;
+const clip = { model: "acme/clip", prompt: "A boat", duration: 2 };
+beforeAll(async () => {
+  vendor = await startArkVendor();
+  bench = await startBench({
+    config: configurationOf([oneKey("ark", vendor)], [clipModel("acme/clip", ["ark"])]),
+    tasks: { timing: { firstPollMs: 20, sweepMs: 50, questionMs: 500 } },
+  });
+  await bench.credit("5000000");
+  books = booksOf(bench.database);
+});
+beforeEach(() => vendor.reset());
+afterAll(async () => {
+  await bench?.close();
+  await vendor?.close();
+});
+
+const json = (text: string) => (response: ServerResponse) =>
+  void response.writeHead(200, { "content-type": "application/json" }).end(text);
+
+describe("text no database keeps", () => {
+  const failed = (message: string) =>
+    json(`{"status":"failed","error":{"code":"InvalidParameter","message":"${message}"}}`);
+
+  it.each([
+    ["U+0000", "bad \\u0000 thing", "bad  thing"],
+    ["half a character", "bad \\ud83d thing", "bad \ufffd thing"],
+    [
+      "a character where it is cut",
+      `${"x".repeat(1999)}\\ud83d\\ude00`,
+      `${"x".repeat(1999)}\ufffd`,
+    ],
+  ])(
+    "%s in the reason of a failed job ends its task, with the rest of the reason",
+    async (_what, message, shown) => {
+      vendor.plan("GET", failed(message));
+      const { id } = await bench.create(clip);
+      const task = await bench.until(id, "failed");
+      expect(task.error).toEqual({ code: "invalid_argument", message: shown });
+    },
+  );
+
+  it("in a refusal fails the task with the refusal, not as one whose fate is unknown", async () => {
+    vendor.plan("POST", (response) => {
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end('{"error":{"code":"Bad\\u0000","message":"no \\u0000 \\udc00 boats"}}');
+    });
+    const { id } = await bench.create(clip);
+    const task = await bench.until(id, "failed");
+    expect(task.error).toEqual({ code: "invalid_argument", message: "no  \ufffd boats" });
+  });
+
+  it("in the id of a job does not hold up the runner", async () => {
+    vendor.plan("POST", json('{"id":"job-\\u0000"}'));
+    const { id } = await bench.create(clip);
+    expect((await bench.until(id, "succeeded", "failed")).status).toBe("succeeded");
+  });
+});
+
+describe("usage no job can have", () => {
+  it.each(["1e30", "1e15", "90000000000", '"1000"', "-5", "null"])(
+    "%s tokens told: charged as reserved, and the books add up",
+    async (told) => {
+      const done = (tokens: string) =>
+        json(
+          `{"status":"succeeded","content":{"video_url":"${vendor.url}/made.mp4"},"usage":{"completion_tokens":${tokens}}}`,
+        );
+      vendor.plan("GET", done(told));
+      const { id } = await bench.create(clip);
+      const task = await bench.until(id, "succeeded", "failed");
+      const [row] = await bench.database.query<{ reserved_nano: bigint; cost_nano: bigint }>(
+        "select reserved_nano, cost_nano from tasks where id = $1",
+        [id],
+      );
+      expect(task.status).toBe("succeeded");
+      expect(row!.cost_nano).toBe(row!.reserved_nano);
+      await books.expectClean();
+    },
+  );
+
+  it("a little more than was reserved is what the vendor made, and is charged", async () => {
+    vendor.plan("GET", says.running, vendor.done);
+    const { id } = await bench.create(clip);
+    expect((await bench.until(id, "succeeded")).cost).toBe("1");
+  });
+});
