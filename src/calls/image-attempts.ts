@@ -209,7 +209,7 @@ export function askAt(
 }
 
 /** An ask that came to no answer. Whoever may have been heard is not asked again. */
-export function failedAsk(failure: AskFailure): AttemptFailure {
+function failedAsk(failure: AskFailure): AttemptFailure {
   const slow = failure.failure.endsWith("_timeout");
   const health = { hurtsHealth: failure.failure !== "aborted", silent: slow };
   const parts = { outcome: failure.failure, told: failure.message, health };

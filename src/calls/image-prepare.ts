@@ -71,6 +71,7 @@ function defaultModel(catalog: Catalog, call: ImageCall): string {
 function outsideDomain(catalog: Catalog, call: ImageCall, error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.code !== "model_not_found") return error;
   const ids = modelsOf(catalog, call).map(({ id }) => id);
+  if (ids.length === 0) return error;
   const message = `model: must be one of ${ids.join(", ")}.`;
   return new GatewayError("invalid_value", message, { param: "model" });
 }

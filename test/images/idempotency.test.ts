@@ -112,6 +112,17 @@ describe("a key whose call is under way, or failed", () => {
     expect(await bench.sentWith(markOf(prompt))).toHaveLength(1);
   });
 
+  it("is free again where the gateway died under the call: its hold is gone, and there is no answer", async () => {
+    const prompt = prompted();
+    await (await bench.generate({ prompt }, keyed("died"))).text();
+    await bench.database.query(
+      "update idempotency_keys set answer = null, call_id = 'req_of_the_dead' where key = 'died'",
+    );
+    const again = await bench.generate({ prompt }, keyed("died"));
+    expect([again.status, replayed(again)]).toEqual([200, null]);
+    expect(replayed(await bench.generate({ prompt }, keyed("died")))).toBe("true");
+  });
+
   it("is free again after a failure and after a refusal", async () => {
     const prompt = prompted({ status: 400, error: "no", times: 1 });
     const call = (n?: number) => bench.generate({ prompt, n }, keyed("fails"));

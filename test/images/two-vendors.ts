@@ -25,6 +25,7 @@ interface Vendors {
 interface VendorOptions {
   /** Of the providers, in YAML's flow style. */
   readonly timeouts?: string;
+  readonly onDisconnect?: "abort" | "drain";
   readonly streaming?: readonly [first: boolean, second: boolean];
   /** More of the configuration. */
   readonly more?: string;
@@ -35,10 +36,11 @@ interface VendorOptions {
 
 export async function startVendors(options: VendorOptions = {}): Promise<Vendors> {
   const { timeouts = "{}", streaming = [true, true], more = "", usd = "100" } = options;
+  const { onDisconnect = "abort" } = options;
   const sandbox = await startSandbox({ host: "127.0.0.1", port: 0 });
   const first = await startRecorder((_request, response) => void response.end());
   const provider = (id: string, url: string, key: string) =>
-    `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}", api_key: ${key}, tier: official, timeouts: ${timeouts} }`;
+    `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}", api_key: ${key}, tier: official, on_disconnect: ${onDisconnect}, timeouts: ${timeouts} }`;
   const offer = (id: string, usdPerMillion: string, streams: boolean) =>
     `      - { provider: ${id}, upstream_model: image-model-b, streaming: ${streams}, price: ${price(usdPerMillion)} }`;
   const bench = await startImages({

@@ -1,0 +1,43 @@
+// A provider that bills on though its caller has left: the answer is read to its end, and charged.
+import { afterEach, expect, it } from "vitest";
+import { json } from "../support/recorder.ts";
+import { formOf, picture } from "./support.ts";
+import { startVendors } from "./two-vendors.ts";
+
+let vendors: Awaited<ReturnType<typeof startVendors>>;
+afterEach(() => vendors.close());
+
+it.each(["false", "true"])(
+  "T62: with on_disconnect drain a client that leaves is charged what was made (stream %s)",
+  async (stream) => {
+    vendors = await startVendors({ onDisconnect: "drain" });
+    const { bench } = vendors;
+    const image = await picture();
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
+    vendors.answer(async (request, response) => {
+      await left;
+      await json({ data: [{ b64_json: image.toString("base64") }], usage })(request, response);
+    });
+    const leaving = new AbortController();
+    const call = fetch(`${bench.url}/v1/images/edits`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${bench.key}` },
+      body: formOf({ model: "acme/edit:first", prompt: "x", stream }, { image }),
+      signal: leaving.signal,
+    });
+    await expect.poll(() => vendors.first.requests.length).toBe(1);
+    leaving.abort();
+    await call.catch(() => undefined);
+    leave();
+    // USD 1 a million tokens.
+    await expect.poll(async () => (await bench.state()).chargedNano).toBe(30_000n);
+    expect(await bench.holds()).toBe(0);
+    const rows = () =>
+      bench.database.query("select status, usage_source from requests where cost_nano = 30000");
+    await expect.poll(rows).toEqual([{ status: "client_closed", usage_source: "upstream" }]);
+    // What was paid for can be had.
+    const tasks = (await (await bench.get("/v1/tasks")).json()) as { data: { status: string }[] };
+    expect(tasks.data.map(({ status }) => status)).toEqual(["succeeded"]);
+  },
+);
