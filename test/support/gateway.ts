@@ -1,5 +1,5 @@
 /** A whole gateway for a test: in this process, on a database of its own, over real sockets. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog, type Log } from "../../src/base/log.ts";
@@ -7,6 +7,7 @@ import { parseUsd } from "../../src/base/money.ts";
 import { startGateway, type Gateway, type GatewayOptions } from "../../src/cli/gateway.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import type { Clock } from "../../src/base/clock.ts";
+import { preparedDataDir } from "./postgres.ts";
 
 export interface GatewayUnderTest extends Gateway {
   /** The key of the very first start. */
@@ -57,9 +58,14 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const config = join(directory, "tollgate.yaml");
   if (options.config !== undefined) writeFileSync(config, options.config);
+  const dataDir = join(directory, "data");
+  const embedded =
+    options.databaseUrl === undefined && options.environment?.["DATABASE_URL"] === undefined;
+  const elsewhere = options.environment?.["TOLLGATE_DATA_DIR"] !== undefined;
+  if (embedded && !elsewhere && !existsSync(dataDir)) await preparedDataDir(dataDir);
   const environment = readEnvironment({
     PORT: "0",
-    TOLLGATE_DATA_DIR: join(directory, "data"),
+    TOLLGATE_DATA_DIR: dataDir,
     TOLLGATE_SANDBOX: options.sandbox ?? (options.config === undefined ? "on" : "off"),
     ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: config }),
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
