@@ -13,6 +13,7 @@ import { errorsPage } from "./docs-errors.ts";
 import { mediaPage } from "./docs-media.ts";
 import { protocolsPage } from "./docs-protocols.ts";
 import { sandboxPage } from "./docs-sandbox.ts";
+import { tasksPage } from "./docs-tasks.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -23,6 +24,7 @@ const pages: Record<string, () => string> = {
   "docs/media.md": mediaPage,
   "docs/protocols.md": protocolsPage,
   "docs/sandbox.md": sandboxPage,
+  "docs/tasks.md": tasksPage,
   "docs/cli.md": commandLinePage,
   "docs/openapi.json": () => `${JSON.stringify(openapiDocument(), null, 2)}\n`,
 };

@@ -1,0 +1,259 @@
+/** docs/tasks.md: what a task goes through, from the table of states, the points of a task's life and the renderings in src/tasks. */
+import { mediaEndpoints } from "../src/catalog/index.ts";
+import { families } from "../src/media/index.ts";
+import { taskStates, type TaskStatus } from "../src/tasks/states.ts";
+import { defaultTiming, type TaskPoint } from "../src/tasks/engine.ts";
+import { keyLifetimeMs } from "../src/tasks/idempotency.ts";
+import { renderArk, renderDashscope, renderNative } from "../src/tasks/renderings/index.ts";
+import type { Task } from "../src/tasks/types.ts";
+
+const code = (text: string) => `\`${text}\``;
+const hourMs = 3_600_000;
+const states = Object.keys(taskStates) as TaskStatus[];
+
+const introduction = `# Tasks
+
+<!-- Generated from src/tasks by \`npm run docs\`; test/tasks/docs.test.ts runs the commands as they stand. -->
+
+Videos, and images of the task models, take seconds to minutes. Such a call is a task: it is answered at once with an id,
+worked on whatever happens to the connection or the gateway, and read, waited for or called back about until it has
+ended. What a call may say: [media](media.md). What it costs: [ledger](ledger.md).
+
+\`\`\`mermaid
+sequenceDiagram
+  participant C as caller
+  participant G as gateway
+  participant D as database
+  participant V as vendor
+  C->>G: POST /v1/tasks
+  G->>D: key, hold and task, in one transaction
+  G-->>C: the task, queued
+  G->>D: the intent to ask
+  G->>V: the job
+  V-->>G: its id of the job
+  G->>D: running, with that id
+  loop until the vendor tells the end
+    G->>V: how does it stand?
+    V-->>G: at work
+  end
+  V-->>G: done, at an address of the vendor
+  G->>V: the file, streamed
+  G->>G: into the file store
+  G->>D: succeeded, charge, callback, in one transaction
+  G-->>C: webhook_url, and whoever waits
+  C->>G: GET /v1/tasks/{id}
+  G-->>C: the task, with the address of the file here
+\`\`\`
+
+## Try it
+
+\`\`\`sh
+curl http://localhost:8080/v1/tasks \\
+  -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
+  -d '{"model": "sandbox/video-model-v1", "prompt": "A boat on a lake", "duration": 2}'
+\`\`\`
+
+answers 200 (image tasks 202) with the task. With its id in \`$TASK\`, read it until \`status\` is one of the last four
+below; every 15 seconds for videos and every 3 for images is often enough, and \`Retry-After\` says so:
+
+\`\`\`sh
+curl http://localhost:8080/v1/tasks/$TASK -H "Authorization: Bearer $KEY"
+\`\`\`
+
+**Wait in place** instead of polling: \`Prefer: wait=60\` holds the answer until the task has ended, at most so many seconds, at
+most 60. A wait that runs out answers with the task as it is. A caller who leaves cancels nothing.
+
+\`\`\`sh
+curl http://localhost:8080/v1/tasks \\
+  -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Prefer: wait=60" \\
+  -d '{"model": "sandbox/task-image-model-1", "prompt": "A boat on a lake"}'
+\`\`\`
+
+**Be called back** instead of either: \`"webhook_url": "https://..."\` in the body is posted to once the task has ended
+([callbacks](callbacks.md)).
+
+**List** what there is, newest first; \`status\`, \`model\`, \`limit\` (1 to 100) and \`after\` (an id) narrow it:
+
+\`\`\`sh
+curl "http://localhost:8080/v1/tasks?status=succeeded&limit=5" -H "Authorization: Bearer $KEY"
+\`\`\`
+
+Pictures are sent to image tasks as files (\`multipart/form-data\`, \`image\` or \`image[]\`), to video tasks as addresses
+(\`"image": {"url": "https://..."}\`, or a data URL).
+`;
+
+function stateSection(): string {
+  const edges = states.flatMap((from) => taskStates[from].next.map((to) => `  ${from} --> ${to}`));
+  const rows = states.map((status) => {
+    const { meaning, ledger, leftBy } = taskStates[status];
+    return `| ${code(status)} | ${meaning} | ${ledger} | ${leftBy} |`;
+  });
+  return `## States
+
+\`\`\`mermaid
+stateDiagram-v2
+  [*] --> queued
+${edges.join("\n")}
+\`\`\`
+
+| \`status\` | | money | left by |
+| --- | --- | --- | --- |
+${rows.join("\n")}
+
+The last four never change. A task is charged in the transaction in which it succeeds, by what was produced (a video of 6
+seconds where 8 were asked for costs 6), and in no other state: \`cost\` is what was charged. Reading bills nothing.
+`;
+}
+
+/** A task as far as the shapes look at it. */
+function taskIn(status: TaskStatus): Task {
+  const time = new Date(0);
+  const task: Partial<Task> = {
+    id: "task_1",
+    kind: "video",
+    family: "video-v1",
+    status,
+    usage: null,
+    error: null,
+    artifacts: [{ name: "a.mp4", mediaType: "video/mp4", bytes: 1 }],
+    notes: [],
+    createdAt: time,
+    updatedAt: time,
+    request: { kind: "video", durationSeconds: 8 } as Task["request"],
+  };
+  return task as Task;
+}
+
+function shapeSection(): string {
+  const url = (name: string) => name;
+  const rows = states.map((status) => {
+    const task = taskIn(status);
+    const words = [
+      renderNative(task, url).status,
+      renderDashscope(task, url, "r").output.task_status,
+      renderArk(task, url).status,
+    ];
+    return `| ${[status, ...words].map(code).join(" | ")} |`;
+  });
+  return `## One task, four shapes
+
+The same id reads the same task on each path, so that a vendor's own client can wait for it ([clients](clients.md)).
+Videos are on all four; image tasks are not on \`/v1/videos\` and \`/api/v3\`.
+
+| \`/v1/tasks/{id}\` | \`/v1/videos/{id}\` | \`/api/v1/tasks/{id}\` | \`/api/v3/contents/generations/tasks/{id}\` |
+| --- | --- | --- | --- |
+${rows.join("\n")}
+
+\`POST /v1/videos/generations\` and \`POST /api/v3/contents/generations/tasks\` create tasks in their vendors' words, too. All
+reads answer 200 in every state; a task of another workspace is answered like one that does not exist.
+`;
+}
+
+function deadlineSection(): string {
+  const inTasks = (endpoints: readonly string[]) =>
+    endpoints.includes("tasks") || endpoints.includes("videos_generations");
+  const rows = Object.values(families)
+    .filter(({ name }) => inTasks(mediaEndpoints[name]))
+    .map(({ name, expirySeconds, fields }) => {
+      const own = fields.expiresAfterSeconds;
+      const range = own?.domain.type === "integer" ? own.domain : undefined;
+      const said = own && range ? `${code(own.name)}, ${range.min} to ${range.max} seconds` : "";
+      return `| ${code(name)} | ${expirySeconds / 3600} hours | ${said} |`;
+    });
+  return `## Deadlines
+
+| family | expires after | unless the call says |
+| --- | --- | --- |
+${rows.join("\n")}
+
+A task that has not ended by then is \`expired\` and costs nothing, whatever its vendor still makes. So is one whose vendor
+does not know it any more: after ${defaultTiming.missesMin} polls in a row and ${defaultTiming.missingMs / 60_000} minutes in which it did not. A poll that fails is no
+answer, and ends nothing. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
+
+At most 1000 tasks and image calls may be in flight, and 100 of one workspace (\`limits.queue\`); above that the answer is
+503 \`queue_full\` with \`Retry-After\`.
+`;
+}
+
+const idempotency = `## Sending it again
+
+A submission whose answer was lost should be repeated with the same \`Idempotency-Key\` (1 to 255 printable characters; a
+UUID will do). It makes one task, one hold and one job at one vendor, however often and to whichever gateway it is sent:
+
+| the second request | is answered |
+| --- | --- |
+| with the same body, after the first | 200, the task as it is now, \`Idempotent-Replayed: true\` |
+| while the first is being accepted | 409 \`idempotency_in_progress\`, \`Retry-After: 1\` |
+| with another body, or at another path | 422 \`idempotency_key_reuse\` |
+| after the first was refused (400, 402, 503, ...) | as if it were the first |
+
+\`\`\`sh
+curl http://localhost:8080/v1/tasks \\
+  -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Idempotency-Key: order-17" \\
+  -d '{"model": "sandbox/video-model-v1", "prompt": "A boat on a lake", "duration": 2}'
+\`\`\`
+
+Keys are those of a workspace, and stand for their task for ${keyLifetimeMs / hourMs} hours. The order of members in a JSON body does not
+matter; files count by their content.
+
+## Canceling
+
+\`\`\`sh
+curl -X POST http://localhost:8080/v1/tasks/$TASK/cancel -H "Authorization: Bearer $KEY"
+\`\`\`
+
+A queued task is canceled at once. A running one only when its vendor confirms that it stops, else the answer is 409
+\`task_not_cancelable\` and the task goes on; so it is in the moment in which a vendor is being asked. xAI cannot cancel, Ark and DashScope can while the job waits. A canceled task
+costs nothing, and a result that comes too late changes nothing. Also \`DELETE /v1/tasks/{id}\`, and each vendor's own way on
+its own path.
+`;
+
+const afterCrash: Readonly<Record<TaskPoint, string>> = {
+  "submit.begin": "Nothing was kept. Send it again.",
+  "submit.accepted": "The transaction is rolled back: nothing was kept. Send it again.",
+  "submit.committed": "The task is there, and starts. With the same key, sending again finds it.",
+  "ask.claimed": "It is asked for.",
+  "ask.intended":
+    "It may have been asked for: not again. `failed`, `submission_uncertain`, unbilled.",
+  "ask.answered":
+    "A vendor may have it, under an id nobody knows: not again. `failed`, `submission_uncertain`, unbilled.",
+  "ask.noted": "The vendor is asked how it stands, under the id that was noted.",
+  "poll.begin": "The vendor is asked again.",
+  "poll.answered": "The vendor is asked again.",
+  "collect.begin": "The vendor is asked again, and the result fetched.",
+  "collect.stored": "The same; what was stored before is swept away.",
+  "end.begin": "The same.",
+  "end.written": "The transaction is rolled back: the same.",
+  "end.committed": "It has ended and was charged. Its callback is sent.",
+  "callback.claimed": "Its callback is sent, once the claim of the dead process runs out.",
+  "callback.sent": "Its callback is sent again, with the same event id.",
+  "callback.noted": "Nothing is left to do.",
+};
+
+function crashSection(): string {
+  const rows = Object.entries(afterCrash).map(([point, text]) => `| ${code(point)} | ${text} |`);
+  return `## What a crash does
+
+A task is a row that says what its next step is and when. Any number of gateways on one database take such steps; each
+holds a task with a lease while it does, and what a dead one held is taken over when the lease runs out, after
+${defaultTiming.leaseMs / 1000} seconds. Before a vendor is asked to begin, the intent is written down, so that an outcome nobody
+knows is known to be unknown, and no vendor is asked twice for one task.
+
+A test stops a real process with \`kill -9\` at each of these points, on both kinds of database (\`test/faults/task-kill.test.ts\`):
+
+| killed at | and then |
+| --- | --- |
+${rows.join("\n")}
+`;
+}
+
+/** The whole page. */
+export const tasksPage = (): string =>
+  [
+    introduction,
+    stateSection(),
+    shapeSection(),
+    deadlineSection(),
+    idempotency,
+    crashSection(),
+  ].join("\n");
