@@ -164,6 +164,7 @@ async function build(
   const finished = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
+    if (record.costNano > 0n) media.charged(record.workspaceId, record.keyId);
   };
   const shared = {
     catalog: () => catalog.current(),

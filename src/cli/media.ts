@@ -8,6 +8,7 @@ import {
   createSender,
   createTasks,
   renderUnified,
+  startSpendAlerts,
   type TaskPoint,
   type Tasks,
   type TaskTiming,
@@ -21,6 +22,8 @@ import type { Environment } from "./environment.ts";
 export interface TaskTestOptions {
   readonly timing?: Partial<TaskTiming>;
   readonly at?: (point: TaskPoint) => void | Promise<void>;
+  /** How often spend caps are looked at. */
+  readonly alertEveryMs?: number;
   /** How long the claim of a process that died keeps others from its callbacks. */
   readonly callbackLeaseMs?: number;
 }
@@ -47,6 +50,8 @@ export interface Media {
   fileUrl(name: string): string;
   /** A callback was put into the outbox. */
   callbackDue(): void;
+  /** A call of this key was charged. */
+  charged(workspaceId: string, keyId: string): void;
   close(): Promise<void>;
 }
 
@@ -69,6 +74,13 @@ export function openMedia(options: MediaOptions): Media {
     at: options.tasks?.at,
     leaseMs: options.tasks?.callbackLeaseMs,
   });
+  const alerts = startSpendAlerts({
+    database,
+    clock,
+    log,
+    callbackDue: () => deliverer.wake(),
+    everyMs: options.tasks?.alertEveryMs,
+  });
   const retentionMs = settings.storage.retentionDays * dayMs;
   const tasks = createTasks({
     database,
@@ -81,7 +93,11 @@ export function openMedia(options: MediaOptions): Media {
     allowPrivateAddresses: environment.allowPrivateAddresses,
     queue: settings.limits.queue,
     retentionMs,
-    logged: (row) => options.requestLog.add(row),
+    logged: (row) => {
+      options.requestLog.add(row);
+      if (row.keyId !== undefined && row.costNano !== 0n)
+        alerts.charged(row.workspaceId, row.keyId);
+    },
     callbackDue: () => deliverer.wake(),
     timing: options.tasks?.timing,
     at: options.tasks?.at,
@@ -91,8 +107,10 @@ export function openMedia(options: MediaOptions): Media {
     tasks,
     fileUrl,
     callbackDue: () => deliverer.wake(),
+    charged: (workspaceId, keyId) => alerts.charged(workspaceId, keyId),
     async close() {
       await tasks.close();
+      await alerts.close();
       await deliverer.close();
     },
   };

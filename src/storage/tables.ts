@@ -41,6 +41,7 @@ export interface WorkspacesTable extends Stamps, CapColumns {
   signing_version: WithDefault<number>;
   signing_enabled: WithDefault<boolean>;
   signing_rotated_at: Optional<Date>;
+  alert_webhook_url: Optional<string>;
 }
 
 export interface UsersTable extends Stamps {

@@ -33,6 +33,7 @@ export {
   readDeliveries,
   redeliver,
   sendTest,
+  startSpendAlerts,
   type Deliverer,
   type Delivery,
 } from "./webhooks/index.ts";

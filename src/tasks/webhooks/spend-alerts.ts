@@ -1,0 +1,198 @@
+/**
+ * Alerts at 50, 80 and 100 % of a spend cap: a log event, and a signed callback where the workspace has an address for them.
+ * Off the path of calls: who was charged is noted in memory, and looked at a moment later. Whatever happens, one alert goes
+ * out for a cap, period and threshold: the process that adds its row tells of it. docs/callbacks.md "Spend caps".
+ */
+import type { Clock } from "../../base/clock.ts";
+import { newId } from "../../base/ids.ts";
+import { formatUsd } from "../../base/money.ts";
+import { resetsAt, type Layer, type Window } from "../../ledger/index.ts";
+import type { Database, Log, Queryable } from "../../storage/index.ts";
+import { eventText } from "./events.ts";
+
+/** What an alert's event is called. */
+const alertType = "spend_cap.alert";
+
+export interface SpendAlertsOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Something was put into the outbox. */
+  readonly callbackDue: () => void;
+  /** How often what was charged is looked at; 2 s where absent. */
+  readonly everyMs?: number | undefined;
+}
+
+export interface SpendAlerts {
+  /** A call of this key was charged. Costs next to nothing. */
+  charged(workspaceId: string, keyId: string): void;
+  /** Ends it; what was charged in the last moment is looked at once more. */
+  close(): Promise<void>;
+}
+
+const everyMsDefault = 2_000;
+/** All caps, whoever was charged: a process may have died between a charge and its look, or a cap have been lowered. */
+const allEveryMs = 600_000;
+/** Keys looked at in one statement. */
+const keysMax = 1_000;
+
+interface Reached {
+  readonly workspace_id: string;
+  readonly scope: Layer;
+  readonly scope_id: string;
+  readonly cap_window: Window;
+  readonly cap_nano: bigint;
+  readonly threshold: number;
+  readonly spent_nano: bigint;
+}
+
+/** Starts to look. */
+export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
+  const { database, log } = options;
+  let charged = new Map<string, string>();
+  let looking: Promise<void> = Promise.resolve();
+
+  async function look(all: boolean): Promise<void> {
+    const taken = charged;
+    charged = new Map();
+    try {
+      if (all) await alertOn(options, null);
+      else await alertEach(options, [...taken]);
+    } catch (error) {
+      for (const [keyId, workspaceId] of taken) charged.set(keyId, workspaceId);
+      log.warn({ err: error }, "spend caps could not be looked at; they are looked at again");
+    }
+  }
+  /** One look at a time; those without anything to see do not ask the database. */
+  const next = (all: boolean): void => {
+    if (all || charged.size > 0) looking = looking.then(() => look(all));
+  };
+
+  next(true);
+  const often = setInterval(() => next(false), options.everyMs ?? everyMsDefault);
+  const now = setInterval(() => {
+    next(true);
+    forgetOld(database, options.clock.now()).catch((error: unknown) =>
+      log.warn({ err: error }, "old alerts could not be removed"),
+    );
+  }, allEveryMs);
+  return {
+    charged: (workspaceId, keyId) => void charged.set(keyId, workspaceId),
+    async close() {
+      clearInterval(often);
+      clearInterval(now);
+      next(false);
+      await looking;
+    },
+  };
+}
+
+async function alertEach(
+  options: SpendAlertsOptions,
+  keys: readonly (readonly [keyId: string, workspaceId: string])[],
+): Promise<void> {
+  for (let from = 0; from < keys.length; from += keysMax)
+    await alertOn(options, keys.slice(from, from + keysMax));
+}
+
+/** Alerts on the caps that hold for these keys, or on all. */
+async function alertOn(
+  { database, clock, log, callbackDue }: SpendAlertsOptions,
+  keys: readonly (readonly [keyId: string, workspaceId: string])[] | null,
+): Promise<void> {
+  const nowMs = clock.now();
+  const { reached, posted } = await database.transaction(async (tx) => {
+    const added = await addReached(tx, keys, nowMs);
+    return { reached: added, posted: added.length === 0 ? 0 : await post(tx, added, nowMs) };
+  });
+  for (const alert of reached) log.warn(dataOf(alert, nowMs), "a spend cap is reached or near");
+  if (posted > 0) callbackDue();
+}
+
+/** Adds the rows that are not there yet: those are ours to tell of. */
+function addReached(
+  tx: Queryable,
+  keys: readonly (readonly [string, string])[] | null,
+  nowMs: number,
+): Promise<Reached[]> {
+  return tx.query<Reached>(
+    `with touched as materialized (
+       select k.workspace_id, k.id as key_id, k.created_by as member_id from api_keys k
+       where $1::text[] is null or (k.workspace_id, k.id) in (select * from unnest($1::text[], $2::text[]))
+     ),
+     capped as (
+       select w.id as workspace_id, 'workspace' as scope, w.id as scope_id,
+         array[w.cap_total_nano, w.cap_monthly_nano, w.cap_weekly_nano, w.cap_daily_nano] as caps
+       from workspaces w where w.id in (select workspace_id from touched)
+       union all
+       select m.workspace_id, 'member', m.user_id,
+         array[m.cap_total_nano, m.cap_monthly_nano, m.cap_weekly_nano, m.cap_daily_nano]
+       from members m where (m.workspace_id, m.user_id) in (select workspace_id, member_id from touched)
+       union all
+       select k.workspace_id, 'key', k.id,
+         array[k.cap_total_nano, k.cap_monthly_nano, k.cap_weekly_nano, k.cap_daily_nano]
+       from api_keys k where (k.workspace_id, k.id) in (select workspace_id, key_id from touched)
+     )
+     insert into spend_alerts (workspace_id, scope, scope_id, cap_window, period_start, cap_nano, threshold, spent_nano, created_at)
+     select c.workspace_id, c.scope, c.scope_id, (array['total', 'monthly', 'weekly', 'daily'])[x.place],
+       (array[date '0001-01-01', date_trunc('month', $3::date::timestamp)::date,
+         date_trunc('week', $3::date::timestamp)::date, $3::date])[x.place],
+       x.cap, t.threshold, x.spent, $4
+     from capped c
+     join ledger_spend s on s.workspace_id = c.workspace_id and s.scope = c.scope and s.scope_id = c.scope_id
+     cross join lateral unnest(c.caps, ledger_spent(s, $3::date)) with ordinality as x (cap, spent, place)
+     cross join (values (50), (80), (100)) as t (threshold)
+     where x.cap > 0 and x.spent::numeric * 100 >= x.cap::numeric * t.threshold
+     order by 1, 2, 3, 4, 7
+     on conflict do nothing
+     returning workspace_id, scope, scope_id, cap_window, cap_nano, threshold, spent_nano`,
+    [
+      keys?.map(([, workspaceId]) => workspaceId) ?? null,
+      keys?.map(([keyId]) => keyId) ?? null,
+      new Date(nowMs).toISOString().slice(0, 10),
+      new Date(nowMs),
+    ],
+    { name: "spend_alerts_add" },
+  );
+}
+
+/** Puts the alerts of workspaces with an address into the outbox; returns how many. */
+async function post(tx: Queryable, reached: readonly Reached[], nowMs: number): Promise<number> {
+  const ids = reached.map(() => newId("evt", nowMs));
+  const createdAt = new Date(nowMs);
+  const texts = reached.map((alert, index) =>
+    eventText({ id: ids[index]!, type: alertType, createdAt }, dataOf(alert, nowMs)),
+  );
+  const rows = await tx.query(
+    `insert into webhook_deliveries (workspace_id, id, type, url, body, due_at, created_at, updated_at)
+     select w.id, a.id, $4, w.alert_webhook_url, a.body, $5, $5, $5
+     from unnest($1::text[], $2::text[], $3::text[]) as a (workspace_id, id, body)
+     join workspaces w on w.id = a.workspace_id
+     where w.alert_webhook_url is not null returning id`,
+    [reached.map((alert) => alert.workspace_id), ids, texts, alertType, createdAt],
+  );
+  return rows.length;
+}
+
+/** The event's data; amounts in USD. */
+function dataOf(alert: Reached, nowMs: number) {
+  return {
+    workspace_id: alert.workspace_id,
+    layer: alert.scope,
+    id: alert.scope_id,
+    window: alert.cap_window,
+    threshold: alert.threshold,
+    cap: formatUsd(alert.cap_nano),
+    spent: formatUsd(alert.spent_nano),
+    resets_at: resetsAt(alert.cap_window, nowMs)?.toISOString() ?? null,
+  };
+}
+
+/** Rows of periods that are over tell nobody anything. */
+async function forgetOld(database: Database, nowMs: number): Promise<void> {
+  const dayMs = 24 * 60 * 60 * 1000;
+  await database.query(
+    "delete from spend_alerts where cap_window <> 'total' and period_start < $1::date",
+    [new Date(nowMs - 62 * dayMs).toISOString().slice(0, 10)],
+  );
+}

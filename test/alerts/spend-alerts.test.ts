@@ -1,0 +1,217 @@
+/** Alerts of spend caps: at 50, 80 and 100 %, once each, as log events and as signed callbacks. docs/callbacks.md "Spend caps". */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Webhook } from "standardwebhooks";
+import { silentLog } from "../../src/base/log.ts";
+import { startSpendAlerts } from "../../src/tasks/index.ts";
+import { readSigningSecret } from "../../src/tenancy/index.ts";
+import { answering, benchOf, chatConfig, talk, usageOf, type Bench } from "../money/support.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { preparedDataDir, sharedPostgres } from "../support/postgres.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { masterKey, secrets, startReceiver, until, type Receiver } from "../webhooks/support.ts";
+
+/** A call of ten tokens costs a cent. */
+const config = (url: string) => chatConfig(url, 'price: { input: "1000", output: "1000" }');
+const cent = 10_000_000n;
+
+interface Logged {
+  readonly layer: string;
+  readonly id: string;
+  readonly window: string;
+  readonly threshold: number;
+}
+
+let aheadMs = 0;
+const clock = { now: () => Date.now() + aheadMs };
+const logged: Logged[] = [];
+const log = {
+  ...silentLog,
+  warn(fields: object) {
+    if ("threshold" in fields) logged.push(fields as Logged);
+  },
+};
+
+async function startNode(up: Recorder, databaseUrl?: string, directory?: string): Promise<Bench> {
+  const dataDir = await preparedDataDir();
+  const gateway = await startTestGateway({
+    config: config(up.url),
+    clock,
+    log,
+    tasks: { alertEveryMs: 50 },
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    ...(directory === undefined ? {} : { directory }),
+    environment: {
+      TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_MASTER_KEY: masterKey.toString("base64"),
+      TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
+    },
+  });
+  return benchOf(gateway, up, { dataDir, clock });
+}
+
+describe.each(["embedded", "server"] as const)("alerts of spend caps (%s)", (kind) => {
+  let up: Recorder;
+  const nodes: Bench[] = [];
+  let receiver: Receiver;
+  beforeAll(async () => {
+    up = await startRecorder(answering(usageOf(10, 0)));
+    const databaseUrl =
+      kind === "server" ? await (await sharedPostgres()).createDatabase() : undefined;
+    nodes.push(await startNode(up, databaseUrl));
+    if (kind === "server") nodes.push(await startNode(up, databaseUrl));
+    await node().credit("100");
+    receiver = await startReceiver(200);
+  });
+  afterAll(async () => {
+    for (const one of nodes) await one.close();
+    await up.close();
+  });
+  const node = () => nodes[0]!;
+
+  const address = (url: string | null) =>
+    node().database.query("update workspaces set alert_webhook_url = $1", [url]);
+
+  beforeEach(async () => {
+    for (const layer of ["workspace", "member", "key"] as const) await node().setCaps(layer, null);
+    await node().database.query("delete from spend_alerts; delete from webhook_deliveries");
+    await address(receiver.url);
+    // A new day, in which nothing was spent.
+    aheadMs += 24 * 60 * 60 * 1000;
+    logged.length = 0;
+    receiver.received.length = 0;
+  });
+
+  /** Calls on each node in turn; every one costs a cent. */
+  async function spend(cents: number): Promise<void> {
+    const key = node().key;
+    for (let index = 0; index < cents; index += 1) {
+      const headers = { authorization: `Bearer ${key}` };
+      const answer = await nodes[index % nodes.length]!.post(
+        "/v1/chat/completions",
+        talk(),
+        headers,
+      );
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+  }
+  /** Two looks and a delivery later. */
+  const aMoment = () => new Promise((resolve) => setTimeout(resolve, 400));
+  const events = () =>
+    receiver.received.map(
+      ({ body }) => JSON.parse(body) as { id: string; type: string; data: Logged },
+    );
+
+  it("each threshold is told once, in the log and signed to the workspace's address", async () => {
+    await node().setCaps("key", { dailyNano: 10n * cent });
+    await spend(4);
+    await aMoment();
+    expect(logged).toEqual([]);
+    await spend(1);
+    await until(() => receiver.received.length === 1);
+    const [first] = receiver.received;
+    const secret = (
+      await readSigningSecret({ database: node().database, secrets, clock }, node().workspaceId)
+    ).secret;
+    // Signed at the gateway's time, which is not that of the library.
+    const webhook = new Webhook(secret);
+    const at = new Date(Number(first!.headers["webhook-timestamp"]) * 1000);
+    expect(first!.headers["webhook-signature"]).toContain(
+      webhook.sign(String(first!.headers["webhook-id"]), at, first!.body),
+    );
+    const [event] = events();
+    const now = new Date(clock.now());
+    const tomorrow = new Date(
+      Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1),
+    );
+    expect(event).toEqual({
+      id: expect.stringMatching(/^evt_/),
+      type: "spend_cap.alert",
+      created_at: expect.any(String),
+      data: {
+        workspace_id: node().workspaceId,
+        layer: "key",
+        id: node().keyId,
+        window: "daily",
+        threshold: 50,
+        cap: "0.1",
+        spent: "0.05",
+        resets_at: tomorrow.toISOString(),
+      },
+    });
+    await spend(5);
+    await until(() => receiver.received.length === 3);
+    await aMoment();
+    expect(
+      events()
+        .map(({ data }) => data.threshold)
+        .sort((one, other) => one - other),
+    ).toEqual([50, 80, 100]);
+    expect(logged.map(({ threshold }) => threshold)).toEqual([50, 80, 100]);
+    expect(new Set(events().map(({ id }) => id)).size).toBe(3);
+  });
+
+  it("what is jumped over is told too; a new period begins anew, and so does another cap", async () => {
+    await node().setCaps("key", { dailyNano: 2n * cent });
+    await spend(2);
+    await until(() => logged.length === 3);
+    aheadMs += 24 * 60 * 60 * 1000;
+    await spend(1);
+    await until(() => logged.length === 4);
+    expect(logged.at(-1)).toMatchObject({ window: "daily", threshold: 50 });
+    await node().setCaps("key", { dailyNano: 3n * cent });
+    await spend(1);
+    await until(() => logged.length === 5);
+    expect(logged.at(-1)).toMatchObject({ cap: "0.03", threshold: 50 });
+    await aMoment();
+    expect(logged).toHaveLength(5);
+  });
+
+  it("the caps of all layers and windows are looked at", async () => {
+    const [{ total }] = (await node().database.query(
+      "select total_nano as total from ledger_spend where scope = 'workspace'",
+    )) as [{ total: bigint }];
+    await node().setCaps("workspace", { totalNano: total + cent });
+    await node().setCaps("member", { dailyNano: cent });
+    await spend(1);
+    await until(() => logged.length === 6);
+    expect(logged.map(({ layer, window }) => `${layer} ${window}`).sort()).toEqual([
+      ...Array.from({ length: 3 }, () => "member daily"),
+      ...Array.from({ length: 3 }, () => "workspace total"),
+    ]);
+  });
+
+  it("without an address they are log events only", async () => {
+    await address(null);
+    await node().setCaps("key", { dailyNano: 2n * cent });
+    await spend(1);
+    await until(() => logged.length === 1);
+    await aMoment();
+    expect(await node().database.query("select id from webhook_deliveries")).toEqual([]);
+  });
+
+  it("a cap of nothing alerts nobody", async () => {
+    await node().setCaps("key", { dailyNano: 0n });
+    const answer = await node().post("/v1/chat/completions", talk());
+    expect(answer.status).toBe(402);
+    await aMoment();
+    expect(logged).toEqual([]);
+  });
+
+  it("what nobody looked at before its process ended is told by the next start", async () => {
+    await spend(1);
+    await aMoment();
+    // As a process leaves it that was charged and died: the counter stands, and nobody told of it.
+    await node().database.query("update api_keys set cap_daily_nano = $1", [cent]);
+    await aMoment();
+    expect(logged).toEqual([]);
+    const alerts = startSpendAlerts({
+      database: node().database,
+      clock,
+      log,
+      callbackDue: () => undefined,
+    });
+    await until(() => logged.length === 3);
+    await alerts.close();
+  });
+});
