@@ -10,6 +10,7 @@ import { openapiDocument } from "../src/http/openapi.ts";
 import { commandLinePage } from "./docs-cli.ts";
 import { configurationPage } from "./docs-configuration.ts";
 import { errorsPage } from "./docs-errors.ts";
+import { managementPage } from "./docs-management.ts";
 import { mediaPage } from "./docs-media.ts";
 import { protocolsPage } from "./docs-protocols.ts";
 import { sandboxPage } from "./docs-sandbox.ts";
@@ -21,6 +22,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const pages: Record<string, () => string> = {
   "docs/errors.md": errorsPage,
   "docs/configuration.md": configurationPage,
+  "docs/management.md": managementPage,
   "docs/media.md": mediaPage,
   "docs/protocols.md": protocolsPage,
   "docs/sandbox.md": sandboxPage,

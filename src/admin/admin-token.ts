@@ -5,6 +5,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import type { Log } from "../base/log.ts";
 import type { Secrets } from "../tenancy/index.ts";
 
 export interface AdminTokenOptions {
@@ -12,18 +13,28 @@ export interface AdminTokenOptions {
   readonly adminToken?: string | undefined;
   readonly dataDir: string;
   readonly secrets: Pick<Secrets, "adminToken">;
+  readonly log: Pick<Log, "warn">;
 }
 
 /** The admin token in force. Without one in the environment it is written to `<data directory>/admin-token`. */
 export async function openAdminToken(options: AdminTokenOptions): Promise<string> {
   if (options.adminToken) return options.adminToken;
   const token = options.secrets.adminToken();
-  const file = path.join(options.dataDir, "admin-token");
-  await mkdir(options.dataDir, { recursive: true });
+  try {
+    await keep(options.dataDir, token);
+  } catch (error) {
+    // A gateway that has all it needs elsewhere may run without a writable directory.
+    options.log.warn({ err: error }, "the admin token cannot be kept; set TOLLGATE_ADMIN_TOKEN");
+  }
+  return token;
+}
+
+async function keep(dataDir: string, token: string): Promise<void> {
+  const file = path.join(dataDir, "admin-token");
+  await mkdir(dataDir, { recursive: true });
   await writeFile(file, `${token}\n`, { mode: 0o600 });
   // The mode above is for a new file only.
   await chmod(file, 0o600);
-  return token;
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -31,6 +31,7 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     adminToken: environment.adminToken,
     dataDir: environment.dataDir,
     secrets,
+    log,
   });
   return {
     actors: createActors({ database, secrets, clock, adminToken }),

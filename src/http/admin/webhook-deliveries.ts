@@ -139,6 +139,7 @@ const test = route({
   description: "What comes of it is in the list of deliveries a moment later.",
   action: "webhook.test",
   body: strict({ url: Type.String({ minLength: 1, maxLength: 2048 }) }),
+  example: { url: "https://example.com/hook" },
   answer: deliverySchema,
   status: 202,
   errors: ["not_found", "insufficient_permissions"],
