@@ -116,7 +116,6 @@ describe.each([
 describe("many at once", () => {
   it("TASK-10 T81: forty requests with one key at two gateways make one task, one hold and one job", async () => {
     const prompt = "One of forty";
-    const before = vendor.calls("POST").length;
     const answers = await Promise.all(
       Array.from({ length: 40 }, async (_, index) =>
         answerOf(await post(index % 2, "forty", { prompt })),
@@ -132,7 +131,7 @@ describe("many at once", () => {
     await books.expectClean();
     const charges = (await books.charges()).filter(({ reference }) => reference === made[0]!.told);
     expect(charges).toHaveLength(1);
-    expect(vendor.calls("POST").length - before).toBe(1);
+    expect(vendor.calls("POST").filter(({ text }) => text.includes(prompt))).toHaveLength(1);
   });
 
   it("TASK-45: those that the balance refuses leave their keys free, and hold up none of the others", async () => {

@@ -11,7 +11,7 @@ import {
   type ArkVendor,
 } from "./support.ts";
 
-const timing = { firstPollMs: 20, sweepMs: 50, questionMs: 150, missesMin: 3, missingMs: 50 };
+const timing = { firstPollMs: 20, sweepMs: 50, questionMs: 1_000, missesMin: 3, missingMs: 50 };
 const charge = 1_000_000_000n;
 
 let vendor: ArkVendor;
