@@ -14,7 +14,6 @@ import {
   type TextOffer,
 } from "../../src/catalog/index.ts";
 import {
-  modelsFor,
   openScope,
   parseModelId,
   plan,
@@ -271,68 +270,6 @@ describe("explanation", () => {
       ],
       order: ["a/chat"],
     });
-  });
-});
-
-describe("embedding models", () => {
-  const sandbox = sandboxCatalog("http://s");
-  const input = {
-    catalog: sandbox,
-    parsed: parseModelId("sandbox/embedding"),
-    scope: openScope,
-    random: () => 0.5,
-  };
-
-  it("are planned at their own entry point, with the same constraints", () => {
-    const planned = plan({ ...input, entryPoint: "embeddings" });
-    expect(planned.offers).toMatchObject([{ provider: "sandbox-openai", protocol: "embeddings" }]);
-    expect(planned.explanation.order).toEqual(["sandbox-openai/embeddings"]);
-    const scope = { ...openScope, modelAllowlists: [["sandbox/chat"]] };
-    expect(() => plan({ ...input, scope, entryPoint: "embeddings" })).toThrow("allowlist");
-  });
-
-  it("answer at no text endpoint, and text models not at theirs", () => {
-    expect(() => plan({ ...input, entryPoint: "messages" })).toThrow("it offers embeddings");
-    const parsed = parseModelId("sandbox/chat");
-    expect(() => plan({ ...input, parsed, entryPoint: "embeddings" })).toThrow(
-      "does not offer embeddings",
-    );
-  });
-});
-
-describe("modelsFor", () => {
-  const ids = (scope: Partial<RoutingScope>) =>
-    modelsFor(sandboxCatalog("http://s"), { ...openScope, ...scope }).map(({ model }) => model.id);
-
-  it("lists what has an endpoint, in the catalogue's order", () => {
-    expect(ids({})).toEqual([
-      "sandbox/chat",
-      "sandbox/responses",
-      "sandbox/messages",
-      "sandbox/generate-content",
-      "sandbox/multi",
-      "sandbox/embedding",
-      "sandbox/image-model-a",
-      "sandbox/image-model-b",
-      "sandbox/task-image-model-1",
-      "sandbox/task-image-model-2",
-      "sandbox/image-model-c",
-      "sandbox/video-model-v1",
-      "sandbox/video-model-v1.5",
-      "sandbox/video-model-seconds",
-      "sandbox/video-model-tokens",
-    ]);
-  });
-
-  it("applies allowlists, tiers and pins", () => {
-    expect(
-      ids({ modelAllowlists: [["sandbox/chat", "sandbox/multi"], ["sandbox/multi"]] }),
-    ).toEqual(["sandbox/multi"]);
-    expect(ids({ supplyTiers: [["official"]] })).toEqual([]);
-    expect(ids({ pinnedProviders: [["sandbox-google"]] })).toEqual([
-      "sandbox/generate-content",
-      "sandbox/multi",
-    ]);
   });
 });
 
