@@ -38,7 +38,7 @@ const roleOf = (role: "admin" | "member"): Role =>
   role === "admin" ? "workspace_admin" : "member";
 
 /** In which role somebody meets an object, and how it stands to them. */
-export function standing(actor: Actor, place: Place): Standing {
+function standing(actor: Actor, place: Place): Standing {
   const member = memberOf(actor, place);
   const role = actor.organizationAdmin ? "organization_admin" : (member ?? "member");
   const mine = actor.userId !== null && place.ownerId === actor.userId;
@@ -46,12 +46,6 @@ export function standing(actor: Actor, place: Place): Standing {
   const reached = member !== undefined || actor.organizationAdmin || !place.workspaceId;
   if (mine && reached) return { role, relation: "own" };
   return { role, relation: member === undefined ? "foreign" : "workspace" };
-}
-
-/** Whether somebody may do that. */
-export function mayDo(actor: Actor, action: Action, place: Place): boolean {
-  const { role, relation } = standing(actor, place);
-  return verdict(action, role, relation) === "allowed";
 }
 
 /**

@@ -4,14 +4,7 @@ export { openAdminToken } from "./admin-token.ts";
 export { listAudit, renderAudit, writeAudit, type AuditEntry } from "./audit.ts";
 export { createActors, type Actors } from "./authenticate.ts";
 export { etagOf } from "./etag.ts";
-export {
-  insufficient,
-  mayDo,
-  organizationIdsOf,
-  permit,
-  visibilityOf,
-  type Place,
-} from "./guard.ts";
+export { insufficient, organizationIdsOf, permit, visibilityOf, type Place } from "./guard.ts";
 export {
   keyKind,
   memberKind,

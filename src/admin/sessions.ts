@@ -28,7 +28,7 @@ export interface Sessions {
 /** What a session's cookie is called begins with this. */
 export const cookiePrefix = "tollgate";
 /** The identity provider's name in paths: `/auth/callback/oidc`. */
-export const oidcProvider = "oidc";
+const oidcProvider = "oidc";
 
 const dayS = 24 * 60 * 60;
 const passwordLengthMin = 10;

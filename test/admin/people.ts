@@ -18,7 +18,7 @@ function must(answer: Answer): Answer["json"] {
 }
 
 /** Signs in, and makes a personal token. */
-export async function signedIn(
+async function signedIn(
   gateway: AdminGateway,
   user: { userId: string; email: string; password: string },
 ): Promise<Person> {

@@ -16,7 +16,7 @@ import {
 import { errorResponses } from "./errors.ts";
 
 /** Either a token or a session will do. */
-export const adminCredential: readonly Node[] = [{ adminToken: [] }, { session: [] }];
+const adminCredential: readonly Node[] = [{ adminToken: [] }, { session: [] }];
 
 const always = [
   "missing_credential",
