@@ -7,6 +7,7 @@ import { AskFailure } from "../upstream/index.ts";
 import { askAbout, takenTarget } from "./attempt.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
+import { poll } from "./poll-step.ts";
 import { readJob, readTask } from "./read.ts";
 import type { Job } from "./rows.ts";
 import { isTerminal } from "./states.ts";
@@ -40,10 +41,16 @@ export async function cancelTask(
   throw notCancelable(`The task went on in the same moment: it is ${task?.status ?? "gone"}.`);
 }
 
-/** Asks the vendor that has the job, under the id it gave (T82). */
+/**
+ * Asks the vendor that has the job, under the id it gave (T82). How it stands comes first: told to cancel a job that is done,
+ * a vendor may forget its result, and call that a success.
+ */
 async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean> {
   const target = takenTarget(services, job);
   if (!target?.dialect.cancel || !target.dialect.readCancel) return false;
+  const { state } = await poll(services, job, target);
+  if (state === "canceled") return true;
+  if (state === "succeeded" || state === "failed") return false;
   const request = target.dialect.cancel(
     target.provider,
     target.credential.apiKey,

@@ -66,6 +66,8 @@ export interface TaskTiming {
   readonly leaseMs: number;
   /** How often tasks that nobody announced are looked for. */
   readonly sweepMs: number;
+  /** How often moments are looked for that only a clock that ran ahead can have written. */
+  readonly mendMs: number;
   /** How long a vendor may think about how a job stands, or whether it stops; its answer may take as long again to come. */
   readonly questionMs: number;
   /** A vendor that does not know its job is believed after so many polls in a row and so long. */
@@ -77,6 +79,7 @@ export const defaultTiming: TaskTiming = {
   firstPollMs: 500,
   leaseMs: 60_000,
   sweepMs: 1_000,
+  mendMs: 60_000,
   questionMs: 30_000,
   missesMin: 5,
   missingMs: 120_000,

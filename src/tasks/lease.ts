@@ -10,23 +10,33 @@ import type { TaskStatus } from "./states.ts";
 
 const writeRetryMs = 30_000;
 
-/** Claims tasks of one status whose step is due, the longest due first; any number of processes may ask at once. */
+/**
+ * Claims tasks of one status whose step is due, the longest due first; any number of processes may ask at once. Those of
+ * `underWay` this process works on itself: after a clock has jumped, or the database was away, their leases look over.
+ */
 export async function claimDue(
   { database, clock, timing }: TaskServices,
   status: "queued" | "running",
-  countMax: number,
+  { countMax, underWay }: { readonly countMax: number; readonly underWay: Iterable<Job> },
 ): Promise<Job[]> {
   const nowMs = clock.now();
   const rows = await database.query<TaskRow>(
     `update tasks t set lease_token = $1, lease_until = $2
      from (
        select workspace_id, id from tasks
-       where due_at <= $3 and status = $4 and (lease_until is null or lease_until <= $3)
+       where due_at <= $3 and status = $4 and (lease_until is null or lease_until <= $3) and id <> all ($6::text[])
        order by due_at limit $5 for update skip locked
      ) due
      where t.workspace_id = due.workspace_id and t.id = due.id
      returning t.*`,
-    [randomUUID(), new Date(nowMs + timing.leaseMs), new Date(nowMs), status, countMax],
+    [
+      randomUUID(),
+      new Date(nowMs + timing.leaseMs),
+      new Date(nowMs),
+      status,
+      countMax,
+      Array.from(underWay, (job) => job.id),
+    ],
     { name: "tasks_claim" },
   );
   return rows.map(toJob);
@@ -49,6 +59,33 @@ export async function extendLeases(
       jobs.map((job) => job.leaseToken),
     ],
   );
+}
+
+/** No step is due, and no lease ends, so much later than now. */
+const aheadMsMax = 5 * 60 * 1000;
+
+/**
+ * Brings back what a clock that ran ahead has put off, once it has been set back: steps are due now, and leases end as if
+ * they were taken now. Who holds one goes on extending it.
+ */
+export async function mendAfterClockJump({
+  database,
+  clock,
+  timing,
+}: TaskServices): Promise<number> {
+  const nowMs = clock.now();
+  const leaseEnd = new Date(nowMs + timing.leaseMs);
+  const rows = await database.query(
+    `update tasks set due_at = least(due_at, $1), lease_until = case when lease_until > $2 then $2 else lease_until end
+     where due_at > $3 or (due_at is not null and lease_until > $4) returning id`,
+    [
+      new Date(nowMs),
+      leaseEnd,
+      new Date(nowMs + aheadMsMax),
+      new Date(leaseEnd.getTime() + aheadMsMax),
+    ],
+  );
+  return rows.length;
 }
 
 /** Columns a step may write. JSON columns are given as JSON text. */

@@ -8,7 +8,7 @@ import {
   type MediaRefusal,
   type MediaState,
 } from "../upstream/index.ts";
-import { askAbout, takenTarget, withOutcome } from "./attempt.ts";
+import { askAbout, takenTarget, withOutcome, type Target } from "./attempt.ts";
 import { collect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
@@ -17,7 +17,7 @@ import type { Job } from "./rows.ts";
 
 type Answer = MediaState | MediaRefusal | { readonly state: "unreachable" };
 
-/** Asks the vendor once, and writes down what it says. */
+/** Asks the vendor once, and writes down what it says; a job that is still not done at its deadline has expired. */
 export async function pollStep(services: TaskServices, job: Job): Promise<void> {
   const target = takenTarget(services, job);
   if (!target) {
@@ -57,16 +57,21 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   }
 }
 
+/** Whether a task's deadline has passed. */
+export const isOver = ({ clock }: TaskServices, { expiresAt }: Job): boolean =>
+  clock.now() >= expiresAt.getTime();
+
 /** Ends a task whose time is over. */
-export async function expire(services: TaskServices, job: Job, message: string): Promise<void> {
+export async function expire(
+  services: TaskServices,
+  job: Job,
+  message = "The task did not end before its deadline.",
+): Promise<void> {
   await endTask(services, job, { status: "expired", error: { code: "expired", message } });
 }
 
-async function poll(
-  services: TaskServices,
-  job: Job,
-  target: NonNullable<ReturnType<typeof takenTarget>>,
-): Promise<Answer> {
+/** Asks the vendor that has the job how it stands. */
+export async function poll(services: TaskServices, job: Job, target: Target): Promise<Answer> {
   const { dialect, provider, credential } = target;
   try {
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
@@ -94,9 +99,12 @@ async function missed(services: TaskServices, job: Job, dialect: MediaDialect): 
 
 const slowestPollMs = 15_000;
 
-/** Half of the time since the task was made: soon after the start polls are close, later as far apart as the vendor asks. */
+/**
+ * Half of the time since the task was made: soon after the start polls are close, later as far apart as the vendor asks.
+ * A task that seems to be made in the future is of a clock that was set back.
+ */
 function pauseMs({ clock, timing }: TaskServices, job: Job, dialect: MediaDialect): number {
-  const ageMs = clock.now() - job.createdAt.getTime();
+  const ageMs = Math.abs(clock.now() - job.createdAt.getTime());
   return Math.min(Math.max(ageMs / 2, timing.firstPollMs), dialect.pollSeconds * 1000);
 }
 
@@ -106,6 +114,7 @@ async function later(
   afterMs: number,
   change: JobChange = {},
 ): Promise<void> {
+  if (isOver(services, job)) return expire(services, job);
   const nowMs = services.clock.now();
   const dueMs = Math.min(nowMs + afterMs, job.expiresAt.getTime());
   await writeJob(services.database, job, { ...change, ...dueAt(dueMs) }, { nowMs });

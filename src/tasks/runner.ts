@@ -4,8 +4,8 @@
  */
 import { abandonedStep, askStep } from "./ask-step.ts";
 import type { TaskServices } from "./engine.ts";
-import { claimDue, dueAt, extendLeases, writeJob } from "./lease.ts";
-import { expire, pollStep } from "./poll-step.ts";
+import { claimDue, dueAt, extendLeases, mendAfterClockJump, writeJob } from "./lease.ts";
+import { expire, isOver, pollStep } from "./poll-step.ts";
 import type { Job } from "./rows.ts";
 import { sweepKeys } from "./idempotency.ts";
 
@@ -33,14 +33,14 @@ interface Places {
   fill(room: () => void): Promise<void>;
 }
 
-function createPlaces(services: TaskServices, lane: Lane): Places {
+function createPlaces(services: TaskServices, lane: Lane, underWay: () => Job[]): Places {
   const jobs = new Map<Job, Promise<void>>();
   return {
     jobs,
     async fill(room) {
-      const free = stepsMax[lane] - jobs.size;
-      if (free <= 0) return;
-      for (const job of await claimDue(services, lane, free)) {
+      const countMax = stepsMax[lane] - jobs.size;
+      if (countMax <= 0) return;
+      for (const job of await claimDue(services, lane, { countMax, underWay: underWay() })) {
         const step = takeStep(services, job).finally(() => {
           jobs.delete(job);
           if (jobs.size === stepsMax[lane] - 1) room();
@@ -54,8 +54,11 @@ function createPlaces(services: TaskServices, lane: Lane): Places {
 /** Starts a runner. */
 export function startRunner(services: TaskServices): Runner {
   const { clock, log } = services;
-  const places = [createPlaces(services, "queued"), createPlaces(services, "running")];
-  const underWay = () => places.flatMap(({ jobs }) => [...jobs.entries()]);
+  const underWay = () => places.flatMap(({ jobs }) => [...jobs.keys()]);
+  const places: Places[] = [
+    createPlaces(services, "queued", underWay),
+    createPlaces(services, "running", underWay),
+  ];
   let closed = false;
   let looking: Promise<void> | undefined;
   let lookAgain = false;
@@ -88,7 +91,7 @@ export function startRunner(services: TaskServices): Runner {
     timer = setTimeout(lookNow, Math.max(ms - clock.now(), 0));
   }
 
-  const chores = startChores(services, lookNow, () => underWay().map(([job]) => job));
+  const chores = startChores(services, lookNow, underWay);
   lookNow();
   return {
     wakeAt,
@@ -97,13 +100,14 @@ export function startRunner(services: TaskServices): Runner {
       clearTimeout(timer);
       chores.endSweeps();
       await looking;
-      await within(closeMs, Promise.all(underWay().map(([, step]) => step)));
+      const steps = places.flatMap(({ jobs }) => [...jobs.values()]);
+      await within(closeMs, Promise.all(steps));
       chores.endLeases();
     },
   };
 }
 
-/** What is done by the clock: a look for tasks nobody announced, leases of long steps, old idempotency keys. */
+/** What is done by the clock: a look for tasks nobody announced, leases of long steps, jumps of the clock, old idempotency keys. */
 function startChores(services: TaskServices, lookNow: () => void, held: () => readonly Job[]) {
   const { clock, log, timing, database } = services;
   const attempt = (work: Promise<unknown>, message: string): void => {
@@ -114,14 +118,17 @@ function startChores(services: TaskServices, lookNow: () => void, held: () => re
     () => attempt(extendLeases(services, held()), "leases of tasks could not be extended"),
     timing.leaseMs / 3,
   );
+  const mend = () =>
+    attempt(mendAfterClockJump(services), "tasks that a clock put off could not be looked for");
+  mend();
+  const mends = setInterval(mend, timing.mendMs);
   const keys = setInterval(
     () => attempt(sweepKeys(database, clock.now()), "idempotency keys could not be swept"),
     housekeepingMs,
   );
   return {
     endSweeps() {
-      clearInterval(sweep);
-      clearInterval(keys);
+      for (const timer of [sweep, mends, keys]) clearInterval(timer);
     },
     endLeases: () => clearInterval(leases),
   };
@@ -137,15 +144,19 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
 async function takeStep(services: TaskServices, job: Job): Promise<void> {
   try {
     if (job.upstreamId === null && job.asking) await abandonedStep(services, job);
-    else if (services.clock.now() >= job.expiresAt.getTime())
-      await expire(services, job, "The task did not end before its deadline.");
-    else if (job.upstreamId === null) await askStep(services, job);
-    else await pollStep(services, job);
+    // Also after its deadline: its vendor may have done it while nobody looked.
+    else if (job.upstreamId !== null) await pollStep(services, job);
+    else if (isOver(services, job)) await expire(services, job);
+    else await askStep(services, job);
   } catch (error) {
     services.log.error({ err: error, task: job.id }, "a step of a task failed; it is taken again");
-    const nowMs = services.clock.now();
-    await writeJob(services.database, job, dueAt(nowMs + failedPauseMs), { nowMs }).catch(
-      () => undefined,
-    );
+    await takeAgain(services, job).catch(() => undefined);
   }
+}
+
+/** Frees a job whose step failed for a reason of ours, for a while; past its deadline that was the last one. */
+async function takeAgain(services: TaskServices, job: Job): Promise<void> {
+  if (job.upstreamId !== null && isOver(services, job)) return expire(services, job);
+  const nowMs = services.clock.now();
+  await writeJob(services.database, job, dueAt(nowMs + failedPauseMs), { nowMs });
 }
