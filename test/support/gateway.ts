@@ -53,16 +53,18 @@ function given<Key extends keyof Options>(
 /** True in the second run of the suites of direct routes (vitest.config.ts), where nothing takes the direct way. */
 export const forced = process.env["TOLLGATE_TEST_FORCED"] === "1";
 
+const startsOwnDatabase = ({ databaseUrl, environment = {} }: Options): boolean =>
+  databaseUrl === undefined &&
+  environment["DATABASE_URL"] === undefined &&
+  environment["TOLLGATE_DATA_DIR"] === undefined;
+
 /** Starts it on a free port. `close` also removes its directory. */
 export async function startTestGateway(options: Options = {}): Promise<GatewayUnderTest> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const config = join(directory, "tollgate.yaml");
   if (options.config !== undefined) writeFileSync(config, options.config);
   const dataDir = join(directory, "data");
-  const embedded =
-    options.databaseUrl === undefined && options.environment?.["DATABASE_URL"] === undefined;
-  const elsewhere = options.environment?.["TOLLGATE_DATA_DIR"] !== undefined;
-  if (embedded && !elsewhere && !existsSync(dataDir)) await preparedDataDir(dataDir);
+  if (startsOwnDatabase(options) && !existsSync(dataDir)) await preparedDataDir(dataDir);
   const environment = readEnvironment({
     PORT: "0",
     TOLLGATE_DATA_DIR: dataDir,
