@@ -95,7 +95,7 @@ export async function* readParts(
     const header = readPartHeader(await unread.until(headerEnd, limits.headerBytes, tooLong));
     const content = new Content(unread, delimiter);
     yield { ...header, content };
-    await content.skip();
+    await content.discard();
   }
   await unread.drain();
 }
@@ -137,7 +137,7 @@ class Content implements AsyncIterable<Buffer> {
     }
   }
 
-  async skip(): Promise<void> {
+  async discard(): Promise<void> {
     const pieces = this[Symbol.asyncIterator]();
     while ((await pieces.next()).done !== true);
   }
