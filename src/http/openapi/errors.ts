@@ -178,13 +178,12 @@ export const countingCodes: readonly ErrorCode[] = textCodes.filter(
   (code) =>
     errorCatalogue[code].type !== "insufficient_quota" &&
     !code.startsWith("upstream_") &&
-    code !== "no_provider_available" &&
-    code !== "rate_limit_exceeded",
+    code !== "no_provider_available",
 );
 
 /** Of the creation of a task: what a text call can be refused for, and the fields of images and videos. */
 export const creationCodes: readonly ErrorCode[] = [
-  ...textCodes.filter((code) => !code.startsWith("upstream_") && code !== "rate_limit_exceeded"),
+  ...textCodes.filter((code) => !code.startsWith("upstream_")),
   "string_above_max_length",
   "unsupported_value",
   "unsupported_parameter",
