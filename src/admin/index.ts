@@ -1,5 +1,5 @@
 /** The door of administration: who asks, what they may do, and the record of what they did. contract.md "Management API". */
-export { creatorOf, type Actor, type ActorKind } from "./actor.ts";
+export { adminTokenActor, creatorOf, type Actor, type ActorKind } from "./actor.ts";
 export { openAdminToken } from "./admin-token.ts";
 export { listAudit, renderAudit, writeAudit, type AuditEntry } from "./audit.ts";
 export { createActors, type Actors } from "./authenticate.ts";

@@ -76,6 +76,23 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
   });
 }
 
+/** An address nobody listens on: for catalogues that are read and not called. */
+const nowhere = "http://127.0.0.1:0";
+
+/** The catalogue for a command that runs beside no gateway. Keys can be revoked whatever is wrong with the file. */
+export async function catalogForCommands(environment: Environment, log: Log): Promise<Catalog> {
+  try {
+    const sandboxUrl = sandboxWanted(environment) ? nowhere : undefined;
+    const open = await openCatalog({ environment, sandboxUrl, log });
+    open.close();
+    return open.current();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`tollgate: ${error.message}\nThe command goes on without the configuration.`);
+    return environmentCatalog(environment.variables);
+  }
+}
+
 interface WatchedOptions {
   readonly environment: Environment["variables"];
   readonly knownProviders: readonly string[];

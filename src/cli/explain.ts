@@ -3,6 +3,7 @@
  * Exit codes: 1 failed, 2 wrong usage or configuration. contract.md "Command line".
  */
 import { GatewayError } from "../base/errors.ts";
+import { RefusedError } from "./api.ts";
 import { UsageError } from "./environment.ts";
 
 export interface Explanation {
@@ -31,7 +32,7 @@ interface SystemError extends Error {
 /** Reads an error that ended a command. */
 export function explain(error: unknown): Explanation {
   if (error instanceof UsageError) return { text: error.message, exitCode: 2 };
-  if (error instanceof GatewayError) {
+  if (error instanceof GatewayError || error instanceof RefusedError) {
     return { text: error.message, exitCode: error.status === 400 ? 2 : 1 };
   }
   if (!(error instanceof Error)) return { text: undefined, exitCode: 1 };

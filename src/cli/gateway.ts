@@ -26,6 +26,7 @@ import {
 } from "../storage/index.ts";
 import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
 import { createPools } from "../upstream/index.ts";
+import { announceAddress } from "./address.ts";
 import { openAdmin } from "./admin.ts";
 import { openCatalog, sandboxWanted } from "./catalog.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
@@ -229,6 +230,7 @@ async function build(
   const { port } = app.server.address() as AddressInfo;
   const host = environment.host.includes(":") ? `[${environment.host}]` : environment.host;
   address = `http://${host}:${port}`;
+  closers.push(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.
   const first = await firstStart({
     database,

@@ -7,7 +7,7 @@ import { createLog } from "../base/log.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { migrate, openDatabase, type Database } from "../storage/index.ts";
 import { openSecrets, type Secrets } from "../tenancy/index.ts";
-import { readEnvironment, UsageError } from "./environment.ts";
+import { readEnvironment } from "./environment.ts";
 
 /** What a command works with. */
 export interface Opened {
@@ -39,25 +39,4 @@ export async function withDatabase<T>(work: (opened: Opened) => Promise<T>): Pro
     await ledger.close();
     await database.close();
   }
-}
-
-/** The workspace a command means: the one named, or the only one there is. @throws UsageError */
-export async function chooseWorkspace(
-  database: Database,
-  named: string | undefined,
-): Promise<string> {
-  const rows = await database.query<{ id: string; name: string }>(
-    "select id, name from workspaces order by id",
-  );
-  if (named !== undefined) {
-    const found = rows.find((row) => row.id === named || row.name === named);
-    if (!found) throw new UsageError(`there is no workspace "${named}"`);
-    return found.id;
-  }
-  if (rows.length === 1) return rows[0]!.id;
-  if (rows.length === 0)
-    throw new UsageError("there is no workspace yet; start the gateway once (npm start)");
-  throw new UsageError(
-    `--workspace is needed; there are: ${rows.map((row) => `${row.id} (${row.name})`).join(", ")}`,
-  );
 }

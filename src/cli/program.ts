@@ -3,11 +3,14 @@ import { Command } from "commander";
 import { addConfigCommands } from "./config.ts";
 import { addCreditCommands } from "./credits.ts";
 import { addKeyCommands } from "./keys.ts";
+import { addMemberCommands } from "./members.ts";
 import { migrateCommand } from "./migrate.ts";
 import { sandboxCommand } from "./sandbox.ts";
 import { serve, type ServeOptions } from "./serve.ts";
+import { addUsageCommand } from "./usage.ts";
 import { verifyCommand } from "./verify.ts";
 import { version } from "./version.ts";
+import { addWorkspaceCommands } from "./workspaces.ts";
 
 /** The whole command line, ready to parse. */
 export function createProgram(): Command {
@@ -41,7 +44,12 @@ export function createProgram(): Command {
       .command("keys")
       .description("API keys: create, list, disable, enable, revoke, reveal, rotate"),
   );
+  addWorkspaceCommands(program.command("workspaces").description("workspaces: list, create, set"));
+  addMemberCommands(
+    program.command("members").description("members of a workspace: list, add, set, remove"),
+  );
   addCreditCommands(program.command("credits").description("a workspace's credit: add, show"));
+  addUsageCommand(program);
   addConfigCommands(
     program.command("config").description("the configuration file: check, schema, print"),
   );

@@ -1,4 +1,10 @@
 /** The HTTP surface of the gateway. */
 export { createApp } from "./app.ts";
 export { createMetrics } from "./metrics.ts";
-export type { AdminServices } from "./admin/index.ts";
+export {
+  adminPrefix,
+  adminRoutes,
+  callDirectly,
+  type AdminServices,
+  type DirectCall,
+} from "./admin/index.ts";

@@ -137,7 +137,7 @@ describe("on the data of a stopped gateway", () => {
     ["keys create --name x --workspace nowhere", 2, 'there is no workspace "nowhere"'],
     ["keys create --name x --daily-cap much", 2, '--daily-cap is "much"; it takes an amount'],
     ["keys create --name x --expires soon", 2, '--expires is "soon"; it takes a time'],
-    ["keys rotate key_unknown --grace-seconds 99999999", 2, "`grace_seconds` must be an integer"],
+    ["keys rotate key_unknown --grace-seconds 99999999", 2, '--grace-seconds is "99999999"'],
   ])("%s: exit %i", async (words, code, message) => {
     const failed = await tollgate(words.split(" "), environment);
     expect(failed).toMatchObject({ code, stdout: "" });

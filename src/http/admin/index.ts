@@ -17,6 +17,7 @@ import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 export { registerAuth } from "./auth-routes.ts";
+export { callDirectly, type DirectCall } from "./direct.ts";
 export { adminPrefix, registerAdmin } from "./register.ts";
 export type { AdminRoute } from "./route.ts";
 export type { AdminServices } from "./services.ts";

@@ -1,0 +1,213 @@
+/**
+ * The management API as commands use it: of the gateway that runs, else the same routes on the database itself.
+ * contract.md "Command line".
+ */
+import type { Command } from "commander";
+import { systemClock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
+import { isObject } from "../base/json.ts";
+import { createLog } from "../base/log.ts";
+import {
+  adminPrefix,
+  adminRoutes,
+  callDirectly,
+  type AdminServices,
+  type DirectCall,
+} from "../http/index.ts";
+import type { Secrets } from "../tenancy/index.ts";
+import { knownToken, possibleAddresses } from "./address.ts";
+import { catalogForCommands } from "./catalog.ts";
+import { readEnvironment, UsageError, type Environment } from "./environment.ts";
+import { withDatabase, type Opened } from "./open.ts";
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many routes, whose schemas are theirs
+export type Json = any;
+
+/** The options that every command over the management API has. */
+export interface ApiOptions {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+/** Adds them to a command. */
+export const addApiOptions = (command: Command): Command =>
+  command
+    .option("--url <address>", "the gateway to ask (the one that runs on the data directory)")
+    .option("--json", "print JSON");
+
+export interface Api {
+  /** @throws GatewayError or {@link RefusedError} with what the API answers */
+  call(call: DirectCall): Promise<Json>;
+}
+
+/** Every record of a list, page by page. */
+export async function listAll(
+  api: Api,
+  path: string,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Json[]> {
+  const records: Json[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Json = await api.call({
+      method: "GET",
+      path,
+      query: { limit: "100", ...query, ...(cursor !== null && { cursor }) },
+    });
+    records.push(...(page.data as Json[]));
+    cursor = page.next_cursor as string | null;
+  } while (cursor !== null);
+  return records;
+}
+
+/** A running gateway refused; its own words. */
+export class RefusedError extends Error {
+  override name = "RefusedError";
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+interface Needs {
+  /** The command makes or shows keys, which needs the master key where no gateway runs. */
+  readonly secrets?: boolean;
+}
+
+/**
+ * Runs a command's work over the API: at `--url`, else of the gateway that runs here, else directly on the database.
+ * @throws UsageError, RefusedError, and what opening the database throws
+ */
+export async function withApi(
+  options: ApiOptions,
+  work: (api: Api) => Promise<void>,
+  needs: Needs = {},
+): Promise<void> {
+  const environment = readEnvironment(process.env);
+  const running =
+    options.url === undefined
+      ? await runningApi(environment)
+      : named(options.url, knownToken(environment));
+  if (running) return work(running);
+  return withDatabase(async (opened) => work(await directApi(environment, opened, needs)));
+}
+
+function named(url: string, token: string | undefined): Api {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new UsageError(`--url is "${url}"; it takes an address such as http://127.0.0.1:8080`);
+  if (token === undefined)
+    throw new UsageError(
+      "no token for the gateway: set TOLLGATE_ADMIN_TOKEN, or TOLLGATE_DATA_DIR to its data directory",
+    );
+  return remoteApi(url, token);
+}
+
+/** A gateway that answers here and takes our token; undefined where there is none. */
+async function runningApi(environment: Environment): Promise<Api | undefined> {
+  const token = knownToken(environment);
+  if (token === undefined) return undefined;
+  for (const url of possibleAddresses(environment)) {
+    const api = remoteApi(url, token);
+    try {
+      await api.call({ method: "GET", path: "/me" });
+      return api;
+    } catch {
+      // Gone, or another one that took its port since.
+    }
+  }
+  return undefined;
+}
+
+const answerMsMax = 30_000;
+
+function remoteApi(url: string, token: string): Api {
+  const base = url.replace(/\/+$/, "") + adminPrefix;
+  return {
+    async call({ method, path, query = {}, body, idempotencyKey }) {
+      const search = new URLSearchParams(query).toString();
+      const response = await fetch(`${base}${path}${search === "" ? "" : `?${search}`}`, {
+        method,
+        signal: AbortSignal.timeout(answerMsMax),
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }).catch((error: unknown) => {
+        const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new RefusedError(0, `no gateway answers at ${url}: ${why}. Is it running?`);
+      });
+      return read(url, response);
+    },
+  };
+}
+
+async function read(url: string, response: Response): Promise<Json> {
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new RefusedError(response.status, `${url} does not answer as a gateway does`);
+  }
+  if (response.ok) return json;
+  const error = isObject(json) && isObject(json["error"]) ? json["error"] : {};
+  const message = typeof error["message"] === "string" ? error["message"] : text.slice(0, 200);
+  const hint = response.status === 401 ? " Set TOLLGATE_ADMIN_TOKEN to the gateway's token." : "";
+  throw new RefusedError(response.status, message + hint);
+}
+
+const notHere = (): never => {
+  throw new Error("a command has no sessions");
+};
+
+/** Nobody but the gateway's own process knows how providers are doing, and it hears of callbacks by looking. */
+async function directApi(
+  environment: Environment,
+  opened: Opened,
+  { secrets = false }: Needs,
+): Promise<Api> {
+  const log = createLog("warn");
+  const catalog = await catalogForCommands(environment, log);
+  const { database, ledger } = opened;
+  const services: AdminServices = {
+    actors: { ofBearer: notHere, ofSession: notHere },
+    sessions: { userOf: notHere, handle: notHere },
+    throttle: { begin: notHere, succeeded: notHere },
+    publicUrl: notHere,
+    database,
+    ledger,
+    clock: systemClock,
+    secrets: secrets ? await opened.secrets() : noSecrets,
+    catalog: () => catalog,
+    health: undefined,
+    logWritten: () => Promise.resolve(),
+    callbackDue: () => undefined,
+    fileUrl: (name) => `/files/${name}`,
+  };
+  return {
+    async call(call) {
+      const { body } = await callDirectly({ routes: adminRoutes, services, log }, call);
+      return body;
+    },
+  };
+}
+
+/** Of commands that handle no keys: making a master key for them would be a surprise. */
+const noSecrets: Secrets = {
+  lookup: noSecret,
+  seal: noSecret,
+  unseal: noSecret,
+  signingSecret: noSecret,
+  adminToken: noSecret,
+  sessionSecret: noSecret,
+  checkValue: "",
+};
+
+function noSecret(): never {
+  throw new GatewayError("internal_error", "This command was to need no master key.");
+}

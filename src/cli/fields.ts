@@ -1,0 +1,118 @@
+/** Options that become fields of the management API: amounts, caps, lists, times; and which workspace is meant. */
+import type { Command } from "commander";
+import { formatUsd, parseUsd } from "../base/money.ts";
+import { listAll, type Api } from "./api.ts";
+import { UsageError } from "./environment.ts";
+
+export interface CapOptions {
+  readonly totalCap?: string;
+  readonly dailyCap?: string;
+  readonly weeklyCap?: string;
+  readonly monthlyCap?: string;
+  readonly hard?: boolean;
+}
+
+/** Adds the options of spend caps; `change`: a cap can be taken away. */
+export function addCapOptions(command: Command, change: "change" | "create"): Command {
+  const none = change === "change" ? "; none: no limit" : "";
+  command
+    .option("--total-cap <usd>", `the most it may ever spend, such as 25.00${none}`)
+    .option("--daily-cap <usd>", `the most it may spend in a day (UTC)${none}`)
+    .option("--weekly-cap <usd>", `the most it may spend in a week (from Monday, UTC)${none}`)
+    .option("--monthly-cap <usd>", `the most it may spend in a month (UTC)${none}`)
+    .option("--hard", "count open reservations too, so that the caps can never be passed");
+  return change === "create" ? command : command.option("--no-hard", "count only what was charged");
+}
+
+/** The field `spend_caps`; undefined where no option names a cap. @throws UsageError */
+export function capsOf(options: CapOptions): object | undefined {
+  const caps = {
+    total: capOf(options.totalCap, "--total-cap"),
+    daily: capOf(options.dailyCap, "--daily-cap"),
+    weekly: capOf(options.weeklyCap, "--weekly-cap"),
+    monthly: capOf(options.monthlyCap, "--monthly-cap"),
+    hard: options.hard,
+  };
+  const given = defined(caps);
+  return Object.keys(given).length === 0 ? undefined : given;
+}
+
+function capOf(text: string | undefined, option: string): string | null | undefined {
+  if (text === undefined) return undefined;
+  return text === "none" ? null : amountOf(text, option);
+}
+
+/** An amount as the API takes it. @throws UsageError */
+export function amountOf(text: string, option: string): string {
+  try {
+    return formatUsd(parseUsd(text));
+  } catch {
+    throw new UsageError(`${option} is "${text}"; it takes an amount in USD such as 25.00`);
+  }
+}
+
+/** A time as the API takes it. @throws UsageError */
+export function timeOf(text: string | undefined, option: string): string | undefined {
+  if (text === undefined) return undefined;
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  throw new UsageError(`${option} is "${text}"; it takes a time such as 2027-01-31T00:00:00Z`);
+}
+
+/** Names separated by commas; `all` or nothing: no restriction. */
+export const listOf = (text: string | undefined): string[] | undefined =>
+  text === undefined || text === "all"
+    ? text && []
+    : text
+        .split(",")
+        .map((name) => name.trim())
+        .filter((name) => name !== "");
+
+/** Without the fields that were not given: an absent field is one that stays as it is. */
+export const defined = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** One of a few words. @throws UsageError */
+export function wordOf<Word extends string>(
+  text: string,
+  option: string,
+  words: readonly Word[],
+): Word {
+  const word = words.find((one) => one === text);
+  if (word !== undefined) return word;
+  throw new UsageError(`${option} is "${text}"; it takes ${words.join(", ")}`);
+}
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The workspace a command means: the one named, or the only one there is. @throws UsageError */
+export async function workspaceOf(api: Api, named: string | undefined): Promise<string> {
+  const all = (await listAll(api, "/workspaces")) as Named[];
+  if (named !== undefined) {
+    const found = all.find(({ id }) => id === named) ?? onlyNamed(all, named);
+    if (!found) throw new UsageError(`there is no workspace "${named}"`);
+    return found.id;
+  }
+  if (all.length === 1) return all[0]!.id;
+  if (all.length === 0)
+    throw new UsageError("there is no workspace yet; start the gateway once (npm start)");
+  throw new UsageError(`--workspace is needed; there are: ${places(all)}`);
+}
+
+function onlyNamed(all: readonly Named[], name: string): Named | undefined {
+  const found = all.filter((one) => one.name === name);
+  if (found.length > 1)
+    throw new UsageError(`several workspaces are called "${name}": ${places(found)}`);
+  return found[0];
+}
+
+const placesMax = 10;
+
+const places = (all: readonly Named[]): string =>
+  all
+    .slice(0, placesMax)
+    .map(({ id, name }) => `${id} (${name})`)
+    .join(", ") + (all.length > placesMax ? `, and ${all.length - placesMax} more` : "");

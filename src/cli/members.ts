@@ -1,0 +1,122 @@
+/** `tollgate members`: list, add, set, remove. contract.md "Command line". */
+import type { Command } from "commander";
+import { addApiOptions, listAll, withApi, type Api, type ApiOptions, type Json } from "./api.ts";
+import { UsageError } from "./environment.ts";
+import { addCapOptions, capsOf, defined, wordOf, workspaceOf, type CapOptions } from "./fields.ts";
+import { printJson, printTable } from "./print.ts";
+import { capsText } from "./workspaces.ts";
+
+interface MemberOptions extends ApiOptions, CapOptions {
+  readonly workspace?: string;
+  readonly role?: string;
+  readonly name?: string;
+}
+
+const roles = ["admin", "member"] as const;
+const roleOf = (text: string | undefined) => text && wordOf(text, "--role", roles);
+
+const inWorkspace = (command: Command): Command =>
+  command.option("--workspace <id or name>", "the workspace (the only one, where there is one)");
+
+/** Adds the sub-commands to `members`. */
+export function addMemberCommands(members: Command): void {
+  addApiOptions(
+    inWorkspace(members.command("list").description("list the members of a workspace")),
+  ).action(list);
+  addApiOptions(
+    addCapOptions(
+      inWorkspace(
+        members
+          .command("add <email>")
+          .description("add a member; a new user gets a one-time password, which is printed"),
+      )
+        .option("--role <role>", "admin or member", "member")
+        .option("--name <name>", "what a new user is called"),
+      "create",
+    ),
+  ).action(add);
+  addApiOptions(
+    addCapOptions(
+      inWorkspace(
+        members
+          .command("set <member>")
+          .description(
+            "change the role or caps of a member, by e-mail address or id; what is not named stays",
+          ),
+      ).option("--role <role>", "admin or member"),
+      "change",
+    ),
+  ).action(set);
+  addApiOptions(
+    inWorkspace(
+      members
+        .command("remove <member>")
+        .description("take a member out of a workspace; the keys they made in it are disabled"),
+    ),
+  ).action(remove);
+}
+
+const list = (options: MemberOptions): Promise<void> =>
+  withApi(options, async (api) => {
+    const path = `/workspaces/${await workspaceOf(api, options.workspace)}/members`;
+    const records = await listAll(api, path);
+    if (options.json) return printJson(records);
+    printTable(
+      ["user", "email", "role", "spent", "caps"],
+      records.map((record: Json) => [
+        record.user_id,
+        record.email,
+        record.role,
+        record.spend.total,
+        capsText(record.spend_caps),
+      ]),
+    );
+  });
+
+async function add(email: string, options: MemberOptions): Promise<void> {
+  const { name } = options;
+  const body = defined({ email, name, role: roleOf(options.role), spend_caps: capsOf(options) });
+  await withApi(options, async (api) => {
+    const path = `/workspaces/${await workspaceOf(api, options.workspace)}/members`;
+    const record = await api.call({ method: "POST", path, body });
+    if (options.json) return printJson(record);
+    console.log(`${record.email} (${record.user_id}) is ${record.role}`);
+    if (record.one_time_password !== undefined)
+      console.log(`one-time password, shown once: ${record.one_time_password}`);
+  });
+}
+
+/** The member's path. @throws UsageError where the workspace has no such member */
+async function memberPath(api: Api, named: string, options: MemberOptions): Promise<string> {
+  const path = `/workspaces/${await workspaceOf(api, options.workspace)}/members`;
+  const records = (await listAll(api, path)) as { user_id: string; email: string }[];
+  const email = named.toLowerCase();
+  const found = records.find((one) => one.user_id === named || one.email.toLowerCase() === email);
+  if (found) return `${path}/${found.user_id}`;
+  throw new UsageError(`there is no member "${named}" in that workspace`);
+}
+
+async function set(named: string, options: MemberOptions): Promise<void> {
+  const body = defined({ role: roleOf(options.role), spend_caps: capsOf(options) });
+  if (Object.keys(body).length === 0)
+    throw new UsageError("nothing to change: name an option, such as --role admin");
+  await withApi(options, async (api) => {
+    const path = await memberPath(api, named, options);
+    const record = await api.call({ method: "PATCH", path, body });
+    if (options.json) return printJson(record);
+    const caps = capsText(record.spend_caps);
+    console.log(
+      `${record.email} (${record.user_id}) is ${record.role}${caps && `; caps: ${caps}`}`,
+    );
+  });
+}
+
+const remove = (named: string, options: MemberOptions): Promise<void> =>
+  withApi(options, async (api) => {
+    const path = await memberPath(api, named, options);
+    const record = await api.call({ method: "DELETE", path });
+    if (options.json) return printJson(record);
+    const keys = record.disabled_keys as string[];
+    const disabled = keys.length === 0 ? "" : `; disabled: ${keys.join(", ")}`;
+    console.log(`${record.user_id} is a member no more${disabled}`);
+  });

@@ -1,0 +1,69 @@
+/** `tollgate usage`: requests, tokens and cost, by period and by what used them. contract.md "Command line". */
+import type { Command } from "commander";
+import { granularities, usageGroups } from "../admin/index.ts";
+import { addApiOptions, withApi, type ApiOptions, type Json } from "./api.ts";
+import { defined, timeOf, wordOf, workspaceOf } from "./fields.ts";
+import { printJson, printTable } from "./print.ts";
+
+interface UsageOptions extends ApiOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly granularity: string;
+  readonly by?: string;
+  readonly workspace?: string;
+  readonly key?: string;
+}
+
+/** Makes the command. */
+export function addUsageCommand(program: Command): void {
+  addApiOptions(
+    program
+      .command("usage")
+      .description("what was used and what it cost; costs are the ledger's charges")
+      .option("--from <time>", "the first moment that counts (30 days before the end)")
+      .option("--to <time>", "the first moment that does not (now)")
+      .option("--granularity <period>", granularities.join(", "), "total")
+      .option("--by <group>", `rows by ${usageGroups.join(", ")}`)
+      .option("--workspace <id or name>", "of one workspace only")
+      .option("--key <id>", "of one key only"),
+  ).action(usage);
+}
+
+async function usage(options: UsageOptions): Promise<void> {
+  const granularity = wordOf(options.granularity, "--granularity", granularities);
+  const by = options.by === undefined ? undefined : wordOf(options.by, "--by", usageGroups);
+  const fields = {
+    from: timeOf(options.from, "--from"),
+    to: timeOf(options.to, "--to"),
+    granularity,
+    group_by: by,
+    key_id: options.key,
+  };
+  await withApi(options, async (api) => {
+    const { workspace } = options;
+    const workspace_id = workspace === undefined ? undefined : await workspaceOf(api, workspace);
+    const query = defined({ ...fields, workspace_id }) as Record<string, string>;
+    const answer = await api.call({ method: "GET", path: "/usage", query });
+    if (options.json) printJson(answer);
+    else print(answer.data as Json[], { withStart: granularity !== "total", by });
+  });
+}
+
+function print(rows: Json[], { withStart, by }: { withStart: boolean; by: string | undefined }) {
+  const group = by === "model" || by === "provider" ? by : `${by}_id`;
+  const columns = [
+    ...(withStart ? [["start", "start"] as const] : []),
+    ...(by === undefined ? [] : [[by, group] as const]),
+    ["requests", "requests"] as const,
+    ["input", "input_tokens"] as const,
+    ["cached", "cache_read_tokens"] as const,
+    ["output", "output_tokens"] as const,
+    ["images", "output_images"] as const,
+    ["video seconds", "output_video_seconds"] as const,
+    ["cost", "cost"] as const,
+  ];
+  printTable(
+    columns.map(([title]) => title),
+    rows.map((row) => columns.map(([, name]) => String(row[name] ?? "-"))),
+  );
+}

@@ -1,0 +1,63 @@
+/**
+ * The management API without HTTP: the same routes, called by a process that is the operator itself. The command line
+ * uses it where no gateway runs; contract.md "Command line".
+ */
+import { randomUUID } from "node:crypto";
+import { adminTokenActor } from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { fitsRoute } from "../path.ts";
+import { checker } from "./check.ts";
+import type { AdminAnswer, AdminRoute } from "./route.ts";
+import type { AdminServices } from "./services.ts";
+
+export interface DirectCall {
+  readonly method: AdminRoute["method"];
+  /** Below `/admin/v1`, such as `/keys/key_1`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+interface DirectOptions {
+  readonly routes: readonly AdminRoute[];
+  readonly services: AdminServices;
+  readonly log: Pick<Log, "warn">;
+}
+
+const pattern = (route: AdminRoute): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+/** The named steps of a path that fits its route. */
+function paramsOf(route: AdminRoute, path: string): Record<string, string> {
+  const taken = path.split("/");
+  const named = pattern(route)
+    .split("/")
+    .flatMap((step, at) =>
+      step.startsWith(":") ? [[step.slice(1), decodeURIComponent(taken[at]!)]] : [],
+    );
+  return Object.fromEntries(named) as Record<string, string>;
+}
+
+/** Calls a route with every right. @throws GatewayError as the route answers */
+export async function callDirectly(options: DirectOptions, call: DirectCall): Promise<AdminAnswer> {
+  const { method, path, query = {} } = call;
+  const route = options.routes.find(
+    (one) => one.method === method && fitsRoute(pattern(one), path),
+  );
+  if (route === undefined) throw new GatewayError("not_found", `There is no ${method} ${path}.`);
+  if (route.query) checker(route.query)(query);
+  const body = route.body === undefined ? undefined : (call.body ?? {});
+  if (route.body) checker(route.body)(body);
+  return route.handle({
+    services: options.services,
+    log: options.log,
+    actor: adminTokenActor,
+    params: paramsOf(route, path),
+    query,
+    body,
+    requestId: `cli_${randomUUID()}`,
+    ifMatch: undefined,
+    idempotencyKey: call.idempotencyKey,
+  });
+}

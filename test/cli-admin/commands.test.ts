@@ -1,0 +1,149 @@
+/** The commands over the management API: of a running gateway, and the same on the data of a stopped one. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { call } from "../admin/support.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+
+type Environment = Record<string, string>;
+
+/** Runs a command that must succeed; parsed where it was asked for as JSON. Words are separated by single spaces. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many commands, looked into by tests
+async function run(words: string, environment: Environment): Promise<any> {
+  const args = words.split(" ");
+  const { code, stdout, stderr } = await tollgate(args, environment);
+  expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: "" });
+  return args.includes("--json") ? JSON.parse(stdout) : stdout;
+}
+
+/** A morning's work: the same with a gateway and without. */
+async function morning(environment: Environment) {
+  const [first] = await run("workspaces list --json", environment);
+  const made = await run("workspaces create --name night --json", environment);
+  expect(made).toMatchObject({ name: "night", organization_id: null, status: "active" });
+  await run(`credits add 2.50 --workspace night --reference r-1 --json`, environment);
+  expect(
+    await run(`credits add 2.50 --workspace night --reference r-1 --json`, environment),
+  ).toMatchObject({ credits: "2.5", available: "2.5" });
+  expect(await run(`workspaces set ${first.id} --daily-cap 9 --hard`, environment)).toBe(
+    `${first.id} "${first.name}" is active; caps: daily 9 (hard)\n`,
+  );
+  const set = await run(
+    `workspaces set ${first.id} --daily-cap none --models sandbox/chat --json`,
+    environment,
+  );
+  expect(set).toMatchObject({
+    spend_caps: { daily: null, hard: true },
+    model_allowlist: ["sandbox/chat"],
+  });
+  const joined = await run(
+    `members add ada@example.com --workspace ${first.id} --role admin --json`,
+    environment,
+  );
+  expect(joined).toMatchObject({ email: "ada@example.com", role: "admin" });
+  expect(joined.one_time_password).toMatch(/\S{8,}/);
+  expect(
+    await run(
+      `members set Ada@example.com --workspace ${first.id} --role member --total-cap 5`,
+      environment,
+    ),
+  ).toBe(`ada@example.com (${joined.user_id}) is member; caps: total 5\n`);
+  const table: string = await run(`members list --workspace ${first.id}`, environment);
+  expect(table).toMatch(/^USER +EMAIL +ROLE +SPENT +CAPS\n/);
+  expect(table).toContain("ada@example.com");
+  const removed = await run(
+    `members remove ${joined.user_id} --workspace ${first.id} --json`,
+    environment,
+  );
+  expect(removed).toMatchObject({ user_id: joined.user_id, deleted: true });
+  const usage = await run("usage --by model --granularity day --json", environment);
+  expect(usage).toMatchObject({ granularity: "day", group_by: "model" });
+  return { workspace: made.id as string, usage };
+}
+
+describe("beside a gateway", () => {
+  let environment: Environment;
+  let gateway: GatewayProcess;
+  beforeAll(async () => {
+    environment = {
+      TOLLGATE_DATA_DIR: join(temporaryDirectory(), "data"),
+      TOLLGATE_SANDBOX: "on",
+      TOLLGATE_LOG_LEVEL: "warn",
+      DATABASE_URL: "",
+      TOLLGATE_ADMIN_TOKEN: "",
+    };
+    gateway = await spawnGateway(environment);
+  }, 60_000);
+  afterAll(() => gateway.stop());
+
+  it("they ask the gateway, whose audit log has them", { timeout: 300_000 }, async () => {
+    const key = /gw_live_\w+/.exec(gateway.banner)![0];
+    await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "sandbox/chat", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    const { workspace, usage } = await morning(environment);
+    expect(usage.data).toMatchObject([{ model: "sandbox/chat", requests: 1 }]);
+    const token = readFileSync(
+      join(environment["TOLLGATE_DATA_DIR"]!, "admin-token"),
+      "utf8",
+    ).trim();
+    const audit = await call(gateway.url, "GET", `/audit?workspace_id=${workspace}`, { token });
+    const [latest] = audit.json.data as { action: string; request_id: string }[];
+    expect(latest).toMatchObject({
+      action: "workspace.add_credits",
+      // Of an HTTP request: the command did not go to the database itself.
+      request_id: expect.stringMatching(/^req_/) as string,
+    });
+  });
+
+  it(
+    "--url and TOLLGATE_ADMIN_TOKEN reach a gateway from elsewhere",
+    { timeout: 60_000 },
+    async () => {
+      const token = readFileSync(join(environment["TOLLGATE_DATA_DIR"]!, "admin-token"), "utf8");
+      const elsewhere = {
+        TOLLGATE_DATA_DIR: join(temporaryDirectory(), "none"),
+        TOLLGATE_ADMIN_TOKEN: token.trim(),
+      };
+      const list = await run(`workspaces list --json --url ${gateway.url}`, elsewhere);
+      expect(list).toHaveLength(2);
+      const wrong = await tollgate(["workspaces", "list", "--url", gateway.url], {
+        ...elsewhere,
+        TOLLGATE_ADMIN_TOKEN: "another",
+      });
+      expect(wrong).toMatchObject({ code: 1, stdout: "" });
+      expect(wrong.stderr).toContain("Set TOLLGATE_ADMIN_TOKEN to the gateway's token.");
+      const gone = await tollgate(["usage", "--url", "http://127.0.0.1:1"], elsewhere);
+      expect(gone).toMatchObject({ code: 1, stdout: "" });
+      expect(gone.stderr).toMatch(
+        /^tollgate: no gateway answers at http:\/\/127.0.0.1:1: .* Is it running\?\n$/,
+      );
+    },
+  );
+});
+
+describe("on the data of a stopped gateway", () => {
+  it("they do the same", { timeout: 300_000 }, async () => {
+    const environment = {
+      TOLLGATE_DATA_DIR: join(temporaryDirectory(), "data"),
+      TOLLGATE_SANDBOX: "on",
+      DATABASE_URL: "",
+    };
+    const gateway = await spawnGateway(environment);
+    await gateway.kill();
+    const { usage } = await morning(environment);
+    expect(usage.data).toEqual([]);
+    const refused = await tollgate(
+      ["members", "set", "bob", "--role", "admin", "--workspace", "night"],
+      environment,
+    );
+    expect(refused).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: 'tollgate: there is no member "bob" in that workspace\n',
+    });
+  });
+});
