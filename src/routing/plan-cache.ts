@@ -1,12 +1,12 @@
 /**
- * Plans that are the same for every call: where one offer is left, neither chance nor a session changes anything.
+ * Plans that are the same for every call: where a scope leaves one offer, neither chance nor a session nor health changes anything.
  * Kept for as long as the caller's scope lives and the catalogue does not change.
  */
 import type { Catalog } from "../catalog/index.ts";
 import type { PlanInput, Plan } from "./plan.ts";
 import type { RoutingScope } from "./scope.ts";
 
-type AnyPlan = Pick<Plan, "explanation"> & { readonly offers: readonly unknown[] };
+type AnyPlan = Pick<Plan, "explanation">;
 
 interface Plans {
   readonly catalog: Catalog;

@@ -23,6 +23,5 @@ export {
   type Outcome,
   type RefusedCredential,
 } from "./outcome.ts";
-export { retryAfterMsOf } from "./retry-after.ts";
 export { createPools, type Pools } from "./pools.ts";
 export * from "./media/index.ts";

@@ -10,4 +10,4 @@ export {
 } from "./deliveries.ts";
 export { enqueueCallback } from "./events.ts";
 export { createSender } from "./sender.ts";
-export { startSpendAlerts, type SpendAlerts } from "./spend-alerts.ts";
+export { startSpendAlerts } from "./spend-alerts.ts";
