@@ -15,7 +15,7 @@ export function mediaAddresses(request: MediaRequest): { param: string; url: str
     ...references.map((url, index) => ({ param: `reference_images[${index}].url`, url })),
   ];
   return pieces.flatMap(({ param, url }) =>
-    url === undefined || /^data:/i.test(url) ? [] : [{ param, url }],
+    typeof url !== "string" || /^data:/i.test(url) ? [] : [{ param, url }],
   );
 }
 

@@ -4,12 +4,17 @@
  */
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 
-/** An uploaded picture, checked by content and kept in our own storage until its call is over. */
-export interface Upload {
+/** A file of the caller's in our own storage, kept until its call is over. */
+export interface KeptFile {
   /** The name in the file store. */
   readonly name: string;
-  readonly mediaType: "image/png" | "image/jpeg" | "image/webp";
+  readonly mediaType: string;
   readonly bytes: number;
+}
+
+/** An uploaded picture, checked by content. */
+export interface Upload extends KeptFile {
+  readonly mediaType: "image/png" | "image/jpeg" | "image/webp";
   readonly width: number;
   readonly height: number;
   readonly hasAlpha: boolean;
@@ -31,6 +36,9 @@ export interface MediaInput {
 /** Where a video's material comes from, by the part it plays. */
 export type VideoMode = "text" | "image" | "frames" | "reference";
 
+/** A piece of a video's material: an `https:` address (checked to be public), a `data:` URL, or one that was put aside. */
+export type Material = string | KeptFile;
+
 /** A video to be made. Absent optional fields are left to the vendor. */
 export interface VideoRequest {
   readonly kind: "video";
@@ -41,10 +49,9 @@ export interface VideoRequest {
   /** The pricing tier, such as `480p`. */
   readonly resolution: string;
   readonly aspectRatio?: string | undefined;
-  /** `https:` addresses (checked to be public) or `data:` URLs. */
-  readonly firstFrame?: string | undefined;
-  readonly lastFrame?: string | undefined;
-  readonly references: readonly string[];
+  readonly firstFrame?: Material | undefined;
+  readonly lastFrame?: Material | undefined;
+  readonly references: readonly Material[];
   readonly audio?: boolean | undefined;
   readonly moderation?: string | undefined;
   readonly user?: string | undefined;

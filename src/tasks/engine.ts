@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { QueueLimits } from "../ledger/index.ts";
-import type { Upload } from "../media/index.ts";
+import type { KeptFile } from "../media/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database, FileStore, Log, RequestRow } from "../storage/index.ts";
 import type { Pools } from "../upstream/index.ts";
@@ -50,8 +50,8 @@ export interface TaskServices {
   readonly logged: (row: RequestRow) => void;
   /** A step is due at this moment: the runner looks then. */
   readonly due: (ms: number) => void;
-  /** The bytes of an uploaded file, as they are read. */
-  readonly openUpload: (upload: Upload) => Readable;
+  /** The bytes of a caller's file, as they are read. */
+  readonly openUpload: (upload: KeptFile) => Readable;
   /** Tells the deliverer of callbacks that one may be due. */
   readonly callbackDue: () => void;
   /** Tests stop the process here. */

@@ -2,6 +2,7 @@
  * Submitting a task: everything that can refuse it, then key, hold and row in one transaction (accept.ts).
  * Spec: "POST /v1/tasks"; design section 6; T57, T81.
  */
+import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
 import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
@@ -9,6 +10,7 @@ import { checkAddress } from "../upstream/index.ts";
 import type { Acceptance, Submission } from "./accept.ts";
 import type { TaskServices } from "./engine.ts";
 import { AlreadyClaimedError, findClaimed, type KeysUnderWay } from "./idempotency.ts";
+import { keepMaterial } from "./material.ts";
 import { notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 import { readTask } from "./read.ts";
 import { storedPlan, toTask } from "./rows.ts";
@@ -58,14 +60,26 @@ async function replayed(
 }
 
 async function accept({ services, acceptance }: Submitting, input: SubmitInput): Promise<Task> {
-  const prepared = prepare(services, input);
-  await checkAddresses(services, input, prepared.request);
+  const asked = prepare(services, input);
+  await checkAddresses(services, input, asked.request);
+  const material = await keepMaterial(services, input.caller.workspaceId, asked.request);
+  const prepared = { ...asked, request: material.request };
   const nowMs = services.clock.now();
   const id = newId("task", nowMs);
-  const row = await acceptance.accept(submissionOf({ input, prepared, id, nowMs }));
-  await services.at("submit.committed");
-  return toTask(row);
+  const submission = submissionOf({ input, prepared, id, nowMs, files: material.names });
+  try {
+    const row = await acceptance.accept(submission);
+    await services.at("submit.committed");
+    return toTask(row);
+  } catch (error) {
+    if (isRefusal(error)) await material.discard();
+    throw error;
+  }
 }
+
+/** Whether an error says for certain that there is no task: where the database fails there may be one all the same. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof GatewayError || error instanceof AlreadyClaimedError;
 
 function prepare(services: TaskServices, { caller, model, input }: SubmitInput): PreparedMedia {
   const catalog = services.catalog();
@@ -91,16 +105,21 @@ interface Asked {
   readonly prepared: PreparedMedia;
   readonly id: string;
   readonly nowMs: number;
+  /** Pictures that were taken out of the request. */
+  readonly files: readonly string[];
 }
 
-function submissionOf({ input, prepared, id, nowMs }: Asked): Submission {
+function submissionOf({ input, prepared, id, nowMs, files }: Asked): Submission {
   const { caller, input: media } = input;
   const { workspaceId, keyId, keyRotation } = caller;
   const expiresMs = expirySeconds(prepared.request) * 1000;
   const now = new Date(nowMs).toISOString();
   return {
     claim: input.idempotency,
-    uploads: [...media.images, ...(media.mask ? [media.mask] : [])].map(({ name }) => name),
+    uploads: [
+      ...[...media.images, ...(media.mask ? [media.mask] : [])].map(({ name }) => name),
+      ...files,
+    ],
     hold: {
       id,
       workspaceId,

@@ -1,6 +1,6 @@
 /** The task engine put together: submission, reading, waiting, cancellation, and the runner that takes the steps. */
 import { Readable } from "node:stream";
-import type { Upload } from "../media/index.ts";
+import type { KeptFile } from "../media/index.ts";
 import type { FileStore } from "../storage/index.ts";
 import { createAcceptance } from "./accept.ts";
 import { cancelTask } from "./cancel.ts";
@@ -53,7 +53,7 @@ export function createTasks(options: TasksOptions): Tasks {
 }
 
 /** An uploaded file's bytes, opened when they are first read. */
-export function openUpload(files: FileStore, upload: Upload): Readable {
+export function openUpload(files: FileStore, upload: KeptFile): Readable {
   async function* bytes(): AsyncGenerator<Buffer> {
     const file = await files.open(upload.name);
     if (!file) throw new Error("an uploaded file is not there any more");

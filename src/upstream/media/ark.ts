@@ -2,8 +2,9 @@
  * Ark's videos (Seedance): `POST`, `GET` and `DELETE /contents/generations/tasks`. Prompt and material are one `content`
  * list, each picture with its role. Only a queued task can be deleted; `cancelled` has two l's.
  */
-import type { VideoRequest } from "../../media/index.ts";
+import type { Material, VideoRequest } from "../../media/index.ts";
 import { emptyJob, failedJob } from "./refusal.ts";
+import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaRefusal, MediaState } from "./types.ts";
 import {
   bearerAsk,
@@ -21,24 +22,24 @@ import {
 const tasksPath = "/contents/generations/tasks";
 const taskPath = (id: string) => `${tasksPath}/${encodeURIComponent(id)}`;
 
-const picture = (role: string) => (url: string) => ({
+const picture = (role: string) => (material: Material) => ({
   type: "image_url",
-  image_url: { url },
+  image_url: { url: materialUrl(material) },
   role,
 });
 
 function contentOf(request: VideoRequest): object[] {
-  const frames = (url: string | undefined) => (url === undefined ? [] : [url]);
+  const listOf = <Item>(item: Item | undefined) => (item === undefined ? [] : [item]);
   return [
-    ...frames(request.prompt).map((text) => ({ type: "text", text })),
-    ...frames(request.firstFrame).map(picture("first_frame")),
-    ...frames(request.lastFrame).map(picture("last_frame")),
+    ...listOf(request.prompt).map((text) => ({ type: "text", text })),
+    ...listOf(request.firstFrame).map(picture("first_frame")),
+    ...listOf(request.lastFrame).map(picture("last_frame")),
     ...request.references.map(picture("reference_image")),
   ];
 }
 
-function requestBody(request: VideoRequest, model: string): string {
-  return JSON.stringify(
+function bodyParts(request: VideoRequest, model: string) {
+  return jsonParts(
     sent({
       model,
       content: contentOf(request),
@@ -88,11 +89,11 @@ function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
 
 export const arkVideo: MediaDialect = {
   pollSeconds: 10,
-  submit: (provider, apiKey, { request, upstreamModel }) =>
+  submit: (provider, apiKey, { request, upstreamModel, open }) =>
     bearerAsk(provider, apiKey, {
       method: "POST",
       path: tasksPath,
-      body: requestBody(request as VideoRequest, upstreamModel),
+      body: streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     }),
   readSubmit(status, body) {
     if (!isSuccess(status)) return readRefusal(status, body);

@@ -5,9 +5,10 @@
  */
 import type { WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
-import type { VideoRequest } from "../../media/index.ts";
+import type { Material, VideoRequest } from "../../media/index.ts";
 import { dashscopeTasks, readTask, serviceAsk } from "./dashscope.ts";
 import { emptyJob } from "./refusal.ts";
+import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaState } from "./types.ts";
 import { countIn, droppedFields, sent, textIn } from "./wire.ts";
 
@@ -25,9 +26,11 @@ interface Generation {
 
 const upper = (resolution: string) => resolution.toUpperCase();
 
-const media = (type: string) => (url: string) => ({ type, url });
+const media = (type: string) => (material: Material) => ({ type, url: materialUrl(material) });
 
-const listOf = (url: string | undefined) => (url === undefined ? [] : [url]);
+const listOf = (material: Material | undefined) => (material === undefined ? [] : [material]);
+
+const place = (material: Material | undefined) => material && materialUrl(material);
 
 const filled = <Item>(list: readonly Item[]) => (list.length > 0 ? list : undefined);
 
@@ -61,8 +64,11 @@ const keyFrames = (model: string) => model.includes("kf2v");
 const legacy: Generation = {
   material: (request, model) =>
     keyFrames(model)
-      ? { first_frame_url: request.firstFrame, last_frame_url: request.lastFrame }
-      : { img_url: request.firstFrame, reference_urls: filled(request.references) },
+      ? { first_frame_url: place(request.firstFrame), last_frame_url: place(request.lastFrame) }
+      : {
+          img_url: place(request.firstFrame),
+          reference_urls: filled(request.references.map(materialUrl)),
+        },
   size: (request) =>
     request.firstFrame === undefined
       ? { size: legacySize(request) ?? legacySizes[request.resolution]?.["16:9"] }
@@ -111,9 +117,9 @@ function generationOf(model: string): Generation {
   return /^wanx|^wan[12]\./.test(model) ? legacy : newest;
 }
 
-function requestBody(request: VideoRequest, model: string): string {
+function bodyParts(request: VideoRequest, model: string) {
   const generation = generationOf(model);
-  return JSON.stringify({
+  return jsonParts({
     model,
     input: sent({
       prompt: request.prompt,
@@ -153,12 +159,12 @@ function madeVideo(output: WireObject, usage: WireObject): MediaState {
 export const dashscopeVideo: MediaDialect = {
   ...dashscopeTasks,
   pollSeconds: 15,
-  submit: (provider, apiKey, { request, upstreamModel }) =>
+  submit: (provider, apiKey, { request, upstreamModel, open }) =>
     serviceAsk(
       provider,
       apiKey,
       "video-generation/video-synthesis",
-      requestBody(request as VideoRequest, upstreamModel),
+      streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     ),
   lost: (request, upstreamModel) => lost(request as VideoRequest, upstreamModel),
   readPoll: (status, body) => readTask(status, body, madeVideo),

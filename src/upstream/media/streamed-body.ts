@@ -4,12 +4,12 @@
  */
 import { Readable } from "node:stream";
 import { isObject } from "../../base/json.ts";
-import type { Upload } from "../../media/index.ts";
+import type { KeptFile, Material } from "../../media/index.ts";
 import type { MediaBody, MediaJob } from "./types.ts";
 
 /** A file inside a body: its bytes as they are, or in base64. */
 export interface FilePart {
-  readonly upload: Upload;
+  readonly upload: KeptFile;
   readonly as: "bytes" | "base64";
 }
 
@@ -55,12 +55,16 @@ async function* base64Of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 
 /** A picture in a JSON value, to be written as a `data:` URL. */
 export class DataUrl {
-  readonly upload: Upload;
+  readonly upload: KeptFile;
 
-  constructor(upload: Upload) {
+  constructor(upload: KeptFile) {
     this.upload = upload;
   }
 }
+
+/** A piece of material in a JSON value. */
+export const materialUrl = (material: Material): string | DataUrl =>
+  typeof material === "string" ? material : new DataUrl(material);
 
 /** JSON as the parts of a body: `DataUrl`s inside become files in base64, everything else is as JSON.stringify has it. */
 export function jsonParts(value: unknown): BodyPart[] {

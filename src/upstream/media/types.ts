@@ -5,7 +5,7 @@
 import type { Readable } from "node:stream";
 import type { Note } from "../../base/notes.ts";
 import type { Provider } from "../../catalog/index.ts";
-import type { MediaRequest, ToldUsage, Upload } from "../../media/index.ts";
+import type { MediaRequest, ToldUsage, KeptFile } from "../../media/index.ts";
 
 export type { ToldUsage };
 
@@ -31,7 +31,7 @@ export interface MediaJob {
   /** Our id of the job; sent where a vendor takes an idempotency key. */
   readonly id: string;
   /** Opens an uploaded file's bytes. */
-  readonly open: (upload: Upload) => Readable;
+  readonly open: (file: KeptFile) => Readable;
 }
 
 /** A produced file: an address to fetch it from, or its bytes in base64. */

@@ -3,8 +3,9 @@
  * Wire: 202 while it works, with an empty body or a progress; `status` may be absent beside a `video.url`;
  * `respect_moderation: false` is a blocked result; the address may stand in `video.file_output.public_url`.
  */
-import type { VideoRequest } from "../../media/index.ts";
+import type { Material, VideoRequest } from "../../media/index.ts";
 import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
+import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaRefusal, MediaState } from "./types.ts";
 import {
   bearerAsk,
@@ -19,10 +20,11 @@ import {
   unreadable,
 } from "./wire.ts";
 
-const place = (url: string | undefined) => (url === undefined ? undefined : { url });
+const place = (material: Material | undefined) =>
+  material === undefined ? undefined : { url: materialUrl(material) };
 
-function requestBody(request: VideoRequest, model: string): string {
-  return JSON.stringify(
+function bodyParts(request: VideoRequest, model: string) {
+  return jsonParts(
     sent({
       model,
       prompt: request.prompt,
@@ -32,8 +34,7 @@ function requestBody(request: VideoRequest, model: string): string {
       resolution: request.resolution,
       image: place(request.firstFrame),
       last_frame: place(request.lastFrame),
-      reference_images:
-        request.references.length > 0 ? request.references.map((url) => ({ url })) : undefined,
+      reference_images: request.references.length > 0 ? request.references.map(place) : undefined,
       generate_audio: request.audio,
       user: request.user,
     }),
@@ -72,11 +73,11 @@ function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
 
 export const xaiVideo: MediaDialect = {
   pollSeconds: 5,
-  submit: (provider, apiKey, { request, upstreamModel }) =>
+  submit: (provider, apiKey, { request, upstreamModel, open }) =>
     bearerAsk(provider, apiKey, {
       method: "POST",
       path: "/videos/generations",
-      body: requestBody(request as VideoRequest, upstreamModel),
+      body: streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     }),
   readSubmit(status, body) {
     if (!isSuccess(status)) return readRefusal(status, body);
