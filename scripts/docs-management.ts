@@ -35,6 +35,35 @@ curl http://127.0.0.1:8080/admin/v1/keys -H "Authorization: Bearer $TOLLGATE_ADM
   -d '{"workspace_id": "ws_...", "name": "ci", "spend_caps": {"monthly": "25.00"}}'
 \`\`\`
 
+From a fresh start with the sandbox to a bill, line by line; the same with \`npx tollgate\` is below:
+
+\`\`\`sh
+TOKEN=$(cat .tollgate/admin-token)
+admin() { curl -sS -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" "http://127.0.0.1:8080/admin/v1$@"; }
+
+admin "/workspaces"                                              # who spends: note an id
+WORKSPACE=ws_...
+admin "/workspaces/$WORKSPACE/credits" -H "Idempotency-Key: invoice-1" -d '{"amount": "25.00"}'
+admin "/keys" -d '{"workspace_id": "'$WORKSPACE'", "name": "ci", "spend_caps": {"daily": "5.00"}}'    # note the key
+KEY=gw_live_...
+curl -sS http://127.0.0.1:8080/v1/chat/completions -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
+  -d '{"model": "sandbox/chat", "messages": [{"role": "user", "content": "Hello!"}]}'
+admin "/requests?limit=1"                                        # what it did, what it cost, who was asked and why
+admin "/usage?granularity=day&group_by=model"
+admin "/workspaces/$WORKSPACE/balance"
+\`\`\`
+
+\`\`\`sh
+npx tollgate workspaces list
+npx tollgate credits add 25.00 --reference invoice-1
+npx tollgate keys create --name ci --daily-cap 5.00
+npx tollgate members add ada@example.com --role admin
+npx tollgate usage --by model --granularity day
+\`\`\`
+
+The commands ask the gateway that runs on the data directory, or at \`--url\` with \`TOLLGATE_ADMIN_TOKEN\`. Where none
+runs they work on its database. \`--json\` prints what the API answers.
+
 - Ten failed sign-ins in five minutes close an account for the rest of them, on all gateways.
 - A change with a session's cookie is refused to pages of other origins. Behind a proxy, pass the \`Host\` header on.
 - Users are added as members. Somebody new gets the \`password\` you give, or a \`one_time_password\` in the answer; a
@@ -51,6 +80,25 @@ curl http://127.0.0.1:8080/admin/v1/keys -H "Authorization: Bearer $TOLLGATE_ADM
   what, without secrets.
 - Models of an allowlist that a layer above leaves out stay in it, named in \`out_of_scope_models\`.
 - Whoever is removed from a workspace has their keys in it disabled.
+
+## What happened
+
+| path | what it tells |
+| --- | --- |
+| \`/requests\`, \`/requests/{id}\` | every call and every task that ended: model, provider, usage, cost, times, what was dropped, each attempt, the plan and why. The id is the call's \`x-request-id\` |
+| \`/tasks\`, \`/tasks/{id}\` | tasks as their callers read them, with attempts, reservation, deadline |
+| \`/webhook_deliveries\` | callbacks and each try. \`POST .../{id}/redeliver\` sends one again, \`POST /workspaces/{id}/webhook_test\` tries an address |
+| \`/usage\` | requests, tokens and cost by \`hour\`, \`day\`, \`month\` or in \`total\` (UTC), by \`model\`, \`key\`, \`provider\`, \`member\` or \`workspace\` |
+| \`/models\`, \`/providers\` | the configuration, with the health that the answering gateway sees: \`out\` is left out of plans for now |
+| \`/audit\` | who changed what |
+
+- Lists are newest first, over all workspaces you see, with \`from\` (counts) and \`to\` (does not). A page costs the same
+  however long the log is; a filter that hardly anything fits reads until it has a page, so give it a \`from\`.
+- Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A call
+  counts when it was charged, and one that cost nothing when it began. Model, provider and tokens come from the request
+  log: where a crash lost a row, its cost is there with a null model.
+- The addresses of providers, our accounts there, what they call a model, and their own error messages are shown to
+  organization admins only.
 
 ## Who may do what
 

@@ -113,5 +113,5 @@ const snakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
 
 /** A stored usage on the wire: the counts a call was billed by, whatever kind it was. */
-export const renderUsage = (usage: object): object =>
+const renderUsage = (usage: object): object =>
   Object.fromEntries(Object.entries(usage).map(([name, value]) => [snakeCase(name), value]));
