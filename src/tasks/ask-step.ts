@@ -78,19 +78,16 @@ async function intend(services: TaskServices, job: Job, target: Target): Promise
   const attempts = withAttempt(job, target, nowMs);
   // A vendor that works while the connection is open works from now on.
   const status = target.dialect.synchronous === true ? "running" : job.status;
-  const written = await writeJob(
-    services.database,
-    job,
-    {
-      status,
-      asking: true,
-      provider: target.provider.id,
-      credential: target.credential.id,
-      upstream_model: target.offer.upstreamModel,
-      attempts: JSON.stringify(attempts),
-    },
-    { nowMs },
-  );
+  const change = {
+    status,
+    asking: true,
+    provider: target.provider.id,
+    credential: target.credential.id,
+    upstream_model: target.offer.upstreamModel,
+    attempts: JSON.stringify(attempts),
+  };
+  // Again where its answer was lost: an intent that stands and was not followed would look like a submission of unknown fate.
+  const written = await persistently(() => writeJob(services.database, job, change, { nowMs }));
   return written
     ? {
         ...job,

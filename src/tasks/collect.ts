@@ -14,13 +14,14 @@ import {
 import type { Target } from "./attempt.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
+import { persistently } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import type { Artifact } from "./types.ts";
 
 /** Largest result that is kept. */
 const bytesMax = { video: 1024 * 1024 * 1024, image: 128 * 1024 * 1024 } as const;
-const downloadTries = 3;
-const downloadPauseMs = 500;
+const keepTries = 3;
+const keepPauseMs = 500;
 const idleMs = 30_000;
 const totalMs = 600_000;
 /** Until the task has ended, a result is one that may be left behind by a crash. */
@@ -41,20 +42,30 @@ export async function collect(
     for (const result of wantedOf(job, answer))
       artifacts.push(await keep(services, job, { target, result }));
   } catch (error) {
-    if (!(error instanceof DownloadError)) throw error;
-    await endTask(services, job, {
-      status: "failed",
-      error: {
-        code: "artifact_unavailable",
-        message: `The provider's result could not be stored: ${error.message}. Nothing was charged.`,
-      },
-    });
+    await failed(services, job, { target, error });
     return;
   }
   await services.at("collect.stored");
   const usage = mediaUsage(job.request, answer.told, { count: artifacts.length });
   const costNano = priceMedia(target.offer.price, usage);
   await endTask(services, job, { status: "succeeded", usage, costNano, artifacts });
+}
+
+/** A result that is bad fails the task; one that our storage refuses only where its vendor does not keep it. */
+async function failed(
+  services: TaskServices,
+  job: Job,
+  { target, error }: { readonly target: Target; readonly error: unknown },
+): Promise<void> {
+  const isBad = error instanceof DownloadError;
+  if (!isBad && target.dialect.synchronous !== true) throw error;
+  if (!isBad) services.log.error({ err: error, task: job.id }, "a result could not be stored");
+  const why = isBad ? error.message : "the gateway's storage failed";
+  const message = `The provider's result could not be stored: ${why}. Nothing was charged.`;
+  await endTask(services, job, {
+    status: "failed",
+    error: { code: "artifact_unavailable", message },
+  });
 }
 
 /** No more than was asked for, and reserved (BILL-09). */
@@ -67,22 +78,25 @@ interface Kept {
 }
 
 async function keep(services: TaskServices, job: Job, { target, result }: Kept): Promise<Artifact> {
-  if (result.from === "base64") {
-    const bytes = Buffer.from(result.base64, "base64");
-    const mediaType = mediaTypeOf(bytes);
-    if (mediaType === undefined || !mediaType.startsWith(`${job.kind}/`))
-      throw new DownloadError("media_type", `the file is no ${job.kind}`);
-    return store(services, job, { mediaType, source: chunksOf(bytes) });
-  }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await fetchResult(services, job, { target, url: result.url });
+      return result.from === "base64"
+        ? await decodeResult(services, job, result.base64)
+        : await fetchResult(services, job, { target, url: result.url });
     } catch (error) {
-      if (!(error instanceof DownloadError) || !error.retryable || attempt >= downloadTries)
-        throw error;
-      await new Promise((resume) => setTimeout(resume, downloadPauseMs * attempt));
+      const mayPass = !(error instanceof DownloadError) || error.retryable;
+      if (!mayPass || attempt >= keepTries) throw error;
+      await new Promise((resume) => setTimeout(resume, keepPauseMs * attempt));
     }
   }
+}
+
+function decodeResult(services: TaskServices, job: Job, base64: string): Promise<Artifact> {
+  const bytes = Buffer.from(base64, "base64");
+  const mediaType = mediaTypeOf(bytes);
+  if (mediaType === undefined || !mediaType.startsWith(`${job.kind}/`))
+    throw new DownloadError("media_type", `the file is no ${job.kind}`);
+  return store(services, job, { mediaType, source: chunksOf(bytes) });
 }
 
 async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -136,11 +150,11 @@ async function store(
     createdAt: new Date(nowMs),
     expiresAt: new Date(nowMs + unclaimedMs),
   } as const;
-  await recordFile(services.database, { ...row, bytes: 0 });
+  await persistently(() => recordFile(services.database, { ...row, bytes: 0 }));
   const { bytes } = await services.files.put(name, source, {
     mediaType,
     bytesMax: bytesMax[job.kind],
   });
-  await recordFile(services.database, { ...row, bytes });
+  await persistently(() => recordFile(services.database, { ...row, bytes }));
   return { name, mediaType, bytes };
 }
