@@ -140,7 +140,6 @@ const test = route({
   action: "webhook.test",
   body: strict({ url: Type.String({ minLength: 1, maxLength: 2048 }) }),
   example: { url: "https://example.com/hook" },
-  example: { url: "https://example.com/hook" },
   answer: deliverySchema,
   status: 202,
   errors: ["not_found", "insufficient_permissions"],
