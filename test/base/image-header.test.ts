@@ -82,12 +82,14 @@ describe("the header of a picture", () => {
 
   it.each(files)("%s is never told wrongly from its first bytes", async (_name, make) => {
     const file = await make();
-    const whole = readImageHeader(file);
     const step = Math.max(1, Math.floor(file.length / 500));
-    for (let length = 0; length < file.length; length += step) {
-      const reading = readImageHeader(file.subarray(0, length));
-      if (reading !== "incomplete") expect(reading).toEqual(whole);
-    }
+    const readings = Array.from({ length: Math.floor(file.length / step) }, (_, at) =>
+      readImageHeader(file.subarray(0, at * step)),
+    );
+    const told = new Set(
+      readings.filter((one) => one !== "incomplete").map((one) => JSON.stringify(one)),
+    );
+    expect([...told]).toEqual([JSON.stringify(readImageHeader(file))]);
   });
 
   it("other formats, and text, are invalid", async () => {
@@ -110,7 +112,8 @@ describe("the header of a picture", () => {
     fc.assert(
       fc.property(start, fc.uint8Array({ maxLength: 200 }), (magic, rest) => {
         const reading = readImageHeader(Buffer.concat([Buffer.from(magic, "latin1"), rest]));
-        if (typeof reading === "object") expect(reading.width * reading.height).toBeGreaterThan(0);
+        const area = typeof reading === "object" ? reading.width * reading.height : 1;
+        expect(area).toBeGreaterThan(0);
       }),
       { numRuns: 2000 },
     );
