@@ -207,12 +207,18 @@ export function createKeysUnderWay(): KeysUnderWay {
   };
 }
 
-/** Forgets keys past their lifetime; returns how many. */
+const sweptTogether = 1_000;
+
+/** Forgets all keys past their lifetime, some at a time; returns how many. */
 export async function sweepKeys(database: Queryable, nowMs: number): Promise<number> {
-  const rows = await database.query<{ key: string }>(
-    `delete from idempotency_keys where (workspace_id, key) in (
-       select workspace_id, key from idempotency_keys where created_at <= $1 limit 1000) returning key`,
-    [new Date(nowMs - keyLifetimeMs)],
-  );
-  return rows.length;
+  let forgotten = 0;
+  for (;;) {
+    const rows = await database.query<{ key: string }>(
+      `delete from idempotency_keys where (workspace_id, key) in (
+         select workspace_id, key from idempotency_keys where created_at <= $1 limit $2) returning key`,
+      [new Date(nowMs - keyLifetimeMs), sweptTogether],
+    );
+    forgotten += rows.length;
+    if (rows.length < sweptTogether) return forgotten;
+  }
 }

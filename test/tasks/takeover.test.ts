@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
+import { sweepKeys } from "../../src/tasks/idempotency.ts";
 import { booksOf, eventually, type Books } from "../money/support.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 import {
@@ -139,4 +140,14 @@ it("T82: canceling asks first: a vendor that is done is not told to forget its r
   const refused = await bench.send("POST", `/v1/tasks/${id}/cancel`);
   expect(refused.status).toBe(409);
   expect(vendor.calls("DELETE")).toEqual([]);
+});
+
+it("idempotency keys past their day are all forgotten, however many there are", async () => {
+  await bench.database.query(
+    `insert into idempotency_keys (workspace_id, key, fingerprint, created_at)
+     select $1, 'key ' || i, 'f', now() - case when i <= 2500 then interval '25 hours' else interval '23 hours' end
+     from generate_series(1, 2600) i`,
+    [bench.workspaceId],
+  );
+  expect(await sweepKeys(bench.database, clock.now())).toBe(2500);
 });
