@@ -14,8 +14,10 @@ export interface MeasuredCall {
 }
 
 const halfLifeMs = 60_000;
-/** Below this much of a call nothing is known any more: three and a half half-lives after the only one. */
-const weightMin = 0.09;
+/** All older calls together count as so many at most, so that a burst of them does not hide what has changed since. */
+const weightMax = 50;
+/** What was not measured for so long is not known any more. */
+const staleMs = 120_000;
 /** Too few to divide by their time: most of it went into the first one. */
 const tokensMin = 16;
 
@@ -28,7 +30,8 @@ class DecayedRatio {
 
   add(over: number, under: number, nowMs: number): void {
     const ageMs = Math.max(nowMs - this.#countedMs, 0);
-    const factor = ageMs === 0 ? 1 : 0.5 ** (ageMs / halfLifeMs);
+    const decay = ageMs === 0 ? 1 : 0.5 ** (ageMs / halfLifeMs);
+    const factor = Math.min(decay, weightMax / Math.max(this.#weight, 1));
     this.#over = this.#over * factor + over;
     this.#under = this.#under * factor + under;
     this.#weight = this.#weight * factor + 1;
@@ -37,9 +40,7 @@ class DecayedRatio {
 
   /** Undefined where nothing is known, or not any more. */
   value(nowMs: number): number | undefined {
-    if (this.#under === 0) return undefined;
-    const ageMs = Math.max(nowMs - this.#countedMs, 0);
-    if (this.#weight * 0.5 ** (ageMs / halfLifeMs) < weightMin) return undefined;
+    if (this.#under === 0 || nowMs - this.#countedMs > staleMs) return undefined;
     return this.#over / this.#under;
   }
 }
