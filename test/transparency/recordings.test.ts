@@ -120,7 +120,22 @@ describe.skipIf(wholes.length === 0)("recorded answers (beside the repository on
     },
   );
 
-  it.each(named(wholes.filter(isError)))(
+  /** The vendor refuses our account and not the request: that is not the caller's to read. */
+  const isOfAccount = ({ events: [text] }: Recording) => text!.includes("insufficient_quota");
+
+  it.each(named(wholes.filter((one) => isError(one) && isOfAccount(one))))(
+    "the refusal of our account %s is told without the vendor's words",
+    async (_name, recording) => {
+      bench.upstream.answer((_request, reply) => {
+        reply.writeHead(429, { "content-type": "application/json" }).end(recording.events[0]);
+      });
+      const reply = await bench.gateway.post(...requestFor(recording.protocol, false));
+      expect(reply.status).toBe(502);
+      expect(await reply.text()).not.toMatch(/quota|billing/);
+    },
+  );
+
+  it.each(named(wholes.filter((one) => isError(one) && !isOfAccount(one))))(
     "TXT-20: the refusal %s is passed on as it is",
     async (_name, recording) => {
       const { gateway, upstream } = bench;
