@@ -36,6 +36,7 @@ export const workspaceKind: Kind<Workspace> = {
     spend_caps: renderSpendCaps(workspace.spendCaps),
     model_allowlist: workspace.modelAllowlist,
     routing: renderRouting(workspace.routing),
+    alert_webhook_url: workspace.alertWebhookUrl,
   }),
 };
 

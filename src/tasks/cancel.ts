@@ -16,29 +16,41 @@ import type { Task } from "./types.ts";
 const notCancelable = (why: string) =>
   new GatewayError("task_not_cancelable", why, { shouldRetry: false });
 
-/** Cancels a task of the workspace. @throws GatewayError `not_found`, `task_not_cancelable` */
+/** A provider that is being asked just now usually answers within this time; then the task can be canceled there. */
+const settleMs = 3_000;
+const lookAgainMs = 50;
+
+/**
+ * Cancels a task of the workspace. One that moves in the same moment is looked at again, for a while.
+ * @throws GatewayError `not_found`, `task_not_cancelable`
+ */
 export async function cancelTask(
   services: TaskServices,
   workspaceId: string,
   id: string,
 ): Promise<Task> {
-  const job = await readJob(services.database, workspaceId, id);
-  if (!job) throw new GatewayError("not_found", "There is no such task.");
-  if (job.status === "canceled") return job;
-  if (isTerminal(job.status)) throw notCancelable(`The task has ended: it is ${job.status}.`);
-  if (job.asking) throw notCancelable("A provider is being asked for this task just now.");
+  const deadlineMs = performance.now() + settleMs;
+  for (;;) {
+    const job = await readJob(services.database, workspaceId, id);
+    if (!job) throw new GatewayError("not_found", "There is no such task.");
+    if (job.status === "canceled") return job;
+    if (isTerminal(job.status)) throw notCancelable(`The task has ended: it is ${job.status}.`);
+    if (!job.asking && (await cancelSeen(services, job))) {
+      const task = await readTask(services.database, workspaceId, id);
+      if (task) return task;
+    }
+    if (performance.now() > deadlineMs)
+      throw notCancelable("A provider is being asked for this task just now.");
+    await new Promise((resume) => setTimeout(resume, lookAgainMs));
+  }
+}
+
+/** Cancels a task as it was seen; false when it has moved since. @throws GatewayError `task_not_cancelable` */
+async function cancelSeen(services: TaskServices, job: Job): Promise<boolean> {
   if (job.upstreamId !== null && !(await vendorConfirms(services, job)))
     throw notCancelable("The provider works on this task and did not confirm that it stops.");
-  await endTask(
-    services,
-    job,
-    { status: "canceled", error: { code: "canceled", message: "The task was canceled." } },
-    { bySeen: true },
-  );
-  // Whoever was first has decided it: the caller is told what is true now.
-  const task = await readTask(services.database, workspaceId, id);
-  if (task?.status === "canceled") return task;
-  throw notCancelable(`The task went on in the same moment: it is ${task?.status ?? "gone"}.`);
+  const error = { code: "canceled", message: "The task was canceled." };
+  return endTask(services, job, { status: "canceled", error }, { bySeen: true });
 }
 
 /**

@@ -28,6 +28,8 @@ export interface Workspace {
   readonly spendCaps: SpendCaps;
   readonly modelAllowlist: readonly string[];
   readonly routing: RoutingSettings;
+  /** Where alerts about its spend caps are posted; null: nowhere. */
+  readonly alertWebhookUrl: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -39,6 +41,7 @@ interface WorkspaceRow extends SpendCapsRow {
   readonly status: WorkspaceStatus;
   readonly model_allowlist: readonly string[];
   readonly routing: Partial<RoutingJson> | null;
+  readonly alert_webhook_url: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
@@ -50,6 +53,8 @@ export interface WorkspacePatch {
   readonly spendCaps?: SpendCapsPatch | null | undefined;
   readonly modelAllowlist?: readonly string[] | null | undefined;
   readonly routing?: RoutingPatch | null | undefined;
+  /** An address that the caller has checked. */
+  readonly alertWebhookUrl?: string | null | undefined;
 }
 
 export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
@@ -57,7 +62,7 @@ export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
   readonly organizationId: string | null;
 }
 
-const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, created_at, updated_at`;
+const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, alert_webhook_url, created_at, updated_at`;
 
 function ofRow(row: WorkspaceRow): Workspace {
   return {
@@ -68,6 +73,7 @@ function ofRow(row: WorkspaceRow): Workspace {
     spendCaps: spendCapsOfRow(row),
     modelAllowlist: row.model_allowlist,
     routing: routingOfRow(row.routing),
+    alertWebhookUrl: row.alert_webhook_url,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
@@ -82,8 +88,8 @@ export async function createWorkspace(
   const name = checkName(input.name);
   const rows = await context.database.query<WorkspaceRow>(
     `insert into workspaces (id, organization_id, name, status, created_at, updated_at, ${spendCapColumns},
-       model_allowlist, routing)
-     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb
+       model_allowlist, routing, alert_webhook_url)
+     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12
      where $2::text is null or exists (select 1 from organizations where id = $2)
      returning ${columns}`,
     [
@@ -94,6 +100,7 @@ export async function createWorkspace(
       ...spendCapParams(mergeSpendCaps(noSpendCaps, input.spendCaps)),
       JSON.stringify(mergeAllowlist([], input.modelAllowlist)),
       JSON.stringify(renderRouting(mergeRouting(followRouting, input.routing))),
+      input.alertWebhookUrl ?? null,
     ],
   );
   return ofRow(onlyRow(rows, "organization"));
@@ -152,7 +159,8 @@ export function changeWorkspace(
     const current = ofRow(onlyRow(found, "workspace"));
     const rows = await tx.query<WorkspaceRow>(
       `update workspaces set name = $2, status = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6,
-         cap_weekly_nano = $7, cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb
+         cap_weekly_nano = $7, cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,
+         alert_webhook_url = $12
        where id = $1 returning ${columns}`,
       [id, ...changedParams(current, patch, new Date(context.clock.now()))],
     );
@@ -173,5 +181,6 @@ function changedParams(current: Workspace, patch: WorkspacePatch, now: Date): un
     ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
     JSON.stringify(allowlist),
     JSON.stringify(renderRouting(mergeRouting(current.routing, patch.routing))),
+    patch.alertWebhookUrl === undefined ? current.alertWebhookUrl : patch.alertWebhookUrl,
   ];
 }

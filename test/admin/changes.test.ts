@@ -262,4 +262,17 @@ describe("changes", () => {
     expect(ledger.data).toHaveLength(1);
     expect(ledger.data[0]).toMatchObject({ id: replay.json.id, note: "top-up", key_id: null });
   });
+
+  it("the address for alerts is set and cleared, and must be HTTPS", async () => {
+    const path = `/workspaces/${world.home.id}`;
+    const set = async (address: string | null) =>
+      world.ann.call("PATCH", path, { alert_webhook_url: address });
+    const address = "https://example.com/alerts";
+    expect(world.must(await set(address))).toMatchObject({ alert_webhook_url: address });
+    expect((await set("http://example.com/alerts")).status).toBe(400);
+    expect(world.must(await world.ann.call("PATCH", path, { name: "Home" }))).toMatchObject({
+      alert_webhook_url: address,
+    });
+    expect(world.must(await set(null))).toMatchObject({ alert_webhook_url: null });
+  });
 });

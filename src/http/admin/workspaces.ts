@@ -11,6 +11,7 @@ import {
   workspaceKind,
 } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
+import { parseSafeUrl } from "../../base/safe-url.ts";
 import {
   changeWorkspace,
   createWorkspace,
@@ -48,6 +49,9 @@ const workspace = Type.Object({
   status: words("active", "disabled"),
   ...spendFields,
   ...layerFields,
+  alert_webhook_url: orNull(
+    Type.String({ description: "Where alerts about its spend caps are posted; null: nowhere." }),
+  ),
   ...stamps,
 });
 const workspaceSchema = { name: "Workspace", schema: workspace };
@@ -56,6 +60,7 @@ const settings = {
   spend_caps: Type.Optional(spendCapsBody),
   model_allowlist: Type.Optional(allowlistBody),
   routing: Type.Optional(routingBody),
+  alert_webhook_url: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
 };
 const patch = strict({
   name: Type.Optional(Type.String()),
@@ -67,7 +72,14 @@ const settingsOf = (body: Static<typeof patch>) => ({
   spendCaps: spendCapsOf(body.spend_caps),
   modelAllowlist: body.model_allowlist,
   routing: routingOf(body.routing),
+  alertWebhookUrl: alertUrlOf(body.alert_webhook_url),
 });
+
+/** Must be HTTPS; where it leads is checked at every try. */
+function alertUrlOf(url: string | null | undefined): string | null | undefined {
+  if (url === undefined || url === null) return url;
+  return parseSafeUrl(url, { https: true, allowPrivate: true, param: "alert_webhook_url" }).href;
+}
 
 async function render(services: AdminServices, record: Workspace): Promise<object> {
   const above =
