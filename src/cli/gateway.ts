@@ -219,6 +219,7 @@ async function build(
   });
   closers.push(async () => {
     accepting = false;
+    media.tasks.rest();
     const late = setTimeout(() => app.server.closeAllConnections(), drainMs);
     // A connection that was busy when we began to close is kept open by its client after its answer.
     const idle = setInterval(() => app.server.closeIdleConnections(), idleCheckMs);

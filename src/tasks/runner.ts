@@ -22,7 +22,9 @@ const closeMs = 20_000;
 export interface Runner {
   /** Looks for due tasks now, or at a moment to come. */
   wakeAt(ms: number): void;
-  /** Takes no more steps, and resolves when those under way have been taken. */
+  /** Takes no more steps from now on: what would be begun while the gateway stops might be cut off. */
+  rest(): void;
+  /** Rests, and resolves when those under way have been taken. */
   close(): Promise<void>;
 }
 
@@ -93,12 +95,16 @@ export function startRunner(services: TaskServices): Runner {
 
   const chores = startChores(services, lookNow, underWay);
   lookNow();
+  function rest(): void {
+    closed = true;
+    clearTimeout(timer);
+    chores.endSweeps();
+  }
   return {
     wakeAt,
+    rest,
     async close() {
-      closed = true;
-      clearTimeout(timer);
-      chores.endSweeps();
+      rest();
       await looking;
       const steps = places.flatMap(({ jobs }) => [...jobs.values()]);
       await within(closeMs, Promise.all(steps));
