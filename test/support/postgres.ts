@@ -12,6 +12,7 @@ import {
   constants,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -282,6 +283,16 @@ export function temporaryDirectory(): string {
   return removeAtEnd(mkdtempSync(join(tmpdir(), "tollgate-test-")));
 }
 
+/** A thousand files: the system's own program takes a tenth of what Node takes. */
+function copyFolder(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  try {
+    execFileSync("cp", ["-a", from, to], { stdio: "ignore" });
+  } catch {
+    cpSync(from, to, { recursive: true });
+  }
+}
+
 /** The schema's version: what the names and the text of all migrations come to. */
 function schemaMark(): string {
   const folder = new URL("../../src/storage/migrations/", import.meta.url);
@@ -311,7 +322,7 @@ export async function preparedDataDir(dataDir = temporaryDirectory()): Promise<s
     await database.close();
     renameInPlace(fresh, template);
   }
-  cpSync(join(template, "database"), join(dataDir, "database"), { recursive: true });
+  copyFolder(join(template, "database"), join(dataDir, "database"));
   return dataDir;
 }
 
