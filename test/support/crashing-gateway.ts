@@ -14,8 +14,8 @@ const gateway = await startGateway({
   environment: readEnvironment(process.env),
   log: createLog("error"),
   tasks: {
-    callbackLeaseMs: 1_200,
-    timing: { leaseMs: 1_200, firstPollMs: 30, sweepMs: 100 },
+    callbackLeaseMs: 700,
+    timing: { leaseMs: 700, firstPollMs: 30, sweepMs: 100 },
     at(passed) {
       if (passed === point) process.kill(process.pid, "SIGKILL");
     },
