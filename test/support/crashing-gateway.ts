@@ -9,13 +9,14 @@ import { readEnvironment } from "../../src/cli/environment.ts";
 import { createLog } from "../../src/base/log.ts";
 
 let point: string | undefined;
+const leaseMs = Number(process.env["TEST_LEASE_MS"] ?? "1200");
 
 const gateway = await startGateway({
   environment: readEnvironment(process.env),
   log: createLog("error"),
   tasks: {
-    callbackLeaseMs: 700,
-    timing: { leaseMs: 700, firstPollMs: 30, sweepMs: 100 },
+    callbackLeaseMs: leaseMs,
+    timing: { leaseMs, firstPollMs: 30, sweepMs: 100 },
     at(passed) {
       if (passed === point) process.kill(process.pid, "SIGKILL");
     },

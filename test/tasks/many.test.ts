@@ -52,6 +52,8 @@ describe("two gateway processes and a third runner on one PostgreSQL", () => {
         TOLLGATE_DATA_DIR: directory,
         TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
         DATABASE_URL: databaseUrl,
+        // Nobody dies here: however slow the machine is, no step is taken over.
+        TEST_LEASE_MS: "60000",
       };
       const first = await live(environment);
       const second = await live(environment);
