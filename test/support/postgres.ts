@@ -72,6 +72,8 @@ export interface TestPostgres {
   readonly url: string;
   /** Makes a new, empty database and returns its URL. */
   createDatabase(): Promise<string>;
+  /** The same with our schema in it, copied from one that was migrated once. */
+  createMigrated(): Promise<string>;
   /** Takes the server down (open connections are cut; "immediate" is a crash) and up again, on the same port. */
   restart(how?: "fast" | "immediate", downMs?: number): Promise<void>;
   /** Ends the server and removes its files. */
@@ -247,16 +249,33 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   }
 
   let databases = 0;
-  return {
-    url,
-    async createDatabase() {
-      databases += 1;
-      const name = `test_${databases}`;
+  let migrated: Promise<string> | undefined;
+  /** A template can be copied by one at a time. */
+  let copying: Promise<unknown> = Promise.resolve();
+  function create(template: string): Promise<string> {
+    databases += 1;
+    const name = `test_${databases}`;
+    const copied = copying.then(async () => {
       const client = new Client({ connectionString: url });
       await client.connect();
-      await client.query(`create database ${name}`);
+      await client.query(`create database ${name} template ${template}`);
       await client.end();
       return `${base}/${name}`;
+    });
+    copying = copied.catch(() => undefined);
+    return copied;
+  }
+  return {
+    url,
+    createDatabase: () => create("template1"),
+    async createMigrated() {
+      migrated ??= create("template1").then(async (template) => {
+        const database = await openDatabase({ url: template, log: silentLog });
+        await migrate(database);
+        await database.close();
+        return template.slice(template.lastIndexOf("/") + 1);
+      });
+      return create(await migrated);
     },
     async restart(how = "fast", downMs = 0) {
       await down(how === "fast" ? "SIGINT" : "SIGQUIT");
