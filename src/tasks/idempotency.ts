@@ -90,6 +90,13 @@ export async function claimKeyForCall(
   callId: string,
   nowMs: number,
 ): Promise<void> {
+  // In a statement of its own: one that waits for another's commit judges by what was there before, and would not see the
+  // hold of the call that has the key.
+  const [lock] = await tx.query<{ free: boolean }>(
+    "select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free",
+    [`${workspaceId} ${claim.key}`],
+  );
+  if (lock?.free !== true) throw keyInProgress();
   const rows = await tx.query(
     `insert into idempotency_keys as held (workspace_id, key, fingerprint, call_id, created_at) values ($1, $2, $3, $4, $5)
      on conflict (workspace_id, key) do update
