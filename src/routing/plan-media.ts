@@ -4,12 +4,13 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import type { NanoUsd } from "../base/money.ts";
-import type { Catalog, ImageModel, MediaOffer, VideoModel } from "../catalog/index.ts";
-import type { ParsedModelId, Strategy } from "./model-id.ts";
+import type { ImageModel, MediaOffer, Model, VideoModel } from "../catalog/index.ts";
+import type { Strategy } from "./model-id.ts";
 import type { Health } from "./health.ts";
 import { lineUp } from "./line-up.ts";
 import { byMeasure, drawnScore, measureOf } from "./order.ts";
-import { modelAllowed, providerExclusion, type Constraints, type RoutingScope } from "./scope.ts";
+import { providerExclusion, type Constraints } from "./scope.ts";
+import { chooseStrategy, targetModel, type Target } from "./target.ts";
 
 type MediaModel = ImageModel | VideoModel;
 
@@ -33,41 +34,13 @@ export interface MediaExplanation {
   readonly order: readonly string[];
 }
 
-/** The model an id names, where its caller may call it at this entry point. */
-export interface MediaTarget {
-  readonly catalog: Catalog;
-  readonly parsed: ParsedModelId;
-  readonly scope: RoutingScope;
-  /** Such as `tasks`, by the names `GET /v1/models` uses. */
-  readonly entryPoint: string;
-}
+const makesMedia = (model: Model): model is MediaModel =>
+  model.kind === "image" || model.kind === "video";
 
-/**
- * The media model of a call.
- * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol` (400)
- */
-export function mediaModel({ catalog, parsed, scope, entryPoint }: MediaTarget): MediaModel {
-  const param = "model";
-  const model = catalog.models.get(parsed.model);
-  if (model === undefined) {
-    const message = `The model "${parsed.model}" does not exist. GET /v1/models lists those you can call.`;
-    throw new GatewayError("model_not_found", message, { param });
-  }
-  if (!modelAllowed(scope, model.id)) {
-    const message = `The model "${model.id}" is outside the model allowlist of this key.`;
-    throw new GatewayError("model_not_allowed", message, { param });
-  }
-  const endpoints: readonly string[] = model.endpoints;
-  const isMedia = model.kind === "image" || model.kind === "video";
-  if (!isMedia || !endpoints.includes(entryPoint)) {
-    const offered = endpoints.join(", ") || "none of these endpoints";
-    const message = `The model "${model.id}" does not offer ${entryPoint}; it offers ${offered}.`;
-    throw new GatewayError("unsupported_protocol", message, { param });
-  }
-  return model;
-}
+/** The media model of a call. @throws GatewayError as {@link targetModel} */
+export const mediaModel = (target: Target): MediaModel => targetModel(target, makesMedia);
 
-export interface MediaPlanInput extends MediaTarget {
+export interface MediaPlanInput extends Target {
   readonly model: MediaModel;
   /** What the request may cost at an offer, at most. */
   readonly bound: (offer: MediaOffer) => NanoUsd;
@@ -85,19 +58,6 @@ export interface MediaPlan {
   readonly explanation: MediaExplanation;
   /** What the caller's layers allow: it holds for attempts that are made later, too (T74). */
   readonly constraints: Constraints;
-}
-
-function strategyOf({ parsed, scope }: MediaTarget) {
-  if (parsed.strategy === undefined) {
-    return scope.sort === null
-      ? ({ strategy: "balanced", source: "default" } as const)
-      : ({ strategy: scope.sort, source: "scope" } as const);
-  }
-  if (scope.locked) {
-    const message = `This key has its own routing, so the suffix :@${parsed.strategy} is not accepted.`;
-    throw new GatewayError("routing_locked", message, { param: "model" });
-  }
-  return { strategy: parsed.strategy, source: "request" } as const;
 }
 
 function exclusionOf(input: MediaPlanInput, offer: MediaOffer): string | undefined {
@@ -152,7 +112,7 @@ function narrowed(
  */
 export function planMedia(input: MediaPlanInput): MediaPlan {
   const { model, parsed, scope, catalog, health } = input;
-  const { strategy, source } = strategyOf(input);
+  const { strategy, source } = chooseStrategy(input);
   const rows = model.offers.map((offer) => ({ offer, excluded: exclusionOf(input, offer) }));
   const candidates = narrowed(input, rows);
   const lined = lineUp(candidates, {

@@ -9,6 +9,7 @@ import {
   type EmbeddingModel,
   type EndpointName,
   type EntryPoint,
+  type Model,
   type Offer,
   type TextModel,
 } from "../catalog/index.ts";
@@ -17,7 +18,8 @@ import { lineUp } from "./line-up.ts";
 import type { ParsedModelId, Strategy } from "./model-id.ts";
 import { orderOffers, sessionDraw, standardPrice } from "./order.ts";
 import { keptPlan } from "./plan-cache.ts";
-import { modelAllowed, providerExclusion, type RoutingScope } from "./scope.ts";
+import { providerExclusion, type RoutingScope } from "./scope.ts";
+import { chooseStrategy, targetModel } from "./target.ts";
 
 export interface PlanInput<Entry extends EntryPoint = EntryPoint> {
   readonly catalog: Catalog;
@@ -67,41 +69,8 @@ export interface Plan<Kind extends CallableKind = TextModel> {
   readonly explanation: Explanation;
 }
 
-function findModel({ catalog, entryPoint, parsed, scope }: PlanInput): CallableKind {
-  const param = "model";
-  const model = catalog.models.get(parsed.model);
-  if (model === undefined) {
-    const message = `The model "${parsed.model}" does not exist. GET /v1/models lists those you can call.`;
-    throw new GatewayError("model_not_found", message, { param });
-  }
-  if (!modelAllowed(scope, model.id)) {
-    const message = `The model "${model.id}" is outside the model allowlist of this key.`;
-    throw new GatewayError("model_not_allowed", message, { param });
-  }
-  const endpoints: readonly string[] = model.endpoints;
-  const callable = model.kind === "text" || model.kind === "embedding";
-  if (!callable || !endpoints.includes(entryPoint)) {
-    const offered = endpoints.join(", ") || "none of these endpoints";
-    const message = `The model "${model.id}" does not offer ${entryPoint}; it offers ${offered}.`;
-    throw new GatewayError("unsupported_protocol", message, { param });
-  }
-  return model;
-}
-
-function chooseStrategy({ parsed, scope }: PlanInput): {
-  strategy: Strategy;
-  source: Explanation["strategy_source"];
-} {
-  if (parsed.strategy !== undefined) {
-    if (scope.locked) {
-      const message = `This key has its own routing, so the suffix :@${parsed.strategy} is not accepted.`;
-      throw new GatewayError("routing_locked", message, { param: "model" });
-    }
-    return { strategy: parsed.strategy, source: "request" };
-  }
-  if (scope.sort !== null) return { strategy: scope.sort, source: "scope" };
-  return { strategy: "balanced", source: "default" };
-}
+const isCallable = (model: Model): model is CallableKind =>
+  model.kind === "text" || model.kind === "embedding";
 
 function explainOffer(offer: Offer, input: PlanInput): ExplainedOffer {
   const provider = input.catalog.providers.get(offer.provider);
@@ -158,7 +127,7 @@ interface MadePlan {
 }
 
 function makePlan(input: PlanInput): MadePlan {
-  const model = findModel(input);
+  const model = targetModel(input, isCallable);
   const { strategy, source } = chooseStrategy(input);
   const { allowed, rows } = narrow(model, input);
   const { affinity, health, random } = input;

@@ -1,0 +1,57 @@
+/** What every plan begins with: the model that an id names, where its caller may call it, and the strategy. Design section 7. */
+import { GatewayError } from "../base/errors.ts";
+import type { Catalog, Model } from "../catalog/index.ts";
+import type { ParsedModelId, Strategy } from "./model-id.ts";
+import { modelAllowed, type RoutingScope } from "./scope.ts";
+
+/** What a call names, and who calls. */
+export interface Target {
+  readonly catalog: Catalog;
+  readonly parsed: ParsedModelId;
+  readonly scope: RoutingScope;
+  /** Such as `responses` or `tasks`, by the names `GET /v1/models` uses. */
+  readonly entryPoint: string;
+}
+
+/**
+ * The model of a call, if it is of a kind that the caller of this function can serve.
+ * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol` (400)
+ */
+export function targetModel<Kind extends Model>(
+  { catalog, parsed, scope, entryPoint }: Target,
+  isServed: (model: Model) => model is Kind,
+): Kind {
+  const param = "model";
+  const model = catalog.models.get(parsed.model);
+  if (model === undefined) {
+    const message = `The model "${parsed.model}" does not exist. GET /v1/models lists those you can call.`;
+    throw new GatewayError("model_not_found", message, { param });
+  }
+  if (!modelAllowed(scope, model.id)) {
+    const message = `The model "${model.id}" is outside the model allowlist of this key.`;
+    throw new GatewayError("model_not_allowed", message, { param });
+  }
+  const endpoints: readonly string[] = model.endpoints;
+  if (!isServed(model) || !endpoints.includes(entryPoint)) {
+    const offered = endpoints.join(", ") || "none of these endpoints";
+    const message = `The model "${model.id}" does not offer ${entryPoint}; it offers ${offered}.`;
+    throw new GatewayError("unsupported_protocol", message, { param });
+  }
+  return model;
+}
+
+/** How the offers are sorted, and who said so. @throws GatewayError `routing_locked` (400) */
+export function chooseStrategy({ parsed, scope }: Pick<Target, "parsed" | "scope">): {
+  readonly strategy: Strategy;
+  readonly source: "request" | "scope" | "default";
+} {
+  if (parsed.strategy !== undefined) {
+    if (scope.locked) {
+      const message = `This key has its own routing, so the suffix :@${parsed.strategy} is not accepted.`;
+      throw new GatewayError("routing_locked", message, { param: "model" });
+    }
+    return { strategy: parsed.strategy, source: "request" };
+  }
+  if (scope.sort !== null) return { strategy: scope.sort, source: "scope" };
+  return { strategy: "balanced", source: "default" };
+}
