@@ -14,7 +14,6 @@ export {
 export {
   assignInputs,
   expireFilesAt,
-  expireInputs,
   findFile,
   recordFile,
   sweepFiles,

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import {
-  expireInputs,
   findFile,
   openFileStore,
   recordFile,
@@ -51,17 +50,6 @@ describeDatabases("kept files", (open) => {
     await recordFile(database, fileRow("a.mp4", { bytes: 0, expiresAt: later(10) }));
     await recordFile(database, fileRow("a.mp4", { bytes: 7, expiresAt: later(900) }));
     expect(await findFile(database, "a.mp4", later(899))).toMatchObject({ bytes: 7 });
-  });
-
-  it("uploads go when their task has ended, results stay", async () => {
-    await recordFile(database, fileRow("in.png", { purpose: "input" }));
-    await recordFile(database, fileRow("other.png", { purpose: "input", taskId: "task_2" }));
-    await recordFile(database, fileRow("foreign.png", { purpose: "input", workspaceId: "ws_2" }));
-    await recordFile(database, fileRow("out.mp4"));
-    await expireInputs(database, "ws_1", "task_1", now);
-    expect(await findFile(database, "in.png", now)).toBeUndefined();
-    for (const name of ["other.png", "foreign.png", "out.mp4"])
-      expect(await findFile(database, name, now)).toBeDefined();
   });
 
   it("STORE-02: the sweep removes what has expired, from the table and from the disk, and nothing else", async () => {

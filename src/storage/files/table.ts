@@ -94,20 +94,6 @@ export async function assignInputs(
   );
 }
 
-/** Lets go of what was uploaded for a task that has ended: the next sweep removes it. */
-export async function expireInputs(
-  tx: Queryable,
-  workspaceId: string,
-  taskId: string,
-  now: Date,
-): Promise<void> {
-  await tx.query(
-    `update files set expires_at = $3
-     where workspace_id = $1 and task_id = $2 and purpose = 'input' and expires_at > $3`,
-    [workspaceId, taskId, now],
-  );
-}
-
 /** Says until when files are kept. */
 export async function expireFilesAt(
   tx: Queryable,
