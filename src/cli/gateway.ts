@@ -54,6 +54,8 @@ export interface GatewayOptions {
     readonly requestMs: number;
     readonly checkMs: number;
   };
+  /** Answers plain text calls without Node's HTTP, as is usual; tests only. */
+  readonly bareSockets?: boolean;
 }
 
 export interface Gateway {
@@ -215,6 +217,7 @@ async function build(
     log,
     bodyBytesMax: catalog.settings.limits.bodyBytes,
     receive: options.receive ?? receiveDefault,
+    bareSockets: options.bareSockets,
     ready: () => accepting,
   });
   closers.push(async () => {

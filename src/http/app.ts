@@ -8,6 +8,7 @@ import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { adminRoutes, registerAdmin, registerAuth } from "./admin/index.ts";
 import { registerAliasRoutes } from "./alias-routes.ts";
+import { answerOnBareSockets } from "./bare/index.ts";
 import { checkJsonType } from "./body.ts";
 import { registerCountRoutes } from "./count-routes.ts";
 import { answerFailure } from "./failure.ts";
@@ -77,13 +78,18 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   return app;
 }
 
-/** Puts the text endpoints in front of Fastify, which gets what they do not take. */
+/** Puts the text endpoints in front of Fastify, which gets what they do not take, and in front of Node's HTTP where that can be. */
 function takeTextRequestsFirst({ server }: FastifyInstance, services: HttpServices): void {
   const fallBack = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
   server.on("request", (request, response) => {
-    if (takeTextRequest(services, request, response)) return;
+    if (takeTextRequest(services, { raw: request, response, body: request })) return;
     for (const listener of fallBack) listener(request, response);
+  });
+  if (services.bareSockets === false) return;
+  answerOnBareSockets(server, {
+    take: (raw, response) => takeTextRequest(services, { raw, response, body: raw.body }),
+    checkMs: services.receive.checkMs,
   });
 }
 

@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
 import { parseJsonObject } from "../base/json.ts";
 import type { JsonObject } from "../protocols/index.ts";
+import type { RequestHead } from "./exchange.ts";
 import { bodyTooLarge, brokenBody } from "./failure.ts";
 
 /** Refuses what is not JSON by its Content-Type; without one it is taken for JSON. @throws GatewayError `unsupported_media_type` */
@@ -26,20 +27,21 @@ export function jsonBody(bytes: Buffer | undefined): JsonObject {
 
 /**
  * The bytes of a request's JSON body; undefined where it has none. What is announced as too large is not read.
- * @throws GatewayError `unsupported_media_type`, `request_too_large`, or `malformed_request` where the body breaks off.
+ * `source` is the body, where it came with its head, else the request that it is read from.
+ * @throws GatewayError `unsupported_media_type`, `request_too_large`, or rejects with `malformed_request` where the body breaks off.
  */
-export async function readBytes(
-  request: IncomingMessage,
+export function readBytes(
+  { headers }: RequestHead,
+  source: IncomingMessage | Buffer,
   bytesMax: number,
-): Promise<Buffer | undefined> {
-  const { headers } = request;
+): Buffer | undefined | Promise<Buffer> {
   const length = headers["content-length"];
   if (headers["content-type"] === undefined && headers["transfer-encoding"] === undefined) {
     if (length === undefined || length === "0") return undefined;
   }
   checkJsonType(headers["content-type"]);
   if (Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
-  return collect(request, bytesMax);
+  return Buffer.isBuffer(source) ? source : collect(source, bytesMax);
 }
 
 function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {

@@ -1,15 +1,15 @@
 /** What is thrown while a request is served, as its answer: in the caller's protocol, and logged where it is our fault. Spec: "Errors". */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { TextCallError } from "../calls/index.ts";
+import type { RequestHead, ResponseSink } from "./exchange.ts";
 import { pathOf } from "./path.ts";
 import { protocolOfPath, writeError } from "./reply-error.ts";
 import type { HttpServices } from "./services.ts";
 
 /** One request, and where its answer goes. */
 export interface Asked {
-  readonly raw: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly raw: RequestHead;
+  readonly response: ResponseSink;
   /** The request's id, which its answer and its logs carry. */
   readonly id: string;
 }

@@ -1,9 +1,9 @@
 /** Paths and queries of requests. */
-import type { IncomingMessage } from "node:http";
+import type { RequestHead } from "./exchange.ts";
 
-/** A request as Node received it, which Fastify's requests hold too. */
+/** A request as it was received, which Fastify's requests hold too. */
 export interface RawRequest {
-  readonly raw: IncomingMessage;
+  readonly raw: RequestHead;
 }
 
 /** The request's path without its query, which may hold a key. */

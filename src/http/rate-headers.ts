@@ -1,15 +1,15 @@
 /** The limits of the calling key, before its body is read; what is left of them stands in the headers of every answer. LIM-17. */
-import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RateUse } from "../calls/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import { authenticating } from "./caller.ts";
+import type { ResponseSink } from "./exchange.ts";
 import type { HttpServices } from "./services.ts";
 
 /** Counts a request where its key has limits. @throws GatewayError `rate_limit_exceeded` */
 export function rateOf(
   { rates }: Pick<HttpServices, "rates">,
-  response: ServerResponse,
+  response: ResponseSink,
   caller: Caller,
 ): RateUse | undefined {
   if (caller.rateLimits === null) return undefined;

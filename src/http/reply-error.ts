@@ -1,8 +1,8 @@
 /** Errors on the wire: the body in the caller's own protocol, and the headers that tell a client what to do next. */
-import type { ServerResponse } from "node:http";
 import type { GatewayError } from "../base/errors.ts";
 import { errorCodec, type CallProtocol } from "../protocols/index.ts";
 import { encodeAliasError, type AliasStyle } from "./alias-errors.ts";
+import type { ResponseSink } from "./exchange.ts";
 
 /** Whose error shape an answer has: a protocol's, or that of an alias path's vendor. */
 export type ErrorStyle = CallProtocol | AliasStyle;
@@ -59,8 +59,8 @@ export function encodeError(style: ErrorStyle, error: GatewayError, requestId: s
     : errorCodec(style).encodeError(error, requestId);
 }
 
-/** Writes a whole error answer to a raw response. */
-export function writeError(raw: ServerResponse, answer: ErrorAnswer): void {
+/** Writes a whole error answer, unless an answer has begun. */
+export function writeError(raw: ResponseSink, answer: ErrorAnswer): void {
   if (raw.headersSent || raw.destroyed) return;
   const { headers, text } = errorAnswer(answer);
   raw.writeHead(answer.error.status, headers);

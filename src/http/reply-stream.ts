@@ -1,10 +1,10 @@
 /**
- * A text call's answer over Node's own response: whole, or as server-sent events, or as the JSON array that
+ * A text call's answer: whole, or as server-sent events, or as the JSON array that
  * generateContent streams without `?alt=sse`. Head and first frame leave in one write.
  */
-import type { ServerResponse } from "node:http";
 import { formatSse, sseKeepAlive, type SseEvent } from "../base/sse.ts";
 import type { TextReply } from "../calls/index.ts";
+import type { ResponseSink } from "./exchange.ts";
 
 /** How frames are written: their content type, and the text of each. */
 interface Framing {
@@ -44,12 +44,12 @@ interface ReplyOptions {
 }
 
 /** The reply of one request. `raw` is the response, with nothing sent yet. */
-export function createTextReply(raw: ServerResponse, options: ReplyOptions): TextReply {
+export function createTextReply(raw: ResponseSink, options: ReplyOptions): TextReply {
   return new HttpTextReply(raw, options);
 }
 
 class HttpTextReply implements TextReply {
-  readonly #raw: ServerResponse;
+  readonly #raw: ResponseSink;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #framing: Framing;
   #streamHeaders: Readonly<Record<string, string>> = {};
@@ -58,7 +58,7 @@ class HttpTextReply implements TextReply {
   ended = false;
   gone = false;
 
-  constructor(raw: ServerResponse, { headers, jsonArray }: ReplyOptions) {
+  constructor(raw: ResponseSink, { headers, jsonArray }: ReplyOptions) {
     this.#raw = raw;
     this.#headers = headers;
     this.#framing = jsonArray ? arrayFraming() : sseFraming;

@@ -32,6 +32,8 @@ export interface HttpServices {
   readonly log: Log;
   readonly bodyBytesMax: number;
   readonly receive: ReceiveLimits;
+  /** Whether text calls that arrive whole in one read are answered without Node's HTTP; yes if absent. */
+  readonly bareSockets?: boolean | undefined;
   /** False while the gateway starts or stops: `/readyz` says so. */
   ready(): boolean;
 }

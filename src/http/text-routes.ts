@@ -1,9 +1,9 @@
 /**
  * The endpoints that answer at once: the four text protocols with their streaming forms, and embeddings. Spec: "Text endpoints" (TXT-01 to TXT-04, STREAM-01, STREAM-02).
- * They answer on Node's own request and response. Their routes in Fastify only hand over, and most requests do not go
- * through it at all (`takeTextRequest`): its router, hooks and body parser take as long as the key, the bounds and the parse.
+ * Their routes in Fastify only hand over, and most requests do not go through it at all (`takeTextRequest`): its router,
+ * hooks and body parser take as long as the key, the bounds and the parse. Many are not even read by Node's HTTP (bare/).
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
@@ -37,7 +37,8 @@ export function registerTextRoutes(app: FastifyInstance, services: HttpServices)
     // Before Fastify reads the body, and instead of everything it would do after.
     const onRequest: onRequestHookHandler = (request, reply) => {
       reply.hijack();
-      void serve(services, protocol, { raw: request.raw, response: reply.raw, id: request.id });
+      const { raw, id } = request;
+      void serve(services, protocol, { raw, response: reply.raw, id, body: raw });
     };
     app.post(path, { onRequest }, () => undefined);
   }
@@ -47,30 +48,40 @@ const generates = /^\/v1beta\/.*:(?:generate|streamGenerate)Content(?:\?|$)/;
 
 /**
  * Answers a request that is, to the letter, one for a text endpoint. False for every other request, which is untouched:
- * Fastify knows the other spellings, methods and paths.
+ * Fastify knows the other spellings, methods and paths. `body` is the request's, or what it is read from.
  */
 export function takeTextRequest(
   services: HttpServices,
-  raw: IncomingMessage,
-  response: ServerResponse,
+  { raw, response, body }: Omit<Received, "id">,
 ): boolean {
   if (raw.method !== "POST") return false;
   const url = raw.url ?? "";
   const protocol = Object.hasOwn(protocols, url) ? protocols[url] : undefined;
   if (protocol === undefined && !generates.test(url)) return false;
-  void serve(services, protocol ?? "generate_content", { raw, response, id: newId("req") });
+  void serve(services, protocol ?? "generate_content", { raw, response, body, id: newId("req") });
   return true;
 }
 
+/** A request whose body may still be on its way. */
+interface Received extends Asked {
+  readonly body: IncomingMessage | Buffer;
+}
+
 /** The key, the body, the call. Never rejects. */
-async function serve(services: HttpServices, protocol: CallProtocol, asked: Asked): Promise<void> {
+async function serve(
+  services: HttpServices,
+  protocol: CallProtocol,
+  asked: Received,
+): Promise<void> {
   try {
     if (!services.ready()) throw shuttingDown();
     const found = callerOf(services, asked);
     const caller = found instanceof Promise ? await found : found;
     const rate = rateOf(services, asked.response, caller);
-    const body = jsonBody(await readBytes(asked.raw, services.bodyBytesMax));
-    await answer(services, { ...asked, protocol, caller, rate, body });
+    const read = readBytes(asked.raw, asked.body, services.bodyBytesMax);
+    const body = jsonBody(read instanceof Promise ? await read : read);
+    const { raw, response, id } = asked;
+    await answer(services, { raw, response, id, protocol, caller, rate, body });
   } catch (thrown) {
     // A moment later: what came in the same read may turn out to be no HTTP, and is then answered so (malformed.ts).
     await Promise.resolve();

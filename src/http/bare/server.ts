@@ -1,0 +1,80 @@
+/**
+ * Puts bare connections in front of an HTTP server: what they do not answer reaches it as if they were not there. Time limits,
+ * idle connections and the end of the server are as Node has them.
+ */
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { BareConnection, type Exchange } from "./connection.ts";
+import { CommonLines } from "./head.ts";
+import type { WholeRequest } from "./request.ts";
+import type { BareResponse } from "./response.ts";
+
+interface BareOptions {
+  /** Answers a request, or leaves it untouched and returns false. Must not throw. */
+  readonly take: (request: WholeRequest, response: BareResponse) => boolean;
+  /** How often idle connections are looked at. */
+  readonly checkMs: number;
+}
+
+type ConnectionListener = (this: Server, socket: Socket) => void;
+
+/** Takes new connections first. Call it once, before the server listens; it ends with the server. */
+export function answerOnBareSockets(server: Server, { take, checkMs }: BareOptions): void {
+  const open = new Set<BareConnection>();
+  const toNode = server.listeners("connection") as ConnectionListener[];
+  const exchange: Exchange = {
+    take,
+    common: new CommonLines(server.keepAliveTimeout),
+    forget: (connection) => void open.delete(connection),
+    handOver(connection, bytes) {
+      open.delete(connection);
+      giveToNode(connection.release(), bytes, (socket) => {
+        for (const listener of toNode) listener.call(server, socket);
+      });
+    },
+  };
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => void open.add(new BareConnection(socket, exchange)));
+  const checking = setInterval(() => closeLate(server, open), checkMs).unref();
+  server.on("close", () => clearInterval(checking));
+  closeWithServer(server, open);
+}
+
+/** Node reads `bytes` first, then what comes. */
+function giveToNode(socket: Socket, bytes: Buffer, connect: (socket: Socket) => void): void {
+  socket.pause();
+  socket.unshift(bytes);
+  connect(socket);
+  socket.resume();
+}
+
+/** Ends connections that have not said anything in time, or nothing more since their last answer. */
+function closeLate(server: Server, open: ReadonlySet<BareConnection>): void {
+  const nowMs = performance.now();
+  const idleMsMax = server.keepAliveTimeout + server.keepAliveTimeoutBuffer;
+  for (const { state, sinceMs, socket } of open) {
+    const quietMs = nowMs - sinceMs;
+    if (state === "fresh" && server.headersTimeout > 0 && quietMs > server.headersTimeout)
+      server.emit("clientError", requestTimeout(), socket);
+    else if (state === "idle" && server.keepAliveTimeout > 0 && quietMs > idleMsMax)
+      socket.destroy();
+  }
+}
+
+/** Node's error for the same. */
+const requestTimeout = (): Error =>
+  Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+
+/** The server's own ways to close connections close these too; `server.close` uses the first. */
+function closeWithServer(server: Server, open: ReadonlySet<BareConnection>): void {
+  const closeIdle = server.closeIdleConnections.bind(server);
+  const closeAll = server.closeAllConnections.bind(server);
+  server.closeIdleConnections = () => {
+    for (const { state, socket } of open) if (state === "idle") socket.destroy();
+    closeIdle();
+  };
+  server.closeAllConnections = () => {
+    for (const { socket } of open) socket.destroy();
+    closeAll();
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * What the text endpoints need of a request and of the place its answer goes to. Node's IncomingMessage and ServerResponse
+ * have it, and so have the requests and answers on bare sockets (bare/).
+ */
+import type { IncomingHttpHeaders } from "node:http";
+
+/** A request without its body. The names of headers are in lower case. */
+export interface RequestHead {
+  readonly method?: string | undefined;
+  /** Path and query, as sent. */
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Where an answer goes: a head, then text, then its end. */
+export interface ResponseSink {
+  /** True once `writeHead` was called. */
+  readonly headersSent: boolean;
+  /** True once the connection is closed. */
+  readonly destroyed: boolean;
+  /** A header that the answer will have beside those of `writeHead`. @throws TypeError for characters that a header must not have */
+  setHeader(name: string, value: string): unknown;
+  /** Sent with the first text, in one write. Without a content-length the answer is sent in chunks. @throws TypeError as `setHeader` */
+  writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
+  /** False when the client reads slower than we write: wait for `drain`. */
+  write(text: string): boolean;
+  end(text: string): unknown;
+  /** `close`: the answer is over, or the client left before; `drain`: what was written has left. */
+  on(event: "close" | "drain", listener: () => void): unknown;
+}
