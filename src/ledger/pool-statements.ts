@@ -1,5 +1,7 @@
 /** The statements of pooled holds; they live in storage/migrations/0007_pooled_holds.sql. Design section 5. */
 import type { Queryable } from "../storage/index.ts";
+import { numbers, texts } from "./arrays.ts";
+import { onOnePool, onePoolParams, onePoolSql } from "./pool-turn.ts";
 import type { Turn } from "./turns.ts";
 
 /** What the calls of one process that run on one key have reserved together: one row of `ledger_holds`. */
@@ -42,12 +44,6 @@ export interface Ending {
 
 /** Ids that need no escaping in an array's text; others are not pooled. */
 export const isPlainId = (id: string): boolean => /^[\w.:-]+$/.test(id);
-
-// The driver escapes each element of an array by itself, which costs more than the rest of a batch.
-const texts = (items: readonly string[]): string =>
-  items.length === 0 ? "{}" : `{"${items.join('","')}"}`;
-const numbers = (items: readonly (bigint | number | boolean | null)[]): string =>
-  `{${items.map((item) => (item === null ? "null" : item)).join(",")}}`;
 
 interface EndingSums {
   readonly place: number;
@@ -111,6 +107,12 @@ function raiseParams(raises: readonly Raise[]): string[] {
   ];
 }
 
+interface TurnRow {
+  /** Where its pool stands among those that end calls (`gone`) or are raised, from 1. */
+  readonly place: number;
+  readonly outcome: "gone" | "unfit" | "lost";
+}
+
 /** What a turn tells of its two halves. */
 export interface PooledTurn {
   /** The raises that were not made: `unfit` ones are for the per-call statement, `lost` ones name a pool that was expired. */
@@ -128,13 +130,29 @@ export async function pooledTurn(
   turn: Turn<RaiseBatch, readonly Ending[]>,
   nowMs: number,
 ): Promise<PooledTurn> {
+  const endings = turn.posts ?? none;
   const raises = turn.reserves?.raises ?? none;
-  const { params, pools } = endingParams(turn.posts ?? none);
-  const rows = await database.query<{ place: number; outcome: "gone" | "unfit" | "lost" }>(
+  const batch = turn.reserves?.number ?? 0;
+  const one = onOnePool(endings, raises);
+  if (one !== undefined) {
+    const params = onePoolParams(one, nowMs, batch);
+    const options = { name: "ledger_turn", embedded: true };
+    return readTurn(await database.query<TurnRow>(onePoolSql, params, options), [one.pool], raises);
+  }
+  const { params, pools } = endingParams(endings);
+  const rows = await database.query<TurnRow>(
     pooledSql,
-    [new Date(nowMs).toISOString(), ...params, ...raiseParams(raises), turn.reserves?.number ?? 0],
+    [new Date(nowMs).toISOString(), ...params, ...raiseParams(raises), batch],
     { name: "ledger_pooled", embedded: true },
   );
+  return readTurn(rows, pools, raises);
+}
+
+function readTurn(
+  rows: readonly TurnRow[],
+  pools: readonly Pool[],
+  raises: readonly Raise[],
+): PooledTurn {
   const refused = new Map<Raise, "unfit" | "lost">();
   const gone = new Set<Pool>();
   for (const { place, outcome } of rows) {
