@@ -16,6 +16,7 @@ export interface Subject {
 
 const run = promisify(execFile);
 const main = new URL("../src/cli/main.ts", import.meta.url).pathname;
+const start = new URL("../scripts/start.mjs", import.meta.url).pathname;
 const bareProxy = new URL("./bare-proxy.ts", import.meta.url).pathname;
 
 /** Starts the bare proxy in front of `upstreamUrl`. */
@@ -42,7 +43,7 @@ export async function startTollgate(
     DATABASE_URL: databaseUrl ?? "",
     PORT: "0",
   };
-  const started = await startMeasured([main, "serve"], env, /API key\s+gw_live_/);
+  const started = await startMeasured([start], env, /API key\s+gw_live_/);
   await run(process.execPath, [main, "credits", "add", "1000000"], { env });
   return {
     name,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npx tollgate <command>`: installs what is missing, then runs the command line on a Node that reads TypeScript.
 import { join } from "node:path";
-import { becomeNode, root, setup } from "../scripts/setup.mjs";
+import { becomeNode, gatewayFlags, root, setup } from "../scripts/setup.mjs";
 
 /**
  * npx starts commands through a shell that dies of a signal without passing it on. A gateway would run on
@@ -17,13 +17,18 @@ function stopWithParent() {
   timer.unref();
 }
 
-if (process.env.npm_command === "exec" && process.platform !== "win32") stopWithParent();
+const underNpx = process.env.npm_command === "exec" && process.platform !== "win32";
+if (underNpx) stopWithParent();
 await setup();
 const main = join(root, "src/cli/main.ts");
-if (Number.parseInt(process.versions.node, 10) >= 24) {
+const args = process.argv.slice(2);
+const serves = args[0] === undefined || args[0] === "serve" || args[0].startsWith("-");
+// A process that is replaced would not watch its parent any more.
+const stays = underNpx || !serves;
+if (stays && Number.parseInt(process.versions.node, 10) >= 24) {
   // The command line reads its own name and arguments from where `node main.ts ...` would have put them.
   process.argv[1] = main;
   await import(main);
 } else {
-  becomeNode([main, ...process.argv.slice(2)]);
+  becomeNode([...(serves ? gatewayFlags : []), main, ...args]);
 }

@@ -1,6 +1,6 @@
 // `npm start`: everything from a fresh clone to a gateway that answers. Arguments go to `tollgate serve`.
 import { join } from "node:path";
-import { becomeNode, root, setup } from "./setup.mjs";
+import { becomeNode, gatewayFlags, root, setup } from "./setup.mjs";
 
 await setup();
-becomeNode([join(root, "src/cli/main.ts"), "serve", ...process.argv.slice(2)]);
+becomeNode([...gatewayFlags, join(root, "src/cli/main.ts"), "serve", ...process.argv.slice(2)]);
