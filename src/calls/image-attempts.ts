@@ -202,7 +202,7 @@ export function askAt(
   job: MediaJob,
 ) {
   const { origin } = new URL(provider.baseUrl);
-  const pool = services.pools.get(origin, provider.timeouts.connectMs);
+  const pool = services.pools.forMedia(origin, provider.timeouts.connectMs);
   const request: MediaAsk = dialect.submit(provider, credential.apiKey, job);
   const limits: AskLimits = provider.onDisconnect === "abort" ? { signal: gone } : {};
   return [pool, provider, request, limits] as const;

@@ -51,7 +51,7 @@ export function askTarget(
   limits: AskLimits = {},
 ) {
   const { origin } = new URL(provider.baseUrl);
-  const pool = services.pools.get(origin, provider.timeouts.connectMs);
+  const pool = services.pools.forMedia(origin, provider.timeouts.connectMs);
   return ask(pool, provider, request, limits);
 }
 

@@ -1,45 +1,29 @@
 /**
- * One HTTP exchange with an upstream over an undici pool, in undici's own handler form: no streams, no per-chunk promises.
+ * One HTTP exchange with an upstream over our own client (http1/): no streams, no per-chunk promises.
  * The head arrives as a promise; the body goes to one consumer, with back-pressure. design.md section 9.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import { errors, type Dispatcher } from "undici";
+import { ExchangeError } from "./exchange-error.ts";
+import type { Carrier, Job } from "./http1/job.ts";
+import type { HttpPool } from "./http1/pool.ts";
+import type { RequestHead } from "./http1/request.ts";
 
 /** What to send, and how long to wait. All deadlines in milliseconds. */
 export interface ExchangeRequest {
   readonly path: string;
+  /** The same object for the same headers saves making and checking them again. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** From the request, once there is a connection, to the answer's head. */
   readonly firstByteMs: number;
+  /** The longest silence within the answer's body; time in which it is paused does not count. */
   readonly idleMs: number;
   readonly totalMs: number;
 }
 
-/** Why an exchange failed before or during its answer. */
-export type ExchangeFailure =
-  | "connect"
-  | "first_byte_timeout"
-  | "idle_timeout"
-  | "total_timeout"
-  | "broken"
-  | "aborted"
-  | "too_large";
-
-/** The upstream could not be reached, went silent, or broke off. */
-export class ExchangeError extends Error {
-  override name = "ExchangeError";
-  readonly failure: ExchangeFailure;
-  /** What of a whole body had arrived when it was `aborted`. */
-  received: Buffer | undefined;
-
-  constructor(failure: ExchangeFailure, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.failure = failure;
-  }
-}
-
 /** Where an answer's bytes go. Exactly one of `end` and `fail` is called, once. */
 export interface BodyConsumer {
+  /** The bytes are overwritten once this returns: what is to be kept is copied. */
   data(chunk: Buffer): void;
   end(): void;
   fail(error: ExchangeError): void;
@@ -53,7 +37,7 @@ export interface Exchange {
   consume(consumer: BodyConsumer): void;
   /** The whole body. @throws ExchangeError `too_large` above `bytesMax`, or what broke the body. */
   readAll(bytesMax: number): Promise<Buffer>;
-  /** Stops and restarts the flow, so that a slow client holds back the upstream. */
+  /** Stops and restarts the flow, so that a slow client holds back the upstream. What was read already may still come. */
   pause(): void;
   resume(): void;
   /** Closes the connection at once; the consumer hears `aborted`. */
@@ -65,89 +49,85 @@ export interface Exchange {
  * @throws ExchangeError when no head arrives in time or at all.
  */
 export function openExchange(
-  pool: Dispatcher,
+  pool: HttpPool,
   request: ExchangeRequest,
 ): { answer: Promise<Exchange>; abort(): void } {
-  const handler = new ExchangeHandler(request);
-  pool.dispatch(
-    {
-      method: "POST",
-      path: request.path,
-      headers: request.headers,
-      body: request.body,
-      headersTimeout: request.firstByteMs,
-      bodyTimeout: request.idleMs,
-    },
-    handler,
-  );
-  return { answer: handler.head, abort: () => handler.abort() };
+  let exchange: ClientExchange;
+  try {
+    exchange = new ClientExchange(request, pool.heads.get(request.path, request.headers));
+  } catch (error) {
+    const { message } = error as Error;
+    return { answer: Promise.reject(new ExchangeError("broken", message, error)), abort() {} };
+  }
+  pool.open(exchange);
+  return { answer: exchange.answer, abort: () => exchange.abort() };
 }
 
-class ExchangeHandler implements Dispatcher.DispatchHandler, Exchange {
-  readonly head: Promise<Exchange>;
+class ClientExchange implements Job, Exchange {
+  readonly answer: Promise<Exchange>;
+  readonly head: RequestHead;
+  readonly body: string;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  readonly endsMs: number;
+  carrier: Carrier | undefined;
   status = 0;
-  headers: IncomingHttpHeaders = {};
-  #resolveHead!: (exchange: Exchange) => void;
-  #rejectHead!: (error: ExchangeError) => void;
-  #controller: Dispatcher.DispatchController | undefined;
+  headers: IncomingHttpHeaders = noHeaders;
+  readonly #totalMs: number;
+  #resolve!: (exchange: Exchange) => void;
+  #reject!: (error: ExchangeError) => void;
   #consumer: BodyConsumer | undefined;
-  // What arrives before there is a consumer: at most what one socket read brings, because the flow is paused then.
-  #early: Buffer[] = [];
+  /** What arrives before there is a consumer: at most what two reads bring, because the flow is paused then. */
+  #early: Buffer[] | undefined;
   #outcome: "open" | "ended" | ExchangeError = "open";
-  #aborted = false;
-  readonly #deadline: NodeJS.Timeout;
 
-  constructor(request: ExchangeRequest) {
-    this.head = new Promise((resolve, reject) => {
-      this.#resolveHead = resolve;
-      this.#rejectHead = reject;
+  constructor(request: ExchangeRequest, head: RequestHead) {
+    this.head = head;
+    this.body = request.body;
+    this.firstByteMs = request.firstByteMs;
+    this.idleMs = request.idleMs;
+    this.#totalMs = request.totalMs;
+    this.endsMs = performance.now() + request.totalMs;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
     });
-    this.#deadline = setTimeout(() => {
-      this.#stop(
-        new ExchangeError("total_timeout", `no complete answer within ${request.totalMs} ms`),
-      );
-    }, request.totalMs);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#aborted) controller.abort(new Error("aborted before the request was sent"));
+  late(): ExchangeError {
+    return new ExchangeError("total_timeout", `no complete answer within ${this.#totalMs} ms`);
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-  ): void {
-    if (status < 200) return;
+  answered(status: number, headers: IncomingHttpHeaders): void {
     this.status = status;
     this.headers = headers;
-    this.#resolveHead(this);
+    this.#resolve(this);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#aborted) return;
-    if (this.#consumer) this.#consumer.data(chunk);
+  data(chunk: Buffer): void {
+    if (this.#consumer) return this.#consumer.data(chunk);
+    const copy = Buffer.from(chunk);
+    if (this.#early === undefined) this.#early = [copy];
     else {
-      this.#early.push(chunk);
-      controller.pause();
+      this.#early.push(copy);
+      this.carrier?.pause();
     }
   }
 
-  onResponseEnd(): void {
+  end(): void {
     this.#settle("ended");
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#settle(toExchangeError(error));
+  fail(error: ExchangeError): void {
+    this.#settle(error);
   }
 
   consume(consumer: BodyConsumer): void {
     this.#consumer = consumer;
     const early = this.#early;
-    this.#early = [];
-    for (const chunk of early) consumer.data(chunk);
-    if (this.#outcome === "open") this.#controller?.resume();
+    this.#early = undefined;
+    if (early) for (const chunk of early) consumer.data(chunk);
+    if (this.#outcome === "open") this.carrier?.resume();
     else this.#tell(this.#outcome);
   }
 
@@ -158,7 +138,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Exchange {
       this.consume({
         data: (chunk) => {
           length += chunk.length;
-          chunks.push(chunk);
+          chunks.push(Buffer.from(chunk));
           if (length > bytesMax)
             this.#stop(
               new ExchangeError("too_large", `the answer is longer than ${bytesMax} bytes`),
@@ -174,31 +154,29 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Exchange {
   }
 
   pause(): void {
-    if (this.#outcome === "open") this.#controller?.pause();
+    this.carrier?.pause();
   }
 
   resume(): void {
-    if (this.#outcome === "open") this.#controller?.resume();
+    this.carrier?.resume();
   }
 
   abort(): void {
-    if (this.#outcome !== "open") return;
-    this.#aborted = true;
     this.#stop(new ExchangeError("aborted", "the gateway closed the connection"));
   }
 
   /** Ends the exchange for a reason of our own, and tells the consumer. */
   #stop(error: ExchangeError): void {
     if (this.#outcome !== "open") return;
+    this.carrier?.close();
     this.#settle(error);
-    this.#controller?.abort(error);
   }
 
   #settle(outcome: "ended" | ExchangeError): void {
     if (this.#outcome !== "open") return;
-    clearTimeout(this.#deadline);
     this.#outcome = outcome;
-    if (outcome !== "ended" && this.status === 0) this.#rejectHead(outcome);
+    this.carrier = undefined;
+    if (outcome !== "ended" && this.status === 0) this.#reject(outcome);
     else if (this.#consumer) this.#tell(outcome);
   }
 
@@ -210,35 +188,4 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Exchange {
   }
 }
 
-const connectCodes = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ETIMEDOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-/** What undici or the network failed with, in our terms. `peer` is who was asked, for the message. */
-export function toExchangeError(error: Error, peer = "upstream"): ExchangeError {
-  if (error instanceof ExchangeError) return error;
-  if (error instanceof errors.HeadersTimeoutError) {
-    return new ExchangeError("first_byte_timeout", `the ${peer} sent no answer in time`, error);
-  }
-  if (error instanceof errors.BodyTimeoutError) {
-    return new ExchangeError(
-      "idle_timeout",
-      `the ${peer} fell silent in the middle of its answer`,
-      error,
-    );
-  }
-  const code = "code" in error ? String(error.code) : "";
-  if (connectCodes.has(code))
-    return new ExchangeError("connect", `the ${peer} cannot be reached (${code})`, error);
-  return new ExchangeError(
-    "broken",
-    `the connection to the ${peer} broke (${code || error.name})`,
-    error,
-  );
-}
+const noHeaders: IncomingHttpHeaders = {};

@@ -13,7 +13,7 @@ import {
   privateAddressError,
   type AddressRule,
 } from "../base/safe-url.ts";
-import { ExchangeError } from "./exchange.ts";
+import { ExchangeError } from "./exchange-error.ts";
 
 export interface ResolvedAddress {
   readonly address: string;

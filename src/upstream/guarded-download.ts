@@ -4,7 +4,7 @@
  */
 import type { Client, Dispatcher } from "undici";
 import { GatewayError } from "../base/errors.ts";
-import { ExchangeError, toExchangeError } from "./exchange.ts";
+import { ExchangeError, toExchangeError } from "./exchange-error.ts";
 import {
   pinnedClient,
   resolveToConnect,

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { pinnedClient, resolveToConnect, type CheckRule } from "./guarded-address.ts";
-import { ExchangeError, toExchangeError } from "./exchange.ts";
+import { ExchangeError, toExchangeError } from "./exchange-error.ts";
 
 export interface GuardedRequest extends CheckRule {
   readonly url: string;

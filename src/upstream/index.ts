@@ -1,6 +1,7 @@
 /** One HTTP attempt at an upstream: where it goes, the exchange itself, and what its outcome means. */
 export { countTarget, textTarget, type CallerHeaders } from "./dialects.ts";
-export { openExchange, ExchangeError, type Exchange } from "./exchange.ts";
+export { openExchange, type Exchange } from "./exchange.ts";
+export { ExchangeError } from "./exchange-error.ts";
 export { guardedRequest, type GuardedAnswer, type GuardedRequest } from "./guarded.ts";
 export {
   checkAddress,

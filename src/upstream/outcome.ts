@@ -4,7 +4,7 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
-import { ExchangeError } from "./exchange.ts";
+import { ExchangeError } from "./exchange-error.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
 
 /** What a refusal says of the credential an attempt was made with. */

@@ -30,7 +30,7 @@ const providerOf = (vendor: Vendor): Provider =>
   sandboxCatalog(sandbox.url).providers.get(`sandbox-${vendor}`)!;
 
 const send = (vendor: Vendor, request: MediaAsk) =>
-  ask(pools.get(sandbox.url, 1_000), providerOf(vendor), request, { totalMs: 5_000 });
+  ask(pools.forMedia(sandbox.url, 1_000), providerOf(vendor), request, { totalMs: 5_000 });
 
 const jobOf = (request: VideoRequest, upstreamModel: string): MediaJob => ({
   request,

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { errors, type Dispatcher } from "undici";
 import type { Provider } from "../../catalog/index.ts";
-import { ExchangeError, type ExchangeFailure } from "../exchange.ts";
+import { ExchangeError, type ExchangeFailure } from "../exchange-error.ts";
 import type { MediaAsk } from "./types.ts";
 
 /** What an ask may take; the times are the provider's own (`timeouts`) where they are not given. Milliseconds. */

@@ -1,0 +1,58 @@
+/** Why an exchange with an upstream gave no answer, or no whole one, whatever client carried it. design.md section 9. */
+import { errors } from "undici";
+
+/** Why an exchange failed before or during its answer. */
+export type ExchangeFailure =
+  | "connect"
+  | "first_byte_timeout"
+  | "idle_timeout"
+  | "total_timeout"
+  | "broken"
+  | "aborted"
+  | "too_large";
+
+/** The upstream could not be reached, went silent, or broke off. */
+export class ExchangeError extends Error {
+  override name = "ExchangeError";
+  readonly failure: ExchangeFailure;
+  /** What of a whole body had arrived when it was `aborted`. */
+  received: Buffer | undefined;
+
+  constructor(failure: ExchangeFailure, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.failure = failure;
+  }
+}
+
+const connectCodes = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** What undici or the network failed with, in our terms. `peer` is who was asked, for the message. */
+export function toExchangeError(error: Error, peer = "upstream"): ExchangeError {
+  if (error instanceof ExchangeError) return error;
+  if (error instanceof errors.HeadersTimeoutError) {
+    return new ExchangeError("first_byte_timeout", `the ${peer} sent no answer in time`, error);
+  }
+  if (error instanceof errors.BodyTimeoutError) {
+    return new ExchangeError(
+      "idle_timeout",
+      `the ${peer} fell silent in the middle of its answer`,
+      error,
+    );
+  }
+  const code = "code" in error ? String(error.code) : "";
+  if (connectCodes.has(code))
+    return new ExchangeError("connect", `the ${peer} cannot be reached (${code})`, error);
+  return new ExchangeError(
+    "broken",
+    `the connection to the ${peer} broke (${code || error.name})`,
+    error,
+  );
+}

@@ -1,0 +1,248 @@
+/**
+ * One connection to an upstream and the one exchange it carries at a time: request out, answer in, deadlines.
+ * RFC 9112; design.md section 9.
+ */
+import type { Socket } from "node:net";
+import { ExchangeError, toExchangeError } from "../exchange-error.ts";
+import { BodyReader } from "./body.ts";
+import { framingOf } from "./framing.ts";
+import { MalformedAnswerError, parseHead } from "./head.ts";
+import type { Carrier, Job } from "./job.ts";
+import type { Dialler } from "./socket.ts";
+import type { Watched } from "./watch.ts";
+
+/** What a connection needs of its pool. */
+export interface Owner {
+  readonly dialler: Dialler;
+  /** For the handshakes of TCP and TLS together. */
+  readonly connectMs: number;
+  /** A deadline that is new, or sooner than before. */
+  note(dueMs: number): void;
+  /** The connection may carry another exchange. */
+  rest(connection: Connection): void;
+  /** The connection is closed. */
+  forget(connection: Connection): void;
+  /** Of this exchange nothing was sent: the connection it was to go over went away before. */
+  again(job: Job): void;
+}
+
+/** `reserved`: it lay idle and is to carry an exchange, once what may have arrived meanwhile is read. */
+type State = "connecting" | "idle" | "reserved" | "head" | "body" | "closed";
+
+/** Up to so many characters, head and body go out as one text. Longer bodies are not copied for it. */
+const joinedMax = 16 * 1024;
+const never = Number.POSITIVE_INFINITY;
+
+export class Connection implements Watched, Carrier {
+  readonly #owner: Owner;
+  readonly #socket: Socket;
+  readonly #body = new BodyReader();
+  #state: State = "connecting";
+  #job: Job | undefined;
+  /** What has arrived of a head, as Latin-1. */
+  #held = "";
+  #isPaused = false;
+  /** When the last read was, and until when the present state may last; milliseconds of `performance.now`. */
+  #heardMs = 0;
+  #limitMs: number;
+  /** How long it may lie idle after this exchange, milliseconds; 0: not at all. */
+  #restMs = 0;
+
+  /** Connects for the sake of a first exchange. */
+  constructor(owner: Owner, job: Job) {
+    this.#owner = owner;
+    this.#job = job;
+    job.carrier = this;
+    this.#limitMs = performance.now() + owner.connectMs;
+    this.#socket = owner.dialler.open(
+      (buffer, length) => this.#read(buffer, length),
+      () => this.send(),
+    );
+    this.#socket.on("error", (error) => this.#break(error));
+    this.#socket.on("end", () => this.#ended());
+    this.#socket.on("close", () => this.#break(closedEarly()));
+    owner.note(this.dueMs);
+  }
+
+  get dueMs(): number {
+    if (this.#job === undefined) return this.#state === "idle" ? this.#limitMs : never;
+    const isBounded = !this.#isPaused && this.#state !== "reserved";
+    return isBounded ? Math.min(this.#limitMs, this.#job.endsMs) : this.#job.endsMs;
+  }
+
+  /** Whether it still waits for what it was reserved for. */
+  get isReserved(): boolean {
+    return this.#state === "reserved";
+  }
+
+  /** Gives an idle connection an exchange to carry; false where its rest is over. */
+  reserve(job: Job, nowMs: number): boolean {
+    if (this.#limitMs <= nowMs) {
+      this.close();
+      return false;
+    }
+    this.#state = "reserved";
+    this.#job = job;
+    job.carrier = this;
+    this.#owner.note(job.endsMs);
+    return true;
+  }
+
+  /** Sends the request. */
+  send(): void {
+    const job = this.#job;
+    if (job === undefined) return;
+    const { head, body } = job;
+    this.#state = "head";
+    this.#limitMs = performance.now() + job.firstByteMs;
+    this.#owner.note(this.dueMs);
+    const length = Buffer.byteLength(body);
+    const text = `${head.text}${length}\r\n\r\n`;
+    // As many bytes as characters: all of it is ASCII, which is written fastest as Latin-1.
+    const isAscii = length === body.length;
+    const encoding = isAscii ? "latin1" : "utf8";
+    if (body.length <= joinedMax && (isAscii || head.isAscii))
+      return void this.#socket.write(text + body, encoding);
+    this.#socket.write(text, "latin1");
+    this.#socket.write(body, encoding);
+  }
+
+  pause(): void {
+    if (this.#state !== "body" || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (this.#job === undefined || !this.#isPaused) return;
+    this.#isPaused = false;
+    this.#limitMs = performance.now() + this.#job.idleMs;
+    this.#owner.note(this.dueMs);
+    this.#socket.resume();
+  }
+
+  close(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#job = undefined;
+    this.#held = "";
+    this.#owner.forget(this);
+    this.#socket.destroy();
+  }
+
+  /** Closes it under an exchange that may be on its way. */
+  fail(error: ExchangeError): void {
+    const job = this.#job;
+    this.close();
+    job?.fail(error);
+  }
+
+  expire(): void {
+    const job = this.#job;
+    if (job === undefined) this.close();
+    else this.fail(job.endsMs <= performance.now() ? job.late() : tooSlow(this.#state));
+  }
+
+  /** Nothing may throw out of here: it would end the process. */
+  #read(buffer: Buffer, length: number): void {
+    try {
+      this.#heardMs = performance.now();
+      if (this.#state === "head") this.#takeHead(buffer, length);
+      else if (this.#state === "body") this.#takeBody(buffer, 0, length);
+      // Nobody has asked: it would be taken for the next answer.
+      else this.#break(new MalformedAnswerError("bytes after its end"));
+    } catch (error) {
+      this.#break(error as Error);
+    }
+  }
+
+  #takeHead(buffer: Buffer, length: number): void {
+    const job = this.#job!;
+    const read = buffer.toString("latin1", 0, length);
+    const text = this.#held === "" ? read : this.#held + read;
+    let from = 0;
+    let head = parseHead(text, 0);
+    while (head !== undefined && head.status < 200) {
+      if (head.status === 101) throw new MalformedAnswerError("a change of protocol");
+      from = head.end;
+      head = parseHead(text, from);
+    }
+    this.#held = head === undefined ? text.slice(from) : "";
+    if (head === undefined) return;
+    const framing = framingOf(head);
+    const bodyFrom = head.end - (text.length - length);
+    this.#state = "body";
+    this.#restMs = framing.idleMs;
+    this.#limitMs = this.#heardMs + job.idleMs;
+    this.#owner.note(this.dueMs);
+    job.answered(head.status, head.headers);
+    if (framing.kind === "none") return this.#finish(length - bodyFrom);
+    this.#body.begin(framing);
+    if (bodyFrom < length) this.#takeBody(buffer, bodyFrom, length);
+  }
+
+  #takeBody(buffer: Buffer, from: number, to: number): void {
+    const job = this.#job!;
+    const body = this.#body;
+    this.#limitMs = this.#heardMs + job.idleMs;
+    body.take(buffer, from, to);
+    if (body.to > body.from) job.data(buffer.subarray(body.from, body.to));
+    // Whoever was given the bytes may have had enough of them.
+    if (this.#job !== job) return;
+    if (body.fault !== undefined) throw new MalformedAnswerError(body.fault);
+    if (body.end !== -1) this.#finish(to - body.end);
+  }
+
+  /** The answer is whole. It stands whatever follows it, but nothing may follow it on a connection that is used again. */
+  #finish(surplusBytes: number): void {
+    const job = this.#job!;
+    this.#job = undefined;
+    const isWholeRequestOut = this.#socket.writableLength === 0;
+    if (surplusBytes > 0 || this.#restMs === 0 || !isWholeRequestOut) this.close();
+    else {
+      if (this.#isPaused) this.#socket.resume();
+      this.#isPaused = false;
+      this.#state = "idle";
+      this.#limitMs = this.#heardMs + this.#restMs;
+      this.#owner.rest(this);
+      this.#owner.note(this.#limitMs);
+    }
+    job.end();
+  }
+
+  #ended(): void {
+    if (this.#state !== "body" || !this.#body.endsWithConnection) return this.#break(closedEarly());
+    try {
+      this.#finish(0);
+    } catch {
+      this.close();
+    }
+  }
+
+  #break(error: Error): void {
+    const [state, job] = [this.#state, this.#job];
+    this.close();
+    if (job === undefined) return;
+    if (state === "reserved") this.#owner.again(job);
+    else job.fail(state === "connecting" ? toExchangeError(error) : brokenBy(error));
+  }
+}
+
+const closedEarly = (): ExchangeError =>
+  new ExchangeError("broken", "the upstream closed the connection before its answer was complete");
+
+function brokenBy(error: Error): ExchangeError {
+  if (error instanceof ExchangeError) return error;
+  if (error instanceof MalformedAnswerError)
+    return new ExchangeError("broken", `the upstream sent ${error.message}`, error);
+  const code = "code" in error ? String(error.code) : error.name;
+  return new ExchangeError("broken", `the connection to the upstream broke (${code})`, error);
+}
+
+function tooSlow(state: State): ExchangeError {
+  if (state === "connecting")
+    return new ExchangeError("connect", "the upstream cannot be reached in time");
+  if (state === "head")
+    return new ExchangeError("first_byte_timeout", "the upstream sent no answer in time");
+  return new ExchangeError("idle_timeout", "the upstream fell silent in the middle of its answer");
+}

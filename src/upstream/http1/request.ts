@@ -1,0 +1,58 @@
+/**
+ * The head of a request as text. It is made and checked once for each path and set of headers, because a target's headers are
+ * one object for all of its calls (dialects.ts). RFC 9112 section 3.
+ */
+import { isFieldValue, isToken } from "./head.ts";
+
+/** A request that would not be what it says, such as a key with a line break in it. Names the header, never its value. */
+export class BadRequestHeadError extends Error {
+  override name = "BadRequestHeadError";
+}
+
+/** Everything of a head up to the length of the body. */
+export interface RequestHead {
+  readonly path: string;
+  readonly text: string;
+  /** False where a header holds characters beyond ASCII, which go out as Latin-1 and not as the body's UTF-8. */
+  readonly isAscii: boolean;
+}
+
+/** The heads of one origin. */
+export class RequestHeads {
+  readonly #host: string;
+  readonly #known = new WeakMap<Readonly<Record<string, string>>, RequestHead>();
+
+  /** `host` is what the header `Host` says: the port only where it is not the scheme's own. */
+  constructor(host: string) {
+    this.#host = host;
+  }
+
+  /** The head of a POST. @throws BadRequestHeadError */
+  get(path: string, headers: Readonly<Record<string, string>>): RequestHead {
+    const known = this.#known.get(headers);
+    if (known !== undefined && known.path === path) return known;
+    const head = makeHead(this.#host, path, headers);
+    this.#known.set(headers, head);
+    return head;
+  }
+}
+
+/** What only the client itself can know. */
+const ownNames = new Set(["host", "connection", "content-length", "transfer-encoding"]);
+
+function makeHead(
+  host: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): RequestHead {
+  if (!/^\/[\x21-\x7e]*$/.test(path)) throw new BadRequestHeadError("the path cannot be sent");
+  let text = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  for (const [name, value] of Object.entries(headers)) {
+    if (!isToken(name)) throw new BadRequestHeadError("a header's name cannot be sent");
+    if (ownNames.has(name.toLowerCase()) || !isFieldValue(value))
+      throw new BadRequestHeadError(`the header ${name} cannot be sent`);
+    text += `${name}: ${value}\r\n`;
+  }
+  text += "content-length: ";
+  return { path, text, isAscii: Buffer.byteLength(text) === text.length };
+}
