@@ -21,7 +21,8 @@ export {
 } from "./files/table.ts";
 export { migrate, SchemaError } from "./migrate.ts";
 export { openDatabase, type OpenOptions } from "./open.ts";
-export { createRequestLog, type RequestLog, type RequestRow } from "./request-log.ts";
+export { createRequestLog, type RequestLog } from "./request-log.ts";
+export type { RequestRow } from "./request-log-row.ts";
 export type { Signals } from "./signals.ts";
 export type * from "./tables.ts";
 export { isTransient } from "./transient.ts";

@@ -79,26 +79,27 @@ export interface ApiKeysTable extends Stamps, CapColumns {
   revoked_at: Optional<Date>;
 }
 
-export interface RequestsTable {
+/** The view of the request log; its tables are written by the log's writer only. */
+export interface RequestLogView {
   workspace_id: string;
   id: string;
-  created_at: WithDefault<Date>;
-  key_id: Optional<string>;
-  model: Optional<string>;
-  provider: Optional<string>;
-  protocol: Optional<string>;
-  upstream_protocol: Optional<string>;
-  status: Optional<string>;
-  http_status: Optional<number>;
-  usage: OptionalJson<unknown>;
-  usage_source: Optional<string>;
-  cost_nano: WithDefault<bigint>;
-  duration_ms: Optional<number>;
-  first_token_ms: Optional<number>;
-  dropped: OptionalJson<unknown>;
-  notes: OptionalJson<unknown>;
-  attempts: OptionalJson<unknown>;
-  explanation: OptionalJson<unknown>;
+  created_at: Date;
+  key_id: string | null;
+  model: string | null;
+  provider: string | null;
+  protocol: string | null;
+  upstream_protocol: string | null;
+  status: string | null;
+  http_status: number | null;
+  usage: unknown;
+  usage_source: string | null;
+  cost_nano: bigint;
+  duration_ms: number | null;
+  first_token_ms: number | null;
+  dropped: unknown;
+  notes: unknown;
+  attempts: unknown;
+  explanation: unknown;
 }
 
 export interface SettingsTable {
@@ -135,7 +136,7 @@ export interface Tables {
   users: UsersTable;
   members: MembersTable;
   api_keys: ApiKeysTable;
-  requests: RequestsTable;
+  request_log: RequestLogView;
   settings: SettingsTable;
   ledger_entries: LedgerEntriesTable;
   ledger_accounts: LedgerAccountsTable;

@@ -116,7 +116,7 @@ export async function startTrio(options: TrioOptions = {}): Promise<Trio> {
 
 async function rowOf({ database }: GatewayUnderTest, id: string): Promise<Row> {
   for (let tries = 0; tries < 200; tries += 1) {
-    const [row] = await database.query<Row>("select * from requests where id = $1", [id]);
+    const [row] = await database.query<Row>("select * from request_log where id = $1", [id]);
     if (row) return row;
     await sleep(20);
   }

@@ -247,7 +247,7 @@ describe("what a count is not", () => {
     for (const [path, body] of paths) {
       expect((await gateway.post(path, body, { authorization })).status).toBe(200);
     }
-    const rows = await gateway.database.query("select id from requests");
+    const rows = await gateway.database.query("select id from request_log");
     expect(rows).toEqual([]);
     const balance = await gateway.ledger.balance(gateway.workspaceId);
     expect(balance).toMatchObject({ creditsNano: 0n, chargedNano: 0n, heldNano: 0n });

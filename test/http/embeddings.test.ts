@@ -8,7 +8,7 @@ import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 async function loggedRow(gateway: GatewayUnderTest, id: string) {
   return vi.waitFor(async () => {
     const [row] = await gateway.database.query<Record<string, unknown>>(
-      "select * from requests where id = $1",
+      "select * from request_log where id = $1",
       [id],
     );
     expect(row).toBeDefined();

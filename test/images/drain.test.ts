@@ -34,7 +34,7 @@ it.each(["false", "true"])(
     await expect.poll(async () => (await bench.state()).chargedNano).toBe(30_000n);
     expect(await bench.holds()).toBe(0);
     const rows = () =>
-      bench.database.query("select status, usage_source from requests where cost_nano = 30000");
+      bench.database.query("select status, usage_source from request_log where cost_nano = 30000");
     await expect.poll(rows).toEqual([{ status: "client_closed", usage_source: "upstream" }]);
     // What was paid for can be had.
     const tasks = (await (await bench.get("/v1/tasks")).json()) as { data: { status: string }[] };

@@ -120,7 +120,7 @@ describe("charges", () => {
     const { answer, nano } = await charged(() => edit({ foo: "1" }));
     const rowOf = async () =>
       (
-        await bench.database.query<Fields>("select * from requests where id = $1", [
+        await bench.database.query<Fields>("select * from request_log where id = $1", [
           answer.gw!.generation_id,
         ])
       )[0];

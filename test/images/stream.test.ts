@@ -275,7 +275,7 @@ describe("a client that leaves", () => {
     expect(after.files).toEqual(before.files);
     const rowsOf = () =>
       bench.database.query<{ status: string; usage_source: string }>(
-        "select status, usage_source from requests where cost_nano = $1",
+        "select status, usage_source from request_log where cost_nano = $1",
         [nano],
       );
     await until(async () => (await rowsOf()).length > 0);

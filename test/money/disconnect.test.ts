@@ -320,7 +320,7 @@ describeGateways("clients that leave", { config }, (bench) => {
     await bench().expectClean();
     await sleep(100);
     const rows = (
-      await bench().database.query<LogRow>("select id, status, cost_nano from requests")
+      await bench().database.query<LogRow>("select id, status, cost_nano from request_log")
     ).filter((row) => !before.has(row.id));
     expect(rows.length).toBeGreaterThan(0);
     const entries = await Promise.all(rows.map((row) => bench().entry(row.id)));

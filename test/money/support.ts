@@ -104,17 +104,19 @@ export function booksOf(database: Database): Books {
       eventually(
         async () =>
           (
-            await database.query<LogRow>(`select ${rowColumns} from requests where id = $1`, [id])
+            await database.query<LogRow>(`select ${rowColumns} from request_log where id = $1`, [
+              id,
+            ])
           )[0],
         `the log row of ${id}`,
       ),
     newestRow: (after) =>
       eventually(async () => {
-        const rows = await database.query<LogRow>(`select ${rowColumns} from requests`);
+        const rows = await database.query<LogRow>(`select ${rowColumns} from request_log`);
         return rows.find((row) => !after.has(row.id));
       }, "a new row in the request log"),
     async rowIds() {
-      const rows = await database.query<{ id: string }>("select id from requests");
+      const rows = await database.query<{ id: string }>("select id from request_log");
       return new Set(rows.map((row) => row.id));
     },
     async entry(id) {

@@ -209,7 +209,7 @@ describe("what the vendor is asked", () => {
       expect(task.notes).toEqual([expect.stringMatching(/^prompt_extend: /)]);
       const row = await eventually(async () => {
         const rows = await bench.database.query<{ notes: string[]; dropped: string[] }>(
-          "select notes, dropped from requests where id = $1",
+          "select notes, dropped from request_log where id = $1",
           [task.id],
         );
         return rows[0];

@@ -181,7 +181,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 /** Log rows are written off the caller's path, so a row may come a moment after its answer. */
 async function logRow({ database }: GatewayUnderTest, id: string): Promise<LogRow> {
   for (let tries = 0; tries < 200; tries += 1) {
-    const rows = await database.query<LogRow>("select * from requests where id = $1", [id]);
+    const rows = await database.query<LogRow>("select * from request_log where id = $1", [id]);
     if (rows[0]) return rows[0];
     await sleep(20);
   }

@@ -68,7 +68,7 @@ export function useWorld(options: { readonly forceConversion?: boolean } = {}): 
     },
     logged: (isIt) =>
       eventually(async () => {
-        const sql = "select * from requests order by created_at desc, id desc limit 20";
+        const sql = "select * from request_log order by created_at desc, id desc limit 20";
         return (await gateway.database.query<LoggedCall>(sql)).find(isIt);
       }),
     countingFetch() {

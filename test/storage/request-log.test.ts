@@ -36,7 +36,7 @@ describeDatabases("request log", (open) => {
     requestLog.add(row("full"));
     await requestLog.flush();
     const rows = await database.kysely
-      .selectFrom("requests")
+      .selectFrom("request_log")
       .selectAll()
       .where("id", "=", "full")
       .execute();
@@ -63,7 +63,10 @@ describeDatabases("request log", (open) => {
         explanation: { plan: [] },
       },
     ]);
-    const [count] = await database.query<{ n: bigint }>("select count(*) as n from requests", []);
+    const [count] = await database.query<{ n: bigint }>(
+      "select count(*) as n from request_log",
+      [],
+    );
     expect(count?.n).toBe(2_001n);
   });
 
@@ -79,7 +82,7 @@ describeDatabases("request log", (open) => {
     requestLog.add({ ...row("bad"), httpStatus: 1e12 });
     requestLog.add(row("after"));
     await requestLog.flush();
-    const rows = await database.query("select id, model, notes from requests order by id", []);
+    const rows = await database.query("select id, model, notes from request_log order by id", []);
     expect(rows).toEqual([
       { id: "after", model: null, notes: null },
       { id: "before", model: null, notes: null },

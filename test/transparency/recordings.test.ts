@@ -43,7 +43,9 @@ async function replay(bench: Bench, recording: Recording, stream: boolean): Prom
 function rowOf({ gateway }: Bench, reply: Response): Promise<Body> {
   const id = reply.headers.get("x-request-id");
   return eventually(async () => {
-    const rows = await gateway.database.query<Body>("select * from requests where id = $1", [id]);
+    const rows = await gateway.database.query<Body>("select * from request_log where id = $1", [
+      id,
+    ]);
     return rows[0];
   });
 }

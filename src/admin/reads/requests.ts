@@ -67,7 +67,7 @@ async function readRequests(
 ): Promise<object[]> {
   const rows = await database.query<RequestLogRow>(
     `select x.* from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
-     join requests x on x.workspace_id = n.workspace_id and x.id = n.id order by n.place`,
+     join request_log x on x.workspace_id = n.workspace_id and x.id = n.id order by n.place`,
     nameParams(names),
   );
   return rows.map((row) => renderRequest(row, inside));

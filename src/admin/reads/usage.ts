@@ -63,22 +63,36 @@ const visibleCall = whereVisible(5, { workspace: "r.workspace_id", owner: "k.cre
 const latePart = ":late";
 
 /**
+ * A row of the log and its head, as the view `request_log` joins them (migration 0015), and what both together tell. The view
+ * itself under an outer join would have to be made first: all of it, for one hour's calls.
+ */
+const log = {
+  heads: "left join request_heads h on h.workspace_id = r.workspace_id and h.id = r.head",
+  keyId: "coalesce(r.key_id, h.key_id)",
+  shown: `coalesce(r.model, h.model) as model, coalesce(r.provider, h.provider) as provider,
+    case when r.usage_counts is null then r.usage
+      else format(h.usage_format, variadic string_to_array(r.usage_counts, ','))::json end as usage`,
+} as const;
+
+/**
  * Every call of the period once. A call that outlived its hold was charged under its id and ':late' (docs/ledger.md). What
  * the log says cost nothing may still have a charge of 0, which is in the first half.
  */
 const calls = `
-  select e.workspace_id, e.created_at as at, e.key_id, e.member_id, e.amount_nano as cost, r.model, r.provider, r.usage
+  select e.workspace_id, e.created_at as at, e.key_id, e.member_id, e.amount_nano as cost, ${log.shown}
   from ledger_entries e
   left join requests r on r.workspace_id = e.workspace_id
     and r.id = case when e.reference like '%${latePart}' then left(e.reference, -${latePart.length}) else e.reference end
+  ${log.heads}
   where e.kind = 'charge' and e.created_at >= $1::timestamptz and e.created_at < $2::timestamptz
     and ($3::text is null or e.workspace_id = $3) and ($4::text is null or e.key_id = $4) and ${visibleCharge}
   union all
-  select r.workspace_id, r.created_at, r.key_id, k.created_by, 0, r.model, r.provider, r.usage
-  from requests r left join api_keys k on k.workspace_id = r.workspace_id and k.id = r.key_id
+  select r.workspace_id, r.created_at, ${log.keyId}, k.created_by, 0, ${log.shown}
+  from requests r ${log.heads}
+  left join api_keys k on k.workspace_id = r.workspace_id and k.id = ${log.keyId}
   where r.cost_nano = 0 and r.created_at >= $1::timestamptz and r.created_at < $2::timestamptz
     and (r.id between 'req_' || $9 and 'req_' || $10 or r.id between 'task_' || $9 and 'task_' || $10)
-    and ($3::text is null or r.workspace_id = $3) and ($4::text is null or r.key_id = $4) and ${visibleCall}
+    and ($3::text is null or r.workspace_id = $3) and ($4::text is null or ${log.keyId} = $4) and ${visibleCall}
     and not exists (select 1 from ledger_entries e where e.workspace_id = r.workspace_id
       and e.reference in (r.id, r.id || '${latePart}') and e.kind = 'charge')`;
 

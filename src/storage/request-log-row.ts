@@ -1,0 +1,45 @@
+/** What the request log is given: one row, and its values as the text that json columns take. */
+
+/** One row of `request_log`. What is absent is stored as null, and so are empty lists. */
+export interface RequestRow {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly keyId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly protocol?: string | undefined;
+  readonly upstreamProtocol?: string | undefined;
+  readonly status?: string | undefined;
+  readonly httpStatus?: number | undefined;
+  readonly usage?: object | undefined;
+  readonly usageSource?: string | undefined;
+  readonly costNano?: bigint | undefined;
+  readonly durationMs?: number | undefined;
+  readonly firstTokenMs?: number | undefined;
+  readonly dropped?: readonly string[] | undefined;
+  readonly notes?: readonly unknown[] | undefined;
+  readonly attempts?: readonly unknown[] | undefined;
+  /** Many rows may share one; it must not change. */
+  readonly explanation?: object | undefined;
+}
+
+/** What json columns take: bigints as decimal strings, text without U+0000 and without halves of surrogate pairs. */
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "string") return value;
+  return value.includes("\0")
+    ? value.toWellFormed().replaceAll("\0", "\ufffd")
+    : value.toWellFormed();
+}
+
+/** JSON text. The replacer is slow and rarely needed: only for bigints, U+0000 and halves of pairs. */
+export function textOf(value: object): string {
+  try {
+    const text = JSON.stringify(value);
+    if (!/\\u(?:0000|d[89a-f])/i.test(text)) return text;
+  } catch {
+    // A bigint, which the replacer writes.
+  }
+  return JSON.stringify(value, plain);
+}
