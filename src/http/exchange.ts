@@ -4,12 +4,28 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 
+/** The headers that are read of a text call: on a bare socket there are no others (bare/request.ts). */
+type ReadHeaders = Partial<
+  Pick<
+    IncomingHttpHeaders,
+    | "authorization"
+    | "api-key"
+    | "x-api-key"
+    | "x-goog-api-key"
+    | "content-type"
+    | "content-length"
+    | "transfer-encoding"
+    | "anthropic-version"
+    | "anthropic-beta"
+  >
+>;
+
 /** A request without its body. The names of headers are in lower case. */
 export interface RequestHead {
   readonly method?: string | undefined;
   /** Path and query, as sent. */
   readonly url?: string | undefined;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Readonly<ReadHeaders>;
 }
 
 /** Where an answer goes: a head, then text, then its end. */

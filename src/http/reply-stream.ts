@@ -76,7 +76,6 @@ class HttpTextReply implements TextReply {
   }
 
   whole(body: object, headers: Readonly<Record<string, string>>): void {
-    this.ended = true;
     const text = JSON.stringify(body);
     this.#raw.writeHead(200, {
       "content-type": "application/json; charset=utf-8",
@@ -84,6 +83,8 @@ class HttpTextReply implements TextReply {
       ...this.#headers,
       ...headers,
     });
+    // From here on nothing fails: a header that cannot be sent is answered with an error.
+    this.ended = true;
     this.#raw.end(text);
   }
 
@@ -100,8 +101,8 @@ class HttpTextReply implements TextReply {
   }
 
   end(frames: readonly SseEvent[]): void {
-    this.ended = true;
     this.#writeHead();
+    this.ended = true;
     this.#raw.end(this.#text(frames) + this.#framing.end());
   }
 

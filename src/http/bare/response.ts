@@ -9,15 +9,11 @@ export interface AnswerLine {
   readonly closed: boolean;
   /** The lines of a head that all answers share. */
   commonLines(): string;
-  /** Writes; false when the client reads slower. */
+  /** Writes; false when the client reads slower. Latin-1 is for ASCII, where it is faster. */
   send(text: string, encoding: "latin1" | "utf8"): boolean;
   /** The answer has been written to its end. */
   answered(): void;
 }
-
-/** What has to be said about the length of a text: its bytes, and how they are written fastest. */
-const encodingOf = (text: string, bytes: number): "latin1" | "utf8" =>
-  bytes === text.length ? "latin1" : "utf8";
 
 export class BareResponse implements ResponseSink {
   readonly #line: AnswerLine;
@@ -25,8 +21,6 @@ export class BareResponse implements ResponseSink {
   /** The head, until it is sent with the first text. */
   #head = "";
   #chunked = false;
-  /** Of a whole answer. */
-  #length = 0;
   #ended = false;
   #onClose: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
@@ -47,29 +41,32 @@ export class BareResponse implements ResponseSink {
   }
 
   writeHead(status: number, headers: AnswerHeaders): void {
+    if (this.headersSent) throw new Error("The head of the answer was sent already.");
     const all = this.#early === undefined ? headers : { ...this.#early, ...headers };
     this.#head = formatHead(status, all, this.#line.commonLines());
-    const length = all["content-length"];
-    this.#chunked = length === undefined;
-    this.#length = Number(length);
+    this.#chunked = all["content-length"] === undefined;
     this.headersSent = true;
   }
 
   write(text: string): boolean {
-    if (this.#ended) return true;
-    const bytes = Buffer.byteLength(text);
-    const head = this.#head;
-    this.#head = "";
-    return this.#line.send(head + chunk(text, bytes), encodingOf(text, bytes));
+    return this.#ended || this.#send(text, "");
   }
 
   end(text: string): void {
     if (this.#ended) return;
     this.#ended = true;
-    const bytes = this.#chunked ? Buffer.byteLength(text) : this.#length;
-    const body = this.#chunked ? `${chunk(text, bytes)}0\r\n\r\n` : text;
-    this.#line.send(this.#head + body, encodingOf(text, bytes));
+    this.#send(text, this.#chunked ? "0\r\n\r\n" : "");
     this.#line.answered();
+  }
+
+  /** The head where it is still to be sent, a text, and what closes the answer. */
+  #send(text: string, close: string): boolean {
+    const bytes = Buffer.byteLength(text);
+    // A chunk of no bytes would be the end.
+    const body = this.#chunked && bytes > 0 ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
+    const head = this.#head;
+    this.#head = "";
+    return this.#line.send(head + body + close, bytes === text.length ? "latin1" : "utf8");
   }
 
   on(event: "close" | "drain", listener: () => void): void {
@@ -88,6 +85,3 @@ export class BareResponse implements ResponseSink {
     this.#onClose?.();
   }
 }
-
-const chunk = (text: string, bytes: number): string =>
-  bytes === 0 ? "" : `${bytes.toString(16)}\r\n${text}\r\n`;
