@@ -1,7 +1,7 @@
 /**
  * Heads of the request log: what many rows have in common, stored once (migration 0015). A row has a head when its like was
  * met before: what is told only once (a name the caller made up, a plan priced for one video) makes no head of its own, and
- * its row is whole. Nothing here says whether the database has a head; it is asked by every statement (request-log-insert.ts).
+ * its row is whole. Whether the database has a head is not known here (request-log-insert.ts).
  */
 import { createHash } from "node:crypto";
 import { textOf, type RequestRow } from "./request-log-row.ts";

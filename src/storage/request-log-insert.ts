@@ -1,8 +1,8 @@
 /**
- * Rows into `requests`, a batch in one statement. The statement writes nothing where it finds a head missing, and says which:
- * then the heads are written, and it runs again. So no row refers to a head that is not there, whatever became of the
- * database meanwhile, and nobody has to remember what is in it. Both are written without waiting for the disk: a crash of the
- * server takes the log's last moments, and never a head without the rows after it.
+ * Rows into `requests`, a batch in one statement, after the heads they need. A head is sent once; the statement checks that
+ * every head is there, and fails where one is not (a backup was restored, somebody deleted it): then all of them are sent
+ * again. So what is remembered here only saves work. Both are written without waiting for the disk: a crash of the server
+ * takes the log's last moments, and never a head without the rows after it.
  */
 import type { Database } from "./database.ts";
 import type { Head, Queued } from "./request-log-heads.ts";
@@ -38,28 +38,26 @@ interface Variant {
 
 // JSON and ids have no line ends of their own, so lists of them need no escaping between them.
 // The log may lose its last moments in a crash of the server; waiting for the disk each time would slow the ledger beside it.
+// Lists are taken apart in the select list: in the from clause each would be stored once more.
 const insertSql = ({ own, again }: Variant): string => `
-  with heads as materialized (select request_heads_missing($1::text[], $2::uuid[]) as missing),
-  written as (
-    insert into requests (workspace_id, head, id, created_at, cost_nano, duration_ms, first_token_ms, usage_counts,
-      attempt_started_ms, attempt_duration_ms${own ? `, ${ownNames}` : ""})
-    select ($1::text[])[row.head], ($2::uuid[])[row.head], row.id,
-      timestamptz 'epoch' + row.created_ms * interval '1 millisecond', row.cost_nano, row.duration_ms, row.first_token_ms,
-      row.counts, row.started_ms, row.attempt_ms${own ? `, ${ownNames}` : ""}
-    from (select set_config('synchronous_commit', 'off', true)) as quick,
-      unnest($3::integer[], string_to_array($4, E'\\n'), $5::bigint[], $6::bigint[], $7::integer[], $8::integer[],
-        string_to_array($9, E'\\n', ''), $10::integer[], $11::integer[]${own ? ", $12::integer[]" : ""})
-        as row (head, id, created_ms, cost_nano, duration_ms, first_token_ms, counts, started_ms, attempt_ms${own ? ", own" : ""})
-    ${
-      own
-        ? `left join rows from (json_to_recordset($13::json) as (${typed(ownColumns)})) with ordinality as own
-             on own.ordinality = row.own`
-        : ""
-    }
-    where (select missing from heads) = '{}'
-    ${again ? "on conflict do nothing" : ""}
-  )
-  select missing from heads`;
+  insert into requests (workspace_id, head, id, created_at, cost_nano, duration_ms, first_token_ms, usage_counts,
+    attempt_started_ms, attempt_duration_ms${own ? `, ${ownNames}` : ""})
+  select ($1::text[])[row.head], ($2::uuid[])[row.head], row.id,
+    timestamptz 'epoch' + row.created_ms * interval '1 millisecond', row.cost_nano, row.duration_ms, row.first_token_ms,
+    row.counts, row.started_ms, row.attempt_ms${own ? `, ${ownNames}` : ""}
+  from (select set_config('synchronous_commit', 'off', true)) as quick,
+    (select unnest($3::integer[]) as head, unnest(string_to_array($4, E'\\n')) as id, unnest($5::bigint[]) as created_ms,
+      unnest($6::bigint[]) as cost_nano, unnest($7::integer[]) as duration_ms, unnest($8::integer[]) as first_token_ms,
+      unnest(string_to_array($9, E'\\n', '')) as counts, unnest($10::integer[]) as started_ms,
+      unnest($11::integer[]) as attempt_ms${own ? ", unnest($12::integer[]) as own" : ""}) as row
+  ${
+    own
+      ? `left join rows from (json_to_recordset($13::json) as (${typed(ownColumns)})) with ordinality as own
+           on own.ordinality = row.own`
+      : ""
+  }
+  where request_heads_there($1, $2)
+  ${again ? "on conflict do nothing" : ""}`;
 
 const headColumns = {
   workspace_id: "text",
@@ -85,7 +83,7 @@ const headsSql = `
   on conflict do nothing`;
 
 interface Batch {
-  readonly heads: readonly (Head | undefined)[];
+  readonly heads: readonly Head[];
   readonly own: boolean;
   readonly params: readonly unknown[];
 }
@@ -103,15 +101,14 @@ function batchOf(rows: readonly Queued[]): Batch {
   const texts = (of: (row: Queued) => string): string => rows.map(of).join("\n");
   const rowPlaces = numbers((row) => placeOf(row.head ?? row.workspaceId));
   const shared = [...places.keys()];
-  const heads = shared.map((key) => (typeof key === "string" ? undefined : key));
   const owns = rows.flatMap(({ own }) => (own === "" ? [] : [own]));
   let told = 0;
   return {
-    heads,
+    heads: shared.filter((key) => typeof key !== "string"),
     own: owns.length > 0,
     params: [
       shared.map((key) => (typeof key === "string" ? key : key.workspaceId)),
-      heads.map((head) => head?.id ?? null),
+      shared.map((key) => (typeof key === "string" ? null : key.id)),
       rowPlaces,
       texts(({ id }) => id),
       numbers(({ createdMs }) => createdMs),
@@ -134,40 +131,48 @@ const sqlOf = {
 };
 
 const uniqueViolation = "23505";
+const headMissing = "TG001";
+const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
-/** Runs the statement; resolves with the places of the heads it misses, and has written nothing where there are any. */
-async function tryInsert(database: Database, { own, params }: Batch): Promise<number[]> {
+async function insertOnce(database: Database, { own, params }: Batch): Promise<void> {
+  const name = own ? "requests_insert_own" : "requests_insert";
   try {
-    const rows = await database.query<{ missing: number[] }>(
-      own ? sqlOf.own : sqlOf.plain,
-      params,
-      { name: own ? "requests_insert_own" : "requests_insert", embedded: true },
-    );
-    return rows[0]!.missing;
+    await database.query(own ? sqlOf.own : sqlOf.plain, params, { name, embedded: true });
   } catch (error) {
     // A row is there already: of an attempt whose answer was lost. To look for each beforehand would cost every batch.
-    if ((error as { code?: unknown }).code !== uniqueViolation) throw error;
-    const rows = await database.query<{ missing: number[] }>(
-      insertSql({ own, again: true }),
-      params,
-    );
-    return rows[0]!.missing;
+    if (codeOf(error) !== uniqueViolation) throw error;
+    await database.query(insertSql({ own, again: true }), params);
   }
 }
 
-/** Writes rows with the heads they need, all or none of the rows. @throws what the database throws */
-export async function insertRows(database: Database, rows: readonly Queued[]): Promise<void> {
-  const batch = batchOf(rows);
-  const missing = await tryInsert(database, batch);
-  if (missing.length === 0) return;
-  // In one order everywhere: two writers of the same heads wait for each other at most once.
-  const heads = missing
-    .map((place) => batch.heads[place - 1]!)
-    .sort((one, other) => (one.id < other.id ? -1 : 1));
+async function insertHeads(database: Database, heads: readonly Head[]): Promise<void> {
+  // In one order everywhere: writers of the same heads wait for each other, and never in a ring.
+  const sorted = heads.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   await database.query(headsSql, [
-    heads.map(({ id }) => id),
-    `[${heads.map(({ text }) => text).join(",")}]`,
+    sorted.map(({ id }) => id),
+    `[${sorted.map(({ text }) => text).join(",")}]`,
   ]);
-  if ((await tryInsert(database, batch)).length > 0)
-    throw new Error("heads of the request log were written and are not there");
+}
+
+/** Writes rows and the heads they need; all of the rows or none. It throws what the database throws. */
+export function createInserter(database: Database): (rows: readonly Queued[]) => Promise<void> {
+  const sent = new WeakSet<Head>();
+
+  async function send(heads: readonly Head[]): Promise<void> {
+    if (heads.length === 0) return;
+    await insertHeads(database, heads);
+    for (const head of heads) sent.add(head);
+  }
+
+  return async (rows) => {
+    const batch = batchOf(rows);
+    await send(batch.heads.filter((head) => !sent.has(head)));
+    try {
+      await insertOnce(database, batch);
+    } catch (error) {
+      if (codeOf(error) !== headMissing) throw error;
+      await send(batch.heads);
+      await insertOnce(database, batch);
+    }
+  };
 }

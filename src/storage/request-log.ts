@@ -5,7 +5,7 @@
  */
 import type { Database, Log } from "./database.ts";
 import { createRowMaker, type Queued } from "./request-log-heads.ts";
-import { insertRows } from "./request-log-insert.ts";
+import { createInserter } from "./request-log-insert.ts";
 import type { RequestRow } from "./request-log-row.ts";
 import { isTransient } from "./transient.ts";
 
@@ -23,18 +23,22 @@ export interface RequestLog {
 }
 
 /** Tries a few times, then in halves, so that one bad row costs only itself. */
-async function write(database: Database, log: Log, rows: readonly Queued[]): Promise<void> {
+async function write(
+  insert: (rows: readonly Queued[]) => Promise<void>,
+  log: Log,
+  rows: readonly Queued[],
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await insertRows(database, rows);
+      await insert(rows);
       return;
     } catch (error) {
       if (attempt < attemptsMax && isTransient(error)) {
         await new Promise((resume) => setTimeout(resume, retryMs * attempt));
       } else if (rows.length > 1 && !isTransient(error)) {
         const half = rows.length >> 1;
-        await write(database, log, rows.slice(0, half));
-        await write(database, log, rows.slice(half));
+        await write(insert, log, rows.slice(0, half));
+        await write(insert, log, rows.slice(half));
         return;
       } else {
         log.error({ err: error, rows: rows.length }, "request log rows could not be written");
@@ -49,6 +53,7 @@ export function createRequestLog(database: Database, log: Log): RequestLog {
   // As texts and numbers already: what is queued cannot be changed by its owner any more, and its size is plain.
   let queue: Queued[] = [];
   const queuedOf = createRowMaker();
+  const insert = createInserter(database);
   let dropped = 0;
   let underWay: Promise<void> | undefined;
   /** Ends the waiting for more rows; undefined while nothing waits. */
@@ -73,7 +78,7 @@ export function createRequestLog(database: Database, log: Log): RequestLog {
       await gather();
       const rows = queue.slice(0, batchMax);
       queue = queue.slice(batchMax);
-      await write(database, log, rows);
+      await write(insert, log, rows);
     }
     if (dropped > 0)
       log.warn({ rows: dropped }, "request log rows were dropped: the queue was full");

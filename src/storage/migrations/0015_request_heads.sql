@@ -3,7 +3,7 @@
 --
 -- A head's id is a digest of its text, made by the writer, so that any number of writers make the same one. Heads never
 -- change. Nothing deletes rows of the log today; whatever will (a workspace that goes, rows that get old) must delete the
--- heads that no row is left of. The writer asks in each of its statements whether the heads are there, so it loses nothing then.
+-- heads that no row is left of. The writer has each of its statements check that they are there, so it loses nothing then.
 create table request_heads (
   workspace_id text not null,
   id uuid not null,
@@ -59,15 +59,19 @@ create view request_log as
   from requests r
   left join request_heads h on h.workspace_id = r.workspace_id and h.id = r.head;
 
--- Which of these heads are not there, by their places. A function for its setting: the writer's statement is planned when the
+-- True, or an error: every one of these heads is there. The writer's statement asks it, so that no row can refer to a head that
+-- is missing, whatever became of the database since the writer wrote it. A function for its setting: the plan is made when the
 -- table is small, and must not go on reading all of it when it has grown.
-create function request_heads_missing(p_workspaces text[], p_ids uuid[]) returns integer[]
+create function request_heads_there(p_workspaces text[], p_ids uuid[]) returns boolean
 language plpgsql stable set enable_seqscan = off as $$
 begin
-  return array(
-    select p.place::integer from unnest(p_workspaces, p_ids) with ordinality as p (workspace_id, id, place)
-    where p.id is not null and (
-      select true from request_heads h where h.workspace_id = p.workspace_id and h.id = p.id
-    ) is null);
+  for place in 1 .. cardinality(p_ids) loop
+    continue when p_ids[place] is null;
+    perform from request_heads h where h.workspace_id = p_workspaces[place] and h.id = p_ids[place];
+    if not found then
+      raise exception 'a head of the request log is missing' using errcode = 'TG001';
+    end if;
+  end loop;
+  return true;
 end
 $$;
