@@ -70,6 +70,7 @@ class ClientExchange implements Job, Exchange {
   readonly firstByteMs: number;
   readonly idleMs: number;
   readonly endsMs: number;
+  readonly beginsMs: number;
   carrier: Carrier | undefined;
   status = 0;
   headers: IncomingHttpHeaders = noHeaders;
@@ -87,7 +88,8 @@ class ClientExchange implements Job, Exchange {
     this.firstByteMs = request.firstByteMs;
     this.idleMs = request.idleMs;
     this.#totalMs = request.totalMs;
-    this.endsMs = performance.now() + request.totalMs;
+    this.beginsMs = performance.now();
+    this.endsMs = this.beginsMs + request.totalMs;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -104,9 +106,10 @@ class ClientExchange implements Job, Exchange {
     this.#resolve(this);
   }
 
-  data(chunk: Buffer): void {
-    if (this.#consumer) return this.#consumer.data(chunk);
-    const copy = Buffer.from(chunk);
+  data(buffer: Buffer, from: number, to: number): void {
+    if (this.#consumer) return this.#consumer.data(buffer.subarray(from, to));
+    const copy = Buffer.allocUnsafe(to - from);
+    buffer.copy(copy, 0, from, to);
     if (this.#early === undefined) this.#early = [copy];
     else {
       this.#early.push(copy);
@@ -132,6 +135,12 @@ class ClientExchange implements Job, Exchange {
   }
 
   readAll(bytesMax: number): Promise<Buffer> {
+    const early = this.#early;
+    // The common case: all of it came in one read, with the head.
+    if (this.#outcome === "ended" && early?.length === 1 && early[0]!.length <= bytesMax) {
+      this.#early = undefined;
+      return Promise.resolve(early[0]!);
+    }
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let length = 0;
@@ -139,10 +148,14 @@ class ClientExchange implements Job, Exchange {
         data: (chunk) => {
           length += chunk.length;
           chunks.push(Buffer.from(chunk));
-          if (length > bytesMax)
-            this.#stop(
-              new ExchangeError("too_large", `the answer is longer than ${bytesMax} bytes`),
-            );
+          if (length <= bytesMax) return;
+          const error = new ExchangeError(
+            "too_large",
+            `the answer is longer than ${bytesMax} bytes`,
+          );
+          // Also where it has ended by now.
+          reject(error);
+          this.#stop(error);
         },
         end: () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)),
         fail: (error) => {

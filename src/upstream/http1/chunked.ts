@@ -148,6 +148,7 @@ export class ChunkedReader {
   /** A trailer is checked and dropped; an empty line ends the body. */
   #endTrailer(): void {
     const line = this.#line;
+    this.#lineBytes += 1;
     this.#line = "";
     this.#state = line === "" ? ended : trailer;
     if (line === "") return;

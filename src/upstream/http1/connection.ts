@@ -60,7 +60,9 @@ export class Connection implements Watched, Carrier {
     );
     this.#socket.on("error", (error) => this.#break(error));
     this.#socket.on("end", () => this.#ended());
-    this.#socket.on("close", () => this.#break(closedEarly()));
+    this.#socket.on("close", () => {
+      if (this.#state !== "closed") this.#break(closedEarly());
+    });
     owner.note(this.dueMs);
   }
 
@@ -76,8 +78,8 @@ export class Connection implements Watched, Carrier {
   }
 
   /** Gives an idle connection an exchange to carry; false where its rest is over. */
-  reserve(job: Job, nowMs: number): boolean {
-    if (this.#limitMs <= nowMs) {
+  reserve(job: Job): boolean {
+    if (this.#limitMs <= job.beginsMs) {
       this.close();
       return false;
     }
@@ -186,7 +188,7 @@ export class Connection implements Watched, Carrier {
     const body = this.#body;
     this.#limitMs = this.#heardMs + job.idleMs;
     body.take(buffer, from, to);
-    if (body.to > body.from) job.data(buffer.subarray(body.from, body.to));
+    if (body.to > body.from) job.data(buffer, body.from, body.to);
     // Whoever was given the bytes may have had enough of them.
     if (this.#job !== job) return;
     if (body.fault !== undefined) throw new MalformedAnswerError(body.fault);

@@ -11,15 +11,16 @@ export interface Job {
   readonly firstByteMs: number;
   /** The longest silence within the body, milliseconds. */
   readonly idleMs: number;
-  /** When all of it must be over, milliseconds of `performance.now`. */
+  /** When it began, and when all of it must be over; milliseconds of `performance.now`. */
+  readonly beginsMs: number;
   readonly endsMs: number;
   /** The connection that carries it now. */
   carrier: Carrier | undefined;
   /** What it fails with when it is not over in time. */
   late(): ExchangeError;
   answered(status: number, headers: IncomingHttpHeaders): void;
-  /** The bytes are overwritten once this returns. */
-  data(chunk: Buffer): void;
+  /** The next bytes of the body, `[from, to)`. They are overwritten once this returns. */
+  data(buffer: Buffer, from: number, to: number): void;
   end(): void;
   fail(error: ExchangeError): void;
 }

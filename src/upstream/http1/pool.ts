@@ -40,22 +40,22 @@ export class HttpPool implements Owner {
 
   /**
    * What a server sent unasked, or its close, may wait to be read, and would be taken for the answer. So a connection that lay
-   * idle carries the next request only after the event loop has read what there is.
+   * idle, if only since this turn of the event loop, carries the next request after one more turn has read what there is.
    */
   #reserveFor(job: Job): boolean {
     for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
-      if (!last.reserve(job, performance.now())) continue;
-      if (this.#reserved.push(last) === 1) setImmediate(() => this.#sendReserved());
+      if (!last.reserve(job)) continue;
+      if (this.#reserved.push(last) === 1) setImmediate(setImmediate, this.#sendReserved);
       return true;
     }
     return false;
   }
 
-  #sendReserved(): void {
+  readonly #sendReserved = (): void => {
     const reserved = this.#reserved;
     this.#reserved = [];
     for (const connection of reserved) if (connection.isReserved) connection.send();
-  }
+  };
 
   note(dueMs: number): void {
     this.#watch.note(dueMs);

@@ -1,0 +1,248 @@
+/** Connections to an upstream: which are used again and which are not, and the deadlines of what they carry. */
+import { createServer as createTcpServer, type Socket } from "node:net";
+import { describe, expect, it } from "vitest";
+import {
+  asker,
+  block,
+  listen,
+  startAfterthought,
+  sleep,
+  startRaw,
+  toldBy,
+  until,
+  usePools,
+  type RawUpstream,
+} from "./http1-support.ts";
+
+const ok = (lines = "", body = "hello"): string =>
+  `HTTP/1.1 200 OK\r\n${lines}content-length: ${body.length}\r\n\r\n${body}`;
+const answering = (text: string) => (socket: Socket) => void socket.write(text, "latin1");
+const connectionsOf = (upstream: RawUpstream) =>
+  upstream.requests.map(({ connection }) => connection);
+
+describe("a connection", () => {
+  it("carries one exchange after the other, and as many as there are at a time (T85)", async () => {
+    const upstream = await startRaw((socket) => void setTimeout(() => socket.write(ok()), 20));
+    const ask = asker(upstream.url);
+    await toldBy(ask());
+    await toldBy(ask());
+    expect(connectionsOf(upstream)).toEqual([0, 0]);
+    const all = await Promise.all(Array.from({ length: 150 }, () => toldBy(ask())));
+    expect(all.filter(({ body }) => body === "hello")).toHaveLength(150);
+    expect(upstream.sockets).toHaveLength(150);
+  });
+
+  it("that was used last is used first", async () => {
+    const waiting: Socket[] = [];
+    const upstream = await startRaw((socket) => void waiting.push(socket));
+    const ask = asker(upstream.url);
+    const asked = [toldBy(ask()), toldBy(ask())];
+    await until(() => waiting.length === 2);
+    waiting[1]!.write(ok());
+    await sleep(20);
+    waiting[0]!.write(ok());
+    await Promise.all(asked);
+    const last = upstream.sockets.indexOf(waiting[0]!);
+    upstream.answer(answering(ok()));
+    await toldBy(ask());
+    expect(upstream.requests.at(-1)!.connection).toBe(last);
+  });
+
+  it.each([
+    ["Connection: close", ok("connection: close\r\n")],
+    ["HTTP/1.0", ok("connection: keep-alive\r\n").replace("1.1", "1.0")],
+    ["a server that keeps it for a second", ok("keep-alive: timeout=1\r\n")],
+    ["a body announced where there is none", "HTTP/1.1 304 Not\r\ncontent-length: 5\r\n\r\n"],
+  ])("is not used again after %s", async (_, text) => {
+    const upstream = await startRaw(answering(text));
+    const ask = asker(upstream.url);
+    expect((await toldBy(ask())).failure).toBeUndefined();
+    await until(() => upstream.sockets[0]!.destroyed);
+    expect((await toldBy(ask())).failure).toBeUndefined();
+    expect(connectionsOf(upstream)).toEqual([0, 1]);
+  });
+
+  it("is closed before its server closes it", async () => {
+    const upstream = await startRaw(answering(ok("keep-alive: timeout=3\r\n")));
+    const ask = asker(upstream.url);
+    await toldBy(ask());
+    const begun = performance.now();
+    await sleep(700);
+    await toldBy(ask());
+    expect(connectionsOf(upstream)).toEqual([0, 0]);
+    await until(() => upstream.sockets[0]!.destroyed);
+    expect(performance.now() - begun).toBeGreaterThan(1_600);
+    expect(performance.now() - begun).toBeLessThan(2_600);
+  });
+
+  it("that its server has closed while it lay idle is not used, even when nobody has noticed yet", async () => {
+    const ask = asker(await startAfterthought(ok(), ""));
+    for (let times = 0; times < 3; times += 1) {
+      expect((await toldBy(ask())).body).toBe("hello");
+      block(40);
+    }
+  });
+
+  it("that its server closes under a request is broken: a POST is not sent twice", async () => {
+    const upstream = await startRaw(answering(ok()));
+    const ask = asker(upstream.url);
+    await toldBy(ask());
+    upstream.answer((socket) => void socket.end());
+    expect(await toldBy(ask())).toMatchObject({ failure: "broken" });
+    upstream.answer(answering(ok()));
+    await toldBy(ask());
+    upstream.answer((socket) => void socket.resetAndDestroy());
+    expect(await toldBy(ask())).toMatchObject({ failure: "broken" });
+    expect(connectionsOf(upstream)).toEqual([0, 0, 1, 1]);
+  });
+
+  it("goes with an exchange that is given up before, while and after it is made", async () => {
+    const upstream = await startRaw(answering("HTTP/1.1 200 OK\r\n\r\nhel"));
+    const ask = asker(upstream.url);
+    const early = ask();
+    early.abort();
+    expect(await toldBy(early)).toMatchObject({ failure: "aborted" });
+    const late = ask();
+    const exchange = await late.answer;
+    late.abort();
+    late.abort();
+    exchange.resume();
+    expect(await toldBy(late)).toMatchObject({ failure: "aborted", body: "hel" });
+    await until(() => upstream.sockets.every((socket) => socket.destroyed));
+  });
+
+  it("that is reserved for an exchange that is given up leaves the next ones alone", async () => {
+    const upstream = await startRaw(answering(ok()));
+    const ask = asker(upstream.url);
+    await toldBy(ask());
+    const given = ask();
+    given.abort();
+    expect(await toldBy(given)).toMatchObject({ failure: "aborted" });
+    expect((await toldBy(ask())).body).toBe("hello");
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  it("closes under what it carries when the pools close, and no other is made", async () => {
+    const upstream = await startRaw(() => undefined);
+    const pools = usePools();
+    const pool = pools.get(upstream.url, 1_000);
+    const ask = asker(upstream.url, pools);
+    const open = toldBy(ask());
+    await until(() => upstream.requests.length === 1);
+    await pools.close();
+    expect(await open).toMatchObject({ failure: "broken" });
+    const again = asker(upstream.url, { ...pools, get: () => pool });
+    expect(await toldBy(again())).toMatchObject({ failure: "broken" });
+    await until(() => upstream.sockets[0]!.destroyed);
+  });
+});
+
+describe("a deadline", () => {
+  it("of the answer's head counts from the request, whatever notes come before", async () => {
+    const upstream = await startRaw((socket) => {
+      const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), 20);
+      socket.on("close", () => clearInterval(timer));
+    });
+    const ask = asker(upstream.url);
+    const begun = performance.now();
+    expect(await toldBy(ask({ firstByteMs: 100 }))).toMatchObject({
+      failure: "first_byte_timeout",
+    });
+    expect(performance.now() - begun).toBeGreaterThan(95);
+    expect(performance.now() - begun).toBeLessThan(300);
+  });
+
+  it("of silence does not run while we hold the flow back ourselves", async () => {
+    const upstream = await startRaw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\na");
+      setTimeout(() => socket.write("b"), 250);
+    });
+    const exchange = await asker(upstream.url)({ idleMs: 100 }).answer;
+    const heard: string[] = [];
+    const done = new Promise<void>((resolve) =>
+      exchange.consume({
+        data(chunk) {
+          heard.push(chunk.toString());
+        },
+        end: resolve,
+        fail: (error) => resolve(void heard.push(error.failure)),
+      }),
+    );
+    exchange.pause();
+    await sleep(200);
+    exchange.resume();
+    await done;
+    expect(heard).toEqual(["a", "b"]);
+  });
+
+  it("of one exchange leaves the others alone, short ones after long ones too", async () => {
+    const upstream = await startRaw(() => undefined);
+    const ask = asker(upstream.url);
+    const long = ask();
+    const begun = performance.now();
+    const told = await Promise.all(
+      [300, 40, 120].map(async (firstByteMs) => ({
+        ...(await toldBy(ask({ firstByteMs }))),
+        ms: performance.now() - begun - firstByteMs,
+      })),
+    );
+    for (const { failure, ms } of told) {
+      expect(failure).toBe("first_byte_timeout");
+      expect(ms).toBeGreaterThan(-2);
+      expect(ms).toBeLessThan(100);
+    }
+    long.abort();
+    expect(await toldBy(long)).toMatchObject({ failure: "aborted" });
+  });
+
+  it("spares an answer that arrived in time, while this process was busy", async () => {
+    const ask = asker(await startAfterthought(ok("connection: close\r\n"), ""));
+    // Its thread is awake now.
+    await toldBy(ask());
+    const asked = toldBy(ask({ firstByteMs: 60 }));
+    await sleep(10);
+    block(150);
+    expect((await asked).body).toBe("hello");
+  });
+
+  it("of the connection covers the handshake of TLS", async () => {
+    const port = await listen(createTcpServer(() => undefined));
+    const pools = usePools();
+    const get = (origin: string) => pools.get(origin, 100);
+    const ask = asker(`https://127.0.0.1:${port}`, { ...pools, get });
+    const begun = performance.now();
+    expect(await toldBy(ask())).toMatchObject({ failure: "connect" });
+    expect(performance.now() - begun).toBeLessThan(400);
+  });
+});
+
+it("a consumer that throws breaks its exchange, and nothing else", async () => {
+  const upstream = await startRaw(answering(ok()));
+  const ask = asker(upstream.url);
+  upstream.answer((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n");
+    setTimeout(() => socket.write("hello"), 20);
+  });
+  const exchange = await ask().answer;
+  const failure = await new Promise((resolve) =>
+    exchange.consume({
+      data() {
+        throw new Error("no");
+      },
+      end: () => resolve("end"),
+      fail: (error) => resolve(error.failure),
+    }),
+  );
+  expect(failure).toBe("broken");
+  upstream.answer(answering(ok()));
+  expect((await toldBy(ask())).body).toBe("hello");
+});
+
+it("an IPv6 address is asked by its literal", async () => {
+  const server = createTcpServer((socket) => void socket.once("data", () => socket.write(ok())));
+  const port = await listen(server, "::1");
+  // A machine without IPv6 has nothing to show.
+  const told =
+    port === undefined ? { body: "hello" } : await toldBy(asker(`http://[::1]:${port}`)());
+  expect(told.body).toBe("hello");
+});
