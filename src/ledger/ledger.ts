@@ -137,6 +137,7 @@ export function createLedger(database: Database, clock: Clock): Ledger {
       checkAmount(input.amountNano);
       if (input.pooled === true) {
         if (pooled.poolOf(input) !== undefined) return { outcome: "already_reserved" };
+        if (pooled.reserveSpare(input)) return { outcome: "reserved", pooled: true };
         if (await pooled.reserve(input)) return { outcome: "reserved", pooled: true };
       }
       return batchers.reserve.add(input);

@@ -1,56 +1,78 @@
 /** How batches of reservations raise pools. Design section 5; docs/ledger.md "Pooled holds". */
 import type { Queryable } from "../storage/index.ts";
 import { isShared, persist, reserveRetryMs } from "./persist.ts";
-import { readRaised, type Raise, type RaiseBatch } from "./pool-statements.ts";
-import type { PooledCall, Pools } from "./pools.ts";
+import { noSpares, noteFresh, spareAsk, type Spares } from "./pool-spare.ts";
+import { readRaised, type Pool, type Raise, type RaiseBatch } from "./pool-statements.ts";
+import { openCall, type PooledCall, type Pools } from "./pools.ts";
 import type { ReserveInput } from "./types.ts";
 
 /** A pool that is found expired is replaced; a second time in a row, the calls are decided one by one. */
 const roundsMax = 2;
 
-type Refused = ReadonlyMap<Raise, "unfit" | "lost">;
+/** What became of a batch's raises; those that are not named were made. */
+export interface Raised {
+  readonly refused: ReadonlyMap<Raise, "unfit" | "lost">;
+  /** Those whose spares were granted. */
+  readonly spared: ReadonlySet<Raise>;
+}
+
+/** A wish for spares of a pool, for no call of its own. */
+export interface SpareWish {
+  readonly pool: Pool;
+  readonly leaseMs: number;
+}
+
+const allMade: Raised = { refused: new Map(), spared: new Set() };
 
 export interface RaisingParts {
   readonly database: Queryable;
   readonly pools: Pools;
   /** Where the calls go whose reservation was granted. */
   readonly calls: Map<string, PooledCall>;
+  readonly spares: Spares;
   /** Sends a batch in its turn. */
-  readonly send: (batch: RaiseBatch) => Promise<Refused>;
+  readonly send: (batch: RaiseBatch) => Promise<Raised>;
 }
 
-/** The reservations of a batch by pool. */
-function groupByPool(items: readonly ReserveInput[], pools: Pools): Raise[] {
-  const raises = new Map<string, Raise>();
-  for (const [place, input] of items.entries()) {
-    const pool = pools.join(input);
-    const raise = raises.get(pool.id);
+/** The reservations of a batch by pool, and what spares they ask for. */
+function groupByPool(items: readonly (ReserveInput | SpareWish)[], pools: Pools): Raise[] {
+  const raises = new Map<Pool, Raise>();
+  for (const [place, item] of items.entries()) {
+    const pool = "pool" in item ? item.pool : pools.join(item);
+    let raise = raises.get(pool);
     if (raise === undefined) {
-      const { amountNano, leaseMs } = input;
-      raises.set(pool.id, { pool, leaseMs, amountNano, places: [place] });
-    } else {
-      raise.amountNano += input.amountNano;
-      raise.places.push(place);
+      const amounts = { amountNano: 0n, largestNano: 0n, spare: noSpares };
+      raise = { pool, leaseMs: item.leaseMs, places: [], ...amounts };
+      raises.set(pool, raise);
     }
+    if ("pool" in item) continue;
+    raise.amountNano += item.amountNano;
+    if (item.amountNano > raise.largestNano) raise.largestNano = item.amountNano;
+    raise.places.push(place);
   }
-  return [...raises.values()];
+  for (const raise of raises.values())
+    if (pools.joinable(raise.pool)) raise.spare = spareAsk(raise);
+  return [...raises.values()].filter(({ places, spare }) => places.length > 0 || spare.calls > 0);
 }
 
 /** Raises pools by batches of reservations: true for each that is reserved, false for those to be decided one by one. */
 export function createRaising(
   parts: RaisingParts,
-): (items: readonly ReserveInput[]) => Promise<boolean[]> {
-  const { database, pools, calls, send } = parts;
+): (items: readonly (ReserveInput | SpareWish)[]) => Promise<boolean[]> {
+  const { database, pools, calls, spares, send } = parts;
   let batches = 0;
 
-  async function raise(batch: RaiseBatch): Promise<Refused> {
+  async function raise(batch: RaiseBatch): Promise<Raised> {
     for (const { pool } of batch.raises) pool.raising += 1;
     try {
       return await persist(reserveRetryMs, async (attempt) => {
         if (attempt === 1) return send(batch);
         const made = await readRaised(database, batch);
         const raises = batch.raises.filter((one) => !made.has(one));
-        return raises.length === 0 ? new Map() : send({ ...batch, raises });
+        const { refused, spared } =
+          raises.length === 0 ? allMade : await send({ ...batch, raises });
+        const sparedBefore = batch.raises.filter((one) => made.get(one) === true);
+        return { refused, spared: new Set([...spared, ...sparedBefore]) };
       });
     } catch (error) {
       // It may have been made all the same. Nobody joins such a pool: it ends with its calls, or with its lease.
@@ -61,13 +83,18 @@ export function createRaising(
     }
   }
 
-  function grant(items: readonly ReserveInput[], { pool, places }: Raise): void {
+  function grant(
+    items: readonly (ReserveInput | SpareWish)[],
+    { pool, places, spare }: Raise,
+    isSpared: boolean,
+  ): void {
     pool.written = true;
     pools.count(pool, places.length);
+    if (isSpared) spares.add(pool, spare);
+    if (isSpared || places.length > 0) noteFresh(pool);
     for (const place of places) {
-      const { id, amountNano: heldNano } = items[place]!;
-      const call = { id, pool, heldNano, chargeNano: null, settling: undefined, uncertain: false };
-      calls.set(id, call);
+      const { id, amountNano: heldNano } = items[place] as ReserveInput;
+      calls.set(id, openCall(id, pool, heldNano));
     }
   }
 
@@ -75,23 +102,28 @@ export function createRaising(
     const reserved = items.map(() => false);
     let raises = groupByPool(items, pools);
     for (let round = 1; round <= roundsMax && raises.length > 0; round += 1) {
-      let refused: Refused;
+      let raised: Raised;
       try {
-        refused = await raise({ number: (batches += 1), raises });
+        raised = await raise({ number: (batches += 1), raises });
       } catch (error) {
         if (round === 1) throw error;
         break; // Others of the batch are reserved. These are told of the failure when they are decided one by one.
       }
       const lost: Raise[] = [];
       for (const one of raises) {
-        const outcome = refused.get(one);
+        const outcome = raised.refused.get(one);
         if (outcome === undefined) {
-          grant(items, one);
+          grant(items, one, raised.spared.has(one));
           for (const place of one.places) reserved[place] = true;
         } else if (outcome === "lost") {
           pools.retire(one.pool);
-          lost.push({ ...one, pool: pools.join(items[one.places[0]!]!) });
-        } else pools.count(one.pool, 0);
+          const pool = pools.join(items[one.places[0]!] as ReserveInput);
+          lost.push({ ...one, pool, spare: noSpares });
+        } else {
+          // A cap that was just set, a key that was just disabled: what is spare was granted before.
+          one.pool.freshUntilMs = 0;
+          pools.count(one.pool, 0);
+        }
       }
       raises = lost;
     }

@@ -1,7 +1,9 @@
 /** The statements of pooled holds; they live in storage/migrations/0007_pooled_holds.sql. Design section 5. */
 import type { Queryable } from "../storage/index.ts";
 import { numbers, texts } from "./arrays.ts";
-import { onOnePool, onePoolParams, onePoolSql } from "./pool-turn.ts";
+import type { SpareAsk } from "./pool-spare.ts";
+import { onOnePool, takeOnePoolTurn } from "./pool-turn.ts";
+import type { Pools } from "./pools.ts";
 import type { Turn } from "./turns.ts";
 
 /** What the calls of one process that run on one key have reserved together: one row of `ledger_holds`. */
@@ -16,6 +18,18 @@ export interface Pool {
   calls: number;
   /** Batches under way that raise it. */
   raising: number;
+  /** What is reserved for calls to come, by what each spare holds; they count as open calls (pool-spare.ts). */
+  spares: bigint[];
+  /** What the next spares hold. */
+  spareNano: bigint;
+  /** Until when spares may be taken, by the monotonic clock. */
+  freshUntilMs: number;
+  /** Calls that took a spare since the last raise. */
+  begun: number;
+  /** Spares that a turn whose answer was lost was to give back, and one of the calls that it was to end. */
+  doubtful: { readonly spares: readonly bigint[]; readonly ending: Ending | undefined } | undefined;
+  /** Whether a wish for more spares is on its way. */
+  wished: boolean;
 }
 
 /** The reservations of a batch on one pool. */
@@ -23,6 +37,10 @@ export interface Raise {
   readonly pool: Pool;
   readonly leaseMs: number;
   amountNano: bigint;
+  /** The most that one of its calls reserves. */
+  largestNano: bigint;
+  /** What it asks for beside its calls; only a turn on one pool grants it. */
+  spare: SpareAsk;
   /** Where its calls stand in the batch. */
   readonly places: number[];
 }
@@ -107,16 +125,24 @@ function raiseParams(raises: readonly Raise[]): string[] {
   ];
 }
 
-interface TurnRow {
+/** What a turn is taken with. */
+export interface TurnParts {
+  readonly database: Queryable;
+  readonly pools: Pools;
+}
+
+export interface TurnRow {
   /** Where its pool stands among those that end calls (`gone`) or are raised, from 1. */
   readonly place: number;
-  readonly outcome: "gone" | "unfit" | "lost";
+  readonly outcome: "gone" | "unfit" | "lost" | "spare";
 }
 
 /** What a turn tells of its two halves. */
 export interface PooledTurn {
   /** The raises that were not made: `unfit` ones are for the per-call statement, `lost` ones name a pool that was expired. */
   readonly refused: ReadonlyMap<Raise, "unfit" | "lost">;
+  /** The raises whose spares were granted. */
+  readonly spared: ReadonlySet<Raise>;
   /** Pools that were expired; where there are any, no call was settled. */
   readonly gone: ReadonlySet<Pool>;
 }
@@ -126,7 +152,7 @@ const pooledSql = `select place, outcome from ledger_pooled(${Array.from({ lengt
 
 /** Settles calls that are over and raises pools for calls that begin, in one statement and one transaction. */
 export async function pooledTurn(
-  database: Queryable,
+  { database, pools }: TurnParts,
   turn: Turn<RaiseBatch, readonly Ending[]>,
   nowMs: number,
 ): Promise<PooledTurn> {
@@ -135,17 +161,18 @@ export async function pooledTurn(
   const batch = turn.reserves?.number ?? 0;
   const one = onOnePool(endings, raises);
   if (one !== undefined) {
-    const params = onePoolParams(one, nowMs, batch);
-    const options = { name: "ledger_turn", embedded: true };
-    return readTurn(await database.query<TurnRow>(onePoolSql, params, options), [one.pool], raises);
+    const rows = await takeOnePoolTurn({ database, pools }, one, nowMs, batch);
+    return readTurn(rows, [one.pool], raises);
   }
-  const { params, pools } = endingParams(endings);
+  // Those for spares alone wait for another turn.
+  const asked = raises.filter(({ places }) => places.length > 0);
+  const { params, pools: ended } = endingParams(endings);
   const rows = await database.query<TurnRow>(
     pooledSql,
-    [new Date(nowMs).toISOString(), ...params, ...raiseParams(raises), batch],
+    [new Date(nowMs).toISOString(), ...params, ...raiseParams(asked), batch],
     { name: "ledger_pooled", embedded: true },
   );
-  return readTurn(rows, pools, raises);
+  return readTurn(rows, ended, asked);
 }
 
 function readTurn(
@@ -154,12 +181,14 @@ function readTurn(
   raises: readonly Raise[],
 ): PooledTurn {
   const refused = new Map<Raise, "unfit" | "lost">();
+  const spared = new Set<Raise>();
   const gone = new Set<Pool>();
   for (const { place, outcome } of rows) {
     if (outcome === "gone") gone.add(pools[place - 1]!);
+    else if (outcome === "spare") spared.add(raises[place - 1]!);
     else refused.set(raises[place - 1]!, outcome);
   }
-  return { refused, gone };
+  return { refused, spared, gone };
 }
 
 export interface SettledRow {
@@ -179,17 +208,20 @@ export function readSettled(
   ]);
 }
 
-/** The raises of a batch without an answer that were made all the same. */
+/** The raises of a batch without an answer that were made all the same, and whether their spares were granted. */
 export async function readRaised(
   database: Queryable,
   { number, raises }: RaiseBatch,
-): Promise<Set<Raise>> {
-  const rows = await database.query<{ place: number }>("select * from ledger_raised($1, $2, $3)", [
-    texts(raises.map(({ pool }) => pool.workspaceId)),
-    texts(raises.map(({ pool }) => pool.id)),
-    number,
-  ]);
-  return new Set(rows.map(({ place }) => raises[place - 1]!));
+): Promise<Map<Raise, boolean>> {
+  const rows = await database.query<{ place: number; spared: boolean }>(
+    "select * from ledger_raised($1, $2, $3)",
+    [
+      texts(raises.map(({ pool }) => pool.workspaceId)),
+      texts(raises.map(({ pool }) => pool.id)),
+      number,
+    ],
+  );
+  return new Map(rows.map(({ place, spared }) => [raises[place - 1]!, spared]));
 }
 
 /** Writes the expire entries of calls whose pools were expired; again is the same as once. */

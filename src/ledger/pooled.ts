@@ -5,9 +5,9 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Database } from "../storage/index.ts";
-import { createBatcher } from "./batch.ts";
+import { createBatcher, type Batcher } from "./batch.ts";
 import { isShared } from "./persist.ts";
-import { createRaising } from "./pool-raising.ts";
+import { createRaising, type SpareWish } from "./pool-raising.ts";
 import { createSettling } from "./pool-settling.ts";
 import {
   isPlainId,
@@ -16,11 +16,14 @@ import {
   type Pool,
   type RaiseBatch,
 } from "./pool-statements.ts";
-import { createPools, type PooledCall, type Settled } from "./pools.ts";
+import { createSpares, runsLow, takeSpare } from "./pool-spare.ts";
+import { createPools, openCall, type PooledCall, type Settled } from "./pools.ts";
 import { createTurns, type Turn } from "./turns.ts";
 import type { HoldName, ReserveInput } from "./types.ts";
 
 export interface PooledCalls {
+  /** True where a spare of its pool is reserved for the call: at once, and without the database. */
+  reserveSpare(input: ReserveInput): boolean;
   /** True where the call is reserved in a pool; false where it must be decided by itself. @throws GatewayError database_unavailable */
   reserve(input: ReserveInput): Promise<boolean>;
   /** The pool of an open call; undefined where it is none of this process's pooled calls. */
@@ -37,19 +40,31 @@ export interface PooledCalls {
 
 const batchMax = 500;
 
+/** Asks for more spares of a pool. Where that fails, calls wait for their turns, as they do without. */
+async function wish(
+  reserves: Batcher<ReserveInput | SpareWish, boolean>,
+  pool: Pool,
+  leaseMs: number,
+): Promise<void> {
+  pool.wished = true;
+  await reserves.add({ pool, leaseMs }).catch(() => false);
+  pool.wished = false;
+}
+
 /** The pooled calls of this process on `database`. */
 export function createPooledCalls(database: Database, clock: Clock): PooledCalls {
   const calls = new Map<string, PooledCall>();
   const pools = createPools();
   const turns = createTurns(async (turn: Turn<RaiseBatch, readonly Ending[]>) => {
-    const { refused, gone } = await pooledTurn(database, turn, clock.now());
-    return { reserved: refused, posted: gone };
+    const { refused, spared, gone } = await pooledTurn({ database, pools }, turn, clock.now());
+    return { reserved: { refused, spared }, posted: gone };
   });
-  const shared = { database, clock, pools, calls };
+  const spares = createSpares(database, pools);
+  const shared = { database, clock, pools, calls, spares };
   const raising = createRaising({ ...shared, send: (batch) => turns.reserve(batch) });
   const settling = createSettling({ ...shared, send: (endings) => turns.post(endings) });
   const options = { sizeMax: batchMax, isShared };
-  const reserves = createBatcher<ReserveInput, boolean>({ ...options, run: raising });
+  const reserves = createBatcher<ReserveInput | SpareWish, boolean>({ ...options, run: raising });
   const endings = createBatcher<PooledCall, Settled>({ ...options, run: settling });
 
   function find({ id, workspaceId }: HoldName): PooledCall | undefined {
@@ -71,6 +86,14 @@ export function createPooledCalls(database: Database, clock: Clock): PooledCalls
   }
 
   return {
+    reserveSpare(input) {
+      const pool = pools.find(input);
+      const heldNano = pool && isPlainId(input.id) ? takeSpare(pool, input.amountNano) : undefined;
+      if (pool === undefined || heldNano === undefined) return false;
+      calls.set(input.id, openCall(input.id, pool, heldNano));
+      if (!pool.wished && runsLow(pool)) void wish(reserves, pool, input.leaseMs);
+      return true;
+    },
     reserve(input) {
       const { id, keyId, workspaceId } = input;
       const poolable = isPlainId(id) && isPlainId(keyId) && isPlainId(workspaceId);
@@ -96,6 +119,7 @@ export function createPooledCalls(database: Database, clock: Clock): PooledCalls
     async idle() {
       await reserves.idle();
       await endings.idle();
+      await spares.giveBackAll();
     },
   };
 }

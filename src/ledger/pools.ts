@@ -15,9 +15,23 @@ export interface PooledCall extends Ending {
   uncertain: boolean;
 }
 
+/** A call that has just been reserved. */
+export const openCall = (id: string, pool: Pool, heldNano: bigint): PooledCall => ({
+  id,
+  pool,
+  heldNano,
+  chargeNano: null,
+  settling: undefined,
+  uncertain: false,
+});
+
 export interface Pools {
   /** The pool that calls of this key join now. */
   join(input: ReserveInput): Pool;
+  /** The same, where there is one already. */
+  find(input: ReserveInput): Pool | undefined;
+  /** Whether calls may join a pool. */
+  joinable(pool: Pool): boolean;
   /** Lets no more calls into a pool. */
   retire(pool: Pool): void;
   /** Counts calls in and out; an empty pool that nobody is raising is over, and its row is gone. */
@@ -29,6 +43,22 @@ export interface Pools {
 const nameOf = (workspaceId: string, keyId: string, rotation: number | null): string =>
   `${workspaceId} ${keyId} ${rotation}`;
 
+const newPool = (workspaceId: string, keyId: string, rotation: number | null): Pool => ({
+  id: newId("pool"),
+  workspaceId,
+  keyId,
+  rotation,
+  written: false,
+  calls: 0,
+  raising: 0,
+  spares: [],
+  spareNano: 0n,
+  freshUntilMs: 0,
+  begun: 0,
+  doubtful: undefined,
+  wished: false,
+});
+
 /** A process without pools. */
 export function createPools(): Pools {
   const joinable = new Map<string, Pool>();
@@ -36,6 +66,17 @@ export function createPools(): Pools {
   function retire(pool: Pool): void {
     const name = nameOf(pool.workspaceId, pool.keyId, pool.rotation);
     if (joinable.get(name) === pool) joinable.delete(name);
+    // Nobody takes its spares any more. They are gone with it, or end with its lease.
+    const spares = pool.spares.splice(0).length;
+    if (spares > 0) count(pool, -spares);
+  }
+  function count(pool: Pool, calls: number): void {
+    pool.calls += calls;
+    if (pool.calls > 0) live.add(pool);
+    else {
+      live.delete(pool);
+      if (pool.raising === 0) retire(pool);
+    }
   }
   return {
     join({ workspaceId, keyId, keyRotation }) {
@@ -43,21 +84,16 @@ export function createPools(): Pools {
       const name = nameOf(workspaceId, keyId, rotation);
       let pool = joinable.get(name);
       if (pool === undefined) {
-        const id = newId("pool");
-        pool = { id, workspaceId, keyId, rotation, written: false, calls: 0, raising: 0 };
+        pool = newPool(workspaceId, keyId, rotation);
         joinable.set(name, pool);
       }
       return pool;
     },
+    find: ({ workspaceId, keyId, keyRotation }) =>
+      joinable.get(nameOf(workspaceId, keyId, keyRotation ?? null)),
+    joinable: (pool) => joinable.get(nameOf(pool.workspaceId, pool.keyId, pool.rotation)) === pool,
     retire,
-    count(pool, calls) {
-      pool.calls += calls;
-      if (pool.calls > 0) live.add(pool);
-      else {
-        live.delete(pool);
-        if (pool.raising === 0) retire(pool);
-      }
-    },
+    count,
     live: () => live,
   };
 }

@@ -56,7 +56,7 @@ type Fault = "before" | "after" | undefined;
 /** A database whose pooled turns may fail: before they reach it, or after their commit, when only the answer is lost. */
 function faulty(database: Database, faults: Fault[]): Database {
   const query: Queryable["query"] = async (sql, params, options) => {
-    const fault = /ledger_(?:turn|pooled|raised)\(/.test(sql) ? faults.shift() : undefined;
+    const fault = /ledger_(?:pool_turn|pooled|raised)\(/.test(sql) ? faults.shift() : undefined;
     const lost = Object.assign(new Error("Connection terminated"), { code: "ECONNRESET" });
     if (fault === "before") throw lost;
     const rows = await database.query<never>(sql, params, options);

@@ -1,5 +1,5 @@
 /** A turn on one pool does what the general turn does, whatever comes. Migration 0016; docs/ledger.md "Pooled holds". */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabases } from "../support/postgres.ts";
@@ -40,11 +40,27 @@ type Parts = ReturnType<typeof partsOf>;
 
 const one = async (database: Database, parts: Parts): Promise<object[]> =>
   database.query(
-    "select place, outcome from ledger_turn($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16)",
+    "select place, outcome from ledger_pool_turn($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19)",
     [
-      ...[now, parts.workspace, "k", null, "pool", parts.ids, parts.turn.charges, parts.helds],
-      ...[parts.upTo, parts.charge, parts.held, parts.isNew, parts.raised],
-      ...[parts.turn.begun.length, 60_000, parts.turn.batch],
+      now,
+      parts.workspace,
+      "k",
+      null,
+      "pool",
+      parts.ids,
+      parts.turn.charges,
+      parts.helds,
+      parts.upTo,
+      parts.charge,
+      parts.held,
+      0,
+      parts.isNew,
+      parts.raised,
+      parts.turn.begun.length,
+      0,
+      0,
+      60_000,
+      parts.turn.batch,
     ],
   );
 
@@ -54,11 +70,27 @@ const general = async (database: Database, parts: Parts): Promise<object[]> => {
   return database.query(
     `select place, outcome from ledger_pooled(${Array.from({ length: 21 }, (_, index) => `$${index + 1}`).join(",")})`,
     [
-      ...[now, ended(parts.workspace), ended("pool"), ended(parts.charge), ended(parts.held)],
-      ...[ended(parts.ids.length), parts.ids, parts.ids.map(() => 1), parts.turn.charges],
-      ...[parts.helds, parts.upTo, begun(parts.workspace), begun("k"), begun(null)],
-      ...[begun("pool"), begun(parts.isNew), begun(parts.raised), begun(parts.raised)],
-      ...[begun(parts.turn.begun.length), begun(60_000), parts.turn.batch],
+      now,
+      ended(parts.workspace),
+      ended("pool"),
+      ended(parts.charge),
+      ended(parts.held),
+      ended(parts.ids.length),
+      parts.ids,
+      parts.ids.map(() => 1),
+      parts.turn.charges,
+      parts.helds,
+      parts.upTo,
+      begun(parts.workspace),
+      begun("k"),
+      begun(null),
+      begun("pool"),
+      begun(parts.isNew),
+      begun(parts.raised),
+      begun(parts.raised),
+      begun(parts.turn.begun.length),
+      begun(60_000),
+      parts.turn.batch,
     ],
   );
 };
