@@ -2,8 +2,9 @@
 import { expect, it } from "vitest";
 import { listRequests, readUsage } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
+import { createRequestLog } from "../../src/storage/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabases, silentLog } from "../support/postgres.ts";
 
 const rowsMax = 100_000;
 const workspaces = 40;
@@ -18,26 +19,31 @@ describeDatabases("a long log", (open) => {
       [workspaces],
     );
     // Ids as the gateway makes them, of a time each; a plan as long as a real one.
-    for (let from = 0; from < rowsMax; from += 10_000) {
-      const ids = Array.from({ length: 10_000 }, (_, index) =>
-        newId(index % 50 === 0 ? "task" : "req", startMs + (from + index) * stepMs),
-      );
-      await database.query(
-        `with row as (
-           insert into requests (workspace_id, id, created_at, key_id, model, provider, protocol, status, http_status, usage,
-             cost_nano, attempts, explanation)
-           select case when place % 10 = 0 then 'ws_' || 1 + place / 10 % $3 else 'ws_1' end, id,
-             $2::timestamptz + place * interval '1 second', 'key_' || place % 7, 'acme/talk', 'p', 'chat',
-             case when place % 1000 = 0 then 'failed' else 'succeeded' end, 200, '{"inputTokens":10,"outputTokens":1}', 5,
-             '[{"provider":"p","status":200}]', json_build_object('plan', repeat('x', 400))
-           from unnest($1::text[]) with ordinality n (id, place)
-           returning workspace_id, id, key_id, created_at
-         )
-         insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, created_at)
-         select workspace_id, id, 'charge', 5, 9, 0, key_id, created_at from row`,
-        [ids, new Date(startMs + from * stepMs), workspaces],
-      );
+    const log = createRequestLog(database, silentLog);
+    const explanation = { plan: "x".repeat(400) };
+    for (let place = 0; place < rowsMax; place += 1) {
+      const at = startMs + place * stepMs;
+      log.add({
+        workspaceId: place % 10 === 0 ? `ws_${1 + ((place / 10) % workspaces)}` : "ws_1",
+        id: newId(place % 50 === 0 ? "task" : "req", at),
+        createdAt: new Date(at),
+        keyId: `key_${place % 7}`,
+        model: "acme/talk",
+        provider: "p",
+        protocol: "chat",
+        status: place % 1000 === 0 ? "failed" : "succeeded",
+        httpStatus: 200,
+        usage: { inputTokens: 10, outputTokens: 1 },
+        costNano: 5n,
+        attempts: [{ provider: "p", status: 200 }],
+        explanation,
+      });
+      if (place % 10_000 === 9_999) await log.flush();
     }
+    await database.query(
+      `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, created_at)
+       select workspace_id, id, 'charge', 5, 9, 0, key_id, created_at from request_log order by created_at`,
+    );
     await database.query("analyze");
 
     const only: Visibility = { ...seesEverything, everything: false, workspaceIds: ["ws_7"] };
