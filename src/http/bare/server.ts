@@ -54,9 +54,9 @@ function closeLate(server: Server, open: ReadonlySet<BareConnection>): void {
   const idleMsMax = server.keepAliveTimeout + server.keepAliveTimeoutBuffer;
   for (const { state, sinceMs, socket } of open) {
     const quietMs = nowMs - sinceMs;
-    if (state === "fresh" && server.headersTimeout > 0 && quietMs > server.headersTimeout)
-      server.emit("clientError", requestTimeout(), socket);
-    else if (state === "idle" && server.keepAliveTimeout > 0 && quietMs > idleMsMax)
+    if (state === "fresh" && server.headersTimeout > 0 && quietMs > server.headersTimeout) {
+      if (!server.emit("clientError", requestTimeout(), socket)) socket.destroy();
+    } else if (state === "idle" && server.keepAliveTimeout > 0 && quietMs > idleMsMax)
       socket.destroy();
   }
 }

@@ -1,0 +1,117 @@
+// The life of a connection on a bare socket: clients that leave, time, the end of the server. As Node has it.
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import {
+  answerWhole,
+  bare,
+  labels,
+  openClient,
+  pause,
+  useServers,
+  wholeAnswers,
+  type Client,
+} from "./bare-support.ts";
+
+const { start, startByHand } = useServers();
+
+describe("clients that leave", () => {
+  it.each([
+    ["reset", (client: Client) => client.socket.resetAndDestroy()],
+    ["close", (client: Client) => client.socket.destroy()],
+    ["end their side", (client: Client) => client.socket.end()],
+  ])("the call is told when they %s in mid-answer", async (_name, leave) => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    const gone = new Promise<void>((resolve) => response.on("close", resolve));
+    response.writeHead(200, {});
+    response.write("first");
+    await client.until((text) => text.includes("first"));
+    leave(client);
+    await gone;
+    expect(response.destroyed).toBe(true);
+    expect(response.write("more")).toBe(true);
+    response.end("");
+  });
+
+  it("between calls: nothing is left of the connection", async () => {
+    const { port, server } = await start();
+    for (const leave of ["end", "destroy", "resetAndDestroy"] as const) {
+      const client = openClient(port);
+      client.socket.write(bare);
+      await client.until((text) => wholeAnswers(text) > 0);
+      client.socket[leave]();
+      await client.closed;
+    }
+    const count = () =>
+      new Promise((resolve) => server.getConnections((_error, number) => resolve(number)));
+    await expect.poll(count).toBe(0);
+  });
+});
+
+describe("time", () => {
+  it("a connection that never says anything is a client's error like any other", async () => {
+    const { port, server } = await start({ checkMs: 20, headersMs: 100 });
+    const client = openClient(port);
+    const [error] = (await once(server, "clientError")) as [{ code: string }, unknown];
+    expect(error.code).toBe("ERR_HTTP_REQUEST_TIMEOUT");
+    client.socket.destroy();
+  });
+
+  it("without anybody for such errors it is closed; so is one that is idle too long", async () => {
+    const { port } = await start({ checkMs: 20, headersMs: 100, keepAliveMs: 100 });
+    const [silent, idle] = [openClient(port), openClient(port)];
+    idle.socket.write(bare);
+    expect(await silent.closed).toBe("");
+    expect(labels(await idle.closed)).toEqual(["bare"]);
+  });
+
+  it("a call may take longer than both", async () => {
+    const { port, next } = await startByHand({ checkMs: 20, headersMs: 100, keepAliveMs: 100 });
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    await pause(400);
+    answerWhole(response);
+    expect(labels(await client.closed)).toEqual(["bare"]);
+  });
+
+  it("a request that is begun and never ended is timed by Node", async () => {
+    const { port } = await start({ checkMs: 20, headersMs: 100 });
+    const client = openClient(port);
+    client.socket.write(bare.slice(0, 30));
+    expect(await client.closed).toMatch(/^HTTP\/1\.1 408 /);
+  });
+});
+
+describe("the end of the server", () => {
+  it("idle connections are closed at once, busy ones when their answer is over", async () => {
+    const { port, server, next } = await startByHand();
+    const [idle, busy] = [openClient(port), openClient(port)];
+    idle.socket.write(bare);
+    answerWhole(await next());
+    await idle.until((text) => wholeAnswers(text) > 0);
+    busy.socket.write(bare);
+    const response = await next();
+    const closed = once(server, "close");
+    server.close();
+    await idle.closed;
+    answerWhole(response);
+    await busy.until((text) => wholeAnswers(text) > 0);
+    // As the gateway does while it stops.
+    server.closeIdleConnections();
+    expect(labels(await busy.closed)).toEqual(["bare"]);
+    await closed;
+  });
+
+  it("all connections are closed where that is asked for", async () => {
+    const { port, server, next } = await startByHand();
+    const [fresh, busy] = [openClient(port), openClient(port)];
+    busy.socket.write(bare);
+    const response = await next();
+    const gone = new Promise<void>((resolve) => response.on("close", resolve));
+    server.closeAllConnections();
+    await Promise.all([fresh.closed, busy.closed, gone]);
+  });
+});

@@ -1,0 +1,270 @@
+/**
+ * Connections in front of Node's HTTP: which requests are answered on the bare socket, that all others reach Node as they came,
+ * and what an answer looks like.
+ */
+import { describe, expect, it } from "vitest";
+import { bytesOf, harmless, oddities, type Parts } from "./bare-oddities.ts";
+import {
+  answerWhole,
+  bare,
+  labels,
+  openClient,
+  other,
+  pause,
+  plainRequest,
+  useServers,
+  wholeAnswers,
+} from "./bare-support.ts";
+
+const { start, startByHand } = useServers();
+
+/** Sends one request after the other, each when the one before was answered. */
+async function inTurn(port: number, requests: readonly string[]): Promise<string[]> {
+  const client = openClient(port);
+  for (const [index, request] of requests.entries()) {
+    client.socket.write(request);
+    await client.until((text) => wholeAnswers(text) > index);
+  }
+  client.socket.destroy();
+  return labels(client.text());
+}
+
+describe("who answers", () => {
+  it("plain requests, one after another on one connection: the bare socket", async () => {
+    const { port } = await start();
+    expect(await inTurn(port, [bare, bare, bare])).toEqual(["bare", "bare", "bare"]);
+  });
+
+  it("from the first other request on: Node", async () => {
+    const { port } = await start();
+    expect(await inTurn(port, [bare, other, bare])).toEqual(["bare", "node", "node"]);
+    expect(await inTurn(port, [other, bare])).toEqual(["node", "node"]);
+  });
+
+  it("a request in pieces, wherever it is cut: Node", async () => {
+    const { port } = await start();
+    for (let cut = 1; cut < bare.length; cut += 7) {
+      const client = openClient(port);
+      client.socket.write(bare.slice(0, cut));
+      await pause(5);
+      client.socket.write(bare.slice(cut));
+      expect(labels(await client.until((text) => wholeAnswers(text) > 0))).toEqual(["node"]);
+      client.socket.destroy();
+    }
+  });
+
+  it("a request larger than one read: Node", async () => {
+    const { port } = await start();
+    expect(await inTurn(port, [plainRequest("/v1/a", "a".repeat(300_000)), bare])).toEqual([
+      "node",
+      "node",
+    ]);
+  });
+
+  it("two requests in one write: Node, in their order", async () => {
+    const { port } = await start();
+    const client = openClient(port);
+    client.socket.write(bare + other);
+    expect(labels(await client.until((text) => wholeAnswers(text) > 1))).toEqual(["node", "node"]);
+    client.socket.destroy();
+  });
+
+  it("a server's connections are counted, whoever has them", async () => {
+    const { port, server } = await start();
+    const clients = [openClient(port), openClient(port)];
+    clients[0]!.socket.write(bare);
+    clients[1]!.socket.write(other);
+    for (const client of clients) await client.until((text) => wholeAnswers(text) > 0);
+    const count = await new Promise((resolve) =>
+      server.getConnections((_error, number) => resolve(number)),
+    );
+    expect(count).toBe(2);
+    for (const { socket } of clients) socket.destroy();
+  });
+});
+
+describe("odd requests", () => {
+  const body = '{"model":"a"}';
+  const plain: Parts = {
+    line: "POST /v1/a HTTP/1.1",
+    headers: ["Host: gateway", "Content-Type: text/plain", `Content-Length: ${body.length}`],
+    body,
+  };
+  /** All that comes back for some bytes, up to the end of the connection, without what changes with time. */
+  async function answerTo(port: number, bytes: Buffer): Promise<string> {
+    const client = openClient(port);
+    client.socket.write(bytes);
+    await client.until((text) => wholeAnswers(text) > 0);
+    client.socket.end();
+    return (await client.closed).replaceAll(/Date: .*\r\n/g, "");
+  }
+
+  it.each(oddities)("%s: as without bare sockets", async (_name, change) => {
+    const [first, second] = [await start(), await start({ bare: false })];
+    const bytes = bytesOf(change(plain));
+    const answer = await answerTo(first.port, bytes);
+    expect(answer).not.toContain("bare");
+    expect(answer).toBe(await answerTo(second.port, bytes));
+  });
+
+  it.each(harmless)("%s: the bare socket", async (_name, change) => {
+    const { port } = await start();
+    expect(labels(await answerTo(port, bytesOf(change(plain))))).toEqual(["bare"]);
+  });
+});
+
+describe("what comes while a call runs", () => {
+  it("the next request waits, and is Node's", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    client.socket.write(bare);
+    await pause();
+    client.socket.write(other);
+    await pause();
+    expect(client.text()).toBe("");
+    answerWhole(response);
+    const text = await client.until((so) => wholeAnswers(so) > 2);
+    expect(labels(text)).toEqual(["bare", "node", "node"]);
+    client.socket.destroy();
+  });
+
+  it("more than is kept waits outside, and comes whole", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    const large = plainRequest("/v1/a", "a".repeat(30_000_000));
+    client.socket.write(large + other);
+    await pause(100);
+    expect(client.socket.writableLength).toBeGreaterThan(0);
+    answerWhole(response);
+    const text = await client.until((so) => wholeAnswers(so) > 2);
+    expect(labels(text)).toEqual(["bare", "node", "node"]);
+    client.socket.destroy();
+  });
+
+  it("noise is judged by Node when the answer is over", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    client.socket.write("noise\r\n\r\n");
+    await pause();
+    answerWhole(response);
+    expect(await client.closed).toMatch(/^HTTP\/1\.1 200 [^]*bareHTTP\/1\.1 400 /);
+  });
+
+  it("an empty line behind a body is nothing", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    client.socket.write("\r\n");
+    await pause();
+    answerWhole(response);
+    client.socket.write(bare);
+    expect(labels(await client.until((so) => wholeAnswers(so) > 1))).toEqual(["bare", "node"]);
+    client.socket.destroy();
+  });
+});
+
+describe("answers", () => {
+  it("a stream goes out in chunks, head and first text together", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    response.setHeader("x-early", "1");
+    response.writeHead(200, { "content-type": "text/plain" });
+    await pause();
+    expect(client.text()).toBe("");
+    response.write("Grüße");
+    response.write("");
+    response.end("");
+    const text = await client.until((so) => so.endsWith("0\r\n\r\n"));
+    expect(Buffer.from(text, "latin1").toString()).toMatch(
+      /^HTTP\/1\.1 200 OK\r\nx-early: 1\r\ncontent-type: text\/plain\r\nDate: .* GMT\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nGrüße\r\n0\r\n\r\n$/,
+    );
+    client.socket.destroy();
+  });
+
+  it("a header cannot be split", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    expect(() => response.setHeader("x-a", "b\r\nset-cookie: c")).toThrow(TypeError);
+    expect(() => response.writeHead(200, { "x-a": "b\nc" })).toThrow(TypeError);
+    expect(() => response.writeHead(200, { "x-a": "\u0100" })).toThrow(TypeError);
+    expect(response.headersSent).toBe(false);
+    answerWhole(response);
+    expect(() => response.writeHead(200, {})).toThrow("already");
+    expect(await client.until((so) => wholeAnswers(so) > 0)).not.toContain("set-cookie");
+    client.socket.destroy();
+  });
+
+  it("what is written behind the end goes nowhere", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const first = await next();
+    answerWhole(first, "one");
+    client.socket.write(bare);
+    const second = await next();
+    first.write("late");
+    first.end("late");
+    answerWhole(second, "two");
+    const text = await client.until((so) => wholeAnswers(so) > 1);
+    expect(text).toMatch(/one[^]*two$/);
+    expect(text).not.toContain("late");
+    client.socket.destroy();
+  });
+
+  it("a client that reads slowly slows the answer down, and gets all of it", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    client.socket.pause();
+    response.writeHead(200, {});
+    const piece = "x".repeat(100_000);
+    let drains = 0;
+    let written = 0;
+    const go = (): void => {
+      while (written < 200) {
+        written += 1;
+        if (!response.write(piece)) return;
+      }
+      response.end("");
+    };
+    response.on("drain", () => {
+      drains += 1;
+      go();
+    });
+    go();
+    await pause(100);
+    // The kernel's buffers take some of it.
+    expect(written).toBeLessThan(200);
+    client.socket.resume();
+    const text = await client.until((so) => so.endsWith("0\r\n\r\n"));
+    expect(text.split(piece)).toHaveLength(200 + 1);
+    expect(drains).toBeGreaterThan(0);
+    client.socket.destroy();
+  });
+
+  it("of a client that does not read its answers no further request is taken", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    client.socket.pause();
+    answerWhole(response, "y".repeat(12_000_000));
+    client.socket.write(bare);
+    await pause(100);
+    client.socket.resume();
+    expect(labels(await client.until((so) => so.endsWith("node")))).toEqual(["node"]);
+    client.socket.destroy();
+  });
+});
