@@ -66,7 +66,7 @@ export function openExchange(
 class ClientExchange implements Job, Exchange {
   readonly answer: Promise<Exchange>;
   readonly head: RequestHead;
-  readonly body: string;
+  body: string;
   readonly firstByteMs: number;
   readonly idleMs: number;
   readonly endsMs: number;

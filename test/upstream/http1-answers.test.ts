@@ -5,7 +5,6 @@ import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import {
   asker,
-  block,
   startAfterthought,
   startRaw,
   toldBy,
@@ -113,11 +112,12 @@ describe("what follows the end of an answer", () => {
   it("is never taken for the next answer, when it came while the connection lay idle", async () => {
     const hello = `${ok}content-length: 5\r\n\r\nhello`;
     const poison = `${ok}content-length: 6\r\n\r\npoison`;
-    const ask = asker(await startAfterthought(hello, poison));
+    const upstream = await startAfterthought(hello, poison);
+    const ask = asker(upstream.url);
     for (let times = 0; times < 3; times += 1) {
       expect((await toldBy(ask())).body).toBe("hello");
       // The bytes arrive meanwhile: they are in the socket when the next request wants to go.
-      block(40);
+      upstream.block();
     }
   });
 });

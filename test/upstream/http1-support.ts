@@ -73,24 +73,43 @@ export async function startRaw(
 }
 
 /**
- * An upstream in a thread of its own, which goes on while this one is busy. It answers each request at once, and 20 ms later,
- * on the same connection, sends `after` unasked; where that is empty it closes the connection. Its URL.
+ * An upstream in a thread of its own, which goes on while this one is blocked. It answers each request at once, and 20 ms later,
+ * on the same connection, sends `after` unasked; where that is empty it closes the connection.
+ * `block` does nothing else until it has done so once more, and for at least `ms`.
  */
-export async function startAfterthought(answer: string, after: string): Promise<string> {
+export async function startAfterthought(
+  answer: string,
+  after: string,
+): Promise<{ url: string; block(ms?: number): void }> {
   const source = `
     const { parentPort, workerData } = require("node:worker_threads");
+    const done = () => Atomics.notify(workerData.count, 0, Atomics.add(workerData.count, 0, 1) + 1);
     const server = require("node:net").createServer((socket) => {
       socket.on("error", () => {});
       socket.on("data", () => {
         socket.write(workerData.answer);
-        setTimeout(() => (workerData.after ? socket.write(workerData.after) : socket.end()), 20);
+        setTimeout(() => {
+          if (workerData.after) socket.write(workerData.after);
+          else socket.end();
+          setTimeout(done, 10);
+        }, 20);
       });
     });
     server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));`;
-  const worker = new Worker(source, { eval: true, workerData: { answer, after } });
+  const count = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(source, { eval: true, workerData: { answer, after, count } });
   closers.push(() => worker.terminate());
   const [port] = (await once(worker, "message")) as [number];
-  return `http://127.0.0.1:${port}`;
+  let seen = 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    block(ms = 0) {
+      const until = performance.now() + ms;
+      Atomics.wait(count, 0, seen, 10_000);
+      seen += 1;
+      while (performance.now() < until);
+    },
+  };
 }
 
 /** Lets a bare server listen until the test is over; its port. Undefined where there is no such address. */
@@ -109,12 +128,6 @@ export async function listen(server: Server, host = "127.0.0.1"): Promise<number
     return new Promise((resolve) => server.close(resolve));
   });
   return (server.address() as AddressInfo).port;
-}
-
-/** Does nothing else for so long. */
-export function block(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
 }
 
 /** Pools that are closed when the test is over. */

@@ -95,6 +95,7 @@ export class Connection implements Watched, Carrier {
     const job = this.#job;
     if (job === undefined) return;
     const { head, body } = job;
+    job.body = "";
     this.#state = "head";
     this.#limitMs = performance.now() + job.firstByteMs;
     this.#owner.note(this.dueMs);
@@ -136,7 +137,7 @@ export class Connection implements Watched, Carrier {
   fail(error: ExchangeError): void {
     const job = this.#job;
     this.close();
-    job?.fail(error);
+    if (job !== undefined) tell(job, error);
   }
 
   expire(): void {
@@ -226,8 +227,15 @@ export class Connection implements Watched, Carrier {
     this.close();
     if (job === undefined) return;
     if (state === "reserved") this.#owner.again(job);
-    else job.fail(state === "connecting" ? toExchangeError(error) : brokenBy(error));
+    else tell(job, state === "connecting" ? toExchangeError(error) : brokenBy(error));
   }
+}
+
+/** Whoever throws on hearing of a failure has nobody left to hear of his own, and must not end the process. */
+function tell(job: Job, error: ExchangeError): void {
+  try {
+    job.fail(error);
+  } catch {}
 }
 
 const closedEarly = (): ExchangeError =>

@@ -48,10 +48,20 @@ function checkCoding(coding: string, minor: number, length: string | undefined):
   return true;
 }
 
+const zero = 48;
+const lengthDigitsMax = 15;
+const noLength = (): MalformedAnswerError => new MalformedAnswerError("a length that is no number");
+
 /** Digits only, and few enough to be counted exactly. */
 function lengthOf(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new MalformedAnswerError("a length that is no number");
-  return Number(text);
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const digit = text.charCodeAt(at) - zero;
+    if (digit < 0 || digit > 9) throw noLength();
+    length = length * 10 + digit;
+  }
+  if (text.length === 0 || text.length > lengthDigitsMax) throw noLength();
+  return length;
 }
 
 function idleMsOf(

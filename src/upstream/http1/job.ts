@@ -6,7 +6,8 @@ import type { RequestHead } from "./request.ts";
 /** An exchange as its connection sees it. It hears `answered`, then `data`, then `end`; or `fail` at any point, and no more. */
 export interface Job {
   readonly head: RequestHead;
-  readonly body: string;
+  /** Empty once it is sent: an answer may take much longer, and nobody needs it again. */
+  body: string;
   /** From the request to the answer's head, milliseconds. */
   readonly firstByteMs: number;
   /** The longest silence within the body, milliseconds. */
