@@ -8,7 +8,7 @@ import { readWholeRequest, type WholeRequest } from "./request.ts";
 import { BareResponse, type AnswerLine } from "./response.ts";
 
 /** What a connection needs of its server. */
-export interface Exchange {
+export interface BareServer {
   /** Answers a request, or leaves it untouched and returns false. */
   readonly take: (request: WholeRequest, response: BareResponse) => boolean;
   /** Gives the socket to Node, with what was read of it. */
@@ -25,7 +25,7 @@ export type ConnectionState = "fresh" | "busy" | "idle";
 
 export class BareConnection implements AnswerLine {
   readonly socket: Socket;
-  readonly #exchange: Exchange;
+  readonly #server: BareServer;
   state: ConnectionState = "fresh";
   /** Since when it has been in this state, by `performance.now`; not kept while busy. */
   sinceMs = performance.now();
@@ -35,9 +35,9 @@ export class BareConnection implements AnswerLine {
   #early: Buffer[] = [];
   #earlyBytes = 0;
 
-  constructor(socket: Socket, exchange: Exchange) {
+  constructor(socket: Socket, server: BareServer) {
     this.socket = socket;
-    this.#exchange = exchange;
+    this.#server = server;
     socket.on("data", this.#onData);
     socket.on("end", this.#onEnd);
     socket.on("error", this.#onError);
@@ -46,7 +46,7 @@ export class BareConnection implements AnswerLine {
   }
 
   commonLines(): string {
-    return this.#exchange.common.at(Date.now());
+    return this.#server.common.at(Date.now());
   }
 
   send(text: string, encoding: "latin1" | "utf8"): boolean {
@@ -75,7 +75,7 @@ export class BareConnection implements AnswerLine {
     this.state = "idle";
     this.sinceMs = performance.now();
     if (this.#earlyBytes === 0 || !this.socket.writable) return;
-    this.#exchange.handOver(this, Buffer.concat(this.#early));
+    this.#server.handOver(this, Buffer.concat(this.#early));
   }
 
   readonly #onData = (bytes: Buffer): void => {
@@ -89,11 +89,11 @@ export class BareConnection implements AnswerLine {
       const before = this.state;
       this.state = "busy";
       this.#response = response;
-      if (this.#exchange.take(request, response)) return;
+      if (this.#server.take(request, response)) return;
       this.state = before;
       this.#response = undefined;
     }
-    this.#exchange.handOver(this, bytes);
+    this.#server.handOver(this, bytes);
   };
 
   /** Pipelined, or noise: for Node to judge when the answer is over. */
@@ -118,7 +118,7 @@ export class BareConnection implements AnswerLine {
 
   readonly #onClose = (): void => {
     this.closed = true;
-    this.#exchange.forget(this);
+    this.#server.forget(this);
     this.#response?.broken();
   };
 }

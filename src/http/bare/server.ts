@@ -4,7 +4,7 @@
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { BareConnection, type Exchange } from "./connection.ts";
+import { BareConnection, type BareServer } from "./connection.ts";
 import { CommonLines } from "./head.ts";
 import type { WholeRequest } from "./request.ts";
 import type { BareResponse } from "./response.ts";
@@ -22,7 +22,7 @@ type ConnectionListener = (this: Server, socket: Socket) => void;
 export function answerOnBareSockets(server: Server, { take, checkMs }: BareOptions): void {
   const open = new Set<BareConnection>();
   const toNode = server.listeners("connection") as ConnectionListener[];
-  const exchange: Exchange = {
+  const bare: BareServer = {
     take,
     common: new CommonLines(server.keepAliveTimeout),
     forget: (connection) => void open.delete(connection),
@@ -34,7 +34,7 @@ export function answerOnBareSockets(server: Server, { take, checkMs }: BareOptio
     },
   };
   server.removeAllListeners("connection");
-  server.on("connection", (socket: Socket) => void open.add(new BareConnection(socket, exchange)));
+  server.on("connection", (socket: Socket) => void open.add(new BareConnection(socket, bare)));
   const checking = setInterval(() => closeLate(server, open), checkMs).unref();
   server.on("close", () => clearInterval(checking));
   closeWithServer(server, open);
