@@ -5,7 +5,7 @@
 import { isFieldValue, isToken } from "./head.ts";
 
 /** A request that would not be what it says, such as a key with a line break in it. Names the header, never its value. */
-export class BadRequestHeadError extends Error {
+class BadRequestHeadError extends Error {
   override name = "BadRequestHeadError";
 }
 
