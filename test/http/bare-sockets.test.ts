@@ -190,6 +190,26 @@ describe("answers", () => {
     client.socket.destroy();
   });
 
+  it("what is written in one turn leaves in one write", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(bare);
+    const response = await next();
+    const reads: string[] = [];
+    client.socket.on("data", (bytes: Buffer) => reads.push(bytes.toString()));
+    response.writeHead(200, {});
+    for (const text of ["a", "b", "c"]) expect(response.write(text)).toBe(true);
+    await client.until((so) => so.includes("\nc\r\n"));
+    response.write("d");
+    response.end("e");
+    await client.until((so) => so.endsWith("0\r\n\r\n"));
+    expect(reads).toEqual([
+      expect.stringMatching(/\r\n\r\n1\r\na\r\n1\r\nb\r\n1\r\nc\r\n$/),
+      "1\r\nd\r\n1\r\ne\r\n0\r\n\r\n",
+    ]);
+    client.socket.destroy();
+  });
+
   it("a header cannot be split", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);

@@ -49,15 +49,19 @@ export class BareConnection implements AnswerLine {
     return this.#server.common.at(Date.now());
   }
 
-  send(text: string, encoding: "latin1" | "utf8"): boolean {
-    // Of a client that has ended its side nothing is left to be told; `close` follows.
-    return this.socket.writable ? this.socket.write(text, encoding) : true;
+  get full(): boolean {
+    return this.socket.writableNeedDrain;
+  }
+
+  send(text: string, encoding: "latin1" | "utf8"): void {
+    // A client that has ended its side is told nothing more; `close` follows.
+    if (this.socket.writable) this.socket.write(text, encoding);
   }
 
   answered(): void {
     this.#response = undefined;
     // A client that does not read its answers is asked for no more requests.
-    if (!this.socket.writableNeedDrain) this.#beIdle();
+    if (!this.full) this.#beIdle();
   }
 
   /** Gives the socket back as it was found. */

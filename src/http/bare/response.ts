@@ -9,11 +9,18 @@ export interface AnswerLine {
   readonly closed: boolean;
   /** The lines of a head that all answers share. */
   commonLines(): string;
-  /** Writes; false when the client reads slower. Latin-1 is for ASCII, where it is faster. */
-  send(text: string, encoding: "latin1" | "utf8"): boolean;
+  /** True while the client reads slower than we write. */
+  readonly full: boolean;
+  /** Writes. Latin-1 is for ASCII, where it is faster. */
+  send(text: string, encoding: "latin1" | "utf8"): void;
   /** The answer has been written to its end. */
   answered(): void;
 }
+
+/** So much is not kept until the end of a turn. */
+const outMax = 16_384;
+
+const flushNow = (response: BareResponse): void => response.flush();
 
 export class BareResponse implements ResponseSink {
   readonly #line: AnswerLine;
@@ -21,6 +28,13 @@ export class BareResponse implements ResponseSink {
   /** The head, until it is sent with the first text. */
   #head = "";
   #chunked = false;
+  /** What was written in this turn: it leaves in one write. */
+  #out = "";
+  /** Whether all texts so far are ASCII. */
+  #ascii = true;
+  #flushing = false;
+  /** Whether the writer was told to wait. */
+  #waiting = false;
   #ended = false;
   #onClose: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
@@ -49,24 +63,43 @@ export class BareResponse implements ResponseSink {
   }
 
   write(text: string): boolean {
-    return this.#ended || this.#send(text, "");
+    if (this.#ended) return true;
+    this.#add(text);
+    if (this.#out.length >= outMax) this.flush();
+    else if (!this.#flushing) {
+      this.#flushing = true;
+      process.nextTick(flushNow, this);
+    }
+    this.#waiting = this.#line.full;
+    return !this.#waiting;
   }
 
   end(text: string): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#send(text, this.#chunked ? "0\r\n\r\n" : "");
+    this.#add(text);
+    if (this.#chunked) this.#out += "0\r\n\r\n";
+    this.flush();
     this.#line.answered();
   }
 
-  /** The head where it is still to be sent, a text, and what closes the answer. */
-  #send(text: string, close: string): boolean {
+  /** Sends what was written so far. */
+  flush(): void {
+    this.#flushing = false;
+    const out = this.#out;
+    if (out === "") return;
+    this.#out = "";
+    this.#line.send(out, this.#ascii ? "latin1" : "utf8");
+  }
+
+  /** A text, behind the head where that is still to be sent. */
+  #add(text: string): void {
     const bytes = Buffer.byteLength(text);
+    if (bytes !== text.length) this.#ascii = false;
     // A chunk of no bytes would be the end.
     const body = this.#chunked && bytes > 0 ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
-    const head = this.#head;
+    this.#out += this.#head + body;
     this.#head = "";
-    return this.#line.send(head + body + close, bytes === text.length ? "latin1" : "utf8");
   }
 
   on(event: "close" | "drain", listener: () => void): void {
@@ -76,12 +109,15 @@ export class BareResponse implements ResponseSink {
 
   /** The connection took what was written. */
   drained(): void {
+    if (!this.#waiting) return;
+    this.#waiting = false;
     this.#onDrain?.();
   }
 
   /** The connection closed before the answer's end. */
   broken(): void {
     this.#ended = true;
+    this.#out = "";
     this.#onClose?.();
   }
 }
