@@ -4,8 +4,8 @@
  */
 
 export interface BatchOptions<Item, Result> {
-  /** Items a batch takes at most. */
-  readonly sizeMax: number;
+  /** Items a batch takes at most, when so many are waiting. */
+  sizeMax(waiting: number): number;
   /** Two items of one identity never share a batch; the second waits for the next. Absent where there are none. */
   identity?(item: Item): string;
   /** Does the work; answers with one result per item, in order. All of it or nothing takes effect. */
@@ -36,14 +36,15 @@ function takeBatch<Item, Result>(
   queue: Waiting<Item, Result>[],
   options: BatchOptions<Item, Result>,
 ): { batch: Waiting<Item, Result>[]; rest: Waiting<Item, Result>[] } {
+  const sizeMax = options.sizeMax(queue.length);
   if (options.identity === undefined)
-    return { batch: queue.slice(0, options.sizeMax), rest: queue.slice(options.sizeMax) };
+    return { batch: queue.slice(0, sizeMax), rest: queue.slice(sizeMax) };
   const batch: Waiting<Item, Result>[] = [];
   const rest: Waiting<Item, Result>[] = [];
   const taken = new Set<string>();
   for (const waiting of queue) {
     const identity = options.identity(waiting.item);
-    if (batch.length < options.sizeMax && !taken.has(identity)) {
+    if (batch.length < sizeMax && !taken.has(identity)) {
       taken.add(identity);
       batch.push(waiting);
     } else rest.push(waiting);
@@ -83,7 +84,8 @@ export function createBatcher<Item, Result>(
       await new Promise((resume) => setImmediate(resume));
       const nowMs = performance.now();
       const idle = queue.length === waiting && nowMs - beforeMs < idleTickMsMax;
-      if (idle || nowMs - begunMs >= gatherMsMax || queue.length >= options.sizeMax) return;
+      if (idle || nowMs - begunMs >= gatherMsMax || queue.length >= options.sizeMax(queue.length))
+        return;
       beforeMs = nowMs;
     }
   }

@@ -71,7 +71,7 @@ const expireMax = 500;
 
 // Ids are unique almost by themselves; two of one id in different workspaces only wait for each other.
 const identity = (item: HoldName) => item.id;
-const shared = { sizeMax: batchMax, identity, isShared };
+const shared = { sizeMax: () => batchMax, identity, isShared };
 
 function createBatchers(database: Database, clock: Clock) {
   const turns = createTurns((turn: Turn<readonly ReserveInput[], readonly PostInput[]>) =>

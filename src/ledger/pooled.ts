@@ -39,6 +39,15 @@ export interface PooledCalls {
 }
 
 const batchMax = 500;
+/** Where fewer calls are open, one turn may take them all. */
+const splitMin = 16;
+
+/**
+ * At most half of the calls that are open share a turn. Where all of them did, they would all wait for it, go on together, and
+ * meet again in the next: the process would idle while the database works, and the other way round.
+ */
+const turnMax = (open: number): number =>
+  Math.min(batchMax, Math.max(splitMin, Math.ceil(open / 2)));
 
 /** Asks for more spares of a pool. Where that fails, calls wait for their turns, as they do without. */
 async function wish(
@@ -49,6 +58,24 @@ async function wish(
   pool.wished = true;
   await reserves.add({ pool, leaseMs }).catch(() => false);
   pool.wished = false;
+}
+
+/** Ends an open call by the batches of `endings`. */
+async function end(
+  endings: Batcher<PooledCall, Settled>,
+  call: PooledCall,
+  chargeNano: bigint | null,
+): Promise<Settled> {
+  call.chargeNano = chargeNano;
+  call.settling = endings.add(call);
+  try {
+    return await call.settling;
+  } catch (error) {
+    call.uncertain = true;
+    throw error;
+  } finally {
+    call.settling = undefined;
+  }
 }
 
 /** The pooled calls of this process on `database`. */
@@ -63,26 +90,20 @@ export function createPooledCalls(database: Database, clock: Clock): PooledCalls
   const shared = { database, clock, pools, calls, spares };
   const raising = createRaising({ ...shared, send: (batch) => turns.reserve(batch) });
   const settling = createSettling({ ...shared, send: (endings) => turns.post(endings) });
-  const options = { sizeMax: batchMax, isShared };
-  const reserves = createBatcher<ReserveInput | SpareWish, boolean>({ ...options, run: raising });
-  const endings = createBatcher<PooledCall, Settled>({ ...options, run: settling });
+  const reserves = createBatcher<ReserveInput | SpareWish, boolean>({
+    sizeMax: (waiting) => turnMax(calls.size + waiting),
+    run: raising,
+    isShared,
+  });
+  const endings = createBatcher<PooledCall, Settled>({
+    sizeMax: () => turnMax(calls.size),
+    run: settling,
+    isShared,
+  });
 
   function find({ id, workspaceId }: HoldName): PooledCall | undefined {
     const call = calls.get(id);
     return call?.pool.workspaceId === workspaceId ? call : undefined;
-  }
-
-  async function end(call: PooledCall, chargeNano: bigint | null): Promise<Settled> {
-    call.chargeNano = chargeNano;
-    call.settling = endings.add(call);
-    try {
-      return await call.settling;
-    } catch (error) {
-      call.uncertain = true;
-      throw error;
-    } finally {
-      call.settling = undefined;
-    }
   }
 
   return {
@@ -102,7 +123,7 @@ export function createPooledCalls(database: Database, clock: Clock): PooledCalls
     poolOf: (name) => find(name)?.pool,
     async settle(name, chargeNano) {
       for (let call = find(name); call !== undefined; call = find(name)) {
-        if (call.settling === undefined) return end(call, chargeNano);
+        if (call.settling === undefined) return end(endings, call, chargeNano);
         // Another operation on the same call came first; what it did is found when it is over.
         await call.settling.catch(() => undefined);
       }

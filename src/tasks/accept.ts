@@ -43,7 +43,7 @@ export function createAcceptance(services: TaskServices): Acceptance {
   const run = (submissions: readonly Submission[]) =>
     services.database.transaction((tx) => acceptAll(services, tx, submissions));
   const batcher = createBatcher<Submission, Outcome>({
-    sizeMax: togetherMax,
+    sizeMax: () => togetherMax,
     run,
     isShared: isTransient,
   });

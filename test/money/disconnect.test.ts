@@ -318,10 +318,15 @@ describeGateways("clients that leave", { config }, (bench) => {
       }),
     );
     await bench().expectClean();
-    await sleep(100);
-    const rows = (
-      await bench().database.query<LogRow>("select id, status, cost_nano from request_log")
-    ).filter((row) => !before.has(row.id));
+    const rows = await eventually(async () => {
+      const all = await bench().database.query<LogRow>(
+        "select id, status, cost_nano from request_log",
+      );
+      const logged = new Set(all.map((row) => row.id));
+      const charges = await bench().charges();
+      const isWritten = charges.every(({ reference }) => logged.has(reference));
+      return isWritten ? all.filter((row) => !before.has(row.id)) : undefined;
+    }, "a row of the log for each charge");
     expect(rows.length).toBeGreaterThan(0);
     const entries = await Promise.all(rows.map((row) => bench().entry(row.id)));
     for (const [index, row] of rows.entries()) {
