@@ -1,6 +1,7 @@
 /**
  * Group commit: what arrives while a batch is under way goes out together as the next one. Design section 5.
- * One batch of a kind is under way at a time; two at once were measured slower than one.
+ * One batch of a kind is under way at a time; two at once were measured slower than one. The next leaves before those of the one
+ * that came back go on: they would keep the event loop from it.
  */
 
 export interface BatchOptions<Item, Result> {
@@ -16,11 +17,14 @@ export interface BatchOptions<Item, Result> {
 
 /** A turn of the event loop that took less had nothing else to do. */
 const idleTickMsMax = 0.2;
-const gatherMsMax = 4;
+/** How long a batch may gather, in milliseconds. */
+export const gatherMsMax = 4;
 
 export interface Batcher<Item, Result> {
   /** Resolves with the item's own result, or rejects with what its batch failed with. */
   add(item: Item): Promise<Result>;
+  /** Items that wait for their batch. */
+  waiting(): number;
   /** Resolves when nothing is waiting or under way. */
   idle(): Promise<void>;
 }
@@ -29,6 +33,12 @@ interface Waiting<Item, Result> {
   readonly item: Item;
   resolve(result: Result): void;
   reject(error: unknown): void;
+}
+
+/** A batch that is under way. */
+interface Begun<Item, Result> {
+  readonly batch: readonly Waiting<Item, Result>[];
+  readonly results: Promise<readonly Result[]>;
 }
 
 /** Takes the next batch out of the queue, in order, leaving doubles and what is beyond the size for later. */
@@ -52,6 +62,27 @@ function takeBatch<Item, Result>(
   return { batch, rest };
 }
 
+/** Tells a batch of its failure. Where one member is at fault, only that one fails, whoever shared its batch: it is tried in halves. */
+async function fail<Item, Result>(
+  options: BatchOptions<Item, Result>,
+  batch: readonly Waiting<Item, Result>[],
+  error: unknown,
+): Promise<void> {
+  if (batch.length === 1 || options.isShared(error)) {
+    for (const waiting of batch) waiting.reject(error);
+    return;
+  }
+  const half = batch.length >> 1;
+  for (const part of [batch.slice(0, half), batch.slice(half)]) {
+    try {
+      const results = await options.run(part.map((waiting) => waiting.item));
+      for (const [index, waiting] of part.entries()) waiting.resolve(results[index]!);
+    } catch (again) {
+      await fail(options, part, again);
+    }
+  }
+}
+
 /** A batcher over `run`. */
 export function createBatcher<Item, Result>(
   options: BatchOptions<Item, Result>,
@@ -59,22 +90,31 @@ export function createBatcher<Item, Result>(
   let queue: Waiting<Item, Result>[] = [];
   let working: Promise<void> | undefined;
 
-  async function settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  function begin(): Begun<Item, Result> {
+    const { batch, rest } = takeBatch(queue, options);
+    queue = rest;
+    return { batch, results: options.run(batch.map((waiting) => waiting.item)) };
+  }
+
+  async function settle({
+    batch,
+    results,
+  }: Begun<Item, Result>): Promise<Begun<Item, Result> | undefined> {
     try {
-      const results = await options.run(batch.map((waiting) => waiting.item));
-      if (results.length !== batch.length) throw new Error("a batch lost results");
-      for (const [index, waiting] of batch.entries()) waiting.resolve(results[index]!);
+      const known = await results;
+      if (known.length !== batch.length) throw new Error("a batch lost results");
+      // What has gathered meanwhile leaves first: the database works on it while these go on.
+      const next = queue.length > 0 && isEnough() ? begin() : undefined;
+      for (const [index, waiting] of batch.entries()) waiting.resolve(known[index]!);
+      return next;
     } catch (error) {
-      if (batch.length === 1 || options.isShared(error)) {
-        for (const waiting of batch) waiting.reject(error);
-        return;
-      }
-      // One member is at fault. In halves, only that one fails, whoever shared its batch.
-      const half = batch.length >> 1;
-      await settle(batch.slice(0, half));
-      await settle(batch.slice(half));
+      await fail(options, batch, error);
+      return undefined;
     }
   }
+
+  /** Half of what a batch takes need not wait for the other half. */
+  const isEnough = (): boolean => queue.length * 2 >= options.sizeMax(queue.length);
 
   /** Lets the batch grow while the event loop is busy: then nobody's answer comes sooner by a batch that leaves at once. */
   async function gather(): Promise<void> {
@@ -84,18 +124,16 @@ export function createBatcher<Item, Result>(
       await new Promise((resume) => setImmediate(resume));
       const nowMs = performance.now();
       const idle = queue.length === waiting && nowMs - beforeMs < idleTickMsMax;
-      if (idle || nowMs - begunMs >= gatherMsMax || queue.length >= options.sizeMax(queue.length))
-        return;
+      if (idle || nowMs - begunMs >= gatherMsMax || isEnough()) return;
       beforeMs = nowMs;
     }
   }
 
   async function work(): Promise<void> {
-    while (queue.length > 0) {
-      await gather();
-      const { batch, rest } = takeBatch(queue, options);
-      queue = rest;
-      await settle(batch);
+    let next: Begun<Item, Result> | undefined;
+    while (next !== undefined || queue.length > 0) {
+      if (next === undefined) await gather();
+      next = await settle(next ?? begin());
     }
     working = undefined;
   }
@@ -106,6 +144,7 @@ export function createBatcher<Item, Result>(
         queue.push({ item, resolve, reject });
         working ??= work();
       }),
+    waiting: () => queue.length,
     async idle() {
       await working;
     },

@@ -20,7 +20,7 @@ import {
   voidBatch,
   voidResult,
 } from "./statements.ts";
-import { createTurns, type Turn } from "./turns.ts";
+import { createTurns, type Gathering, type Turn } from "./turns.ts";
 import type {
   Balance,
   CreditInput,
@@ -74,10 +74,13 @@ const identity = (item: HoldName) => item.id;
 const shared = { sizeMax: () => batchMax, identity, isShared };
 
 function createBatchers(database: Database, clock: Clock) {
-  const turns = createTurns((turn: Turn<readonly ReserveInput[], readonly PostInput[]>) =>
-    turnBatch(database, turn, clock.now()),
+  const gathering: Gathering = { reserves: () => 0, posts: () => 0 };
+  const turns = createTurns(
+    (turn: Turn<readonly ReserveInput[], readonly PostInput[]>) =>
+      turnBatch(database, turn, clock.now()),
+    gathering,
   );
-  return {
+  const batchers = {
     reserve: createBatcher<ReserveInput, ReserveResult>({
       ...shared,
       run: (items) =>
@@ -103,6 +106,9 @@ function createBatchers(database: Database, clock: Clock) {
       run: (items) => persist(settleRetryMs, () => extendBatch(database, items, clock.now())),
     }),
   };
+  gathering.reserves = () => batchers.reserve.waiting();
+  gathering.posts = () => batchers.post.waiting();
+  return batchers;
 }
 
 async function expireHolds(database: Database, nowMs: number): Promise<number> {

@@ -43,11 +43,12 @@ const batchMax = 500;
 const splitMin = 16;
 
 /**
- * At most half of the calls that are open share a turn. Where all of them did, they would all wait for it, go on together, and
- * meet again in the next: the process would idle while the database works, and the other way round.
+ * How many calls share a turn when so many are open. At a server at most half of them: where all did, they would all wait for it,
+ * go on together, and meet again in the next, and the process would idle while the server works, and the other way round. The
+ * embedded database works on the same processor, where only the number of turns counts.
  */
-const turnMax = (open: number): number =>
-  Math.min(batchMax, Math.max(splitMin, Math.ceil(open / 2)));
+const turnMax = (kind: Database["kind"], open: number): number =>
+  kind === "embedded" ? batchMax : Math.min(batchMax, Math.max(splitMin, Math.ceil(open / 2)));
 
 /** Asks for more spares of a pool. Where that fails, calls wait for their turns, as they do without. */
 async function wish(
@@ -82,21 +83,24 @@ async function end(
 export function createPooledCalls(database: Database, clock: Clock): PooledCalls {
   const calls = new Map<string, PooledCall>();
   const pools = createPools();
-  const turns = createTurns(async (turn: Turn<RaiseBatch, readonly Ending[]>) => {
-    const { refused, spared, gone } = await pooledTurn({ database, pools }, turn, clock.now());
-    return { reserved: { refused, spared }, posted: gone };
-  });
+  const turns = createTurns(
+    async (turn: Turn<RaiseBatch, readonly Ending[]>) => {
+      const { refused, spared, gone } = await pooledTurn({ database, pools }, turn, clock.now());
+      return { reserved: { refused, spared }, posted: gone };
+    },
+    { reserves: () => reserves.waiting(), posts: () => endings.waiting() },
+  );
   const spares = createSpares(database, pools);
   const shared = { database, clock, pools, calls, spares };
   const raising = createRaising({ ...shared, send: (batch) => turns.reserve(batch) });
   const settling = createSettling({ ...shared, send: (endings) => turns.post(endings) });
   const reserves = createBatcher<ReserveInput | SpareWish, boolean>({
-    sizeMax: (waiting) => turnMax(calls.size + waiting),
+    sizeMax: (waiting) => turnMax(database.kind, calls.size + waiting),
     run: raising,
     isShared,
   });
   const endings = createBatcher<PooledCall, Settled>({
-    sizeMax: () => turnMax(calls.size),
+    sizeMax: () => turnMax(database.kind, calls.size),
     run: settling,
     isShared,
   });

@@ -50,15 +50,15 @@ describeDatabases("spares", (open) => {
   it("T63: a burst is granted once and a half as many in advance; calls take them without the database, and each entry stands for itself", async () => {
     const database = await open();
     const ledger = await setUp(database, 1_000_000n);
-    const first = await begin(ledger, 20);
-    expect(await counted(database)).toBe(50);
-    expect(await held(ledger)).toBe(500n);
+    const first = await begin(ledger, 16);
+    expect(await counted(database)).toBe(40);
+    expect(await held(ledger)).toBe(400n);
     const second = await begin(ledger, 9);
-    expect(await held(ledger)).toBe(500n);
+    expect(await held(ledger)).toBe(400n);
     await end(ledger, [...first, ...second]);
     expect(await held(ledger)).toBe(0n);
     expect(await counted(database)).toBe(0);
-    expect((await ledger.balance(workspaceId)).chargedNano).toBe(3n * 29n);
+    expect((await ledger.balance(workspaceId)).chargedNano).toBe(3n * 25n);
     expect(await verifyLedger(database)).toEqual([]);
   });
 
