@@ -13,7 +13,7 @@ const batchMax = 500;
 const queueMax = 20_000;
 const attemptsMax = 3;
 const retryMs = 500;
-const gatherMs = 20;
+const gatherMs = 40;
 
 export interface RequestLog {
   /** Takes a row; never waits and never throws. A full queue drops it, counted and logged. */
