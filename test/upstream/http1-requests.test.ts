@@ -134,7 +134,7 @@ describe("over TLS", () => {
       const names: string[] = [];
       const upstream = await start(names);
       const ask = asker(servers(upstream, "localhost"));
-      expect((await toldBy(ask())).body).toBe("hello");
+      expect(await toldBy(ask())).toMatchObject({ body: "hello" });
       expect((await toldBy(ask())).body).toBe("hello");
       expect(names).toEqual(["localhost http/1.1 false"]);
       const { port } = new URL(upstream.url);
