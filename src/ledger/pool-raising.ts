@@ -1,7 +1,8 @@
 /** How batches of reservations raise pools. Design section 5; docs/ledger.md "Pooled holds". */
+import type { Clock } from "../base/clock.ts";
 import type { Queryable } from "../storage/index.ts";
 import { isShared, persist, reserveRetryMs } from "./persist.ts";
-import { noSpares, noteFresh, spareAsk, type Spares } from "./pool-spare.ts";
+import { noSpares, spareAsk, type Spares } from "./pool-spare.ts";
 import { readRaised, type Pool, type Raise, type RaiseBatch } from "./pool-statements.ts";
 import { openCall, type PooledCall, type Pools } from "./pools.ts";
 import type { ReserveInput } from "./types.ts";
@@ -26,6 +27,7 @@ const allMade: Raised = { refused: new Map(), spared: new Set() };
 
 export interface RaisingParts {
   readonly database: Queryable;
+  readonly clock: Clock;
   readonly pools: Pools;
   /** Where the calls go whose reservation was granted. */
   readonly calls: Map<string, PooledCall>;
@@ -59,7 +61,7 @@ function groupByPool(items: readonly (ReserveInput | SpareWish)[], pools: Pools)
 export function createRaising(
   parts: RaisingParts,
 ): (items: readonly (ReserveInput | SpareWish)[]) => Promise<boolean[]> {
-  const { database, pools, calls, spares, send } = parts;
+  const { database, clock, pools, calls, spares, send } = parts;
   let batches = 0;
 
   async function raise(batch: RaiseBatch): Promise<Raised> {
@@ -91,7 +93,7 @@ export function createRaising(
     pool.written = true;
     pools.count(pool, places.length);
     if (isSpared) spares.add(pool, spare);
-    if (isSpared || places.length > 0) noteFresh(pool);
+    if (isSpared || places.length > 0) pool.checkedMs = clock.now();
     for (const place of places) {
       const { id, amountNano: heldNano } = items[place] as ReserveInput;
       calls.set(id, openCall(id, pool, heldNano));
@@ -121,7 +123,7 @@ export function createRaising(
           lost.push({ ...one, pool, spare: noSpares });
         } else {
           // A cap that was just set, a key that was just disabled: what is spare was granted before.
-          one.pool.freshUntilMs = 0;
+          one.pool.checkedMs = -Infinity;
           pools.count(one.pool, 0);
         }
       }

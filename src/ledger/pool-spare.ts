@@ -3,6 +3,7 @@
  * a turn of their own. docs/ledger.md "Pooled holds". A spare is an open call of its pool that is nobody's yet; it is held like any
  * other, was granted by the same checks a moment ago, and is given back when no call takes it.
  */
+import type { Clock } from "../base/clock.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { Ending, Pool, Raise } from "./pool-statements.ts";
 import { persist, settleRetryMs } from "./persist.ts";
@@ -34,17 +35,16 @@ export function spareAsk({ pool, places, largestNano }: Raise): SpareAsk {
   return { calls: wanted, eachNano };
 }
 
-/** Notes that a raise passed all checks just now. */
-export function noteFresh(pool: Pool): void {
-  pool.freshUntilMs = performance.now() + freshMs;
+/** How much longer the checks of the last raise are good; none where the clock was set back behind them. */
+function freshForMs({ checkedMs }: Pool, nowMs: number): number {
+  return nowMs < checkedMs ? 0 : Math.max(0, checkedMs + freshMs - nowMs);
 }
 
 /** What a spare of the pool holds, for a call that needs `amountNano`; undefined where there is none large and fresh enough. */
-export function takeSpare(pool: Pool, amountNano: bigint): bigint | undefined {
+export function takeSpare(pool: Pool, amountNano: bigint, nowMs: number): bigint | undefined {
   const { spares } = pool;
   const last = spares.length - 1;
-  if (last < 0 || spares[last]! < amountNano || performance.now() >= pool.freshUntilMs)
-    return undefined;
+  if (last < 0 || spares[last]! < amountNano || freshForMs(pool, nowMs) === 0) return undefined;
   pool.begun += 1;
   return spares.pop();
 }
@@ -88,7 +88,7 @@ export interface Spares {
 }
 
 /** Spares that go back to `database` when no call takes them while they are fresh. */
-export function createSpares(database: Queryable, pools: Pools): Spares {
+export function createSpares(database: Queryable, clock: Clock, pools: Pools): Spares {
   const watched = new Map<Pool, NodeJS.Timeout>();
   const underWay = new Set<Promise<void>>();
   let number = 0;
@@ -113,7 +113,7 @@ export function createSpares(database: Queryable, pools: Pools): Spares {
   function check(pool: Pool): void {
     watched.delete(pool);
     if (pool.spares.length === 0) return;
-    const leftMs = pool.freshUntilMs - performance.now();
+    const leftMs = freshForMs(pool, clock.now());
     if (leftMs > 0) watch(pool, leftMs);
     else giveBackNow(pool);
   }

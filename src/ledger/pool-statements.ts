@@ -22,8 +22,8 @@ export interface Pool {
   spares: bigint[];
   /** What the next spares hold. */
   spareNano: bigint;
-  /** Until when spares may be taken, by the monotonic clock. */
-  freshUntilMs: number;
+  /** When a raise last passed all checks; spares may be taken for a while from then on. */
+  checkedMs: number;
   /** Calls that took a spare since the last raise. */
   begun: number;
   /** Spares that a turn whose answer was lost was to give back, and one of the calls that it was to end. */

@@ -90,7 +90,7 @@ export function createPooledCalls(database: Database, clock: Clock): PooledCalls
     },
     { reserves: () => reserves.waiting(), posts: () => endings.waiting() },
   );
-  const spares = createSpares(database, pools);
+  const spares = createSpares(database, clock, pools);
   const shared = { database, clock, pools, calls, spares };
   const raising = createRaising({ ...shared, send: (batch) => turns.reserve(batch) });
   const settling = createSettling({ ...shared, send: (endings) => turns.post(endings) });
@@ -113,7 +113,8 @@ export function createPooledCalls(database: Database, clock: Clock): PooledCalls
   return {
     reserveSpare(input) {
       const pool = pools.find(input);
-      const heldNano = pool && isPlainId(input.id) ? takeSpare(pool, input.amountNano) : undefined;
+      const heldNano =
+        pool && isPlainId(input.id) ? takeSpare(pool, input.amountNano, clock.now()) : undefined;
       if (pool === undefined || heldNano === undefined) return false;
       calls.set(input.id, openCall(input.id, pool, heldNano));
       if (!pool.wished && runsLow(pool)) void wish(reserves, pool, input.leaseMs);

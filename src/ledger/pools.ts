@@ -53,7 +53,7 @@ const newPool = (workspaceId: string, keyId: string, rotation: number | null): P
   raising: 0,
   spares: [],
   spareNano: 0n,
-  freshUntilMs: 0,
+  checkedMs: -Infinity,
   begun: 0,
   doubtful: undefined,
   wished: false,
