@@ -12,6 +12,7 @@ const layers: Record<string, string[]> = {
   storage: ["base"],
   sandbox: ["base"],
   ledger: ["base", "storage"],
+  backup: ["base", "storage", "ledger"],
   tenancy: ["base", "storage", "catalog"],
   admin: ["base", "storage", "ledger", "tenancy", "catalog"],
   routing: ["base", "catalog"],

@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { isLong } from "./test/support/long.ts";
 
 /** Suites of direct routes that hold through the canonical form too: they run a second time with conversion forced. */
 const alsoForced = [
@@ -15,12 +16,13 @@ const alsoForced = [
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: isLong ? 3_600_000 : 30_000,
+    hookTimeout: isLong ? 600_000 : 60_000,
     pool: "forks",
     // Three for two cores: tests also wait. The files of a worker share its modules and its PostgreSQL server, which a
     // third of the time went into.
-    maxWorkers: 3,
+    // In the long form one: what it measures is not to be disturbed.
+    maxWorkers: isLong ? 1 : 3,
     isolate: false,
     setupFiles: ["test/support/fuzz-seed.ts"],
     projects: [

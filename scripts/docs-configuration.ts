@@ -29,10 +29,15 @@ and every mistake is reported at once with its line: \`npx tollgate config check
 the gateway runs; a wrong one is reported, and the old one stays in force. Changes outside of providers and models
 take effect at the next start.
 
-\`npx tollgate config schema\` prints the JSON Schema for editors, \`npx tollgate config print\` what is in force.
+\`npx tollgate config schema\` prints the JSON Schema for editors, \`npx tollgate config print\` what is in force, as a
+file to start from: defaults written out, \`\${NAME}\` where a value came from a variable. A secret that the file itself
+holds is masked (\`****abcd\`); put it back before you start from what was printed. A masked key is refused.
 
-Image and video models, \`console\`, \`telemetry\`, \`webhooks\` and \`limits.queue\` are checked, but
-nothing serves or uses them yet. The provider of an embedding model speaks \`POST /embeddings\` in the OpenAI shape.
+Pages in a browser may call \`/v1\`, \`/v1beta\`, \`/api\` and \`/files\` from the origins under \`cors\`, never \`/admin\` and
+\`/auth\`. A key in a page is known to whoever opens the page: give it caps and an expiry. \`telemetry\` is refused: traces
+are not sent yet.
+
+The provider of an embedding model speaks \`POST /embeddings\` in the OpenAI shape.
 `;
 
 const code = (value: unknown) => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;

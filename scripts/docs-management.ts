@@ -27,7 +27,7 @@ API reference at \`/docs\` of a running gateway. API keys do not open it, and it
 | ---------------- | ------------------------------------------------------------------------------------------------------------ | -------------------------------- |
 | admin token      | \`TOLLGATE_ADMIN_TOKEN\`; without it one is derived from the master key and written to \`admin-token\` in the data directory, the same on every gateway with that master key | administers everything           |
 | console session  | \`POST /auth/sign-in/email\`, or the identity provider of \`console.oidc\`                                       | what its user may do             |
-| personal token   | \`POST /admin/v1/tokens\` with a session; shown once                                                           | what its user may do, until it ends |
+| personal token   | \`POST /admin/v1/tokens\` with a session; shown once                                                           | what its user may do, until it ends, is revoked, or the password changes |
 
 \`\`\`sh
 curl http://127.0.0.1:8080/admin/v1/keys -H "Authorization: Bearer $TOLLGATE_ADMIN_TOKEN" \\
@@ -64,10 +64,57 @@ npx tollgate usage --by model --granularity day
 The commands ask the gateway that runs on the data directory, or at \`--url\` with \`TOLLGATE_ADMIN_TOKEN\`. Where none
 runs they work on its database. \`--json\` prints what the API answers.
 
-- Ten failed sign-ins in five minutes close an account for the rest of them, on all gateways.
+- Ten wrong passwords in five minutes close an account for the rest of them, on all gateways: at sign-in, when the
+  password is changed, and when an invitation is accepted.
 - A change with a session's cookie is refused to pages of other origins. Behind a proxy, pass the \`Host\` header on.
-- Users are added as members. Somebody new gets the \`password\` you give, or a \`one_time_password\` in the answer; a
-  user keeps their own. The first sign-in with the identity provider ends a password that somebody else may know.
+
+## How people join
+
+\`POST /workspaces/{id}/members {email, role, password?}\` invites. The member is there at once, with status
+\`invited\` and without any right, and becomes \`active\` when the person accepts. The answer has:
+
+| field | what it is |
+| --- | --- |
+| \`user_id\` | names the member in paths, now and later |
+| \`invitation {id, url, expires_at}\` | the link, shown once. Whoever holds it may accept, once, within seven days |
+| \`one_time_password\` | where you sent no \`password\`: another way to accept, for seven days |
+
+\`\`\`sh
+npx tollgate members add ada@example.com --role admin            # prints the link
+TOKEN=gw_inv_...                                                 # its last part
+
+curl -sS http://127.0.0.1:8080/auth/invitations/$TOKEN           # which organization and workspace
+curl -sS http://127.0.0.1:8080/auth/invitations/accept -H "Content-Type: application/json" -c cookies \\
+  -d '{"token": "'$TOKEN'", "password": "a password of my own", "name": "Ada"}'
+curl -sS http://127.0.0.1:8080/admin/v1/me -b cookies
+\`\`\`
+
+There are four ways to accept:
+
+- **Open the link in a browser.** It shows a form; opening it changes nothing.
+- **Choose a password**, as above. The password of an account with the same address joins with that account.
+- **Join as who you are**: the same call with a session's cookie and without \`password\`. Your own address does not matter.
+- **Sign in with the one-time password** (or the \`password\` that the admin chose), and change it. It opens one session,
+  and every call with that session is 403 \`password_change_required\` except \`POST /auth/change-password\` and
+  \`POST /auth/sign-out\`. Changing the password accepts the invitation.
+
+What holds:
+
+- An address proves nothing. Each invitation has a user of its own, and nobody joins a workspace by the address alone. So
+  a user whom another organization added, with a password that it knows, opens nothing of yours.
+- Several users can have one address. At sign-in the password tells which one; where two have the same, the newest one.
+- The answer is the same, and takes the same time, whether the address is known here or not. 409 says that it is a
+  member of this workspace.
+- Inviting an address again replaces link, password, role and caps, and keeps \`user_id\`. To take an invitation back:
+  \`DELETE /workspaces/{id}/invitations/{invitation_id}\`, or remove the member.
+- Tokens and passwords are kept as hashes. An invitation that was used, replaced, taken back or has expired is 404.
+- The identity provider of \`console.oidc\` verifies addresses: signing in with it accepts all open invitations of that
+  address, and the first time it ends a password that somebody else may know, with its sessions and personal tokens. An
+  address that the provider says is not verified (\`email_verified: false\`) finds nobody.
+- \`POST /auth/change-password {currentPassword, newPassword, keep_tokens?}\` ends all other sessions, and personal tokens
+  unless \`keep_tokens\` is true. Its answer sets the cookie of a new session.
+- The audit log has \`member.create\`, \`invitation.create\`, \`invitation.revoke\`, \`invitation.accept\` and
+  \`password.change\`.
 
 ## How it answers
 
@@ -88,7 +135,7 @@ runs they work on its database. \`--json\` prints what the API answers.
 | \`/requests\`, \`/requests/{id}\` | every call and every task that ended: model, provider, usage, cost, times, what was dropped, each attempt, the plan and why. The id is the call's \`x-request-id\` |
 | \`/tasks\`, \`/tasks/{id}\` | tasks as their callers read them, with attempts, reservation, deadline |
 | \`/webhook_deliveries\` | callbacks and each try. \`POST .../{id}/redeliver\` sends one again, \`POST /workspaces/{id}/webhook_test\` tries an address |
-| \`/usage\` | requests, tokens and cost by \`hour\`, \`day\`, \`month\` or in \`total\` (UTC), by \`model\`, \`key\`, \`provider\`, \`member\` or \`workspace\` |
+| \`/usage\` | requests, tokens and cost by \`hour\`, \`day\`, \`month\` or in \`total\` (UTC), by \`model\`, \`key\`, \`provider\`, \`member\` (with \`member_email\`) or \`workspace\` |
 | \`/models\`, \`/providers\` | the configuration, with the health that the answering gateway sees: \`out\` is left out of plans for now |
 | \`/audit\` | who changed what |
 
@@ -111,5 +158,14 @@ ${(Object.keys(rights) as Action[]).map(row).join("\n")}
 
 Spend caps of a workspace take an organization admin, and a workspace of an organization. A key's owner may lower its
 caps; raising or clearing one, or making a hard one soft, takes a workspace admin.
+
+Rate limits, model allowlist and expiry of a key: what an admin set last binds its owner. Within it the owner may set,
+tighten and loosen what they like; beyond it takes an admin (403 \`insufficient_permissions\` names the field). What an
+admin clears, or never set, is the owner's. For keys from before version 0020 of the database, who set what is not
+known, and what was in force then binds.
+
+\`POST /keys\` with \`user_id\` makes a key for another member, who must be active; without it the key is yours. The member
+is its owner (\`created_by\`): it is in their list, their caps bind it, and its spend and usage are theirs. The audit log
+names who made it. \`npx tollgate keys create --name ci --user ada@example.com\` does the same.
 `;
 }

@@ -13,6 +13,7 @@ import {
   type ProtocolName,
 } from "../src/protocols/index.ts";
 import type { Extra, Limits, MediaKind } from "../src/protocols/limits.ts";
+import { lossesOf } from "../src/protocols/losses.ts";
 
 const titles: Record<ProtocolName, string> = {
   chat: "chat completions",
@@ -200,7 +201,7 @@ function content(): string {
       kind === "file" ? "Documents (PDF)" : kind[0]!.toUpperCase() + kind.slice(1),
       (one) => {
         const rule = one.media[kind];
-        if (rule === "refused") return "the request fails, 400 `unsupported_content`";
+        if (rule === "refused") return refusedContent;
         if (rule === "dropped") return "lost";
         const [web, stored] = addresses.map((url) => one.takesUrl(url, kind));
         return [
@@ -211,11 +212,32 @@ function content(): string {
       },
     );
   const extraRow = ([extra, concept]: [string, string]) =>
-    perProtocol(concept, (one) => (one.carries.includes(extra as Extra) ? "carried" : "lost"));
+    perProtocol(concept, (one) => {
+      if (one.carries.includes(extra as Extra)) return "carried";
+      return extra === "assistantMedia" ? refusedContent : "lost";
+    });
+  const otherFiles = perProtocol("Other files", () => refusedContent);
+  const elsewhere = perProtocol("Media at a web address that the vendor does not read", (one) =>
+    one.webMedia === "dropped" ? "lost" : refusedContent,
+  );
   return table(
     ["content", ...heads],
-    [...mediaKinds.map(mediaRow), ...Object.entries(extras).map(extraRow)],
+    [...mediaKinds.map(mediaRow), otherFiles, elsewhere, ...Object.entries(extras).map(extraRow)],
   );
+}
+
+const refusedContent = "the request fails, 400 `unsupported_content`";
+
+/** The fields of one protocol with their class, places of one reason together. */
+function onlyOwn(name: ProtocolName): string {
+  const groups = Map.groupBy(lossesOf(name), ([, loss]) => loss);
+  const rows = [...groups].map(([loss, places]) => [
+    loss.class === "refused" ? "**refused**" : "dropped",
+    loss.what,
+    places.map(([place]) => `\`${place.replace(/:(.*)$/, " ($1)")}\``).join(", "),
+  ]);
+  const refusedFirst = rows.sort(([one], [other]) => one!.localeCompare(other!));
+  return `### Callers of ${titles[name]}\n\n${table(["class", "what", "places"], refusedFirst)}`;
 }
 
 const extras: Record<Extra, string> = {
@@ -272,9 +294,18 @@ Each column is the protocol of the upstream: where a field stands there, or why 
 
 ${table(["concept", ...heads], fieldRows())}
 
-Fields that only one protocol knows (such as \`n\`, \`candidateCount\`, \`logit_bias\`, \`logprobs\`, \`prediction\`,
-\`moderation\`, \`max_tool_calls\`, and the vendors' own tools) are kept on direct routes and lost on the others.
-\`previous_response_id\` is lost on every route: the gateway keeps no conversations.
+## What only one protocol knows
+
+Such fields are kept on direct routes. On converted ones a nuance is **dropped** and told; what would take away what the
+caller said is **refused**: 400 \`unsupported_parameter\` or \`unsupported_content\`, with the field named, before
+anything is charged. Where another provider of the model can take the request, it goes there. Unknown fields are dropped,
+unknown content is refused.
+
+Two fields are treated alike on every route: \`previous_response_id\` is dropped, and \`thread\` of the messages protocol
+is refused with 400 \`thread_unsupported_request\`, on which Anthropic's SDK sends the whole conversation (its tool runner
+by itself, a thread with \`unsupportedRequestBehavior: "continue_unthreaded"\`). The gateway keeps no conversations.
+
+${protocolNames.map(onlyOwn).join("\n\n")}
 
 ## Bounds
 
@@ -287,6 +318,11 @@ ${content()}
 Results of tools follow their calls directly, in the order of the calls; calls without a result, and results without
 a call, are removed and told. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
 Signatures of reasoning go back to the protocol that gave them, and to no other.
+
+Addresses of media, files and servers that a request names must be \`https\` or \`http\` of a public host, base64 data, or a
+vendor's own store (\`gs:\`, \`s3:\`, \`oss:\`, \`tos:\`, \`cos:\`, \`ms:\`, \`asset:\`); on direct routes too. Others, such as
+\`file:\` or a host of a private network, are 400 \`invalid_value\` with the place named.
+\`TOLLGATE_ALLOW_PRIVATE_ADDRESSES=on\` allows private hosts. Names are not resolved: the vendor fetches, not the gateway.
 
 ## Counting
 

@@ -89,6 +89,8 @@ const ending = `## Journal
 body, the status it answered, and whether the caller left early. Of a form's files it keeps name, type, length and
 SHA-256, and of data URLs in bodies above 1 MB type, length and SHA-256. \`?model=\` and \`?contains=\` narrow the list;
 \`DELETE /__journal\` empties it. \`GET /\` tells these tables as JSON. The port is printed when the gateway starts.
+The \`Host\` header must be an IP address, \`localhost\` or a name without a dot; others get 403, so that no page of the web
+reads the journal.
 `;
 
 /** The page as Markdown. */

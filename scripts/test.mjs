@@ -1,11 +1,24 @@
 // `npm test`: sets up, runs vitest with the given arguments, and ends with the line `N passed, N failed`.
+// `npm run test:long` is `--long`: the tests that have a longer form (test/support/long.ts), in that form.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeBinary, root, setup, toolEnvironment } from "./setup.mjs";
 
+/** The test files that import the switch between the two forms. */
+function filesWithLongForm() {
+  const names = readdirSync(join(root, "test"), { recursive: true });
+  return names
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => join("test", name))
+    .filter((name) => readFileSync(join(root, name), "utf8").includes("support/long.ts"));
+}
+
 await setup();
+const isLong = process.argv.includes("--long");
+const given = process.argv.slice(2).filter((argument) => argument !== "--long");
+const wanted = isLong && given.length === 0 ? filesWithLongForm() : given;
 const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
 const totalsFile = join(folder, "totals.json");
 const child = spawn(
@@ -15,12 +28,16 @@ const child = spawn(
     "run",
     "--reporter=default",
     `--reporter=${join(root, "scripts/final-line-reporter.ts")}`,
-    ...process.argv.slice(2),
+    ...wanted,
   ],
   {
     cwd: root,
     stdio: "inherit",
-    env: { ...toolEnvironment(), TOLLGATE_TEST_TOTALS: totalsFile },
+    env: {
+      ...toolEnvironment(),
+      TOLLGATE_TEST_TOTALS: totalsFile,
+      ...(isLong ? { TOLLGATE_TEST_LONG: "1" } : {}),
+    },
   },
 );
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => child.kill(signal));

@@ -50,7 +50,7 @@ export async function loadActor(
 ): Promise<Actor | undefined> {
   const rows = await database.query<UserRow>(
     `select u.email, u.role, w.id as workspace_id, m.role as member_role, w.organization_id
-     from users u left join members m on m.user_id = u.id left join workspaces w on w.id = m.workspace_id
+     from users u left join members m on m.user_id = u.id and m.status = 'active' left join workspaces w on w.id = m.workspace_id
      where u.id = $1`,
     [userId],
   );

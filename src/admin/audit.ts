@@ -20,7 +20,7 @@ import type { Place } from "./guard.ts";
 
 /** What happened, in the words of the table of rights where it is a right. */
 export interface AuditInput {
-  readonly actor: Actor;
+  readonly actor: Pick<Actor, "kind" | "userId" | "name">;
   readonly action: string;
   readonly object: { readonly type: string; readonly id: string };
   readonly place: Place;

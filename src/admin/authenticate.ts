@@ -1,10 +1,11 @@
 /** From a credential of the management API to who asks: the admin token or a personal one. contract.md "Sessions and tokens". */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
+import { isSameSecret } from "../base/same-secret.ts";
 import { isTransient, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { adminTokenActor, loadActor, type Actor } from "./actor.ts";
-import { isAdminToken } from "./admin-token.ts";
+import type { SignedIn } from "./accounts.ts";
 import { ownerOfToken } from "./tokens.ts";
 
 export interface ActorsOptions {
@@ -17,8 +18,8 @@ export interface ActorsOptions {
 export interface Actors {
   /** @throws GatewayError 401 `invalid_credential`; 503 `database_unavailable` */
   ofBearer(bearer: string): Promise<Actor>;
-  /** The user of a session that was found good. @throws GatewayError as above */
-  ofSession(userId: string): Promise<Actor>;
+  /** The user of a session that was found good. @throws GatewayError as above; 403 `password_change_required` */
+  ofSession(session: SignedIn): Promise<Actor>;
 }
 
 const unknown = (): GatewayError =>
@@ -37,10 +38,18 @@ export function createActors(options: ActorsOptions): Actors {
   }
   return {
     ofBearer: (bearer) =>
-      isAdminToken(bearer, adminToken)
+      isSameSecret(bearer, adminToken)
         ? Promise.resolve(adminTokenActor)
         : guarded(async () => ofUser(await ownerOfToken(options, bearer), "token")),
-    ofSession: (userId) => guarded(() => ofUser(userId, "session")),
+    async ofSession({ userId, passwordChangeRequired }) {
+      if (passwordChangeRequired) {
+        throw new GatewayError(
+          "password_change_required",
+          "Somebody else set your password. Change it with POST /auth/change-password first.",
+        );
+      }
+      return guarded(() => ofUser(userId, "session"));
+    },
   };
 }
 

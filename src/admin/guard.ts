@@ -59,6 +59,12 @@ export function permit(actor: Actor, action: Action, place: Place, what: string)
   if (decided === "refused") throw insufficient(action);
 }
 
+/** Whether somebody may do that, for what depends on it. */
+export function allows(actor: Actor, action: Action, place: Place): boolean {
+  const { role, relation } = standing(actor, place);
+  return verdict(action, role, relation) === "allowed";
+}
+
 export const insufficient = (action: string): GatewayError =>
   new GatewayError("insufficient_permissions", `Your role does not allow ${action}.`);
 

@@ -1,10 +1,19 @@
 /** The door of administration: who asks, what they may do, and the record of what they did. contract.md "Management API". */
+export { changePassword, signIn, type SignedIn } from "./accounts.ts";
 export { adminTokenActor, creatorOf, type Actor, type ActorKind } from "./actor.ts";
 export { openAdminToken } from "./admin-token.ts";
 export { listAudit, renderAudit, writeAudit, type AuditEntry } from "./audit.ts";
 export { createActors, type Actors } from "./authenticate.ts";
 export { etagOf } from "./etag.ts";
-export { insufficient, organizationIdsOf, permit, visibilityOf, type Place } from "./guard.ts";
+export {
+  allows,
+  insufficient,
+  organizationIdsOf,
+  permit,
+  visibilityOf,
+  type Place,
+} from "./guard.ts";
+export { acceptInvitation } from "./joining.ts";
 export {
   keyKind,
   memberKind,
@@ -21,7 +30,13 @@ export {
   type Kind,
   type WithinChange,
 } from "./objects.ts";
-export { cookiePrefix, createSessions, passwordLengthMax, type Sessions } from "./sessions.ts";
+export {
+  cookiePrefix,
+  createSessions,
+  passwordLengthMax,
+  passwordLengthMin,
+  type Sessions,
+} from "./sessions.ts";
 export { createThrottle, type Throttle } from "./throttle.ts";
 export { loosensCaps, sameCaps } from "./spend-caps.ts";
 export { rights, verdict, type Action, type Relation, type Role, type Verdict } from "./rights.ts";

@@ -45,10 +45,15 @@ export const memberKind: Kind<Member> = {
   what: "member",
   id: (member) => member.userId,
   place: (member) => ({ workspaceId: member.workspaceId, ownerId: member.userId }),
-  view: ({ workspaceId, userId, role, spendCaps }) => ({
+  view: ({ workspaceId, userId, role, status, invitation, spendCaps }) => ({
     workspace_id: workspaceId,
     user_id: userId,
     role,
+    status,
+    invitation: invitation && {
+      id: invitation.id,
+      expires_at: invitation.expiresAt.toISOString(),
+    },
     spend_caps: renderSpendCaps(spendCaps),
   }),
 };

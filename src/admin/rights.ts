@@ -64,10 +64,14 @@ export const rights = {
   "member.change": right("member.read", "everything", "workspace", "nothing"),
   "member.delete": right("member.read", "everything", "workspace", "nothing"),
 
+  "invitation.revoke": right("member.read", "everything", "workspace", "nothing"),
+
   "key.read": right("key.read", "everything", "workspace", "own"),
   "key.create": right("workspace.read", "everything", "workspace", "workspace"),
+  "key.create_for_member": right("workspace.read", "everything", "workspace", "nothing"),
   "key.change": right("key.read", "everything", "workspace", "own"),
   "key.loosen_spend_caps": right("key.read", "everything", "workspace", "nothing"),
+  "key.loosen_limits": right("key.read", "everything", "workspace", "nothing"),
   "key.disable": right("key.read", "everything", "workspace", "own"),
   "key.enable": right("key.read", "everything", "workspace", "own"),
   "key.revoke": right("key.read", "everything", "workspace", "own"),

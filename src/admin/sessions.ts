@@ -5,12 +5,17 @@
 import type { betterAuth, BetterAuthOptions } from "better-auth";
 import type { Log } from "../base/log.ts";
 import { newId } from "../base/ids.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Settings } from "../catalog/index.ts";
 import type { Database } from "../storage/index.ts";
-import { hashPassword, verifyPassword, type Secrets } from "../tenancy/index.ts";
+import type { Secrets } from "../tenancy/index.ts";
+import type { SignedIn } from "./accounts.ts";
+import { meetPerson, oidcProvider } from "./identity.ts";
+import type { SessionOpening } from "./open-session.ts";
 
 export interface SessionsOptions {
   readonly database: Database;
+  readonly clock: Clock;
   readonly secrets: Pick<Secrets, "sessionSecret">;
   readonly oidc: Settings["console"]["oidc"];
   /** The address people use; known once the gateway listens. */
@@ -21,17 +26,16 @@ export interface SessionsOptions {
 export interface Sessions {
   /** Answers a request below `/auth`. */
   handle(request: Request): Promise<Response>;
-  /** The user whose session these headers carry; undefined without a good one. */
-  userOf(headers: Headers): Promise<string | undefined>;
+  /** Whose session these headers carry; undefined without a good one. */
+  userOf(headers: Headers): Promise<SignedIn | undefined>;
+  /** Opens a session. The answer sets its cookie and tells the user and the token. */
+  open(opening: SessionOpening, headers: Headers): Promise<Response>;
 }
 
 /** What a session's cookie is called begins with this. */
 export const cookiePrefix = "tollgate";
-/** The identity provider's name in paths: `/auth/callback/oidc`. */
-const oidcProvider = "oidc";
-
 const dayS = 24 * 60 * 60;
-const passwordLengthMin = 10;
+export const passwordLengthMin = 10;
 export const passwordLengthMax = 128;
 
 const timestamps = { createdAt: "created_at", updatedAt: "updated_at" };
@@ -47,6 +51,14 @@ const tables = {
       ipAddress: "ip_address",
       userAgent: "user_agent",
       ...timestamps,
+    },
+    additionalFields: {
+      passwordChangeRequired: {
+        type: "boolean",
+        required: false,
+        input: false,
+        fieldName: "password_change_required",
+      },
     },
     expiresIn: 7 * dayS,
     updateAge: dayS,
@@ -89,28 +101,11 @@ function baseOptions(options: SessionsOptions) {
     account: {
       modelName: "auth_accounts",
       fields: accountFields,
-      // Whoever the operator's identity provider vouches for is the user of that e-mail address.
-      accountLinking: {
-        enabled: true,
-        trustedProviders: [oidcProvider],
-        requireLocalEmailVerified: false,
-      },
+      // An address proves nothing by itself: identity.ts links before the library looks for an account.
+      accountLinking: { enabled: false },
     },
-    emailAndPassword: {
-      enabled: true,
-      // Users are made by administrators.
-      disableSignUp: true,
-      minPasswordLength: passwordLengthMin,
-      maxPasswordLength: passwordLengthMax,
-      password: {
-        hash: hashPassword,
-        verify: ({ hash, password }: { hash: string; password: string }) =>
-          verifyPassword(password, hash),
-      },
-    },
-    databaseHooks: {
-      account: { create: { after: (account) => takeOver(options.database, account) } },
-    },
+    // Passwords are checked by ours (accounts.ts): several users may have one address.
+    emailAndPassword: { enabled: false },
     // Ours counts accounts too, and on all nodes (throttle.ts).
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
@@ -127,45 +122,52 @@ function baseOptions(options: SessionsOptions) {
   } satisfies BetterAuthOptions;
 }
 
-/**
- * The identity provider has vouched for a user for the first time. Until then the address was somebody's claim, and the
- * password may be known to whoever added the user: it ends, with the sessions and tokens that came of it.
- */
-async function takeOver(
-  database: Database,
-  account: { readonly providerId: string; readonly userId: string },
-): Promise<void> {
-  if (account.providerId !== oidcProvider) return;
-  await database.query(
-    `with proven as (
-       update users set email_verified = true where id = $1 and not email_verified returning id
-     ), passwords as (
-       delete from auth_accounts where provider_id = 'credential' and user_id in (select id from proven)
-     ), sessions as (
-       delete from auth_sessions where user_id in (select id from proven)
-     )
-     update admin_tokens set revoked_at = now() where revoked_at is null and user_id in (select id from proven)`,
-    [account.userId],
-  );
-}
-
 const logTo = (log: Pick<Log, "warn">) => (level: string, message: string) =>
   log.warn({ level }, `sign-in: ${message}`);
 
 type Auth = Pick<ReturnType<typeof betterAuth>, "handler"> & {
   readonly api: {
-    getSession(input: { headers: Headers }): Promise<{ user: { id: string } } | null>;
+    getSession(input: { headers: Headers }): Promise<{
+      user: { id: string };
+      session: { passwordChangeRequired?: boolean | null | undefined };
+    } | null>;
+    openSession(input: {
+      body: SessionOpening;
+      headers: Headers;
+      asResponse: true;
+    }): Promise<Response>;
   };
 };
 
+interface Profile {
+  readonly sub?: unknown;
+  readonly email?: unknown;
+  readonly email_verified?: unknown;
+}
+
+/** A provider that says an address is not verified vouches for nobody by it; one that says nothing is taken to. */
+async function meet(options: SessionsOptions, profile: Profile): Promise<Record<string, never>> {
+  const { sub, email, email_verified: verified } = profile;
+  const told = verified === undefined || verified === true || verified === "true";
+  if (typeof sub === "string" && typeof email === "string" && told) {
+    await meetPerson(options, { subject: sub, email });
+  }
+  return {};
+}
+
 async function load(options: SessionsOptions): Promise<{ auth: Auth; whole: boolean }> {
   const { betterAuth } = await import("better-auth");
+  const { sessionOpener } = await import("./open-session.ts");
   const { oidc } = options;
-  if (oidc === undefined) return { auth: betterAuth(baseOptions(options)), whole: true };
+  if (oidc === undefined) {
+    const auth = betterAuth({ ...baseOptions(options), plugins: [sessionOpener] });
+    return { auth: auth as unknown as Auth, whole: true };
+  }
   const { genericOAuth } = await import("better-auth/plugins/generic-oauth");
   const auth = betterAuth({
     ...baseOptions(options),
     plugins: [
+      sessionOpener,
       genericOAuth({
         config: [
           {
@@ -176,13 +178,18 @@ async function load(options: SessionsOptions): Promise<{ auth: Auth; whole: bool
             scopes: ["openid", "email", "profile"],
             requireIdTokenVerification: true,
             disableSignUp: true,
+            // Called with a profile whose token was verified.
+            mapProfileToUser: (profile) => meet(options, profile as Profile),
           },
         ],
       }),
     ],
   });
   const { socialProviders } = await auth.$context;
-  return { auth, whole: socialProviders.some(({ id }) => id === oidcProvider) };
+  return {
+    auth: auth as unknown as Auth,
+    whole: socialProviders.some(({ id }) => id === oidcProvider),
+  };
 }
 
 /** Sessions on a database. */
@@ -203,7 +210,14 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     async userOf(headers) {
       const session = await (await open()).api.getSession({ headers });
-      return session?.user.id;
+      if (session === null) return undefined;
+      return {
+        userId: session.user.id,
+        passwordChangeRequired: session.session.passwordChangeRequired === true,
+      };
+    },
+    async open(opening, headers) {
+      return (await open()).api.openSession({ body: opening, headers, asResponse: true });
     },
   };
 }

@@ -10,12 +10,16 @@ import type { Queryable } from "../storage/index.ts";
 export interface Throttle {
   /** Counts an attempt. @throws GatewayError 429 `too_many_attempts` */
   begin(attempt: Attempt): Promise<void>;
-  /** The attempt was right: the account starts anew, the address has one failure less. */
+  /**
+   * The attempt was right, and counts no more. Those before it do: several users may have one address, and whoever signs in
+   * as one of them must not make room for guesses at the others.
+   */
   succeeded(attempt: Attempt): Promise<void>;
 }
 
 export interface Attempt {
-  readonly address: string;
+  /** What is limited together (base/client-address.ts); undefined where no limit by address holds. */
+  readonly address: string | undefined;
   readonly email: string;
 }
 
@@ -52,17 +56,18 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
   }
   return {
     async begin({ address, email }) {
-      await count("address", address);
+      if (address !== undefined) await count("address", address);
       await count("account", email);
     },
     async succeeded({ address, email }) {
-      await database.query("delete from auth_attempts where name = $1 or started_at <= $2", [
-        nameOf("account", email),
+      await database.query("delete from auth_attempts where started_at <= $1", [
         new Date(clock.now() - windowMs),
       ]);
+      const names = [nameOf("account", email)];
+      if (address !== undefined) names.push(nameOf("address", address));
       await database.query(
-        "update auth_attempts set count = count - 1 where name = $1 and count > 0",
-        [nameOf("address", address)],
+        "update auth_attempts set count = count - 1 where name = any($1::text[]) and count > 0",
+        [names],
       );
     },
   };

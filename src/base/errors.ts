@@ -2,6 +2,7 @@
  * The one closed catalogue of errors: every code with its HTTP status, type and retry semantics.
  * Spec: "Errors"; decisions.md "error types and codes". `docs/errors.md` is generated from it.
  */
+import { isShortage } from "./shortage.ts";
 
 /** `error.type` on the wire, by HTTP status. Whether a client may send the same call again follows from it. */
 export type ErrorType =
@@ -55,7 +56,9 @@ const cap = (layer: string, window: string): CodeEntry =>
 
 /** Every error code the gateway answers with. Stable: a code is never renamed within a path prefix. */
 export const errorCatalogue = {
-  invalid_json: request("The body is not valid JSON, not valid UTF-8, or nested too deeply."),
+  invalid_json: request(
+    "The body is not valid JSON, not valid UTF-8, nested too deeply, or has too many values.",
+  ),
   malformed_request: request("The request is not well-formed HTTP, or its address is not."),
   missing_required_parameter: request("A required field is absent. `param` names it."),
   unknown_parameter: request("This endpoint refuses unknown fields, and `param` is one."),
@@ -88,10 +91,19 @@ export const errorCatalogue = {
     "The model does not offer this endpoint. `GET /v1/models` lists the endpoints it has.",
   ),
   unsupported_content: request("The model's upstream cannot take this kind of content."),
+  thread_unsupported_request: request(
+    "The gateway keeps no conversation: a message thread cannot be created or continued. Send the whole conversation in `messages`, without `thread`, as Anthropic's SDK then does by itself.",
+  ),
   unsupported_media_type: {
     status: 415,
     type: "invalid_request_error",
     meaning: "The Content-Type is not one this endpoint reads.",
+  },
+  unsupported_content_encoding: {
+    status: 415,
+    type: "invalid_request_error",
+    meaning:
+      "The Content-Encoding is not one this endpoint reads. `Accept-Encoding` lists those it does.",
   },
   invalid_model_suffix: request(
     "The suffix after the model id is malformed, or combines a provider and a strategy.",
@@ -120,7 +132,7 @@ export const errorCatalogue = {
     "The management API needs a bearer token (the admin token, or a personal one) or a console session.",
   ),
   invalid_credential: unauthenticated(
-    "The token or session is unknown, expired or revoked. API keys do not open the management API.",
+    "The token or session is unknown, expired or revoked, or the e-mail address and the password do not belong together. API keys do not open the management API.",
   ),
   insufficient_balance: quota(
     "The workspace's available balance cannot cover the reservation for this call.",
@@ -142,6 +154,9 @@ export const errorCatalogue = {
     "The model is outside the allowlist or the routing scope of the key.",
   ),
   insufficient_permissions: forbidden("The caller's role does not allow this."),
+  password_change_required: forbidden(
+    "The session was opened with a password that somebody else set. `POST /auth/change-password` first: it opens nothing else.",
+  ),
   cross_origin_request: forbidden(
     "A change with a session's cookie must come from the console's own origin.",
   ),
@@ -172,7 +187,8 @@ export const errorCatalogue = {
   request_too_large: {
     status: 413,
     type: "request_too_large",
-    meaning: "The body is above the configured limit (`limits.body_mb`).",
+    meaning:
+      "The body is above the limit of its path (`limits.text_body_mb`, `limits.body_mb`), or the headers are too large.",
   },
   range_not_satisfiable: {
     status: 416,
@@ -223,6 +239,12 @@ export const errorCatalogue = {
     meaning:
       "The gateway cannot reach its database, so it can neither check nor bill a call. Retry after `Retry-After`.",
   },
+  overloaded: {
+    status: 503,
+    type: "overloaded_error",
+    meaning:
+      "The gateway itself is at a limit: connections, open files, or bodies under way (`limits.bodies_under_way_mb`). No provider was at fault, and nothing was charged. Retry after `Retry-After`.",
+  },
   shutting_down: {
     status: 503,
     type: "overloaded_error",
@@ -245,8 +267,12 @@ interface ErrorExtra {
   readonly retryAfterSeconds?: number | undefined;
   /** Replaces the catalogue's status where an upstream's own status is passed on. */
   readonly status?: number | undefined;
+  /** Further headers of the answer. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** False adds `x-should-retry: false`, for what must not be sent again by itself. */
   readonly shouldRetry?: boolean | undefined;
+  /** What `error.details` holds beside the code, in the one protocol that has such a place (messages). */
+  readonly details?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly cause?: unknown;
 }
 
@@ -258,6 +284,8 @@ export class GatewayError extends Error {
   readonly param: string | null;
   readonly retryAfterSeconds: number | undefined;
   readonly shouldRetry: boolean | undefined;
+  readonly details: ErrorExtra["details"];
+  readonly headers: Readonly<Record<string, string>> | undefined;
 
   constructor(code: ErrorCode, message: string, extra: ErrorExtra = {}) {
     super(message, extra.cause === undefined ? undefined : { cause: extra.cause });
@@ -268,12 +296,26 @@ export class GatewayError extends Error {
     this.param = extra.param ?? null;
     this.retryAfterSeconds = extra.retryAfterSeconds;
     this.shouldRetry = extra.shouldRetry;
+    this.details = extra.details;
+    this.headers = extra.headers;
   }
 }
 
-/** Whatever was thrown, as a GatewayError: an unknown fault becomes `internal_error`, its text kept as the cause only. */
+/** Seconds after which a shortage of the gateway's own has usually passed. */
+const shortageSeconds = 2;
+
+/** The answer where the gateway itself is at a limit. `cause` is what the system said, for the log. */
+export const overloaded = (message: string, cause?: unknown): GatewayError =>
+  new GatewayError("overloaded", message, { retryAfterSeconds: shortageSeconds, cause });
+
+/**
+ * Whatever was thrown, as a GatewayError: a shortage of this machine's becomes `overloaded`, any other unknown fault
+ * `internal_error`; the text is kept as the cause only.
+ */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
+  if (isShortage(error))
+    return overloaded("The gateway is short of open files or connections now.", error);
   return new GatewayError("internal_error", "The gateway failed to handle this request.", {
     cause: error,
   });

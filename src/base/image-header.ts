@@ -1,7 +1,10 @@
 /**
  * What a picture is, read from its first bytes: format, declared size, transparency. Nothing is decoded, so a picture that would
- * unpack to gigabytes costs nothing. Names and Content-Types of uploads are never believed. Spec: "POST /v1/images/edits".
+ * unpack to gigabytes costs nothing; metadata in front of the size is skipped, not kept. Names and Content-Types of uploads are
+ * never believed. Spec: "POST /v1/images/edits".
  */
+
+import { assert } from "./assert.ts";
 
 export interface ImageHeader {
   readonly mediaType: "image/png" | "image/jpeg" | "image/webp";
@@ -14,47 +17,128 @@ export interface ImageHeader {
 /** `incomplete`: more bytes are needed to tell. `invalid`: no PNG, JPEG or WebP, or a broken one. */
 export type HeaderReading = ImageHeader | "incomplete" | "invalid";
 
-const pngSignature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+/** What a parser wants next: so many bytes, or to pass over so many. */
+type Step = { readonly take: number } | { readonly skip: number };
+type Parser = Generator<Step, ImageHeader | "invalid", Buffer>;
 
 /** Reads the header of a PNG, JPEG or WebP file of which `bytes` are the first. */
-export function readImageHeader(bytes: Buffer): HeaderReading {
-  if (startsLike(bytes, pngSignature)) return readPng(bytes);
-  if (startsLike(bytes, Buffer.from([0xff, 0xd8, 0xff]))) return readJpeg(bytes);
-  if (startsLike(bytes, Buffer.from("RIFF"))) return readWebp(bytes);
-  return "invalid";
+export const readImageHeader = (bytes: Buffer): HeaderReading =>
+  new ImageHeaderReader().push(bytes);
+
+const nothing = Buffer.alloc(0);
+
+/** Reads a header from a file that comes in pieces; holds a few bytes of them at a time. */
+export class ImageHeaderReader {
+  readonly #parser = parse();
+  #step: Step;
+  /** Bytes of an unfinished `take`. */
+  #held = nothing;
+  #toSkip = 0;
+  #reading: HeaderReading = "incomplete";
+
+  constructor() {
+    this.#step = this.#next(nothing);
+  }
+
+  /** What is known once `bytes` are read too. */
+  push(bytes: Buffer): HeaderReading {
+    let rest = bytes;
+    while (this.#reading === "incomplete") {
+      if ("skip" in this.#step) {
+        const skipped = Math.min(this.#toSkip, rest.length);
+        this.#toSkip -= skipped;
+        rest = rest.subarray(skipped);
+        if (this.#toSkip > 0) break;
+        this.#step = this.#next(nothing);
+        continue;
+      }
+      const missing = this.#step.take - this.#held.length;
+      const piece = Buffer.concat([this.#held, rest.subarray(0, missing)]);
+      if (rest.length < missing) {
+        this.#held = piece;
+        break;
+      }
+      rest = rest.subarray(missing);
+      this.#held = nothing;
+      this.#step = this.#next(piece);
+    }
+    return this.#reading;
+  }
+
+  #next(taken: Buffer): Step {
+    const { done, value } = this.#parser.next(taken);
+    if (done === true) {
+      this.#reading = value;
+      return { take: 0 };
+    }
+    if ("skip" in value) this.#toSkip = value.skip;
+    return value;
+  }
 }
 
-/** True as long as the bytes that are there agree. */
-function startsLike(bytes: Buffer, magic: Buffer): boolean {
-  const length = Math.min(bytes.length, magic.length);
-  return bytes.subarray(0, length).equals(magic.subarray(0, length));
-}
+/** No picture has as many parts in front of its size; a file that is made of nothing else costs no more than this. */
+const partsMax = 65_536;
 
-function sized(header: ImageHeader): HeaderReading {
+function sized(header: ImageHeader): ImageHeader | "invalid" {
   return header.width > 0 && header.height > 0 ? header : "invalid";
+}
+
+const jpegStart = Buffer.from([0xff, 0xd8, 0xff]);
+const pngSignature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+const riff = Buffer.from("RIFF");
+
+/** Enough to tell the three formats apart. */
+const startBytes = 3;
+
+function* parse(): Parser {
+  const start = yield { take: startBytes };
+  switch (formatOf(start)) {
+    case "image/jpeg":
+      return yield* parseJpeg();
+    case "image/png":
+      return yield* parsePng(start);
+    case "image/webp":
+      return yield* parseWebp(start);
+    case undefined:
+      return "invalid";
+  }
+}
+
+function formatOf(start: Buffer): ImageHeader["mediaType"] | undefined {
+  if (start.equals(jpegStart)) return "image/jpeg";
+  if (start.equals(pngSignature.subarray(0, startBytes))) return "image/png";
+  return start.equals(riff.subarray(0, startBytes)) ? "image/webp" : undefined;
+}
+
+/** The format of a file whose header is `incomplete`, from its first bytes; there must be three. */
+export function imageTypeOf(bytes: Buffer): ImageHeader["mediaType"] {
+  const format = formatOf(bytes.subarray(0, startBytes));
+  assert(format !== undefined, "a file of another format is invalid, not incomplete");
+  return format;
 }
 
 const pngColorTypes = new Set([0, 2, 3, 4, 6]);
 
 /** ISO/IEC 15948: IHDR comes first; a tRNS chunk, which makes a palette or a colour transparent, before IDAT. */
-function readPng(bytes: Buffer): HeaderReading {
-  if (bytes.length < 33) return "incomplete";
-  if (bytes.toString("latin1", 12, 16) !== "IHDR" || bytes.readUInt32BE(8) !== 13) return "invalid";
-  const colorType = bytes[25]!;
+function* parsePng(start: Buffer): Parser {
+  const signature = Buffer.concat([start, yield { take: 5 }]);
+  if (!signature.equals(pngSignature)) return "invalid";
+  const ihdr = yield { take: 25 };
+  if (ihdr.toString("latin1", 4, 8) !== "IHDR" || ihdr.readUInt32BE(0) !== 13) return "invalid";
+  const colorType = ihdr[17]!;
   if (!pngColorTypes.has(colorType)) return "invalid";
-  const hasAlpha = colorType >= 4 || pngTransparency(bytes);
-  if (hasAlpha === "incomplete") return "incomplete";
-  const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
-  return sized({ mediaType: "image/png", width, height, hasAlpha });
-}
-
-function pngTransparency(bytes: Buffer): boolean | "incomplete" {
-  for (let at = 33; at + 8 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
-    const type = bytes.toString("latin1", at + 4, at + 8);
-    if (type === "tRNS") return true;
-    if (type === "IDAT" || type === "IEND") return false;
+  const [width, height] = [ihdr.readUInt32BE(8), ihdr.readUInt32BE(12)];
+  const header = { mediaType: "image/png", width, height } as const;
+  if (colorType >= 4) return sized({ ...header, hasAlpha: true });
+  for (let parts = 0; parts < partsMax; parts += 1) {
+    const chunk = yield { take: 8 };
+    const type = chunk.toString("latin1", 4, 8);
+    if (type === "tRNS") return sized({ ...header, hasAlpha: true });
+    if (type === "IDAT" || type === "IEND") return sized({ ...header, hasAlpha: false });
+    // Its data and its checksum.
+    yield { skip: chunk.readUInt32BE(0) + 4 };
   }
-  return "incomplete";
+  return "invalid";
 }
 
 const tables = new Set([0xc4, 0xc8, 0xcc]);
@@ -62,41 +146,36 @@ const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && !tables.has(marker);
 const standsAlone = (marker: number): boolean =>
   marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
+/** The picture's data, or its end, without a frame. */
+const endsHeader = (marker: number): boolean =>
+  marker === 0xda || marker === 0xd9 || marker === 0x00;
 
 /** ITU-T T.81: segments, each with its length, until the frame header; nothing but fill bytes between them. */
-function readJpeg(bytes: Buffer): HeaderReading {
-  let at = 2;
-  for (;;) {
-    if (at + 2 > bytes.length) return "incomplete";
-    if (bytes[at] !== 0xff) return "invalid";
-    const marker = bytes[at + 1]!;
-    if (marker === 0xff) {
-      at += 1;
-      continue;
+function* parseJpeg(): Parser {
+  // The first byte of a marker has been read.
+  for (let parts = 0; parts < partsMax; parts += 1) {
+    const marker = (yield { take: 1 })[0]!;
+    if (marker === 0xff) continue;
+    if (endsHeader(marker)) return "invalid";
+    if (!standsAlone(marker)) {
+      const length = (yield { take: 2 }).readUInt16BE();
+      if (length < 2) return "invalid";
+      if (isFrame(marker)) {
+        const frame = yield { take: 5 };
+        const [height, width] = [frame.readUInt16BE(1), frame.readUInt16BE(3)];
+        return sized({ mediaType: "image/jpeg", width, height, hasAlpha: false });
+      }
+      yield { skip: length - 2 };
     }
-    if (standsAlone(marker)) {
-      at += 2;
-      continue;
-    }
-    // The picture's data, or its end, without a frame.
-    if (marker === 0xda || marker === 0xd9 || marker === 0x00) return "invalid";
-    if (at + 4 > bytes.length) return "incomplete";
-    const length = bytes.readUInt16BE(at + 2);
-    if (length < 2) return "invalid";
-    if (isFrame(marker)) return jpegFrame(bytes.subarray(at + 4));
-    at += 2 + length;
+    if ((yield { take: 1 })[0] !== 0xff) return "invalid";
   }
-}
-
-function jpegFrame(bytes: Buffer): HeaderReading {
-  if (bytes.length < 5) return "incomplete";
-  const [height, width] = [bytes.readUInt16BE(1), bytes.readUInt16BE(3)];
-  return sized({ mediaType: "image/jpeg", width, height, hasAlpha: false });
+  return "invalid";
 }
 
 /** RFC 9649: a lossy, a lossless or an extended file, told by its first chunk. */
-function readWebp(bytes: Buffer): HeaderReading {
-  if (bytes.length < 30) return "incomplete";
+function* parseWebp(start: Buffer): Parser {
+  const bytes = Buffer.concat([start, yield { take: 27 }]);
+  if (!bytes.subarray(0, 4).equals(riff)) return "invalid";
   if (bytes.toString("latin1", 8, 12) !== "WEBP") return "invalid";
   const mediaType = "image/webp";
   switch (bytes.toString("latin1", 12, 16)) {

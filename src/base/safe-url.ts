@@ -13,9 +13,11 @@ export interface AddressRule {
   readonly allowPrivate: boolean;
   /** The field that named it, for the error. */
   readonly param: string;
+  /** How long it may be; 2048 characters unless told otherwise. */
+  readonly charactersMax?: number | undefined;
 }
 
-const charactersMax = 2048;
+const defaultCharactersMax = 2048;
 
 /**
  * Reads an address as far as that needs no resolving. Use what comes back, never the text: parsers differ.
@@ -23,6 +25,7 @@ const charactersMax = 2048;
  */
 export function parseSafeUrl(text: string, rule: AddressRule): URL {
   const refuse = (why: string) => addressError(rule.param, why);
+  const charactersMax = rule.charactersMax ?? defaultCharactersMax;
   if (text.length > charactersMax)
     throw refuse(`must not be longer than ${charactersMax} characters`);
   // URL would take these out or turn them round, and another parser would not.
@@ -35,8 +38,7 @@ export function parseSafeUrl(text: string, rule: AddressRule): URL {
   if (url.username !== "" || url.password !== "") throw refuse("must not contain credentials");
   const host = hostOf(url);
   if (host.endsWith(".")) throw refuse("must not have a host that ends in a dot");
-  if (!rule.allowPrivate && (isLocalName(host) || (isIP(host) !== 0 && !isPublicAddress(host))))
-    throw privateAddressError(rule.param);
+  if (!rule.allowPrivate && isLocal(host)) throw privateAddressError(rule.param);
   return url;
 }
 
@@ -53,7 +55,13 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
-const isLocalName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
+/** Top-level names that are never given out, so that they are some private network's (RFC 6761, RFC 6762, ICANN). */
+const localSuffix =
+  /\.(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa|svc)$/;
+
+/** A reserved IP address, or a name that only private networks know: one word, or one under a private suffix. */
+const isLocal = (host: string): boolean =>
+  isIP(host) === 0 ? !host.includes(".") || localSuffix.test(host) : !isPublicAddress(host);
 
 /** IANA's special-purpose IPv4 blocks, and one address that clouds serve to their own machines only. */
 const reservedIpv4 = [
@@ -108,7 +116,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** The last 32 bits of an IPv6 address, as an IPv4 address. */
-function lastFourBytes(address: string): string {
+export function lastFourBytes(address: string): string {
   // URL writes every spelling the one way: groups of hexadecimal digits, one run of zeros left out.
   const groups = hostOf(new URL(`http://[${address}]`)).split(":");
   const [high = 0, low = 0] = groups.slice(-2).map((group) => Number.parseInt(group || "0", 16));

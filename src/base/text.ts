@@ -1,4 +1,10 @@
-/** Text that the database can keep: it has no U+0000, and no halves of surrogate pairs. */
+/** Text of others: read from bytes, and made such that the database can keep it: without U+0000 and halves of surrogate pairs. */
+
+/** UTF-8 as text, without the byte order mark that some servers put in front; what is no UTF-8 is replaced. */
+export function textOf(bytes: Buffer): string {
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return bytes.toString("utf8", hasMark ? 3 : 0);
+}
 
 /** A text of others as it can be kept: U+0000 left out, halves of characters replaced. */
 export const storableText = (text: string): string => text.replaceAll("\0", "").toWellFormed();

@@ -1,4 +1,5 @@
 /** What the steps of one text call share. */
+import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
@@ -23,6 +24,8 @@ interface Call<Protocol extends CallProtocol> {
   readonly callerHeaders: CallerHeaders;
   /** Where the key has limits. */
   readonly rate: RateUse | undefined;
+  /** What the call holds of the process's budget of bodies: its own, and whole answers. Whoever made it releases it. */
+  readonly lease: ByteLease;
 }
 
 export type TextCall = Call<ProtocolName>;
@@ -38,6 +41,8 @@ export interface TextServices {
   readonly spend: Spend;
   readonly clock: Clock;
   readonly log: Log;
+  /** Callers may name loopback and private networks: the operator's switch. */
+  readonly allowPrivateAddresses: boolean;
   /** How often a silent stream is kept alive until its first frame (T88). */
   readonly keepAliveMs: number;
   /** True sends direct calls through the canonical form too: tests show by it that nothing is lost there. */

@@ -3,21 +3,33 @@
  * nothing billed. decisions.md "also served"; T52.
  */
 import { isObject } from "../base/json.ts";
-import type { TextOffer } from "../catalog/index.ts";
-import { promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
+import { textOf } from "../base/text.ts";
+import type { Provider, TextOffer } from "../catalog/index.ts";
+import { errorCodec, promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
 import { parseModelId, plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
-import { countTarget, openExchange, type Exchange } from "../upstream/index.ts";
+import {
+  countTarget,
+  logFailedAttempt,
+  maskError,
+  openExchange,
+  withoutCredentials,
+  type Exchange,
+} from "../upstream/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import { tokensIn } from "./meter.ts";
 import { entryPoints } from "./prepare.ts";
+import { checkTextAddresses } from "./text-addresses.ts";
 
 /** A count that was asked for: authenticated, its body one JSON object. */
 interface CountCall extends Pick<TextCall, "id" | "model" | "body" | "caller" | "callerHeaders"> {
   readonly protocol: keyof typeof tokenCounting;
 }
 
-type CountServices = Pick<TextServices, "catalog" | "pools" | "health" | "log">;
+type CountServices = Pick<
+  TextServices,
+  "catalog" | "pools" | "health" | "log" | "allowPrivateAddresses"
+>;
 
 /**
  * Counts the input of a request, in the shape of its protocol's answer. The model is resolved and allowed as for a call.
@@ -29,6 +41,7 @@ export async function countInputTokens(
 ): Promise<JsonObject> {
   const counting = tokenCounting[call.protocol];
   const request = counting.decode(call.body, call.model);
+  checkTextAddresses(call.protocol, call.body, services.allowPrivateAddresses);
   const { offers } = plan({
     catalog: services.catalog(),
     parsed: parseModelId(call.model),
@@ -55,16 +68,18 @@ async function askVendor(
   if (offer.protocol !== call.protocol) return undefined;
   const provider = services.catalog().providers.get(offer.provider)!;
   const counting = tokenCounting[call.protocol];
+  const credential = services.health.credential(offer, provider);
   const target = countTarget({
     provider,
     protocol: call.protocol,
     model: offer.upstreamModel,
     stream: false,
-    apiKey: services.health.credential(offer, provider).apiKey,
+    apiKey: credential.apiKey,
     caller: call.callerHeaders,
   });
   if (!target) return undefined;
   const { connectMs, firstByteMs, idleMs, totalMs } = provider.timeouts;
+  let status: number | null = null;
   try {
     const { answer } = openExchange(services.pools.get(target.origin, connectMs), {
       path: target.path,
@@ -74,22 +89,42 @@ async function askVendor(
       idleMs: Math.min(idleMs, answerMsMax),
       totalMs: Math.min(totalMs, answerMsMax),
     });
-    return counting.told(await readAnswer(await answer));
+    const exchange = await answer;
+    ({ status } = exchange);
+    return counting.told(await readAnswer(exchange, call.protocol, provider));
   } catch (error) {
-    services.log.warn(
-      { err: error, call: call.id, provider: provider.id },
-      "a provider gave no token count; it was estimated",
-    );
+    maskError(provider, error);
+    logFailedAttempt(services.log, call.id, {
+      provider: provider.id,
+      credential: credential.id,
+      upstream_model: offer.upstreamModel,
+      status,
+      outcome: "no_token_count",
+      message: error instanceof Error ? error.message : String(error),
+    });
     return undefined;
   }
 }
 
-async function readAnswer(exchange: Exchange): Promise<JsonObject> {
-  const text = (await exchange.readAll(answerBytesMax)).toString("utf8");
-  if (exchange.status !== 200) throw new Error(`the provider answered ${exchange.status}`);
-  const answer: unknown = JSON.parse(text);
+async function readAnswer(
+  exchange: Exchange,
+  protocol: CountCall["protocol"],
+  provider: Provider,
+): Promise<JsonObject> {
+  const bytes = await exchange.readAll(answerBytesMax);
+  const answer = parsed(withoutCredentials(provider, textOf(bytes)));
+  if (exchange.status !== 200)
+    throw new Error(errorCodec(protocol).decodeError(exchange.status, answer).message);
   if (!isObject(answer)) throw new Error("the provider's count is not a JSON object");
   return answer as JsonObject;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Tokens beside the texts: what frames a message and a tool, and a picture of common size. */

@@ -1,8 +1,7 @@
 /** How the attempts of calls that are answered at once reach health: the outcome table's word, and the speed of answers. Design section 7. */
 import { GatewayError } from "../base/errors.ts";
 import type { Health, HealthAttempt } from "../routing/index.ts";
-import { ExchangeError, outcomeOfFailure } from "../upstream/index.ts";
-import { BadAnswerError } from "./bad-answer.ts";
+import { BadAnswerError, ExchangeError, outcomeOfFailure } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
 import type { Attempt } from "./record.ts";
 

@@ -5,11 +5,12 @@
  */
 import { noteHeader } from "../base/notes.ts";
 import {
+  asAnswered,
   ask,
   askForStream,
+  asTold,
   createImageEventReader,
   isEventStream,
-  withRetryAfter,
   type ImageEvent,
   type MediaAnswer,
   type MediaRefusal,
@@ -59,7 +60,7 @@ async function madeOf(
       ? stateOfEvents(answer.body)
       : target.dialect.readSubmit(answer.status, answer.body, jobAt(context, target));
   if (state.state !== "succeeded")
-    throw notMade(withRetryAfter(state, answer, context.services.clock.now()));
+    throw notMade(asAnswered(target.provider, state, answer, context.services.clock.now()));
   const pictures = [];
   for (const [index, result] of state.results.entries()) {
     const picture = await fetchPicture(context, target, result);
@@ -127,7 +128,7 @@ async function streamFrom(
   let previews = 0;
   try {
     for await (const event of eventsIn(answer.stream)) {
-      if (event.type === "error") throw notMade(event.refusal);
+      if (event.type === "error") throw notMade(asTold(target.provider, event.refusal));
       if (event.type === "completed") {
         const { base64, rendered, told } = event;
         return { target, pictures: [pictureOf(base64)], rendered, told };

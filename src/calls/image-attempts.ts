@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import { shortText } from "../base/text.ts";
 import type { Credential, MediaOffer, Provider } from "../catalog/index.ts";
 import { errorCodec, type JsonObject } from "../protocols/index.ts";
 import { permits, type Unanswered } from "../routing/index.ts";
@@ -12,7 +13,10 @@ import { notesAt, openUpload } from "../tasks/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import {
   AskFailure,
+  attemptMessageMax,
+  logFailedAttempt,
   mediaDialect,
+  outcomeOfFailure,
   outcomeOfRefusal,
   type AskLimits,
   type MediaAsk,
@@ -21,6 +25,7 @@ import {
   type MediaRefusal,
   type MediaState,
 } from "../upstream/index.ts";
+import { countBeyond, expectedBytes } from "./image-bytes.ts";
 import type { ImageContext } from "./image-context.ts";
 import type { Attempt } from "./record.ts";
 
@@ -139,7 +144,7 @@ function notConfigured(): AttemptFailure {
 }
 
 async function attemptOnce<Answer>(
-  { services, record, prepared, call }: ImageContext,
+  { services, record, prepared, call, gone }: ImageContext,
   target: ImageTarget,
   work: Work<Answer>,
 ): Promise<Tried<Answer>> {
@@ -175,12 +180,13 @@ async function attemptOnce<Answer>(
     const isKnown = known instanceof AttemptFailure;
     attempt.outcome = isKnown ? known.parts.outcome : "internal_error";
     const told = isKnown ? known.parts.told : undefined;
-    if (told !== undefined) attempt.message = told.slice(0, 1000);
+    if (told !== undefined) attempt.message = shortText(told, attemptMessageMax);
     services.health.unanswered(begun, (isKnown && known.parts.health) || { hurtsHealth: false });
     if (!isKnown) throw known;
     return known;
   } finally {
     attempt.duration_ms = services.clock.now() - started;
+    if (attempt.outcome !== "ok" && !gone.aborted) logFailedAttempt(services.log, call.id, attempt);
   }
 }
 
@@ -197,19 +203,31 @@ export const jobAt = (
 
 /** What an ask at this target takes. A vendor that bills on regardless is read to its end though the client left. */
 export function askAt(
-  { services, gone }: ImageContext,
+  { services, call, gone, request: imageRequest }: ImageContext,
   { provider, credential, dialect }: ImageTarget,
   job: MediaJob,
 ) {
   const { origin } = new URL(provider.baseUrl);
   const pool = services.pools.forMedia(origin, provider.timeouts.connectMs);
   const request: MediaAsk = dialect.submit(provider, credential.apiKey, job);
-  const limits: AskLimits = provider.onDisconnect === "abort" ? { signal: gone } : {};
+  const limits: AskLimits = {
+    ...(provider.onDisconnect === "abort" ? { signal: gone } : {}),
+    onBytes: countBeyond(call.lease, expectedBytes(imageRequest)),
+  };
   return [pool, provider, request, limits] as const;
 }
 
+const isUnusable = ({ failure }: AskFailure): boolean =>
+  failure === "unreadable" || failure === "too_large";
+
 /** An ask that came to no answer. Whoever may have been heard is not asked again. */
 function failedAsk(failure: AskFailure): AttemptFailure {
+  if (failure.failure === "shortage")
+    return new AttemptFailure({
+      outcome: failure.failure,
+      told: failure.message,
+      error: outcomeOfFailure(failure).error,
+    });
   const slow = failure.failure.endsWith("_timeout");
   const health = { hurtsHealth: failure.failure !== "aborted", silent: slow };
   const parts = { outcome: failure.failure, told: failure.message, health };
@@ -220,6 +238,14 @@ function failedAsk(failure: AskFailure): AttemptFailure {
     return new AttemptFailure({ ...parts, error, mayGoOn: true, retrySame: true });
   }
   const why = slow ? "The provider did not answer in time" : "The provider broke off its answer";
+  if (isUnusable(failure)) {
+    const error = new GatewayError(
+      "upstream_error",
+      `${outcomeOfFailure(failure).error.message} It was not asked again. Nothing was charged.`,
+      { cause: failure, shouldRetry: false },
+    );
+    return new AttemptFailure({ ...parts, error });
+  }
   const error = new GatewayError(
     slow ? "upstream_timeout" : "upstream_error",
     `${why}; it may have begun, so it was not asked again. Nothing was charged.`,

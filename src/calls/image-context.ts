@@ -1,4 +1,5 @@
 /** What the steps of one image call that is answered at once share. Spec: "POST /v1/images/generations", "POST /v1/images/edits". */
+import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
@@ -21,6 +22,8 @@ export interface ImageCall {
   readonly input: MediaInput;
   readonly caller: Caller;
   readonly idempotency: IdempotencyClaim | undefined;
+  /** What the call holds of the process's budget of bytes; released by whoever gave it. */
+  readonly lease: ByteLease;
 }
 
 /** What image calls need from the running gateway. */

@@ -22,7 +22,7 @@ const unusable = (told: string): AttemptFailure =>
   new AttemptFailure({
     error: new GatewayError(
       "upstream_error",
-      "The provider's result is no picture that can be given. Nothing was charged.",
+      `The provider's result cannot be used: ${told}. Nothing was charged.`,
       { shouldRetry: false },
     ),
     outcome: "bad_answer",

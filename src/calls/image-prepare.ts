@@ -24,9 +24,7 @@ export function prepareImage(
   const isSlow = (offer: MediaOffer) =>
     dialectOf(offer).synchronous === true ? undefined : "its vendor makes images as tasks only";
   const cannotStream = (offer: MediaOffer, request: MediaRequest) =>
-    asksForStream(request) && !(offer.streaming && dialectOf(offer).streams === true)
-      ? "it does not stream"
-      : undefined;
+    asksForStream(request) && !offer.streaming ? "it does not stream" : undefined;
   try {
     return prepareMedia({
       ...about,

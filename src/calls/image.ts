@@ -15,6 +15,7 @@ import {
 } from "../tasks/index.ts";
 import { answerStream, answerWhole } from "./image-answers.ts";
 import { AttemptFailure } from "./image-attempts.ts";
+import { expectedBytes } from "./image-bytes.ts";
 import type { ImageCall, ImageContext, ImageServices } from "./image-context.ts";
 import { prepareImage } from "./image-prepare.ts";
 import { recordFailure, startRecord, type ImageRecord } from "./record.ts";
@@ -53,7 +54,7 @@ export async function runImageCall(
     id: call.id,
     startedMs: services.clock.now(),
     protocol: entryPoints[call.form],
-    stream: String(call.input.fields["stream"]) === "true",
+    stream: [true, "true"].includes(call.input.fields["stream"] as boolean | string),
     workspaceId: call.caller.workspaceId,
     keyId: call.caller.keyId,
     model: call.model?.slice(0, 200) ?? "",
@@ -82,6 +83,8 @@ async function begin(
   record.plan = prepared.plan.explanation;
   record.notes = prepared.notes;
   record.reservedNano = prepared.boundNano;
+  const request = prepared.request as ImageRequest;
+  call.lease.take(expectedBytes(request));
   const { workspaceId } = call.caller;
   const hold = { id: call.id, workspaceId };
   const claim = call.idempotency;
@@ -90,7 +93,6 @@ async function begin(
   });
   const gone = new AbortController();
   reply.onGone(() => gone.abort());
-  const request = prepared.request as ImageRequest;
   return { services, call, reply, record, prepared, request, hold, gone: gone.signal };
 }
 

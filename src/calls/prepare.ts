@@ -27,6 +27,7 @@ import { parseModelId, plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
+import { checkTextAddresses } from "./text-addresses.ts";
 
 /** One provider's offer, in the order the plan wants it tried. */
 export interface Candidate<Kind extends Offer = Offer> {
@@ -61,6 +62,7 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   record.model = parsed.model;
   const catalog = services.catalog();
   codec.direct.validate(call.body);
+  checkTextAddresses(call.protocol, call.body, services.allowPrivateAddresses);
   const facts = codec.direct.facts(call.body);
   const planned = plan({
     catalog,

@@ -48,5 +48,5 @@ function carries(protocol: Offer["protocol"], name: string): boolean {
   const field = fields[name];
   return field === undefined
     ? isSpelledIn(name, protocol)
-    : codecs[protocol].limits.lost[field] === undefined;
+    : !Object.hasOwn(codecs[protocol].limits.lost, field);
 }

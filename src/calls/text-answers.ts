@@ -3,20 +3,19 @@
  * than it was asked for (T14, T15). Each reader settles the money before the caller sees the end of the answer.
  */
 import { toGatewayError } from "../base/errors.ts";
-import { isObject } from "../base/json.ts";
+import { isObject, measureJson } from "../base/json.ts";
 import { noteParams } from "../base/notes.ts";
 import { createSseParser, type SseEvent } from "../base/sse.ts";
+import { textOf } from "../base/text.ts";
 import { priceUsage } from "../catalog/index.ts";
 import type { JsonObject, Route } from "../protocols/index.ts";
-import { ExchangeError, type Exchange } from "../upstream/index.ts";
+import { answerBytesMax, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
 import { meterPartial, meterWhole, textOfCut, type Metered } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
 import { recordFirstToken } from "./record.ts";
-import { BadAnswerError } from "./bad-answer.ts";
-import { relayStream } from "./text-stream.ts";
 
-const answerBytesMax = 256 * 1024 * 1024;
+import { relayStream } from "./text-stream.ts";
 
 /** Reads a whole answer, charges it and sends it. */
 export async function answerWhole(
@@ -26,14 +25,14 @@ export async function answerWhole(
 ): Promise<void> {
   let bytes: Buffer;
   try {
-    bytes = await exchange.readAll(answerBytesMax);
+    bytes = await exchange.readAll(answerBytesMax, context.call.lease);
   } catch (error) {
     return chargeCut(context, candidate, error);
   }
   const { route } = context;
   const answer = isEventStream(exchange, false)
     ? wholeFromStream(route, bytes)
-    : parseAnswer(bytes, route);
+    : parseAnswer(bytes, route, exchange);
   recordFirstToken(context.record, context.services.clock.now());
   const metered = meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
   // Before the charge: an answer that cannot be converted is not given, and not billed.
@@ -98,13 +97,13 @@ async function answerStreamFromWhole(
 ): Promise<void> {
   let bytes: Buffer;
   try {
-    bytes = await exchange.readAll(answerBytesMax);
+    bytes = await exchange.readAll(answerBytesMax, context.call.lease);
   } catch (error) {
     return chargeCut(context, candidate, error);
   }
   recordFirstToken(context.record, context.services.clock.now());
   const { route } = context;
-  const answer = parseAnswer(bytes, route);
+  const answer = parseAnswer(bytes, route, exchange);
   const frames = route.framesOf(answer);
   await settle(
     context,
@@ -118,7 +117,7 @@ function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
   const parser = createSseParser();
   const frames = [...parser.push(bytes), ...parser.end()];
   const answer = route.wholeOf(frames);
-  if (!answer) throw new BadAnswerError("the upstream sent a stream that is no complete answer");
+  if (!answer) throw new BadAnswerError("it is a stream that is no complete answer");
   return answer;
 }
 
@@ -136,16 +135,34 @@ function isEventStream({ headers }: Exchange, asked: boolean): boolean {
   return type.startsWith("text/event-stream") || (asked && !type.includes("json"));
 }
 
+/** Embeddings are millions of numbers; nothing has as many objects and texts. A vendor may send anything. */
+const answerBounds = { depth: 1_000, values: 20_000_000, parts: 500_000, members: 100_000 };
+/** A shorter answer cannot hold so many values that it stops anybody. */
+const measuredBytesMin = 2 ** 20;
+
 /** Some upstreams tell an error with status 200: that is no answer, and not to be billed (T60). */
-function parseAnswer(bytes: Buffer, route: Route): JsonObject {
+function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObject {
+  const text = textOf(bytes);
+  if (bytes.length > measuredBytesMin && typeof measureJson(text, answerBounds) === "string")
+    throw new BadAnswerError("it has more values than an answer may have");
   let answer: unknown;
   try {
-    answer = JSON.parse(bytes.toString("utf8"));
+    answer = JSON.parse(text);
   } catch {
-    throw new BadAnswerError("the upstream's answer is not JSON");
+    throw new BadAnswerError(notJson(bytes, exchange));
   }
-  if (!isObject(answer)) throw new BadAnswerError("the upstream's answer is not a JSON object");
+  if (!isObject(answer)) throw new BadAnswerError("it is JSON, but no object");
   const failure = route.failure(answer as JsonObject);
-  if (failure) throw new BadAnswerError(failure.message);
+  if (failure)
+    throw new BadAnswerError("it is an error, or no answer at all", { told: failure.message });
   return answer as JsonObject;
+}
+
+const typeMax = 80;
+
+/** What came in place of JSON, without a word of it. */
+function notJson({ length }: Buffer, { headers }: Exchange): string {
+  const type = headers["content-type"]?.slice(0, typeMax);
+  if (length === 0) return "it is empty";
+  return `it is not JSON, but ${length} bytes ${type === undefined ? "without a content type" : `of ${type}`}`;
 }

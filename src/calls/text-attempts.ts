@@ -5,19 +5,26 @@
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { noteHeader } from "../base/notes.ts";
+import { shortText, textOf } from "../base/text.ts";
 import { errorCodec, type Codec, type JsonObject } from "../protocols/index.ts";
 import type { HealthAttempt } from "../routing/index.ts";
 import {
+  attemptMessageMax,
+  BadAnswerError,
   ExchangeError,
+  logFailedAttempt,
+  maskError,
+  namesThing,
   openExchange,
   outcomeOfFailure,
   outcomeOfStatus,
   textTarget,
+  withoutCredentials,
   type Exchange,
   type Outcome,
 } from "../upstream/index.ts";
 import { mayAttempt } from "./attempt-rules.ts";
-import { BadAnswerError } from "./bad-answer.ts";
+
 import type { CallContext } from "./context.ts";
 import { noteSuccess, noteThrown } from "./health-notes.ts";
 import type { Candidate } from "./prepare.ts";
@@ -86,7 +93,7 @@ async function attemptEach(
       attempts += 1;
       failed = await attemptOnce(context, candidate, read);
       if (failed === undefined) return "answered";
-      if (failed.blame === "caller" || context.reply.gone) throw failed.error;
+      if (failed.blame !== "provider" || context.reply.gone) throw failed.error;
       // The refused credential is left alone now: what is ready is another one.
       const isDone = failed.credential === undefined || tries >= provider.credentials.length;
       if (isDone || !health.hasCredential(offer, provider)) break;
@@ -119,6 +126,9 @@ async function attemptOnce(
   record.provider = provider.id;
   record.upstreamProtocol = offer.protocol;
   try {
+    // To write a large body takes long enough to keep others waiting.
+    const turn = context.call.lease.turn();
+    if (turn !== undefined) await turn;
     const exchange = await send(context, candidate, credential.apiKey);
     attempt.status = exchange.status;
     if (exchange.status < 200 || exchange.status > 299) {
@@ -131,6 +141,7 @@ async function attemptOnce(
     noteSuccess(context, begun, attempt);
     return undefined;
   } catch (error) {
+    maskError(provider, error);
     describeFailure(attempt, error);
     noteThrown(services.health, begun, error);
     if (error instanceof ExchangeError || error instanceof BadAnswerError)
@@ -138,7 +149,13 @@ async function attemptOnce(
     throw toGatewayError(error);
   } finally {
     attempt.duration_ms = services.clock.now() - started;
+    warnOf(context, attempt);
   }
+}
+
+/** A line in the log for each attempt that failed, but for one that its caller left. */
+function warnOf({ services, call, reply }: CallContext, attempt: Attempt): void {
+  if (attempt.outcome !== "ok" && !reply.gone) logFailedAttempt(services.log, call.id, attempt);
 }
 
 /** What went wrong, for the log: also where a stream broke after its first frame, which the caller is told in other words. */
@@ -147,7 +164,8 @@ function describeFailure(attempt: Attempt, error: unknown): void {
   const cause = error instanceof GatewayError ? error.cause : error;
   if (cause instanceof ExchangeError) attempt.outcome = cause.failure;
   else attempt.outcome = cause instanceof BadAnswerError ? "bad_answer" : known.code;
-  attempt.message = cause instanceof Error ? cause.message : known.message;
+  const message = cause instanceof Error ? cause.message : known.message;
+  attempt.message = shortText(message, attemptMessageMax);
 }
 
 /** Asks the upstream. @throws ExchangeError, or rejects with one, where no answer comes */
@@ -198,7 +216,11 @@ async function refusal(
   attempt: Attempt,
   candidate: Candidate,
 ): Promise<Outcome> {
-  const text = (await exchange.readAll(errorBytesMax)).toString("utf8");
+  // Before anything else is made of it: vendors echo what they were asked with.
+  const text = withoutCredentials(
+    candidate.provider,
+    textOf(await exchange.readAll(errorBytesMax)),
+  );
   const body = parseLenient(text);
   const wire = errorCodec(candidate.offer.protocol).decodeError(exchange.status, body);
   const retryAfter = exchange.headers["retry-after"];
@@ -207,11 +229,12 @@ async function refusal(
       status: exchange.status,
       wire,
       retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
+      namesThing: () => namesThing(context.route.body),
     },
     context.services.clock.now(),
   );
   attempt.outcome = outcome.error.code;
-  attempt.message = wire.message.slice(0, 1000);
+  attempt.message = shortText(wire.message, attemptMessageMax);
   if (
     outcome.blame === "caller" &&
     candidate.offer.protocol === context.call.protocol &&

@@ -5,8 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
-import type { Exchange, ExchangeError } from "../upstream/index.ts";
-import { BadAnswerError } from "./bad-answer.ts";
+import { BadAnswerError, type Exchange, type ExchangeError } from "../upstream/index.ts";
 import type { TextReply } from "./reply.ts";
 
 /** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
@@ -64,10 +63,7 @@ class Relay {
     this.#take(() => this.#parser.end());
     this.#send(() => this.#options.tap.end?.() ?? []);
     if (this.#options.tap.seen.ended) this.#finish({ kind: "complete" });
-    else
-      this.#broke(
-        new BadAnswerError("the upstream closed its stream before the answer was complete"),
-      );
+    else this.#broke(new BadAnswerError("its stream ended before the answer was complete"));
   }
 
   fail(error: ExchangeError): void {
@@ -96,16 +92,16 @@ class Relay {
         if (!reply.gone && !reply.write(frames)) exchange.pause();
       }
     } catch (error) {
-      const message =
-        error instanceof SseOverflowError
-          ? error.message
-          : "the upstream sent a frame that cannot be read";
-      this.#broke(new BadAnswerError(message, { cause: error }));
+      const reason =
+        error instanceof SseOverflowError ? error.message : "a frame of its stream cannot be read";
+      this.#broke(new BadAnswerError(reason, { cause: error }));
       exchange.abort();
       return;
     }
     if (tap.seen.error) {
-      this.#broke(new BadAnswerError(tap.seen.error.message));
+      this.#broke(
+        new BadAnswerError("its stream holds an error", { told: tap.seen.error.message }),
+      );
       exchange.abort();
     } else if (tap.seen.ended) this.#awaitClose();
     else this.#goOn();

@@ -8,14 +8,17 @@ import type {
   TextModelRow,
   TextPriceRow,
 } from "./schema.ts";
+import { offerStreams } from "./media-dialects.ts";
 import {
   defaultTimeouts,
   embeddingEndpoint,
   mediaEndpoints,
   textEndpoints,
   type Catalog,
+  type Dialect,
   type EmbeddingModel,
   type ImageModel,
+  type KnownProvider,
   type MediaPrice,
   type Model,
   type Provider,
@@ -174,12 +177,14 @@ function isTiers(
   return typeof image["low"] === "object";
 }
 
-function buildMedia(row: MediaModelRow): ImageModel | VideoModel {
+type DialectOf = (provider: string) => Dialect | undefined;
+
+function buildMedia(row: MediaModelRow, dialectOf: DialectOf): ImageModel | VideoModel {
   const offers = row.offers.map((offer) => ({
     provider: offer.provider,
     upstreamModel: offer.upstream_model,
     price: mediaPriceOf(offer.price),
-    streaming: offer.streaming ?? false,
+    streaming: offerStreams(row.kind, dialectOf(offer.provider), offer.streaming),
   }));
   const common = { ...namedFields(row), endpoints: mediaEndpoints[row.family], offers };
   return row.kind === "image"
@@ -187,18 +192,20 @@ function buildMedia(row: MediaModelRow): ImageModel | VideoModel {
     : { ...common, kind: "video", family: row.family };
 }
 
-function buildModel(row: NonNullable<ConfigFile["models"]>[number]): Model {
+function buildModel(row: NonNullable<ConfigFile["models"]>[number], dialectOf: DialectOf): Model {
   if (row.kind === "text") return buildText(row);
   if (row.kind === "embedding") return buildEmbedding(row);
-  return buildMedia(row);
+  return buildMedia(row, dialectOf);
 }
 
-/** The providers and models of a checked file. */
-export function buildCatalog(file: ConfigFile): Catalog {
-  const providers = (file.providers ?? []).map(buildProvider);
-  const models = (file.models ?? []).map(buildModel);
+/** The providers and models of a checked file. `known`: providers defined elsewhere, which offers may name. */
+export function buildCatalog(file: ConfigFile, known: readonly KnownProvider[]): Catalog {
+  const providers = new Map((file.providers ?? []).map((row) => [row.id, buildProvider(row)]));
+  const dialectOf: DialectOf = (id) =>
+    providers.get(id)?.dialect ?? known.find((provider) => provider.id === id)?.dialect;
+  const models = (file.models ?? []).map((row) => buildModel(row, dialectOf));
   return {
-    providers: new Map(providers.map((row) => [row.id, row])),
+    providers,
     models: new Map(models.map((row) => [row.id, row])),
   };
 }

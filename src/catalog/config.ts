@@ -7,8 +7,9 @@ import type { Environment } from "./environment.ts";
 import type { Mistake } from "./mistakes.ts";
 import { checkReferences } from "./references.ts";
 import { numericKeys, type ConfigFile } from "./schema.ts";
+import { checkSecrets } from "./secrets.ts";
 import { settingsOf, type Settings } from "./settings.ts";
-import type { Catalog } from "./types.ts";
+import type { Catalog, KnownProvider } from "./types.ts";
 import { validateFile } from "./validate.ts";
 import { parseYaml } from "./yaml-text.ts";
 
@@ -17,6 +18,8 @@ export interface Config {
   /** Only what the file itself names; `mergeCatalogs` adds the sandbox. */
   readonly catalog: Catalog;
   readonly settings: Settings;
+  /** The file's values with its `${NAME}` still in them, in disguise; for `printConfig`. */
+  readonly source: unknown;
   /** SHA-256 of the text, to tell whether a file changed. */
   readonly digest: string;
 }
@@ -29,8 +32,8 @@ export interface ConfigOptions {
   readonly environment: Environment;
   /** The file's name in mistakes; `tollgate.yaml` if absent. */
   readonly file?: string | undefined;
-  /** Ids of providers that exist without the file (the sandbox's), which offers may name. */
-  readonly knownProviders?: readonly string[] | undefined;
+  /** Providers that exist without the file (the sandbox's), which offers may name. */
+  readonly knownProviders?: readonly KnownProvider[] | undefined;
 }
 
 const byPlace = (left: Mistake, right: Mistake): number =>
@@ -44,15 +47,23 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
     isNumeric: (key) => numericKeys.has(key),
   });
   if (yaml.value === undefined) return { mistakes: [...yaml.mistakes].sort(byPlace) };
+  const known = options.knownProviders ?? [];
   const findings = [
     ...validateFile(yaml.value, yaml.written),
-    ...checkReferences(yaml.value, options.knownProviders ?? []),
+    ...checkReferences(yaml.value, known),
+    ...checkSecrets(yaml.value),
   ];
   const mistakes = [...yaml.mistakes, ...withoutEchoes(findings.map(yaml.locate), yaml.mistakes)];
   if (mistakes.length > 0) return { mistakes: mistakes.sort(byPlace) };
   const file = yaml.value as ConfigFile;
-  const digest = digestOf(text);
-  return { config: { catalog: buildCatalog(file), settings: settingsOf(file), digest } };
+  return {
+    config: {
+      catalog: buildCatalog(file, known),
+      settings: settingsOf(file),
+      source: yaml.source,
+      digest: digestOf(text),
+    },
+  };
 }
 
 /** An unset variable leaves an empty value, which the schema refuses as well: one mistake is enough. */

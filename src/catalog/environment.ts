@@ -32,6 +32,25 @@ export function undisguise(text: string): string {
 
 export const isDisguised = (text: string): boolean => /[\ue000-\ue07f]/.test(text);
 
+interface Placeholders {
+  /** What stands around them. */
+  readonly rest: string;
+  /** The text with their defaults left out, but for `none`, in disguise. */
+  readonly bare: string;
+}
+
+/** What a disguised text is made of, for a value whose defaults must not be shown. */
+export function placeholdersOf(text: string): Placeholders {
+  return {
+    rest: text.replace(disguised, ""),
+    bare: disguise(
+      undisguise(text).replace(placeholder, (match) =>
+        match.endsWith(":-none}") ? match : match.replace(/:-.*\}$/, "}"),
+      ),
+    ),
+  };
+}
+
 /** A value with its placeholders expanded, and the names of the variables that are not set. */
 export function expand(
   text: string,

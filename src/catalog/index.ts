@@ -8,8 +8,9 @@ export {
   removeUnsupported,
   supportedParameters,
 } from "./parameters.ts";
+export type { MediaDialectName } from "./media-dialects.ts";
 export { sandboxCatalog } from "./sandbox.ts";
-export { environmentCatalog } from "./vendors.ts";
+export { environmentCatalog, environmentSource } from "./vendors.ts";
 export {
   checkConfig,
   loadConfig,
@@ -20,6 +21,7 @@ export {
 } from "./config.ts";
 export { defaultSettings, type Settings } from "./settings.ts";
 export { configSchema } from "./schema.ts";
-export { modelRow, printConfig, providerRow } from "./print.ts";
+export { configJson, modelRow, printConfig, providerRow } from "./print.ts";
+export { checkSecrets } from "./secrets.ts";
 export { watchConfig, type ConfigWatch, type WatchOptions } from "./watch.ts";
-export { formatMistakes, type Mistake } from "./mistakes.ts";
+export { formatMistakes, formatPath, type Mistake } from "./mistakes.ts";

@@ -1,9 +1,15 @@
-/** A catalogue as a configuration file, with every default written out and every secret masked: `config print`. */
+/**
+ * A catalogue as a configuration file, with every default written out: `config print`. What came from a variable is
+ * written as `${VARIABLE}`, any other secret masked.
+ */
 import { stringify } from "yaml";
+import { isObject } from "../base/json.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
+import { isDisguised, undisguise } from "./environment.ts";
+import { isSecretKey, mask, shownPlaceholder } from "./secrets.ts";
+import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
 import type {
-  Catalog,
   EmbeddingOffer,
   MediaOffer,
   MediaPrice,
@@ -12,14 +18,6 @@ import type {
   TextOffer,
   TextRates,
 } from "./types.ts";
-
-const shownMin = 12;
-
-/** A secret's last four characters, where that leaves enough unknown. */
-function mask(secret: string): string {
-  if (secret === "") return "none";
-  return secret.length < shownMin ? "****" : `****${secret.slice(-4)}`;
-}
 
 const usd = (amount: NanoUsd | undefined): string | undefined =>
   amount === undefined ? undefined : formatUsd(amount);
@@ -141,12 +139,19 @@ export function modelRow(model: Model) {
 const bytesPerMegabyte = 1024 * 1024;
 const masked = (secret: string | undefined) => (secret === undefined ? undefined : mask(secret));
 
-function settingsRows({ limits, storage, console, telemetry, webhooks }: Settings) {
+function settingsRows({ limits, storage, console, cors, webhooks }: Settings) {
   const { oidc } = console;
   return {
     limits: {
       queue: { global: limits.queue.global, per_workspace: limits.queue.perWorkspace },
+      connections: {
+        total: limits.connections.total,
+        per_address: limits.connections.perAddress,
+        unread_s: seconds(limits.connections.unreadMs),
+      },
       body_mb: limits.bodyBytes / bytesPerMegabyte,
+      text_body_mb: limits.textBodyBytes / bytesPerMegabyte,
+      bodies_under_way_mb: limits.bodiesUnderWayBytes / bytesPerMegabyte,
     },
     storage: {
       kind: storage.kind,
@@ -164,20 +169,68 @@ function settingsRows({ limits, storage, console, telemetry, webhooks }: Setting
         client_secret: mask(oidc.clientSecret),
       },
     },
-    telemetry: { otlp_endpoint: telemetry.otlpEndpoint },
+    cors: { origins: cors.origins },
     webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
   };
 }
 
-/** The configuration in force, as YAML that reads as a configuration file once the keys are put back. */
-export function printConfig(config: {
-  readonly catalog: Catalog;
-  readonly settings: Settings;
-}): string {
-  const document = {
-    providers: [...config.catalog.providers.values()].map(providerRow),
-    models: [...config.catalog.models.values()].map(modelRow),
-    ...settingsRows(config.settings),
-  };
-  return stringify(document, { keepUndefined: false, lineWidth: 0, aliasDuplicateObjects: false });
+/** A value of the document with the placeholders that the file has in its place; these stay in disguise. */
+function withPlaceholders(value: unknown, source: unknown, key = ""): unknown {
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = Array.isArray(source) ? source : [];
+    return value.map((each, index) => withPlaceholders(each, list[index], key));
+  }
+  if (isObject(value)) {
+    const map = isObject(source) ? source : {};
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, withPlaceholders(each, map[name], name)]),
+    );
+  }
+  if (typeof source !== "string" || !isDisguised(source)) return value;
+  return isSecretKey(key) ? (shownPlaceholder(source) ?? value) : source;
 }
+
+/** A provider as its file has it: one key as `api_key`, unless the file lists credentials. */
+function providerText(provider: Provider, source: unknown): unknown {
+  const { credentials, ...row } = providerRow(provider);
+  const isList = isObject(source) && source["credentials"] !== undefined;
+  const keys = isList ? { credentials } : { api_key: credentials[0]?.api_key };
+  const { on_disconnect, timeouts, ...names } = row;
+  return withPlaceholders({ ...names, ...keys, on_disconnect, timeouts }, source);
+}
+
+type Printed = Pick<Config, "catalog" | "settings" | "source">;
+
+/** The configuration as its file would have it; placeholders stay in disguise. */
+function documentOf(config: Printed): object {
+  const source = isObject(config.source) ? config.source : {};
+  const rows = (key: string): readonly unknown[] =>
+    Array.isArray(source[key]) ? (source[key] as unknown[]) : [];
+  return {
+    providers: [...config.catalog.providers.values()].map((provider, index) =>
+      providerText(provider, rows("providers")[index]),
+    ),
+    models: withPlaceholders([...config.catalog.models.values()].map(modelRow), rows("models")),
+    ...(withPlaceholders(settingsRows(config.settings), source) as object),
+  };
+}
+
+/**
+ * The configuration in force, as YAML that reads as a configuration file of the same meaning. Only a secret that stands in
+ * the file itself must be put back: `checkConfig` refuses it as it is printed.
+ */
+export const printConfig = (config: Printed): string =>
+  // Placeholders are YAML's plain text only in disguise.
+  undisguise(
+    stringify(documentOf(config), {
+      keepUndefined: false,
+      lineWidth: 0,
+      aliasDuplicateObjects: false,
+    }),
+  );
+
+/** The same as JSON's values. */
+export const configJson = (config: Printed): unknown =>
+  JSON.parse(JSON.stringify(documentOf(config)), (_key, value: unknown) =>
+    typeof value === "string" ? undisguise(value) : value,
+  );

@@ -3,9 +3,12 @@
  * too, so that all mistakes come at once.
  */
 import { isObject, type WireObject } from "../base/json.ts";
-import { suggest, type Finding, type Path } from "./mistakes.ts";
+import { suggest } from "../base/suggest.ts";
+import { mediaDialects } from "./media-dialects.ts";
+import type { Finding, Path } from "./mistakes.ts";
 import { narrowingFault } from "./narrowing.ts";
 import { protocolDomains } from "./parameters.ts";
+import { dialects, type KnownProvider } from "./types.ts";
 
 interface Row {
   readonly path: Path;
@@ -67,13 +70,41 @@ function isPlainUrl(text: string): boolean {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.search + url.hash === "";
 }
 
-function checkOffers({ path, row }: Row, providers: readonly string[]): Finding[] {
+/** The dialects of the providers that offers may name, as the file has them. */
+type Providers = ReadonlyMap<string, unknown>;
+
+function checkOffers({ path, row }: Row, providers: Providers): Finding[] {
   return rowsAt(row, "offers", path).flatMap((offer): Finding[] => {
     const { provider } = offer.row;
-    if (typeof provider !== "string" || providers.includes(provider)) return [];
-    const message = `there is no provider "${provider}"`;
-    return [{ path: [...offer.path, "provider"], message, fix: suggest(provider, providers) }];
+    if (typeof provider !== "string") return [];
+    const fault = providers.has(provider)
+      ? makerFault(row["kind"], provider, providers)
+      : {
+          message: `there is no provider "${provider}"`,
+          fix: provider.startsWith("sandbox-")
+            ? "the sandbox's providers are there where TOLLGATE_SANDBOX is on"
+            : suggest(provider, [...providers.keys()]),
+        };
+    return fault === undefined ? [] : [{ path: [...offer.path, "provider"], ...fault }];
   });
+}
+
+/** Why a provider cannot serve a model of a kind: its dialect makes no images, or no videos. */
+function makerFault(
+  kind: unknown,
+  provider: string,
+  providers: Providers,
+): Omit<Finding, "path"> | undefined {
+  if (kind !== "image" && kind !== "video") return undefined;
+  const makers: readonly string[] = mediaDialects[kind];
+  const makes = (dialect: unknown) => makers.some((maker) => maker === dialect);
+  const dialect = dialects.find((known) => known === providers.get(provider));
+  // An unknown dialect is a mistake of its own.
+  if (dialect === undefined || makes(dialect)) return undefined;
+  const message = `the dialect ${dialect} of the provider "${provider}" makes no ${kind}s`;
+  const fitting = [...providers.keys()].filter((id) => makes(providers.get(id)));
+  const here = fitting.length === 0 ? "" : `; providers here: ${fitting.join(", ")}`;
+  return { message, fix: `dialects that make ${kind}s: ${makers.join(", ")}${here}` };
 }
 
 function checkParameters({ path, row }: Row): Finding[] {
@@ -114,18 +145,23 @@ function checkStorage(file: WireObject): Finding[] {
   return [{ path: ["storage", "bucket"], message: "missing", fix: "s3 needs a bucket" }];
 }
 
-/** Every mistake in how the parts of a file refer to each other. `known`: ids of providers defined elsewhere. */
-export function checkReferences(file: unknown, known: readonly string[]): Finding[] {
+/** Every mistake in how the parts of a file refer to each other. `known`: providers defined elsewhere. */
+export function checkReferences(file: unknown, known: readonly KnownProvider[]): Finding[] {
   if (!isObject(file)) return [];
   const providers = rowsAt(file, "providers", []);
   const models = rowsAt(file, "models", []);
-  const names = providers.flatMap(({ row }) => (typeof row["id"] === "string" ? [row["id"]] : []));
+  const nameable: Providers = new Map([
+    ...known.map(({ id, dialect }): [string, unknown] => [id, dialect]),
+    ...providers.flatMap(({ row: { id, dialect } }): [string, unknown][] =>
+      typeof id === "string" ? [[id, dialect]] : [],
+    ),
+  ]);
   return [
     ...duplicates(providers, "provider"),
     ...duplicates(models, "model"),
     ...providers.flatMap(checkProvider),
     ...models.flatMap((model) => [
-      ...checkOffers(model, [...names, ...known]),
+      ...checkOffers(model, nameable),
       ...checkParameters(model),
       ...checkLimits(model),
       ...checkSecondPrices(model),

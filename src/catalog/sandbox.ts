@@ -3,6 +3,7 @@
  * The sandbox serves each vendor's real wire shapes below one address, one path prefix a vendor.
  */
 import { parseUsd } from "../base/money.ts";
+import { offerStreams } from "./media-dialects.ts";
 import {
   defaultTimeouts,
   embeddingEndpoint,
@@ -145,10 +146,22 @@ const upstreamNames: Readonly<Record<string, string>> = {
   "video-model-seconds": "wan3-sandbox-video",
 };
 
-function mediaFields([name, providerId, price, family]: readonly [
-  ...MediaRow,
-  family: ImageFamily | VideoFamily,
-]) {
+/** The simulated vendors: the provider's id, how it is spoken to, and its path at the sandbox. */
+const vendors: readonly (readonly [id: string, dialect: Dialect, path: string])[] = [
+  ["sandbox-openai", "openai-compatible", "/openai/v1"],
+  ["sandbox-anthropic", "anthropic", "/anthropic/v1"],
+  ["sandbox-google", "google", "/google/v1beta"],
+  ["sandbox-xai", "xai", "/xai/v1"],
+  ["sandbox-dashscope", "dashscope", "/dashscope/api/v1"],
+  ["sandbox-ark", "ark", "/ark/api/v3"],
+];
+
+const dialectOf = (id: string): Dialect | undefined => vendors.find(([known]) => known === id)?.[1];
+
+function mediaFields(
+  kind: "image" | "video",
+  [name, providerId, price, family]: readonly [...MediaRow, family: ImageFamily | VideoFamily],
+) {
   return {
     id: `sandbox/${name}`,
     created: createdAt,
@@ -158,7 +171,7 @@ function mediaFields([name, providerId, price, family]: readonly [
         provider: providerId,
         upstreamModel: upstreamNames[name] ?? name,
         price,
-        streaming: providerId === "sandbox-openai",
+        streaming: offerStreams(kind, dialectOf(providerId), undefined),
       },
     ],
   };
@@ -166,14 +179,7 @@ function mediaFields([name, providerId, price, family]: readonly [
 
 /** The sandbox as a catalogue. `sandboxUrl` is its address without a trailing slash. */
 export function sandboxCatalog(sandboxUrl: string): Catalog {
-  const providers = [
-    provider("sandbox-openai", "openai-compatible", `${sandboxUrl}/openai/v1`),
-    provider("sandbox-anthropic", "anthropic", `${sandboxUrl}/anthropic/v1`),
-    provider("sandbox-google", "google", `${sandboxUrl}/google/v1beta`),
-    provider("sandbox-xai", "xai", `${sandboxUrl}/xai/v1`),
-    provider("sandbox-dashscope", "dashscope", `${sandboxUrl}/dashscope/api/v1`),
-    provider("sandbox-ark", "ark", `${sandboxUrl}/ark/api/v3`),
-  ];
+  const providers = vendors.map(([id, dialect, path]) => provider(id, dialect, sandboxUrl + path));
   const models: Model[] = [
     textModel("chat", ["chat"]),
     textModel("responses", ["responses"]),
@@ -181,8 +187,16 @@ export function sandboxCatalog(sandboxUrl: string): Catalog {
     textModel("generate-content", ["generate-content"]),
     textModel("multi", ["chat", "responses", "messages", "generate-content"]),
     embeddingModel,
-    ...imageRows.map((row): Model => ({ ...mediaFields(row), kind: "image", family: row[3] })),
-    ...videoRows.map((row): Model => ({ ...mediaFields(row), kind: "video", family: row[3] })),
+    ...imageRows.map((row): Model => ({
+      ...mediaFields("image", row),
+      kind: "image",
+      family: row[3],
+    })),
+    ...videoRows.map((row): Model => ({
+      ...mediaFields("video", row),
+      kind: "video",
+      family: row[3],
+    })),
   ];
   return {
     providers: new Map(providers.map((row) => [row.id, row])),

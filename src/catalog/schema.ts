@@ -218,7 +218,10 @@ const mediaModel = <Kind extends string, Family extends string, Price extends TP
         upstream_model: upstreamModel,
         price,
         streaming: Type.Optional(
-          Type.Boolean({ description: "whether the provider streams partial images" }),
+          Type.Boolean({
+            description:
+              "false: calls that ask for partial images go elsewhere; absent: as the provider's dialect",
+          }),
         ),
       }),
       some,
@@ -259,8 +262,34 @@ const settings = {
           per_workspace: Type.Optional(count("tasks in flight of one workspace; 100 if absent")),
         }),
       ),
+      connections: Type.Optional(
+        closed({
+          total: Type.Optional(
+            count("callers' connections; 20000 if absent, or what the limit of open files allows"),
+          ),
+          per_address: Type.Optional(
+            count("of one IPv4 address or IPv6 /64; a quarter of the total if absent"),
+          ),
+          unread_s: Type.Optional(
+            seconds("seconds after which a client that takes nothing is cut off; 60 if absent"),
+          ),
+        }),
+      ),
       body_mb: Type.Optional(
         Type.Number({ exclusiveMinimum: 0, description: "largest request body; 64 if absent" }),
+      ),
+      text_body_mb: Type.Optional(
+        Type.Number({
+          exclusiveMinimum: 0,
+          description: "largest body of a text call, at most `body_mb`; 32 if absent",
+        }),
+      ),
+      bodies_under_way_mb: Type.Optional(
+        Type.Number({
+          exclusiveMinimum: 0,
+          description:
+            "bodies that one process holds at once, requests and whole answers; leave room for twice `body_mb`; above it calls get 503; 256 or four times `body_mb` if absent, whichever is more",
+        }),
       ),
     }),
   ),
@@ -288,8 +317,17 @@ const settings = {
       ),
     }),
   ),
-  telemetry: Type.Optional(
-    closed({ otlp_endpoint: Type.Optional(text("where traces are sent, http://collector:4318")) }),
+  cors: Type.Optional(
+    closed({
+      origins: Type.Array(
+        Type.String({
+          pattern: "^(\\*|\\$\\{.*|[a-z][a-z0-9+.-]*://[^/?#\\sA-Z,]+)$",
+          description:
+            "an origin as browsers send it, https://app.example.com, or * for every page",
+        }),
+        { description: "origins of pages that may call from a browser; none if absent" },
+      ),
+    }),
   ),
   webhooks: Type.Optional(
     closed({ timeout_s: Type.Optional(seconds("seconds a receiver may take; 15 if absent")) }),

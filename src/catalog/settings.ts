@@ -4,8 +4,19 @@ import type { ConfigFile } from "./schema.ts";
 export interface Settings {
   readonly limits: {
     readonly queue: { readonly global: number; readonly perWorkspace: number };
+    /** Connections of callers; absent: as many as the limit of open files has room for. */
+    readonly connections: {
+      readonly total?: number | undefined;
+      readonly perAddress?: number | undefined;
+      /** How long a client may take nothing of an answer, in milliseconds. */
+      readonly unreadMs: number;
+    };
     /** Largest request body, in bytes. */
     readonly bodyBytes: number;
+    /** Largest body of a text call, in bytes; at most `bodyBytes`. */
+    readonly textBodyBytes: number;
+    /** All bodies that one process holds at once, in bytes. */
+    readonly bodiesUnderWayBytes: number;
   };
   readonly storage: {
     readonly kind: "local" | "s3";
@@ -18,7 +29,8 @@ export interface Settings {
     readonly retentionDays: number;
   };
   readonly console: { readonly oidc?: OidcSettings | undefined };
-  readonly telemetry: { readonly otlpEndpoint?: string | undefined };
+  /** Pages that may call from a browser: exact origins, or `*`. */
+  readonly cors: { readonly origins: readonly string[] };
   readonly webhooks: { readonly timeoutMs: number };
 }
 
@@ -32,21 +44,47 @@ const bytesPerMegabyte = 1024 * 1024;
 
 /** What holds where the file says nothing. */
 export const defaultSettings: Settings = {
-  limits: { queue: { global: 1000, perWorkspace: 100 }, bodyBytes: 64 * bytesPerMegabyte },
+  limits: {
+    queue: { global: 1000, perWorkspace: 100 },
+    connections: { unreadMs: 60_000 },
+    bodyBytes: 64 * bytesPerMegabyte,
+    textBodyBytes: 32 * bytesPerMegabyte,
+    bodiesUnderWayBytes: 256 * bytesPerMegabyte,
+  },
   storage: { kind: "local", retentionDays: 7 },
   console: {},
-  telemetry: {},
+  cors: { origins: [] },
   webhooks: { timeoutMs: 15_000 },
 };
 
+function connectionsOf(row: NonNullable<ConfigFile["limits"]>["connections"]) {
+  const { unreadMs } = defaultSettings.limits.connections;
+  return {
+    total: row?.total,
+    perAddress: row?.per_address,
+    unreadMs: row?.unread_s === undefined ? unreadMs : row.unread_s * 1000,
+  };
+}
+/** So many of the largest bodies fit at once, where the file does not say how much may be under way. */
+const bodiesAtOnceMin = 4;
+
+const bytesOf = (megabytes: number | undefined): number | undefined =>
+  megabytes === undefined ? undefined : Math.ceil(megabytes * bytesPerMegabyte);
+
 function limitsOf(row: ConfigFile["limits"]): Settings["limits"] {
-  const { queue, bodyBytes } = defaultSettings.limits;
+  const { queue, ...bytes } = defaultSettings.limits;
+  const bodyBytes = bytesOf(row?.body_mb) ?? bytes.bodyBytes;
   return {
     queue: {
       global: row?.queue?.global ?? queue.global,
       perWorkspace: row?.queue?.per_workspace ?? queue.perWorkspace,
     },
-    bodyBytes: row?.body_mb === undefined ? bodyBytes : Math.ceil(row.body_mb * bytesPerMegabyte),
+    connections: connectionsOf(row?.connections),
+    bodyBytes,
+    textBodyBytes: Math.min(bytesOf(row?.text_body_mb) ?? bytes.textBodyBytes, bodyBytes),
+    bodiesUnderWayBytes:
+      bytesOf(row?.bodies_under_way_mb) ??
+      Math.max(bytes.bodiesUnderWayBytes, bodiesAtOnceMin * bodyBytes),
   };
 }
 
@@ -77,7 +115,7 @@ export function settingsOf(file: ConfigFile): Settings {
         clientSecret: oidc.client_secret,
       },
     },
-    telemetry: { otlpEndpoint: file.telemetry?.otlp_endpoint },
+    cors: { origins: file.cors?.origins ?? defaultSettings.cors.origins },
     webhooks: {
       timeoutMs:
         timeoutSeconds === undefined

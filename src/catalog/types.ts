@@ -115,6 +115,9 @@ export interface Provider {
   readonly timeouts: Timeouts;
 }
 
+/** What the configuration file must know of a provider that is defined outside of it. */
+export type KnownProvider = Pick<Provider, "id" | "dialect">;
+
 /** Rates of one tier, in nano-USD per million tokens. */
 export interface TextRates {
   readonly input: NanoUsd;
@@ -230,7 +233,7 @@ export interface MediaOffer {
   readonly provider: string;
   readonly upstreamModel: string;
   readonly price: MediaPrice;
-  /** Whether the provider can stream partial images. */
+  /** Whether a call may ask for a stream: the dialect has partial images, and the file does not say `streaming: false`. */
   readonly streaming: boolean;
 }
 

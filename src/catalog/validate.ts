@@ -3,7 +3,8 @@ import { Settings } from "typebox/system";
 import { Errors } from "typebox/value";
 import type { TSchema } from "typebox";
 import { isObject, type WireObject } from "../base/json.ts";
-import { suggest, type Finding, type Path } from "./mistakes.ts";
+import { suggest } from "../base/suggest.ts";
+import type { Finding, Path } from "./mistakes.ts";
 import {
   anyModelSchema,
   embeddingModelSchema,
@@ -137,8 +138,7 @@ function explain(breach: Breach, place: Place, subject: Subject): Finding[] {
       return breach.params.additionalProperties.map((key) => ({
         path: [...path, key],
         atKey: true,
-        message: "unknown key",
-        fix: suggest(key, Object.keys(node?.properties ?? {})),
+        ...unknownKey(path, key, Object.keys(node?.properties ?? {})),
       }));
     case "enum": {
       const allowed = breach.params.allowedValues.map(String);
@@ -154,6 +154,18 @@ function explain(breach: Breach, place: Place, subject: Subject): Finding[] {
     default:
       return [{ path, message: wrongValue(breach, nameOf(value, path)), fix: node?.description }];
   }
+}
+
+/** Keys that mean something in a later version. A setting that does nothing would be a promise. */
+const notYet: Readonly<Record<string, string>> = {
+  telemetry: "traces are not sent yet; durations and tokens are in /metrics",
+};
+
+function unknownKey(parent: Path, key: string, known: readonly string[]) {
+  const later = parent.length === 0 && Object.hasOwn(notYet, key) ? notYet[key] : undefined;
+  return later === undefined
+    ? { message: "unknown key", fix: suggest(key, known) }
+    : { message: later, fix: "remove it" };
 }
 
 function wrongType({ path, value, node }: Place, wanted: string, subject: Subject): Finding {

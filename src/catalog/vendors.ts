@@ -6,7 +6,7 @@
  * check them and write a configuration file. `tollgate config print` writes this list as one to start from.
  */
 import { parseUsd } from "../base/money.ts";
-import type { Environment } from "./environment.ts";
+import { disguise, type Environment } from "./environment.ts";
 import {
   defaultTimeouts,
   textEndpoints,
@@ -202,9 +202,19 @@ function textModel(vendor: Vendor, model: VendorModel): TextModel {
   };
 }
 
+const presentVendors = (environment: Environment): readonly Vendor[] =>
+  vendors.filter((vendor) => (environment[vendor.variable] ?? "") !== "");
+
+/** What {@link environmentCatalog} takes from variables, as a file would: `${OPENAI_API_KEY}`, in disguise. */
+export const environmentSource = (environment: Environment): unknown => ({
+  providers: presentVendors(environment).map(({ variable }) => ({
+    api_key: disguise(`\${${variable}}`),
+  })),
+});
+
 /** The vendors whose keys the environment holds, with their models; empty without any key. */
 export function environmentCatalog(environment: Environment): Catalog {
-  const present = vendors.filter((vendor) => (environment[vendor.variable] ?? "") !== "");
+  const present = presentVendors(environment);
   const models = present.flatMap((vendor) =>
     vendor.models.map((model) => textModel(vendor, model)),
   );

@@ -16,6 +16,8 @@ import { formatPath, type Finding, type Mistake, type Path } from "./mistakes.ts
 
 export interface YamlText {
   readonly value: unknown;
+  /** The same before placeholders were expanded: they stand in it in disguise. */
+  readonly source: unknown;
   /** Syntax, duplicate keys and unset variables. */
   readonly mistakes: readonly Mistake[];
   /** Gives a finding its place. */
@@ -32,8 +34,8 @@ function plainValue(text: string): string | number | boolean {
 }
 
 /**
- * Expands every disguised scalar that is a value. One that stands unquoted and alone may become a number where the
- * key takes numbers; `isNumeric` tells, because a key or a price made of digits must stay text.
+ * Expands every disguised scalar that is a value. It becomes a number where the key takes numbers, quoted or not: in JSON
+ * it is always quoted. `isNumeric` tells, because a key or a price made of digits must stay text.
  */
 function expandScalars(
   document: Document,
@@ -46,9 +48,8 @@ function expandScalars(
       const { key, value: node } = pair;
       if (!isScalar(key) || !isScalar(node) || typeof node.value !== "string") return;
       if (!isDisguised(node.value)) return;
-      const alone = node.type === "PLAIN" && isNumeric(String(key.value));
       const { text, unset } = expand(node.value, environment);
-      node.value = alone ? plainValue(text) : text;
+      node.value = isNumeric(String(key.value)) ? plainValue(text) : text;
       if (unset.length > 0) faults.push({ node, unset });
     },
     Scalar(key, node) {
@@ -110,6 +111,8 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
     message: `not valid YAML: ${undisguise(error.message)}`,
     fix: "",
   }));
+  const isValid = document.errors.length === 0;
+  const source = isValid ? toValue(document) : undefined;
   const faults = expandScalars(document, options.environment, options.isNumeric);
   for (const { node, unset } of faults) {
     const [name] = unset;
@@ -121,7 +124,8 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
     });
   }
   return {
-    value: document.errors.length > 0 ? undefined : toValue(document),
+    value: isValid ? toValue(document) : undefined,
+    source,
     mistakes,
     locate(finding) {
       const { node, key } = nodeAt(document, finding.path);

@@ -37,6 +37,7 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     actors: createActors({ database, secrets, clock, adminToken }),
     sessions: createSessions({
       database,
+      clock,
       secrets,
       oidc: catalog.settings.console.oidc,
       publicUrl,

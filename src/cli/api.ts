@@ -3,22 +3,13 @@
  * contract.md "Command line".
  */
 import type { Command } from "commander";
-import { systemClock } from "../base/clock.ts";
-import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
-import { createLog } from "../base/log.ts";
-import {
-  adminPrefix,
-  adminRoutes,
-  callDirectly,
-  type AdminServices,
-  type DirectCall,
-} from "../http/index.ts";
-import type { Secrets } from "../tenancy/index.ts";
+import type { DirectCall } from "../http/index.ts";
 import { knownToken, possibleAddresses } from "./address.ts";
-import { catalogForCommands } from "./catalog.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
-import { withDatabase, type Opened } from "./open.ts";
+
+/** Of the management API; docs/management.md. */
+const adminPrefix = "/admin/v1";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many routes, whose schemas are theirs
 export type Json = any;
@@ -71,7 +62,7 @@ export class RefusedError extends Error {
   }
 }
 
-interface Needs {
+export interface Needs {
   /** The command makes or shows keys, which needs the master key where no gateway runs. */
   readonly secrets?: boolean;
 }
@@ -91,7 +82,9 @@ export async function withApi(
       ? await runningApi(environment)
       : named(options.url, knownToken(environment));
   if (running) return work(running);
-  return withDatabase(async (opened) => work(await directApi(environment, opened, needs)));
+  // The gateway's own parts take most of a command's time, and a running gateway needs none of them here.
+  const { withDirectApi } = await import("./direct-api.ts");
+  return withDirectApi(environment, work, needs);
 }
 
 function named(url: string, token: string | undefined): Api {
@@ -159,55 +152,4 @@ async function read(url: string, response: Response): Promise<Json> {
   const message = typeof error["message"] === "string" ? error["message"] : text.slice(0, 200);
   const hint = response.status === 401 ? " Set TOLLGATE_ADMIN_TOKEN to the gateway's token." : "";
   throw new RefusedError(response.status, message + hint);
-}
-
-const notHere = (): never => {
-  throw new Error("a command has no sessions");
-};
-
-/** Nobody but the gateway's own process knows how providers are doing, and it hears of callbacks by looking. */
-async function directApi(
-  environment: Environment,
-  opened: Opened,
-  { secrets = false }: Needs,
-): Promise<Api> {
-  const log = createLog("warn");
-  const catalog = await catalogForCommands(environment, log);
-  const { database, ledger } = opened;
-  const services: AdminServices = {
-    actors: { ofBearer: notHere, ofSession: notHere },
-    sessions: { userOf: notHere, handle: notHere },
-    throttle: { begin: notHere, succeeded: notHere },
-    publicUrl: notHere,
-    database,
-    ledger,
-    clock: systemClock,
-    secrets: secrets ? await opened.secrets() : noSecrets,
-    catalog: () => catalog,
-    health: undefined,
-    logWritten: () => Promise.resolve(),
-    callbackDue: () => undefined,
-    fileUrl: (name) => `/files/${name}`,
-  };
-  return {
-    async call(call) {
-      const { body } = await callDirectly({ routes: adminRoutes, services, log }, call);
-      return body;
-    },
-  };
-}
-
-/** Of commands that handle no keys: making a master key for them would be a surprise. */
-const noSecrets: Secrets = {
-  lookup: noSecret,
-  seal: noSecret,
-  unseal: noSecret,
-  signingSecret: noSecret,
-  adminToken: noSecret,
-  sessionSecret: noSecret,
-  checkValue: "",
-};
-
-function noSecret(): never {
-  throw new GatewayError("internal_error", "This command was to need no master key.");
 }

@@ -15,6 +15,7 @@ import {
   watchConfig,
   type Catalog,
   type Config,
+  type KnownProvider,
   type Mistake,
   type Settings,
 } from "../catalog/index.ts";
@@ -63,7 +64,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
     const catalog = withSandbox(environmentCatalog(environment.variables));
     return { current: () => catalog, settings: defaultSettings, close() {} };
   }
-  const knownProviders = [...(sandbox?.providers.keys() ?? [])];
+  const knownProviders = [...(sandbox?.providers.values() ?? [])];
   const loading = { environment: environment.variables, knownProviders };
   const result = await loadConfig(path, loading);
   if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
@@ -77,7 +78,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
 }
 
 /** An address nobody listens on: for catalogues that are read and not called. */
-const nowhere = "http://127.0.0.1:0";
+export const nowhere = "http://127.0.0.1:0";
 
 /** The catalogue for a command that runs beside no gateway. Keys can be revoked whatever is wrong with the file. */
 export async function catalogForCommands(environment: Environment, log: Log): Promise<Catalog> {
@@ -95,7 +96,7 @@ export async function catalogForCommands(environment: Environment, log: Log): Pr
 
 interface WatchedOptions {
   readonly environment: Environment["variables"];
-  readonly knownProviders: readonly string[];
+  readonly knownProviders: readonly KnownProvider[];
   readonly initial: Config;
   readonly log: Log;
   readonly withSandbox: (catalog: Catalog) => Catalog;

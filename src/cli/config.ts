@@ -1,16 +1,20 @@
 /** `tollgate config`: check a file, print its JSON Schema for editors, print what is in force. contract.md "Command line". */
 import type { Command } from "commander";
-import { parse } from "yaml";
 import {
+  checkSecrets,
+  configJson,
   configSchema,
   defaultSettings,
   environmentCatalog,
+  environmentSource,
+  formatPath,
   loadConfig,
   printConfig,
   sandboxCatalog,
   type Config,
+  type ConfigResult,
 } from "../catalog/index.ts";
-import { configFile, mistakesText } from "./catalog.ts";
+import { configFile, mistakesText, nowhere, sandboxWanted } from "./catalog.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { printJson } from "./print.ts";
 
@@ -37,28 +41,40 @@ export function addConfigCommands(config: Command): void {
     .action(() => printJson(configSchema()));
   config
     .command("print")
-    .description("print the configuration in force, with defaults filled in and secrets masked")
+    .description(
+      "print the configuration in force as a file to start from: defaults filled in, variables as ${NAME}, other secrets masked",
+    )
     .option(...file)
     .option("--json", "print it as JSON instead of YAML")
     .action(print);
 }
 
-async function load(
-  options: FileOption,
-): Promise<{ path: string | undefined; result: Awaited<ReturnType<typeof loadConfig>> }> {
+interface Loaded {
+  readonly path: string | undefined;
+  /** Whether a gateway started here would run the sandbox. */
+  readonly hasSandbox: boolean;
+  readonly result: ConfigResult;
+}
+
+/** The configuration that `serve` would start with. */
+async function load(options: FileOption): Promise<Loaded> {
   const environment = readEnvironment(process.env);
-  const path = configFile({ configPath: options.config ?? environment.configPath });
+  const configPath = options.config ?? environment.configPath;
+  const path = configFile({ configPath });
   const { variables } = environment;
+  const hasSandbox = sandboxWanted({ ...environment, configPath });
   if (path === undefined) {
     const config = {
       catalog: environmentCatalog(variables),
       settings: defaultSettings,
+      source: environmentSource(variables),
       digest: "",
     };
-    return { path, result: { config } };
+    return { path, hasSandbox, result: { config } };
   }
-  const knownProviders = [...sandboxCatalog("http://sandbox").providers.keys()];
-  return { path, result: await loadConfig(path, { environment: variables, knownProviders }) };
+  const knownProviders = hasSandbox ? [...sandboxCatalog(nowhere).providers.values()] : [];
+  const result = await loadConfig(path, { environment: variables, knownProviders });
+  return { path, hasSandbox, result };
 }
 
 async function check(options: FileOption): Promise<void> {
@@ -80,9 +96,20 @@ const summary = ({ catalog }: Config): string =>
   `${catalog.providers.size} providers, ${catalog.models.size} models`;
 
 async function print(options: FileOption): Promise<void> {
-  const { result } = await load(options);
+  const { result, hasSandbox, path } = await load(options);
   if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
-  const text = printConfig(result.config);
-  if (options.json) printJson(parse(text));
-  else console.log(text.trimEnd());
+  const document = configJson(result.config);
+  if (options.json) printJson(document);
+  else console.log((hasSandbox ? sandboxRemark(path) : "") + printConfig(result.config).trimEnd());
+  const masked = checkSecrets(document).map((finding) => formatPath(finding.path));
+  if (masked.length > 0)
+    console.error(
+      `tollgate: masked, because the file itself holds them: ${masked.join(", ")}. Put them back, best as \${VARIABLE}, to start from this.`,
+    );
 }
+
+/** What no file can hold: the sandbox listens elsewhere at each start. */
+const sandboxRemark = (path: string | undefined): string =>
+  path === undefined
+    ? "# Beside this the sandbox's models are served. With a file that takes TOLLGATE_SANDBOX=on.\n"
+    : "# Beside this the sandbox's models are served (TOLLGATE_SANDBOX=on).\n";

@@ -1,4 +1,4 @@
-/** `tollgate credits`: add credit to a workspace, show its balance. contract.md "Command line". */
+/** `tollgate credits`: add credit to a workspace, take it back, show its balance. docs/cli.md. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { parseUsd } from "../base/money.ts";
@@ -15,17 +15,24 @@ interface CreditOptions extends ApiOptions {
 
 /** Adds the sub-commands to `credits`. */
 export function addCreditCommands(credits: Command): void {
-  addApiOptions(
-    credits
-      .command("add <usd>")
-      .description("add credit, such as 25.00")
-      .option("--workspace <id or name>", "the workspace (the only one, where there is one)")
-      .option("--note <text>", "what it is for")
-      .option(
-        "--reference <text>",
-        "a name of your own; the same one credits once, however often it is sent",
-      ),
-  ).action(add);
+  const changing = (name: string, description: string): Command =>
+    addApiOptions(
+      credits
+        .command(`${name} <usd>`)
+        .description(description)
+        .option("--workspace <id or name>", "the workspace (the only one, where there is one)")
+        .option("--note <text>", "what it is for")
+        .option(
+          "--reference <text>",
+          "a name of your own; the same one counts once, however often it is sent",
+        ),
+    );
+  changing("add", "add credit, such as 25.00").action((usd: string, options: CreditOptions) =>
+    change(usd, "", options),
+  );
+  changing("take", "take credit back, such as 5.00").action((usd: string, options: CreditOptions) =>
+    change(usd, "-", options),
+  );
   addApiOptions(
     credits
       .command("show")
@@ -41,20 +48,20 @@ export function addCreditCommands(credits: Command): void {
 const balanceOf = (api: Api, workspaceId: string): Promise<Json> =>
   api.call({ method: "GET", path: `/workspaces/${workspaceId}/balance` });
 
-async function add(usd: string, options: CreditOptions): Promise<void> {
+async function change(usd: string, sign: "" | "-", options: CreditOptions): Promise<void> {
   let amountNano: bigint;
   try {
     amountNano = parseUsd(usd);
   } catch {
     throw new UsageError(`"${usd}" is not an amount in USD such as 25.00`);
   }
-  if (amountNano <= 0n) throw new UsageError("credit must be above 0");
+  if (amountNano <= 0n) throw new UsageError("the amount must be above 0");
   await withApi(options, async (api) => {
     const workspaceId = await workspaceOf(api, options.workspace);
     await api.call({
       method: "POST",
       path: `/workspaces/${workspaceId}/credits`,
-      body: { amount: usd, ...(options.note !== undefined && { note: options.note }) },
+      body: { amount: sign + usd, ...(options.note !== undefined && { note: options.note }) },
       idempotencyKey: options.reference ?? randomUUID(),
     });
     printBalance(await balanceOf(api, workspaceId), options);

@@ -1,5 +1,7 @@
 /** The environment variables of the contract, read once. An empty variable counts as absent. contract.md "Environment". */
 import { resolve } from "node:path";
+import { parseUsd, type NanoUsd } from "../base/money.ts";
+import { parseTrustedProxies, type TrustedProxies } from "../base/client-address.ts";
 
 /** What the environment says, with the contract's defaults. */
 export interface Environment {
@@ -16,6 +18,17 @@ export interface Environment {
   readonly sandbox: "on" | "off" | undefined;
   /** Callbacks, media and artifacts may be at loopback and private addresses: for development. */
   readonly allowPrivateAddresses: boolean;
+  /** Whose `X-Forwarded-For` counts; nobody's where none is named. */
+  readonly trustedProxies: TrustedProxies;
+  /** Who may read `/metrics`; `own` is a port of its own. */
+  readonly metrics: {
+    readonly token: string | undefined;
+    readonly own: { readonly host: string; readonly port: number } | undefined;
+  };
+  /** For how long after SIGTERM the gateway serves on while it says that it is not ready. */
+  readonly drainMs: number;
+  /** What the first workspace has to spend; may be 0. */
+  readonly initialCreditNano: NanoUsd;
   /** Variables as they are, for `${NAME}` in the configuration. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
@@ -52,8 +65,49 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
     }),
     sandbox,
     allowPrivateAddresses: privateAddresses === "on",
+    trustedProxies: trustedProxies(value("TOLLGATE_TRUSTED_PROXIES")),
+    metrics: metrics(value),
+    initialCreditNano: usd(value("TOLLGATE_INITIAL_CREDIT") ?? "100", "TOLLGATE_INITIAL_CREDIT"),
+    drainMs: seconds(value("TOLLGATE_DRAIN_SECONDS"), "TOLLGATE_DRAIN_SECONDS") * 1000,
     variables,
   };
+}
+
+function metrics(value: (name: string) => string | undefined): Environment["metrics"] {
+  const port = value("TOLLGATE_METRICS_PORT");
+  const host = value("TOLLGATE_METRICS_HOST");
+  if (port === undefined && host !== undefined)
+    throw new UsageError("TOLLGATE_METRICS_HOST needs TOLLGATE_METRICS_PORT");
+  return {
+    token: value("TOLLGATE_METRICS_TOKEN"),
+    own:
+      port === undefined
+        ? undefined
+        : { port: parsePort(port, "TOLLGATE_METRICS_PORT"), host: host ?? "127.0.0.1" },
+  };
+}
+
+function usd(text: string, name: string): NanoUsd {
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text))
+    throw new UsageError(`${name} is "${text}"; it takes USD such as 100 or 2.50`);
+  return parseUsd(text);
+}
+
+const secondsMax = 3600;
+
+function seconds(text: string | undefined, name: string): number {
+  if (text === undefined) return 0;
+  if (!/^\d+(\.\d+)?$/.test(text) || Number(text) > secondsMax)
+    throw new UsageError(`${name} is "${text}"; it takes seconds from 0 to ${secondsMax}`);
+  return Number(text);
+}
+
+function trustedProxies(text = ""): TrustedProxies {
+  try {
+    return parseTrustedProxies(text);
+  } catch (error) {
+    throw new UsageError(`TOLLGATE_TRUSTED_PROXIES: ${(error as Error).message}`);
+  }
 }
 
 const logLevels = ["debug", "info", "warn", "error", "silent"] as const;

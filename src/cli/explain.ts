@@ -19,6 +19,8 @@ const expectedNames = new Map<string, 1 | 2>([
   ["DataDirectoryUnusableError", 1],
   ["DatabaseUnreachableError", 1],
   ["SchemaError", 1],
+  ["BackupError", 1],
+  ["NoEmbeddedDatabaseError", 1],
 ]);
 
 interface SystemError extends Error {

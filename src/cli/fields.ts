@@ -59,14 +59,17 @@ export function timeOf(text: string | undefined, option: string): string | undef
   throw new UsageError(`${option} is "${text}"; it takes a time such as 2027-01-31T00:00:00Z`);
 }
 
-/** Names separated by commas; `all` or nothing: no restriction. */
-export const listOf = (text: string | undefined): string[] | undefined =>
-  text === undefined || text === "all"
-    ? text && []
-    : text
-        .split(",")
-        .map((name) => name.trim())
-        .filter((name) => name !== "");
+/** Names separated by commas; `all`: no restriction; undefined where the option is absent. @throws UsageError for no name */
+export function listOf(text: string | undefined, option: string): string[] | undefined {
+  if (text === undefined) return undefined;
+  if (text === "all") return [];
+  const names = text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  if (names.length > 0) return names;
+  throw new UsageError(`${option} is "${text}"; it takes ids separated by commas, or all`);
+}
 
 /** Without the fields that were not given: an absent field is one that stays as it is. */
 export const defined = (fields: object): object =>

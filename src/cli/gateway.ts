@@ -4,8 +4,10 @@
  */
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ByteBudget } from "../base/byte-budget.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { Slots } from "../base/slots.ts";
 import {
   createRateLimiter,
   createSpend,
@@ -13,14 +15,21 @@ import {
   type CallRecord,
   type ImageRecord,
 } from "../calls/index.ts";
-import { createApp, createMetrics } from "../http/index.ts";
+import type { Catalog } from "../catalog/index.ts";
+import {
+  createApp,
+  createMetrics,
+  startMetricsServer,
+  stopServer,
+  type MetricsAccess,
+} from "../http/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { Health, type HealthRules } from "../routing/index.ts";
 import { startSandbox } from "../sandbox/index.ts";
 import {
+  countOpenFiles,
   createRequestLog,
   migrate,
-  openDatabase,
   openFileStore,
   type Database,
 } from "../storage/index.ts";
@@ -31,6 +40,8 @@ import { openAdmin } from "./admin.ts";
 import { openCatalog, sandboxWanted } from "./catalog.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
 import { openMedia, type TaskTestOptions } from "./media.ts";
+import { openDatabaseOf } from "./database.ts";
+import { logDescriptors, openFilesLimit, planDescriptors } from "./descriptors.ts";
 import type { Environment } from "./environment.ts";
 import { startFileSweep } from "./file-sweep.ts";
 
@@ -63,12 +74,19 @@ export interface Gateway {
   readonly url: string;
   /** The sandbox's address, where it runs. */
   readonly sandboxUrl: string | undefined;
+  /** The metrics' own address, where they have one. */
+  readonly metricsUrl: string | undefined;
   /** What the very first start made and must be shown once. */
   readonly first: FirstStart | undefined;
+  /** The catalogue in force. */
+  catalog(): Catalog;
   readonly database: Database;
   readonly ledger: Ledger;
-  /** Stops taking calls, waits for those under way, settles, and closes everything. */
-  close(): Promise<void>;
+  /**
+   * Stops taking calls, waits for those under way, settles, and closes everything. For `leaveMs` before that it says that it
+   * is not ready and serves as ever, so that a balancer can leave it.
+   */
+  close(options?: { readonly leaveMs?: number }): Promise<void>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -76,9 +94,6 @@ const holdLeaseMsDefault = 60_000;
 const keepAliveMsDefault = 15_000;
 const receiveDefault = { headersMs: 30_000, requestMs: 600_000, checkMs: 5_000 };
 const sweepEveryMs = 10_000;
-/** How long calls under way may take to end when the gateway stops. */
-const drainMs = 20_000;
-const idleCheckMs = 50;
 /** How long a reader of the request log waits for the rows of calls that were just answered. */
 const logWaitMs = 250;
 
@@ -112,11 +127,14 @@ async function build(
   // Before the database: a mistake in the file is told at once, and leaves nothing behind.
   const catalog = await openCatalog({ environment, sandboxUrl: sandbox?.url, log });
   closers.push(() => catalog.close());
-  const database = await openDatabase({
-    url: environment.databaseUrl,
-    dataDir: environment.dataDir,
-    log,
+  const openFiles = openFilesLimit();
+  const descriptors = planDescriptors({
+    limit: openFiles,
+    sandbox: sandbox !== undefined,
+    asked: catalog.settings.limits.connections,
   });
+  const outgoing = new Slots(descriptors.outgoing);
+  const database = await openDatabaseOf(environment, { log });
   closers.push(() => database.close());
   await migrate(database);
   const secrets = await openSecrets({
@@ -126,11 +144,15 @@ async function build(
   });
   const ledger = createLedger(database, clock);
   closers.push(() => ledger.close());
-  const files = await openFileStore(catalog.settings.storage, environment.dataDir);
+  const files = countOpenFiles(
+    await openFileStore(catalog.settings.storage, environment.dataDir),
+    outgoing,
+  );
   closers.push(() => files.close());
   closers.push(startFileSweep({ database, files, clock, log }));
+  const budget = new ByteBudget(catalog.settings.limits.bodiesUnderWayBytes);
   const health = new Health({ clock, rules: options.health });
-  const pools = createPools();
+  const pools = createPools({ log, slots: outgoing, ownOrigin: sandbox?.url });
   closers.push(() => pools.close());
   const requestLog = createRequestLog(database, log);
   closers.push(() => requestLog.flush());
@@ -162,8 +184,11 @@ async function build(
   closers.push(() => spend.close());
   closers.push(startSweeper(ledger, log));
 
-  let accepting = true;
+  let stage: "open" | "leaving" | "refusing" = "open";
   const metrics = createMetrics();
+  const metricsAccess = metricsAccessOf(environment);
+  const metricsServer = await startMetricsServer({ metrics, metricsAccess });
+  if (metricsServer) closers.push(() => metricsServer.close());
   const finished = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
@@ -177,6 +202,7 @@ async function build(
     clock,
     log,
     finished,
+    allowPrivateAddresses: environment.allowPrivateAddresses,
     keepAliveMs: options.keepAliveMs ?? keepAliveMsDefault,
   };
   const app = await createApp({
@@ -186,7 +212,6 @@ async function build(
       database,
       files,
       fileUrl: (name) => media.fileUrl(name),
-      allowPrivateAddresses: environment.allowPrivateAddresses,
       retentionMs: catalog.settings.storage.retentionDays * dayMs,
     },
     database,
@@ -214,22 +239,34 @@ async function build(
       },
     }),
     metrics,
+    metricsAccess,
+    corsOrigins: catalog.settings.cors.origins,
+    trustedProxies: environment.trustedProxies,
     log,
-    bodyBytesMax: catalog.settings.limits.bodyBytes,
+    bodies: {
+      budget,
+      textBytesMax: catalog.settings.limits.textBodyBytes,
+      mediaBytesMax: catalog.settings.limits.bodyBytes,
+    },
     receive: options.receive ?? receiveDefault,
+    connections: {
+      totalMax: descriptors.total,
+      perAddressMax: descriptors.perAddress,
+      refusedMax: descriptors.refused,
+      unreadMs: catalog.settings.limits.connections.unreadMs,
+      pendingBytesMax: catalog.settings.limits.bodiesUnderWayBytes,
+    },
     bareSockets: options.bareSockets,
-    ready: () => accepting,
+    ready: () => stage === "open",
+    refusing: () => stage === "refusing",
   });
   closers.push(async () => {
-    accepting = false;
+    stage = "leaving";
     media.tasks.rest();
-    const late = setTimeout(() => app.server.closeAllConnections(), drainMs);
-    // A connection that was busy when we began to close is kept open by its client after its answer.
-    const idle = setInterval(() => app.server.closeIdleConnections(), idleCheckMs);
+    if (app.server.listening) await stopServer(app.server, () => (stage = "refusing"));
     await app.close();
-    clearInterval(idle);
-    clearTimeout(late);
   });
+  logDescriptors(log, openFiles, descriptors);
   await app.listen({ host: environment.host, port: environment.port });
   const { port } = app.server.address() as AddressInfo;
   const host = environment.host.includes(":") ? `[${environment.host}]` : environment.host;
@@ -241,16 +278,29 @@ async function build(
     secrets,
     ledger,
     clock,
-    withCredit: sandbox !== undefined,
+    creditNano: environment.initialCreditNano,
   });
   return {
     url: address,
     sandboxUrl: sandbox?.url,
+    metricsUrl: metricsServer?.url,
     first,
+    catalog: () => catalog.current(),
     database,
     ledger,
-    close: closeAll,
+    async close({ leaveMs = 0 } = {}) {
+      stage = "leaving";
+      if (leaveMs > 0) await sleep(leaveMs);
+      await closeAll();
+    },
   };
+}
+
+/** With a public address, or with loopback among the trusted proxies, the operator has said that a proxy is in front. */
+function metricsAccessOf({ metrics, publicUrl, trustedProxies }: Environment): MetricsAccess {
+  const behindProxy =
+    publicUrl !== undefined || ["127.0.0.1", "::1"].some((one) => trustedProxies.includes(one));
+  return { ...metrics, behindProxy };
 }
 
 async function startSandboxIfWanted(

@@ -1,7 +1,16 @@
 /** `tollgate keys`: create, list, disable, enable, revoke, reveal, rotate. KEY rows; contract.md "Command line". */
 import type { Command } from "commander";
 import { graceSecondsMax } from "../tenancy/index.ts";
-import { addApiOptions, listAll, withApi, type ApiOptions, type Json } from "./api.ts";
+import { GatewayError } from "../base/errors.ts";
+import {
+  addApiOptions,
+  listAll,
+  RefusedError,
+  withApi,
+  type Api,
+  type ApiOptions,
+  type Json,
+} from "./api.ts";
 import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
@@ -13,11 +22,13 @@ import {
   wordOf,
   type CapOptions,
 } from "./fields.ts";
+import { memberOf } from "./members.ts";
 import { printJson, printTable } from "./print.ts";
 
 interface CreateOptions extends ApiOptions, CapOptions {
   readonly name: string;
   readonly workspace?: string;
+  readonly user?: string;
   readonly models?: string;
   readonly expires?: string;
 }
@@ -34,7 +45,8 @@ export function addKeyCommands(keys: Command): void {
     );
   addApiOptions(
     addCapOptions(create, "create")
-      .option("--models <ids>", "the models it may call, separated by commas (all)")
+      .option("--user <email or id>", "the member whose key it is (nobody's in particular)")
+      .option("--models <ids>", "the ids of the models it may call, separated by commas (all)")
       .option("--expires <time>", "when it stops working, such as 2027-01-31T00:00:00Z"),
   ).action(createKey);
   addApiOptions(
@@ -66,11 +78,37 @@ const moves = [
   ["revoke", "make every call with the key fail, for good"],
 ] as const;
 
-const pathOf = (id: string, move: string): string => `/keys/${encodeURIComponent(id)}/${move}`;
+/** Does something with one key. @throws RefusedError where there is no such key */
+async function onKey(api: Api, id: string, what: string, body?: object): Promise<Json> {
+  try {
+    const path = `/keys/${encodeURIComponent(id)}/${what}`;
+    return await api.call({ method: "POST", path, ...(body !== undefined && { body }) });
+  } catch (error) {
+    const isMissing =
+      (error instanceof RefusedError || error instanceof GatewayError) && error.status === 404;
+    if (!isMissing) throw error;
+    throw new RefusedError(404, `there is no key "${id}"; npx tollgate keys list shows their ids`);
+  }
+}
+
+/** A key that has expired when it is made is a slip of the pen. */
+function futureOf(text: string | undefined): string | undefined {
+  const time = timeOf(text, "--expires");
+  if (time === undefined || Date.parse(time) > Date.now()) return time;
+  throw new UsageError(`--expires is "${text}", which is in the past`);
+}
+
+/** A key's status as its callers meet it. */
+export const statusOf = (record: Json): string =>
+  record.status === "active" &&
+  record.expires_at !== null &&
+  Date.parse(record.expires_at) <= Date.now()
+    ? "expired"
+    : record.status;
 
 const move = (name: string, id: string, options: ApiOptions): Promise<void> =>
   withApi(options, async (api) => {
-    const record = await api.call({ method: "POST", path: pathOf(id, name) });
+    const record = await onKey(api, id, name);
     if (options.json) printJson(record);
     else console.log(`${record.id} is ${record.status}`);
   });
@@ -79,7 +117,7 @@ const reveal = (id: string, options: ApiOptions): Promise<void> =>
   withApi(
     options,
     async (api) => {
-      const record = await api.call({ method: "POST", path: pathOf(id, "reveal") });
+      const record = await onKey(api, id, "reveal");
       if (options.json) printJson(record);
       else console.log(record.key);
     },
@@ -90,14 +128,15 @@ async function createKey(options: CreateOptions): Promise<void> {
   const fields = {
     name: options.name,
     spend_caps: capsOf(options),
-    model_allowlist: listOf(options.models),
-    expires_at: timeOf(options.expires, "--expires"),
+    model_allowlist: listOf(options.models, "--models"),
+    expires_at: futureOf(options.expires),
   };
   await withApi(
     options,
     async (api) => {
       const workspace_id = await workspaceOf(api, options.workspace);
-      const body = { workspace_id, ...fields };
+      const user_id = options.user && (await memberOf(api, workspace_id, options.user)).user_id;
+      const body = { workspace_id, user_id, ...fields };
       const record = await api.call({ method: "POST", path: "/keys", body: defined(body) });
       if (options.json) printJson(record);
       else console.log(`${record.key}\n\n${record.id} "${record.name}" in ${record.workspace_id}`);
@@ -120,7 +159,7 @@ async function rotate(
     options,
     async (api) => {
       const body = { grace_seconds: seconds };
-      const record = await api.call({ method: "POST", path: pathOf(id, "rotate"), body });
+      const record = await onKey(api, id, "rotate", body);
       if (options.json) printJson(record);
       else console.log(`${record.key}\n\n${record.id} "${record.name}": ${oldValue(seconds)}`);
     },
@@ -155,7 +194,7 @@ async function list(options: ListOptions): Promise<void> {
       records.map((record: Json) => [
         record.id,
         record.name,
-        record.status,
+        statusOf(record),
         `${record.key_prefix}...${record.key_last4}`,
         record.workspace_id,
         record.created_at.slice(0, 10),

@@ -2,9 +2,11 @@
 import type { Command } from "commander";
 import { explain } from "./explain.ts";
 import { createProgram } from "./program.ts";
+import { refuseUnknownCommand } from "./unknown-command.ts";
 
 async function main(program: Command): Promise<void> {
   try {
+    refuseUnknownCommand(program, process.argv.slice(2));
     await program.parseAsync();
   } catch (error) {
     const { text, exitCode } = explain(error);

@@ -28,10 +28,10 @@ export function addMemberCommands(members: Command): void {
       inWorkspace(
         members
           .command("add <email>")
-          .description("add a member; a new user gets a one-time password, which is printed"),
+          .description("invite a member; prints the link that makes them one"),
       )
         .option("--role <role>", "admin or member", "member")
-        .option("--name <name>", "what a new user is called"),
+        .option("--name <name>", "what they are called"),
       "create",
     ),
   ).action(add);
@@ -51,7 +51,9 @@ export function addMemberCommands(members: Command): void {
     inWorkspace(
       members
         .command("remove <member>")
-        .description("take a member out of a workspace; the keys they made in it are disabled"),
+        .description(
+          "take a member out of a workspace, or an invitation back; the keys they made in it are disabled",
+        ),
     ),
   ).action(remove);
 }
@@ -62,11 +64,12 @@ const list = (options: MemberOptions): Promise<void> =>
     const records = await listAll(api, path);
     if (options.json) return printJson(records);
     printTable(
-      ["user", "email", "role", "spent", "caps"],
+      ["user", "email", "role", "status", "spent", "caps"],
       records.map((record: Json) => [
         record.user_id,
         record.email,
         record.role,
+        record.status,
         record.spend.total,
         capsText(record.spend_caps),
       ]),
@@ -80,20 +83,36 @@ async function add(email: string, options: MemberOptions): Promise<void> {
     const path = `/workspaces/${await workspaceOf(api, options.workspace)}/members`;
     const record = await api.call({ method: "POST", path, body });
     if (options.json) return printJson(record);
-    console.log(`${record.email} (${record.user_id}) is ${record.role}`);
-    if (record.one_time_password !== undefined)
-      console.log(`one-time password, shown once: ${record.one_time_password}`);
+    const { url, expires_at } = record.invitation;
+    console.log(`${record.email} (${record.user_id}) is invited as ${record.role}`);
+    console.log(`give them this link, shown once; it works once, until ${expires_at}:`);
+    console.log(`  ${url}`);
+    console.log(`or this one-time password, to be changed at sign-in: ${record.one_time_password}`);
   });
+}
+
+interface NamedMember {
+  readonly user_id: string;
+  readonly email: string;
+}
+
+/** A member of a workspace, by e-mail address or id. @throws UsageError where there is none */
+export async function memberOf(api: Api, workspaceId: string, named: string): Promise<NamedMember> {
+  const records = (await listAll(api, `/workspaces/${workspaceId}/members`)) as NamedMember[];
+  const email = named.toLowerCase();
+  const byId = records.filter((one) => one.user_id === named);
+  const found = byId.length > 0 ? byId : records.filter((one) => one.email === email);
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) throw new UsageError(`there is no member "${named}" in that workspace`);
+  const ids = found.map((one) => one.user_id).join(", ");
+  throw new UsageError(`several members have the address "${named}"; name one by id: ${ids}`);
 }
 
 /** The member's path. @throws UsageError where the workspace has no such member */
 async function memberPath(api: Api, named: string, options: MemberOptions): Promise<string> {
-  const path = `/workspaces/${await workspaceOf(api, options.workspace)}/members`;
-  const records = (await listAll(api, path)) as { user_id: string; email: string }[];
-  const email = named.toLowerCase();
-  const found = records.find((one) => one.user_id === named || one.email.toLowerCase() === email);
-  if (found) return `${path}/${found.user_id}`;
-  throw new UsageError(`there is no member "${named}" in that workspace`);
+  const workspaceId = await workspaceOf(api, options.workspace);
+  const { user_id } = await memberOf(api, workspaceId, named);
+  return `/workspaces/${workspaceId}/members/${user_id}`;
 }
 
 async function set(named: string, options: MemberOptions): Promise<void> {

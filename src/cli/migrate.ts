@@ -1,14 +1,14 @@
 /** `tollgate migrate`: bring the schema up to date without starting a gateway. */
 import { createLog } from "../base/log.ts";
-import { migrate, openDatabase } from "../storage/index.ts";
+import { migrate } from "../storage/index.ts";
+import { openDatabaseOf } from "./database.ts";
 import { readEnvironment } from "./environment.ts";
 import { printJson } from "./print.ts";
 
 /** Applies what is missing, once, also when several processes do it together. */
 export async function migrateCommand(options: { readonly json?: boolean }): Promise<void> {
   const environment = readEnvironment(process.env);
-  const { databaseUrl: url, dataDir } = environment;
-  const database = await openDatabase({ url, dataDir, join: true, log: createLog("warn") });
+  const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
   try {
     const { applied } = await migrate(database);
     if (options.json) printJson({ applied });

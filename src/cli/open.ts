@@ -5,9 +5,10 @@
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
-import { migrate, openDatabase, type Database } from "../storage/index.ts";
+import { hasEmbeddedDatabase, migrate, type Database } from "../storage/index.ts";
 import { openSecrets, type Secrets } from "../tenancy/index.ts";
-import { readEnvironment } from "./environment.ts";
+import { openDatabaseOf } from "./database.ts";
+import { readEnvironment, UsageError, type Environment } from "./environment.ts";
 
 /** What a command works with. */
 export interface Opened {
@@ -17,23 +18,30 @@ export interface Opened {
   secrets(): Promise<Secrets>;
 }
 
-/** Runs a command's work on the opened, migrated database, and closes it whatever happens. */
+/** @throws UsageError where no gateway has ever run: an empty database would be made, and answer for the right one */
+export function refuseUnused({ databaseUrl, dataDir }: Environment): void {
+  if (databaseUrl !== undefined || hasEmbeddedDatabase(dataDir)) return;
+  throw new UsageError(
+    `no gateway has run on the data directory ${dataDir}: start it once (npm start), or name where its data is by TOLLGATE_DATA_DIR or DATABASE_URL`,
+  );
+}
+
+/**
+ * Runs a command's work on the opened, migrated database, and closes it whatever happens.
+ * @throws UsageError as `refuseUnused`
+ */
 export async function withDatabase<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
   const environment = readEnvironment(process.env);
-  const database = await openDatabase({
-    url: environment.databaseUrl,
-    dataDir: environment.dataDir,
-    join: true,
-    log: createLog("warn"),
-  });
+  refuseUnused(environment);
+  const { dataDir } = environment;
+  const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
   const ledger = createLedger(database, systemClock);
   try {
     await migrate(database);
     return await work({
       database,
       ledger,
-      secrets: () =>
-        openSecrets({ database, masterKey: environment.masterKey, dataDir: environment.dataDir }),
+      secrets: () => openSecrets({ database, masterKey: environment.masterKey, dataDir }),
     });
   } finally {
     await ledger.close();

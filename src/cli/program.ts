@@ -1,16 +1,21 @@
-/** The commands of `tollgate` and their options. docs/cli.md is generated from this. contract.md "Command line". */
+/**
+ * The commands of `tollgate` and their options. docs/cli.md is generated from this.
+ * What a command does is loaded when it runs: the gateway's parts take most of a second, and help needs none of them.
+ */
 import { Command } from "commander";
+import type { RestoreCommandOptions } from "./backup.ts";
 import { addConfigCommands } from "./config.ts";
 import { addCreditCommands } from "./credits.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMemberCommands } from "./members.ts";
-import { migrateCommand } from "./migrate.ts";
-import { sandboxCommand } from "./sandbox.ts";
-import { serve, type ServeOptions } from "./serve.ts";
+import type { ServeOptions } from "./serve.ts";
 import { addUsageCommand } from "./usage.ts";
-import { verifyCommand } from "./verify.ts";
 import { version } from "./version.ts";
 import { addWorkspaceCommands } from "./workspaces.ts";
+
+interface JsonOption {
+  readonly json?: boolean;
+}
 
 /** The whole command line, ready to parse. */
 export function createProgram(): Command {
@@ -32,13 +37,15 @@ export function createProgram(): Command {
       "configuration file (TOLLGATE_CONFIG; tollgate.yaml where it exists)",
     )
     .option("--workers <count>", "processes on one PostgreSQL (1)")
-    .action((options: ServeOptions) => serve(options));
+    .action(async (options: ServeOptions) => (await import("./serve.ts")).serve(options));
   program
     .command("sandbox")
     .description("run the simulated vendors alone, with their journal at /__journal")
     .option("--port <port>", "port to listen on", "8081")
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .action(sandboxCommand);
+    .action(async (options: { port: string; host: string }) =>
+      (await import("./sandbox.ts")).sandboxCommand(options),
+    );
   addKeyCommands(
     program
       .command("keys")
@@ -59,12 +66,31 @@ export function createProgram(): Command {
       "recompute every balance and counter from the ledger's entries; exit 1 on any difference",
     )
     .option("--json", "print the differences as JSON")
-    .action(verifyCommand);
+    .action(async (options: JsonOption) => (await import("./verify.ts")).verifyCommand(options));
   program
     .command("migrate")
     .description("bring the database's schema up to date (serve does this by itself)")
     .option("--json", "print what was applied as JSON")
-    .action(migrateCommand);
+    .action(async (options: JsonOption) => (await import("./migrate.ts")).migrateCommand(options));
+  program
+    .command("backup <file>")
+    .description(
+      "write everything but the master key to a file (-: standard output); a running gateway goes on",
+    )
+    .option("--json", "print what is in it as JSON")
+    .action(async (file: string, options: JsonOption) =>
+      (await import("./backup.ts")).backupCommand(file, options),
+    );
+  program
+    .command("restore <file>")
+    .description(
+      "restore a backup (-: standard input) into the embedded database or DATABASE_URL, whole or not at all",
+    )
+    .option("--replace", "delete what the database holds; without it only an unused one is taken")
+    .option("--json", "print what was in it as JSON")
+    .action(async (file: string, options: RestoreCommandOptions) =>
+      (await import("./backup.ts")).restoreCommand(file, options),
+    );
   for (const command of allCommands(program))
     command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
   return program;

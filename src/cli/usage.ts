@@ -51,9 +51,11 @@ async function usage(options: UsageOptions): Promise<void> {
 
 function print(rows: Json[], { withStart, by }: { withStart: boolean; by: string | undefined }) {
   const group = by === "model" || by === "provider" ? by : `${by}_id`;
+  const emails = by === "member" ? [["email", "member_email"] as const] : [];
   const columns = [
     ...(withStart ? [["start", "start"] as const] : []),
     ...(by === undefined ? [] : [[by, group] as const]),
+    ...emails,
     ["requests", "requests"] as const,
     ["input", "input_tokens"] as const,
     ["cached", "cache_read_tokens"] as const,

@@ -79,7 +79,7 @@ const create = (options: SettingOptions): Promise<void> => {
     name: options.name,
     organization_id: options.organization,
     spend_caps: capsOf(options),
-    model_allowlist: listOf(options.models),
+    model_allowlist: listOf(options.models, "--models"),
   });
   return withApi(options, async (api) => {
     print(await api.call({ method: "POST", path: "/workspaces", body }), options);
@@ -94,7 +94,7 @@ async function set(named: string, options: SettingOptions): Promise<void> {
     name,
     status: status === undefined ? undefined : wordOf(status, "--status", statuses),
     spend_caps: capsOf(options),
-    model_allowlist: listOf(options.models),
+    model_allowlist: listOf(options.models, "--models"),
   });
   if (Object.keys(body).length === 0)
     throw new UsageError("nothing to change: name an option, such as --daily-cap 5");

@@ -41,7 +41,7 @@ function registerArk(app: FastifyInstance, services: HttpServices): void {
   const path = "/api/v3/contents/generations/tasks";
   const reading = { onRequest: authenticatingFresh(services) };
   app.post(path, { onRequest: authenticatingLimited(services) }, async (request, reply) => {
-    const creation = jsonCreation(request, "tasks", arkFields);
+    const creation = await jsonCreation(request, "tasks", arkFields);
     refuseImageModel(services, creation);
     const result = await submitCreation(services, request, creation).catch(inArkNames);
     return reply

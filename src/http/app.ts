@@ -9,14 +9,18 @@ import { newId } from "../base/ids.ts";
 import { adminRoutes, registerAdmin, registerAuth } from "./admin/index.ts";
 import { registerAliasRoutes } from "./alias-routes.ts";
 import { answerOnBareSockets } from "./bare/index.ts";
-import { checkJsonType } from "./body.ts";
+import { boundConnections } from "./connections.ts";
+import { createCors } from "./cors.ts";
+import { readBodiesAsBytes } from "./fastify-body.ts";
 import { registerCountRoutes } from "./count-routes.ts";
+import { headersMax } from "./exchange.ts";
 import { answerFailure } from "./failure.ts";
 import { registerFiles } from "./file-routes.ts";
 import { registerHealth } from "./health.ts";
 import { registerImageRoutes } from "./image-routes.ts";
 import { registerKeyRoute } from "./key-route.ts";
-import { answerClientError } from "./malformed.ts";
+import { answerClientError, tooManyHeaders } from "./malformed.ts";
+import { registerMetrics } from "./metrics-routes.ts";
 import { registerModels } from "./models-routes.ts";
 import { registerDocs } from "./openapi.ts";
 import { fitsRoute, parseQuery, pathOf } from "./path.ts";
@@ -28,7 +32,6 @@ import { registerVideoRoutes } from "./video-routes.ts";
 /** The HTTP application, ready to listen. */
 export async function createApp(services: HttpServices): Promise<FastifyInstance> {
   const app = fastify({
-    bodyLimit: services.bodyBytesMax,
     genReqId: () => newId("req"),
     logger: false,
     requestIdHeader: false,
@@ -52,7 +55,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
     },
   });
   const methods = collectMethods(app);
-  readBodiesAsBytes(app);
+  readBodiesAsBytes(app, services.bodies);
   app.setErrorHandler((error, request, reply) => answerError(services, { error, request, reply }));
   // Before the body is read: what leads nowhere must not make us buffer megabytes for a stranger.
   app.addHook("onRequest", (request, reply, done) => {
@@ -60,6 +63,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   });
   refuseWhileStopping(app, services);
   registerHealth(app, services);
+  registerMetrics(app, services);
   app.decorateRequest("caller", undefined);
   registerTextRoutes(app, services);
   registerCountRoutes(app, services);
@@ -75,44 +79,47 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   registerDocs(app);
   await app.ready();
   takeTextRequestsFirst(app, services);
+  boundConnections(app.server, services);
   return app;
 }
 
 /** Puts the text endpoints in front of Fastify, which gets what they do not take, and in front of Node's HTTP where that can be. */
 function takeTextRequestsFirst({ server }: FastifyInstance, services: HttpServices): void {
+  const cors = createCors(services.corsOrigins);
   const fallBack = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
   server.on("request", (request, response) => {
+    if (request.rawHeaders.length > 2 * headersMax)
+      return answerFailure(
+        services,
+        { raw: request, response, id: newId("req") },
+        tooManyHeaders(),
+      );
+    // Served, but the next request of this client goes elsewhere.
+    if (!services.ready()) response.setHeader("connection", "close");
+    cors?.mark(request, response);
+    if (cors?.answerPreflight(request, response) === true) return;
     if (takeTextRequest(services, { raw: request, response, body: request })) return;
     for (const listener of fallBack) listener(request, response);
   });
   if (services.bareSockets === false) return;
   answerOnBareSockets(server, {
-    take: (raw, response) => takeTextRequest(services, { raw, response, body: raw.body }),
+    take: (raw, response) => {
+      cors?.mark(raw, response);
+      return takeTextRequest(services, { raw, response, body: raw.body });
+    },
+    leaving: () => !services.ready(),
     checkMs: services.receive.checkMs,
   });
 }
 
 const askedWhileStopping = new Set(["/healthz", "/readyz", "/metrics"]);
 
-/** Once told to stop, the gateway finishes what it has and takes nothing new, on open connections either. */
+/** What comes on open connections long after the listener closed could not be ended in time any more. */
 function refuseWhileStopping(app: FastifyInstance, services: HttpServices): void {
   app.addHook("onRequest", (request, _reply, done) => {
-    const refused = !services.ready() && !askedWhileStopping.has(pathOf(request));
+    const refused = services.refusing() && !askedWhileStopping.has(pathOf(request));
     done(refused ? shuttingDown() : undefined);
-  });
-}
-
-/** Bodies reach the routes as bytes: they are parsed once, with our own bounds (base/json.ts). */
-function readBodiesAsBytes(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, body, done) => {
-    try {
-      checkJsonType(request.headers["content-type"]);
-      done(null, body);
-    } catch (error) {
-      done(error as Error, undefined);
-    }
   });
 }
 

@@ -1,65 +1,58 @@
-/** The bodies of calls: JSON objects, read within bounds, parsed once with our own bounds, and the model they name. */
-import type { IncomingMessage } from "node:http";
+/** The bodies of calls: JSON objects, parsed once with our own bounds, and the model they name. */
 import type { FastifyRequest } from "fastify";
+import type { ByteLease } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
-import { parseJsonObject } from "../base/json.ts";
+import { parseJson, readJson, type JsonText } from "../base/json.ts";
 import type { JsonObject } from "../protocols/index.ts";
-import type { RequestHead } from "./exchange.ts";
-import { bodyTooLarge, brokenBody } from "./failure.ts";
+import { keepsText, refuseUnstorableText } from "./stored-text.ts";
 
-/** Refuses what is not JSON by its Content-Type; without one it is taken for JSON. @throws GatewayError `unsupported_media_type` */
-export function checkJsonType(type = "application/json"): void {
-  if (/^application\/([\w.+-]+\+)?json\b/i.test(type)) return;
-  const message = `The Content-Type is ${type.slice(0, 80)}; send application/json.`;
-  throw new GatewayError("unsupported_media_type", message);
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What its body holds of the process's budget, until the answer is over; undefined until the body is read. */
+    lease: ByteLease | undefined;
+  }
 }
 
-/** The body as a JSON object. @throws GatewayError `invalid_json`. */
-export function readBody(request: FastifyRequest): JsonObject {
-  return jsonBody(Buffer.isBuffer(request.body) ? request.body : undefined);
+/** The body of a Fastify request as a JSON object. Rejects with GatewayError `invalid_json`, `overloaded`, `invalid_value`. */
+export async function readBody(request: FastifyRequest): Promise<JsonObject> {
+  const body = await jsonBody(bytesOf(request), request.lease!);
+  if (keepsText(request.routeOptions.url ?? "")) refuseUnstorableText(body);
+  return body;
 }
 
-/** A body's bytes as a JSON object. @throws GatewayError `invalid_json`, also where there is no body. */
-export function jsonBody(bytes: Buffer | undefined): JsonObject {
-  if (!bytes) throw new GatewayError("invalid_json", "The request has no body.");
-  return parseJsonObject(bytes) as JsonObject;
-}
+/** The bytes of a Fastify request's body; undefined where it has none. */
+export const bytesOf = ({ body }: FastifyRequest): Buffer | undefined =>
+  Buffer.isBuffer(body) ? body : undefined;
 
 /**
- * The bytes of a request's JSON body; undefined where it has none. What is announced as too large is not read.
- * `source` is the body, where it came with its head, else the request that it is read from.
- * @throws GatewayError `unsupported_media_type`, `request_too_large`, or rejects with `malformed_request` where the body breaks off.
+ * A body's bytes as a JSON object. Large ones wait for their turn, so that others are served in between; the work that
+ * follows must begin at once when the promise resolves. `lease` has counted the bytes, and counts the values here.
+ * @throws GatewayError `invalid_json`, also where there is no body, or `overloaded`; or rejects with it
  */
-export function readBytes(
-  { headers }: RequestHead,
-  source: IncomingMessage | Buffer,
-  bytesMax: number,
-): Buffer | undefined | Promise<Buffer> {
-  const length = headers["content-length"];
-  if (headers["content-type"] === undefined && headers["transfer-encoding"] === undefined) {
-    if (length === undefined || length === "0") return undefined;
-  }
-  checkJsonType(headers["content-type"]);
-  if (Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
-  return Buffer.isBuffer(source) ? source : collect(source, bytesMax);
+export function jsonBody(
+  bytes: Buffer | undefined,
+  lease: ByteLease,
+): JsonObject | Promise<JsonObject> {
+  if (!bytes) throw new GatewayError("invalid_json", "The request has no body.");
+  const turn = lease.turn();
+  if (turn !== undefined) return turn.then(() => parsedInTurn(measured(bytes, lease), lease));
+  const json = measured(bytes, lease);
+  // Short, but perhaps full of values.
+  return parsedInTurn(json, lease);
 }
 
-function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    request.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > bytesMax) {
-        // The rest is read and forgotten: a client that is still sending would not read our answer.
-        chunks.length = 0;
-        reject(bodyTooLarge(bytesMax));
-      } else chunks.push(chunk);
-    });
-    request.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    request.on("error", () => reject(brokenBody()));
-  });
+function parsedInTurn(json: JsonText, lease: ByteLease): JsonObject | Promise<JsonObject> {
+  const turn = lease.turn();
+  return turn === undefined ? parsed(json) : turn.then(() => parsed(json));
 }
+
+function measured(bytes: Buffer, lease: ByteLease): JsonText {
+  const json = readJson(bytes);
+  lease.take(json.bytes);
+  return json;
+}
+
+const parsed = (json: JsonText): JsonObject => parseJson(json) as JsonObject;
 
 /** The model that a body names. @throws GatewayError naming the field. */
 export function modelInBody({ model }: JsonObject): string {

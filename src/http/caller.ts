@@ -14,7 +14,7 @@ declare module "fastify" {
 
 /**
  * The caller of a request: at once where it is known without asking the database, else as a promise.
- * What a cache knows of the key is enough for a call, whose reservation asks the database again, or did within 50 ms (docs/ledger.md, "Spares"); a count has none.
+ * What a cache knows of the key is enough for a call, whose reservation asks the database again; a count has none.
  * @throws GatewayError, or rejects with one, where the key is none
  */
 export function callerOf(

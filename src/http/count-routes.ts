@@ -11,7 +11,7 @@ import type { HttpServices } from "./services.ts";
 export function registerCountRoutes(app: FastifyInstance, services: HttpServices): void {
   const onRequest = authenticatingLimited(services);
   app.post("/v1/messages/count_tokens", { onRequest }, async (request, reply) => {
-    const body = readBody(request);
+    const body = await readBody(request);
     const answer = await countInputTokens(services.text, {
       protocol: "messages",
       body,

@@ -22,12 +22,12 @@ export interface Creation {
 }
 
 /** A JSON body that creates a task. `fields` are the body, unless a path has names of its own. @throws GatewayError */
-export function jsonCreation(
+export async function jsonCreation(
   request: FastifyRequest,
   form: MediaForm,
   fieldsOf: (body: Readonly<Record<string, unknown>>) => Record<string, unknown> = (body) => body,
-): Creation {
-  const body = readBody(request);
+): Promise<Creation> {
+  const body = await readBody(request);
   return creation(fieldsOf(body), body, { form, encoding: "json", images: [] });
 }
 

@@ -4,7 +4,6 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -65,8 +64,12 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** Adds the page and its two assets. They need no key: the page holds nothing but the public interface. */
+/**
+ * Adds the page and its two assets. They need no key: the page holds nothing but the public interface.
+ * Each is in memory once, however many connections it waits to be read on.
+ */
 export function registerDocsPage(app: FastifyInstance): void {
+  const pageBytes = Buffer.from(page);
   app.get("/docs", (_request, reply) =>
     reply
       .headers({
@@ -76,10 +79,11 @@ export function registerDocsPage(app: FastifyInstance): void {
         "cache-control": "no-cache",
       })
       .type("text/html; charset=utf-8")
-      .send(page),
+      .send(pageBytes),
   );
   for (const [name, type] of Object.entries(assets)) {
-    app.get(`/docs/assets/${name}`, async (_request, reply) =>
+    const bytes = readFileSync(join(dirname(packageFile), name));
+    app.get(`/docs/assets/${name}`, (_request, reply) =>
       reply
         .headers({
           "x-content-type-options": "nosniff",
@@ -87,7 +91,7 @@ export function registerDocsPage(app: FastifyInstance): void {
           "cache-control": "public, max-age=31536000, immutable",
         })
         .type(type)
-        .send(await readFile(join(dirname(packageFile), name))),
+        .send(bytes),
     );
   }
 }

@@ -4,6 +4,9 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 
+/** Headers of one request; above it the answer is 431, whoever reads it. */
+export const headersMax = 500;
+
 /** The headers that are read of a text call: on a bare socket there are no others (bare/request.ts). */
 type ReadHeaders = Partial<
   Pick<
@@ -14,6 +17,7 @@ type ReadHeaders = Partial<
     | "x-goog-api-key"
     | "content-type"
     | "content-length"
+    | "content-encoding"
     | "transfer-encoding"
     | "anthropic-version"
     | "anthropic-beta"

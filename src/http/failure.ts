@@ -1,7 +1,10 @@
 /** What is thrown while a request is served, as its answer: in the caller's protocol, and logged where it is our fault. Spec: "Errors". */
+import { IncomingMessage } from "node:http";
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { TextCallError } from "../calls/index.ts";
 import type { RequestHead, ResponseSink } from "./exchange.ts";
+import { asksAsGoogle } from "./google-caller.ts";
+import { forgetBody } from "./paced.ts";
 import { pathOf } from "./path.ts";
 import { protocolOfPath, writeError } from "./reply-error.ts";
 import type { HttpServices } from "./services.ts";
@@ -14,29 +17,33 @@ export interface Asked {
   readonly id: string;
 }
 
-type FailureServices = Pick<HttpServices, "log" | "bodyBytesMax">;
+type FailureServices = Pick<HttpServices, "log">;
 
 /** Answers with the error that was thrown, unless an answer has begun. */
 export function answerFailure(services: FailureServices, asked: Asked, thrown: unknown): void {
+  if (asked.raw instanceof IncomingMessage) forgetBody(asked.raw);
   const refused = thrown instanceof TextCallError ? thrown : undefined;
-  const error = refused?.error ?? fromFastify(thrown, services.bodyBytesMax);
+  const error = refused?.error ?? fromFastify(thrown);
   if (!refused && error.code === "internal_error")
     services.log.error({ err: thrown, request: asked.id }, "a request failed");
+  if (error.code === "overloaded") logShortage(services, error);
   writeError(asked.response, {
-    protocol: protocolOfPath(asked.raw.method ?? "", pathOf(asked)),
+    protocol: protocolOfPath(asked.raw.method ?? "", pathOf(asked), asksAsGoogle(asked.raw)),
     error,
     requestId: asked.id,
     body: refused?.body,
   });
 }
 
-/** The refusal of a body above the limit. */
-export function bodyTooLarge(bodyBytesMax: number): GatewayError {
-  const megabytes = Math.floor(bodyBytesMax / 1_048_576);
-  return new GatewayError(
-    "request_too_large",
-    `The body is larger than ${megabytes} MB (limits.body_mb).`,
-  );
+const shortageLogMs = 1_000;
+let shortageLoggedMs = Number.NEGATIVE_INFINITY;
+
+/** At most once a second: a shortage meets many requests at once, and a log that grows with them is another one. */
+function logShortage({ log }: FailureServices, error: GatewayError): void {
+  const nowMs = performance.now();
+  if (error.cause === undefined || nowMs - shortageLoggedMs < shortageLogMs) return;
+  shortageLoggedMs = nowMs;
+  log.warn({ err: error.cause }, "the gateway is short of open files, ports or buffers");
 }
 
 /** What is left of the client's faults: a body that does not have the length it was announced with, or that broke off. */
@@ -44,11 +51,10 @@ export const brokenBody = (): GatewayError =>
   new GatewayError("malformed_request", "The request could not be read to its end.");
 
 /** Fastify's own errors in our catalogue. */
-function fromFastify(error: unknown, bodyBytesMax: number): GatewayError {
+function fromFastify(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const code =
     typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return bodyTooLarge(bodyBytesMax);
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
     return new GatewayError(
       "unsupported_media_type",

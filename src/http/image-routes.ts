@@ -19,8 +19,8 @@ import type { UploadStore } from "./upload-store.ts";
 /** Adds both paths. */
 export function registerImageRoutes(app: FastifyInstance, services: HttpServices): void {
   const options = { onRequest: authenticatingLimited(services) };
-  app.post("/v1/images/generations", options, (request, reply) =>
-    answer(services, { request, reply, body: generation(request) }),
+  app.post("/v1/images/generations", options, async (request, reply) =>
+    answer(services, { request, reply, body: await generation(request) }),
   );
   void app.register((scope, _options, done) => {
     // Its body is read by the route, as it comes.
@@ -42,8 +42,8 @@ interface Body {
   readonly uploads?: UploadStore;
 }
 
-function generation(request: FastifyRequest): Body {
-  const content = readBody(request);
+async function generation(request: FastifyRequest): Promise<Body> {
+  const content = await readBody(request);
   const { model, ...fields } = content;
   const input = { form: "images", fields, encoding: "json", images: [] } as const;
   return { form: "images", model, input, content };
@@ -79,6 +79,7 @@ async function answer(services: HttpServices, exchange: Exchange): Promise<Fasti
       input: body.input,
       caller: request.caller!,
       idempotency: claimOf(request, body.content),
+      lease: request.lease!,
     };
     const { workspaceId } = call.caller;
     const known =

@@ -1,10 +1,6 @@
 /** The HTTP surface of the gateway. */
 export { createApp } from "./app.ts";
 export { createMetrics } from "./metrics.ts";
-export {
-  adminPrefix,
-  adminRoutes,
-  callDirectly,
-  type AdminServices,
-  type DirectCall,
-} from "./admin/index.ts";
+export { stopServer } from "./stop-server.ts";
+export { startMetricsServer, type MetricsAccess } from "./metrics-routes.ts";
+export { adminRoutes, callDirectly, type AdminServices, type DirectCall } from "./admin/index.ts";

@@ -6,6 +6,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { headersMax } from "./exchange.ts";
 import { errorAnswer, protocolOfPath } from "./reply-error.ts";
 
 interface ClientError extends Error {
@@ -27,6 +28,12 @@ function gatewayError({ code }: ClientError): GatewayError {
   }
 }
 
+/** The refusal of a request with more headers than are read: Node would leave out some of them, and tell nobody. */
+export const tooManyHeaders = (): GatewayError =>
+  new GatewayError("request_too_large", `The request has more than ${headersMax} headers.`, {
+    status: 431,
+  });
+
 /** Node's own test, which it does not export: what is written now would land in the middle of another answer. */
 function answerUnderWay(socket: Socket): boolean {
   const { _httpMessage: current } = socket as { _httpMessage?: { headersSent: boolean } | null };
@@ -39,19 +46,23 @@ export function answerClientError(error: ClientError, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const known = gatewayError(error);
   const start = Buffer.isBuffer(error.rawPacket)
     ? error.rawPacket.subarray(0, 2048).toString("latin1")
     : "";
+  answerOnSocket(socket, gatewayError(error), start);
+  // A client that goes on sending would keep a half-closed socket open for ever.
+  socket.destroySoon();
+}
+
+/** Writes an error as the last answer of a connection. `start` is what is known of the request: its path decides on the shape. */
+export function answerOnSocket(socket: Socket, error: GatewayError, start: string): void {
   const [, method = "", path = ""] = /^([A-Z]+) (\/[^\s?]*)/.exec(start) ?? [];
   const protocol = protocolOfPath(method, path);
-  const { headers, text } = errorAnswer({ protocol, error: known, requestId: newId("req") });
+  const { headers, text } = errorAnswer({ protocol, error, requestId: newId("req") });
   const lines = Object.entries({ ...headers, connection: "close" }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
   socket.end(
-    `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status]}\r\n${lines.join("")}\r\n${text}`,
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join("")}\r\n${text}`,
   );
-  // A client that goes on sending would keep a half-closed socket open for ever.
-  socket.destroySoon();
 }

@@ -1,5 +1,5 @@
 /**
- * `GET /v1/models`, one model by id, and the same list in the generateContent shape under `/v1beta`.
+ * `GET /v1/models`, one model by id, and the same in the generateContent shape: under `/v1beta`, and for Google's SDKs.
  * MODELS rows. The only endpoint that also answers without a key (AUTH-06); a wrong key is still refused.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -7,6 +7,7 @@ import { GatewayError } from "../base/errors.ts";
 import { findModel, listModels } from "../calls/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import { credentialOf, hasCredential } from "./credential.ts";
+import { asksAsGoogle } from "./google-caller.ts";
 import { modelPathTail } from "./model-path.ts";
 import type { HttpServices } from "./services.ts";
 
@@ -18,17 +19,20 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
       ? authenticator.authenticate(credentialOf(request), { fresh: true })
       : undefined;
 
-  app.get("/v1/models", async (request) => ({
-    object: "list",
-    data: listModels(text.catalog(), await callerOf(request)),
-  }));
-  app.get("/v1/models/*", async (request) => oneModel(services, request, await callerOf(request)));
-  app.get("/v1beta/models", async (request) => ({
-    models: listModels(text.catalog(), await callerOf(request)).map(geminiModel),
-  }));
-  app.get("/v1beta/models/*", async (request) =>
-    geminiModel(oneModel(services, request, await callerOf(request))),
-  );
+  const list = async (request: FastifyRequest) => {
+    const models = listModels(text.catalog(), await callerOf(request));
+    return asksAsGoogle(request.raw)
+      ? { models: models.map(geminiModel) }
+      : { object: "list", data: models };
+  };
+  const one = async (request: FastifyRequest) => {
+    const model = oneModel(services, request, await callerOf(request));
+    return asksAsGoogle(request.raw) ? geminiModel(model) : model;
+  };
+  for (const version of ["v1", "v1beta"]) {
+    app.get(`/${version}/models`, list);
+    app.get(`/${version}/models/*`, one);
+  }
 }
 
 type ListedModel = ReturnType<typeof listModels>[number];

@@ -103,9 +103,9 @@ export function openapiDocument(): Document {
 
 /** Adds `GET /openapi.json` and the reference at `GET /docs`. Neither needs a key. */
 export function registerDocs(app: FastifyInstance): void {
-  const text = JSON.stringify(openapiDocument());
+  const bytes = Buffer.from(JSON.stringify(openapiDocument()));
   app.get("/openapi.json", (_request, reply) =>
-    reply.type("application/json; charset=utf-8").header("cache-control", "no-cache").send(text),
+    reply.type("application/json; charset=utf-8").header("cache-control", "no-cache").send(bytes),
   );
   registerDocsPage(app);
 }

@@ -4,7 +4,12 @@
  */
 import { createHash } from "node:crypto";
 import { GatewayError } from "../base/errors.ts";
-import { readImageHeader, type HeaderReading, type ImageHeader } from "../base/image-header.ts";
+import {
+  imageTypeOf,
+  ImageHeaderReader,
+  type HeaderReading,
+  type ImageHeader,
+} from "../base/image-header.ts";
 import type { Upload } from "../media/index.ts";
 import type { Part } from "./multipart.ts";
 import type { UploadStore } from "./upload-store.ts";
@@ -46,8 +51,12 @@ export async function receive<Result>(
   return { result, sha256: hash.digest("hex") };
 }
 
+/** How much of a picture is held back until its header is read; metadata in front of it may be longer. */
+const heldBytesMax = 65_536;
+
 /**
- * Stores a picture; undefined where the part is empty.
+ * Stores a picture; undefined where the part is empty. Long metadata in front of the header is stored while it is read, and
+ * what was stored is removed where no picture follows.
  * @throws GatewayError `invalid_image_file`, `image_too_large`
  */
 export async function storePicture(
@@ -55,44 +64,34 @@ export async function storePicture(
   content: AsyncGenerator<Buffer>,
   { store, limits }: { readonly store: UploadStore; readonly limits: PictureLimits },
 ): Promise<Upload | undefined> {
-  const { head, reading } = await readHead(content);
-  if (head.length === 0) return undefined;
-  const header = checked(name, reading, limits);
-  const stored = await store.put(joined(head, content), header.mediaType);
-  return { ...stored, ...header };
-}
-
-/** Metadata in front of a picture's data may be long, but not without end. */
-const headBytesMax = 1_048_576;
-
-/** Reads on until the header is there. It is tried again only when there is twice as much: tiny pieces must not cost more. */
-async function readHead(
-  content: AsyncGenerator<Buffer>,
-): Promise<{ head: Buffer; reading: HeaderReading }> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  let next = 64;
-  for (;;) {
+  const reader = new ImageHeaderReader();
+  const head: Buffer[] = [];
+  let held = 0;
+  let reading: HeaderReading = "incomplete";
+  while (reading === "incomplete" && held < heldBytesMax) {
     const { done, value } = await content.next();
-    if (done !== true) {
-      pieces.push(value);
-      length += value.length;
-      if (length < next && length <= headBytesMax) continue;
-      next = length * 2;
-    }
-    const head = Buffer.concat(pieces);
-    const reading = readImageHeader(head);
-    const isLast = done === true || length > headBytesMax;
-    if (reading !== "incomplete" || isLast) return { head, reading };
+    if (done === true) break;
+    head.push(value);
+    held += value.length;
+    reading = reader.push(value);
   }
-}
-
-async function* joined(
-  head: Buffer,
-  rest: AsyncGenerator<Buffer>,
-): AsyncGenerator<Buffer, void, undefined> {
-  yield head;
-  yield* rest;
+  if (held === 0) return undefined;
+  const isLong = reading === "incomplete" && held >= heldBytesMax;
+  const found = { header: isLong ? undefined : checked(name, reading, limits) };
+  async function* bytes(): AsyncGenerator<Buffer, void, undefined> {
+    yield* head;
+    for await (const piece of content) {
+      if (found.header === undefined) {
+        const now = reader.push(piece);
+        if (now !== "incomplete") found.header = checked(name, now, limits);
+      }
+      yield piece;
+    }
+    found.header ??= checked(name, "incomplete", limits);
+  }
+  const mediaType = found.header?.mediaType ?? imageTypeOf(Buffer.concat(head));
+  const stored = await store.put(bytes(), mediaType);
+  return { ...stored, ...found.header! };
 }
 
 function checked(name: string, reading: HeaderReading, limits: PictureLimits): ImageHeader {

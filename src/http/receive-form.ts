@@ -3,11 +3,13 @@
  * "POST /v1/images/edits".
  */
 import type { FastifyRequest } from "fastify";
+import { bodyTooLarge } from "./body-limits.ts";
 import { idempotencyKeyOf } from "./creation-headers.ts";
+import { refuseEncoded } from "./content-encoding.ts";
 import { boundaryOf } from "./multipart-header.ts";
 import type { HttpServices } from "./services.ts";
 import { openUploads, type UploadStore } from "./upload-store.ts";
-import { bodyTooLarge, readMultipart, uploadLimits, type Multipart } from "./uploads.ts";
+import { readMultipart, uploadLimits, type Multipart } from "./uploads.ts";
 
 export interface ReceivedForm extends Multipart {
   /** Where its pictures are; whoever receives them removes them. */
@@ -37,16 +39,20 @@ export async function receiveForm(
   }
 }
 
-async function read(services: HttpServices, { raw, caller }: FastifyRequest) {
+async function read(services: HttpServices, { raw, caller, lease }: FastifyRequest) {
   const limits = uploadLimits;
+  refuseEncoded(raw.headers["content-encoding"]);
   if (Number(raw.headers["content-length"]) > limits.bodyBytes)
-    throw bodyTooLarge(limits.bodyBytes);
+    throw bodyTooLarge({ bytesMax: limits.bodyBytes });
   const boundary = boundaryOf(raw.headers["content-type"] ?? "");
   const uploads = openUploads(
     { files: services.files, database: services.database, clock: services.text.clock },
     { workspaceId: caller!.workspaceId, bytesMax: limits.fileBytes },
   );
-  return { ...(await readMultipart(raw, { boundary, store: uploads, limits })), uploads };
+  return {
+    ...(await readMultipart(raw, { boundary, store: uploads, limits, lease: lease! })),
+    uploads,
+  };
 }
 
 const restMsMax = 10_000;

@@ -7,20 +7,23 @@ import type { ResponseSink } from "./exchange.ts";
 /** Whose error shape an answer has: a protocol's, or that of an alias path's vendor. */
 export type ErrorStyle = CallProtocol | AliasStyle;
 
-/** The error shape that a path answers in; paths of no text protocol and no vendor use the OpenAI style (ERR-01). */
-export function protocolOfPath(method: string, path: string): ErrorStyle {
+/**
+ * The error shape that a path answers in; paths of no text protocol and no vendor use the OpenAI style (ERR-01).
+ * `google`: the request is one of Google's SDKs'.
+ */
+export function protocolOfPath(method: string, path: string, google: boolean = false): ErrorStyle {
   if (/^\/api\/v1(\/|$)/.test(path)) return "dashscope";
   if (/^\/api\/v3(\/|$)/.test(path)) return "ark";
   if (path.startsWith("/v1/messages")) return "messages";
   if (path.startsWith("/v1beta/")) return "generate_content";
-  // A model is read there in the OpenAI style, and called there in Google's.
-  if (path.startsWith("/v1/models/") && method === "POST") return "generate_content";
+  // Models are called there in Google's style, and read there in the OpenAI style by all but Google's SDKs.
+  if (/^\/v1\/models(\/|$)/.test(path) && (method === "POST" || google)) return "generate_content";
   return "chat";
 }
 
 /** The headers of an error answer. `x-should-retry: false` is for what must not be sent again by itself. */
 function errorHeaders(error: GatewayError): Record<string, string> {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...error.headers };
   if (error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.shouldRetry === false) headers["x-should-retry"] = "false";

@@ -1,4 +1,5 @@
 /** What the routes need from the running gateway. The composition root (cli/serve.ts) makes it. */
+import type { TrustedProxies } from "../base/client-address.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { ImageServices, RateLimiter, TextServices } from "../calls/index.ts";
@@ -7,7 +8,10 @@ import type { Database, FileStore } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
 import type { Authenticator } from "../tenancy/index.ts";
 import type { AdminServices } from "./admin/index.ts";
+import type { ConnectionRules } from "./connections.ts";
+import type { BodyServices } from "./body-limits.ts";
 import type { Metrics } from "./metrics.ts";
+import type { MetricsAccess } from "./metrics-routes.ts";
 
 /** How long a client may take to send a request, and how often that is looked at. Answers may take as long as they like. */
 export interface ReceiveLimits {
@@ -29,16 +33,25 @@ export interface HttpServices {
   readonly fileUrl: (name: string) => string;
   readonly admin: AdminServices;
   readonly metrics: Metrics;
+  readonly metricsAccess: MetricsAccess;
+  /** The pages that may call from a browser; `*` for all. */
+  readonly corsOrigins: readonly string[];
+  /** Whose `X-Forwarded-For` counts. */
+  readonly trustedProxies: TrustedProxies;
   readonly log: Log;
-  readonly bodyBytesMax: number;
+  readonly bodies: BodyServices;
   readonly receive: ReceiveLimits;
+  /** How many connections there may be, and for how long one may be left unread. */
+  readonly connections: ConnectionRules;
   /** Whether text calls that arrive whole in one read are answered without Node's HTTP; yes if absent. */
   readonly bareSockets?: boolean | undefined;
-  /** False while the gateway starts or stops: `/readyz` says so. */
+  /** False once the gateway was told to stop: `/readyz` says so, and answers close their connections. */
   ready(): boolean;
+  /** True once it is too late for anything new. */
+  refusing(): boolean;
 }
 
-/** The answer to everything new once the gateway was told to stop. */
+/** The answer to what comes too late while the gateway stops. */
 export const shuttingDown = (): GatewayError =>
   new GatewayError(
     "shutting_down",

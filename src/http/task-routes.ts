@@ -96,7 +96,7 @@ async function create(
 ): Promise<FastifyReply> {
   const creation = isForm(request)
     ? await multipartCreation(services, request, "tasks")
-    : jsonCreation(request, "tasks");
+    : await jsonCreation(request, "tasks");
   const result = await submitCreation(services, request, creation);
   const waitSeconds = waitSecondsOf(request.headers);
   const task =
@@ -110,7 +110,7 @@ async function create(
       ...replayHeaders(result),
       ...(waitSeconds !== undefined && { "preference-applied": `wait=${waitSeconds}` }),
       ...(!isTerminal(task.status) && pollHeaders(task)),
-      vary: "Prefer",
+      vary: reply.raw.hasHeader("vary") ? "Origin, Prefer" : "Prefer",
     })
     .send(renderUnified(task, services.fileUrl));
 }

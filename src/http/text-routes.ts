@@ -5,17 +5,20 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
+import type { ByteLease } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { countInputTokens, runTextCall, type RateUse } from "../calls/index.ts";
 import type { CallProtocol, JsonObject } from "../protocols/index.ts";
 import type { Caller } from "../tenancy/index.ts";
-import { jsonBody, modelInBody, readBytes, streamInBody } from "./body.ts";
+import { jsonBody, modelInBody, streamInBody } from "./body.ts";
+import { textLimit } from "./body-limits.ts";
 import { callerHeaders, callerOf } from "./caller.ts";
 import { answerFailure, type Asked } from "./failure.ts";
 import { parseModelPath } from "./model-path.ts";
 import { queryOf } from "./path.ts";
 import { rateOf } from "./rate-headers.ts";
+import { readBytes } from "./receive-body.ts";
 import { requestIdHeaders } from "./reply-error.ts";
 import { createTextReply } from "./reply-stream.ts";
 import { shuttingDown, type HttpServices } from "./services.ts";
@@ -73,19 +76,27 @@ async function serve(
   protocol: CallProtocol,
   asked: Received,
 ): Promise<void> {
+  const lease = services.bodies.budget.lease();
   try {
-    if (!services.ready()) throw shuttingDown();
+    if (services.refusing()) throw shuttingDown();
     const found = callerOf(services, asked);
     const caller = found instanceof Promise ? await found : found;
     const rate = rateOf(services, asked.response, caller);
-    const read = readBytes(asked.raw, asked.body, services.bodyBytesMax);
-    const body = jsonBody(read instanceof Promise ? await read : read);
+    const limit = textLimit(services.bodies);
+    const read = readBytes(asked.raw, asked.body, { limit, lease });
+    const parsed = jsonBody(read instanceof Promise ? await read : read, lease);
+    const body = parsed instanceof Promise ? await parsed : parsed;
+    // Checking and converting takes as long as parsing, or longer.
+    const turn = lease.turn();
+    if (turn !== undefined) await turn;
     const { raw, response, id } = asked;
-    await answer(services, { raw, response, id, protocol, caller, rate, body });
+    await answer(services, { raw, response, id, protocol, caller, rate, body, lease });
   } catch (thrown) {
     // A moment later: what came in the same read may turn out to be no HTTP, and is then answered so (malformed.ts).
     await Promise.resolve();
     answerFailure(services, asked, thrown);
+  } finally {
+    lease.release();
   }
 }
 
@@ -95,6 +106,7 @@ interface Read extends Asked {
   readonly caller: Caller;
   readonly rate: RateUse | undefined;
   readonly body: JsonObject;
+  readonly lease: ByteLease;
 }
 
 function answer(services: HttpServices, read: Read): Promise<void> {
@@ -129,12 +141,12 @@ interface Address {
 }
 
 function call(services: HttpServices, read: Read, address: Address): Promise<void> {
-  const { id, protocol, caller, rate, body } = read;
+  const { id, protocol, caller, rate, body, lease } = read;
   const { model, stream, jsonArray } = address;
   const headers = requestIdHeaders(protocol, id);
   return runTextCall(
     services.text,
-    { id, protocol, model, stream, body, caller, rate, callerHeaders: callerHeaders(read) },
+    { id, protocol, model, stream, body, caller, rate, lease, callerHeaders: callerHeaders(read) },
     createTextReply(read.response, { headers, jsonArray }),
   );
 }

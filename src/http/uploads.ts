@@ -3,8 +3,10 @@
  * has a bound, and a call that is refused, or whose client leaves, keeps nothing. Spec: "POST /v1/tasks", "POST /v1/images/edits".
  */
 import type { Readable } from "node:stream";
+import type { ByteLease } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Upload } from "../media/index.ts";
+import { bodyTooLarge } from "./body-limits.ts";
 import { brokenBody } from "./failure.ts";
 import { readParts, type Part, type PartLimits } from "./multipart.ts";
 import { receive, storePicture, type PictureLimits } from "./picture-upload.ts";
@@ -50,6 +52,8 @@ interface Options {
   readonly boundary: string;
   readonly store: UploadStore;
   readonly limits: UploadLimits;
+  /** Counts the text fields; pictures go to storage as they come. */
+  readonly lease: ByteLease;
 }
 
 /**
@@ -89,20 +93,13 @@ async function* bounded(
       if (done === true) return;
       const chunk = value as Uint8Array;
       bytes += chunk.byteLength;
-      if (bytes > bytesMax) throw bodyTooLarge(bytesMax);
+      if (bytes > bytesMax) throw bodyTooLarge({ bytesMax });
       yield chunk;
     }
   } finally {
     await chunks.return?.(undefined);
   }
 }
-
-/** The refusal of a multipart body, before or while it is read. */
-export const bodyTooLarge = (bytesMax: number): GatewayError =>
-  new GatewayError(
-    "request_too_large",
-    `The body is larger than ${Math.floor(bytesMax / mebibyte)} MiB.`,
-  );
 
 const imageNames: ReadonlySet<string> = new Set(["image", "image[]"]);
 
@@ -135,6 +132,7 @@ class Form {
     for await (const piece of content) {
       pieces.push(piece);
       length += piece.length;
+      this.#options.lease.take(piece.length);
       this.#fieldsBytes += piece.length;
       if (length > fieldBytes || this.#fieldsBytes > fieldsBytes) {
         const message = `${shown(name)}: the text fields of the body are too long.`;

@@ -11,7 +11,8 @@ import { authenticatingFresh, taskOf } from "./task-caller.ts";
 export function registerVideoRoutes(app: FastifyInstance, services: HttpServices): void {
   const creating = { onRequest: authenticatingLimited(services) };
   app.post("/v1/videos/generations", creating, async (request, reply) => {
-    const result = await submitCreation(services, request, jsonCreation(request, "videos"));
+    const creation = await jsonCreation(request, "videos");
+    const result = await submitCreation(services, request, creation);
     return reply
       .headers({ ...requestIdHeaders("chat", request.id), ...replayHeaders(result) })
       .send({ request_id: result.task.id });

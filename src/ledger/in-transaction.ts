@@ -4,6 +4,7 @@
  * The account of the workspace stays locked until that transaction ends, so it should be short.
  */
 import { GatewayError } from "../base/errors.ts";
+import { formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
   checkAmount,
@@ -14,7 +15,7 @@ import {
   type QueuedResult,
   type QueueLimits,
 } from "./statements.ts";
-import { entryId } from "./read.ts";
+import { entryId, readBalance } from "./read.ts";
 import type {
   CreditInput,
   CreditResult,
@@ -95,13 +96,13 @@ interface CreditRow {
   readonly created_at: Date;
 }
 
-/** Adds credit within `tx`, once per reference. @throws GatewayError not_found, conflict */
+/** Adds credit, or takes it back, within `tx`; once per reference. @throws GatewayError not_found, conflict */
 export async function creditIn(
   tx: Queryable,
   input: CreditInput,
   nowMs: number,
 ): Promise<CreditResult> {
-  checkAmount(input.amountNano);
+  checkAmount(input.amountNano < 0n ? -input.amountNano : input.amountNano);
   const [row] = await tx.query<CreditRow>("select * from ledger_credit($1, $2, $3, $4, $5)", [
     input.workspaceId,
     input.amountNano,
@@ -109,8 +110,7 @@ export async function creditIn(
     input.note ?? null,
     new Date(nowMs).toISOString(),
   ]);
-  if (row === undefined)
-    throw new GatewayError("not_found", `No such workspace: ${input.workspaceId}.`);
+  if (row === undefined) throw await whyNotCredited(tx, input);
   if (row.kind !== "credit")
     throw new GatewayError("conflict", "The reference belongs to another ledger entry.");
   return {
@@ -120,4 +120,15 @@ export async function creditIn(
     balanceAfterNano: row.balance_after_nano,
     createdAt: row.created_at,
   };
+}
+
+async function whyNotCredited(tx: Queryable, input: CreditInput): Promise<GatewayError> {
+  const balance = await readBalance(tx, input.workspaceId);
+  if (balance === undefined)
+    return new GatewayError("not_found", `No such workspace: ${input.workspaceId}.`);
+  const [asked, credits] = [formatUsd(-input.amountNano), formatUsd(balance.creditsNano)];
+  return new GatewayError(
+    "conflict",
+    `$${asked} cannot be taken back: the workspace was credited $${credits} in all.`,
+  );
 }

@@ -12,7 +12,7 @@ export { createLedger, type Ledger } from "./ledger.ts";
 export { persist, reserveRetryMs, settleRetryMs } from "./persist.ts";
 export { resetsAt, windows, type Layer, type Window } from "./periods.ts";
 export { refusalError } from "./refusal.ts";
-export type { QueueLimits } from "./statements.ts";
+export { amountNanoMax, type QueueLimits } from "./statements.ts";
 export type {
   Balance,
   CreditInput,
@@ -28,4 +28,4 @@ export type {
   Spend,
   VoidResult,
 } from "./types.ts";
-export { verifyLedger, type Difference } from "./verify.ts";
+export { differencesIn, verifyLedger, type Difference } from "./verify.ts";

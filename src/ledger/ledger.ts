@@ -52,7 +52,7 @@ export interface Ledger {
   extend(input: ExtendInput): Promise<boolean>;
   /** Keeps all that pooled calls hold from the sweeper for another `leaseMs` from now. */
   extendPools(leaseMs: number): Promise<void>;
-  /** Adds credit, once per reference. @throws GatewayError not_found, conflict */
+  /** Adds credit, or takes it back, once per reference. @throws GatewayError not_found, conflict */
   credit(input: CreditInput): Promise<CreditResult>;
   /** @throws GatewayError not_found */
   balance(workspaceId: string): Promise<Balance>;
@@ -143,7 +143,6 @@ export function createLedger(database: Database, clock: Clock): Ledger {
       checkAmount(input.amountNano);
       if (input.pooled === true) {
         if (pooled.poolOf(input) !== undefined) return { outcome: "already_reserved" };
-        if (pooled.reserveSpare(input)) return { outcome: "reserved", pooled: true };
         if (await pooled.reserve(input)) return { outcome: "reserved", pooled: true };
       }
       return batchers.reserve.add(input);

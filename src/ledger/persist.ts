@@ -11,6 +11,30 @@ export const settleRetryMs = 30_000;
 export const isShared = (error: unknown): boolean =>
   error instanceof GatewayError || isTransient(error);
 
+const uniqueViolation = "23505";
+/** A statement that had no answer comes through once; two of one turn may do so one after the other. */
+const duplicatesMax = 3;
+
+const isDuplicate = (error: unknown): boolean =>
+  error instanceof Error && (error as { code?: unknown }).code === uniqueViolation;
+
+/**
+ * Runs `work`, and again where a statement that had no answer came through in between: what it wrote is there then, and
+ * `work` is told to look for it (`again`). `again` is what the first run is told.
+ */
+export async function afterDuplicates<T>(
+  again: boolean,
+  work: (again: boolean) => Promise<T>,
+): Promise<T> {
+  for (let duplicates = 1; ; duplicates += 1) {
+    try {
+      return await work(again || duplicates > 1);
+    } catch (error) {
+      if (!isDuplicate(error) || duplicates > duplicatesMax) throw error;
+    }
+  }
+}
+
 /**
  * Repeats `work` while the database is away, for `retryMs`. From the second attempt on, an earlier one may have been
  * committed before its answer was lost.

@@ -1,14 +1,9 @@
 /** How pooled calls end: each with its own entry, once. Design section 5; docs/ledger.md "Pooled holds". */
 import type { Clock } from "../base/clock.ts";
 import type { Queryable } from "../storage/index.ts";
-import { persist, settleRetryMs } from "./persist.ts";
+import { afterDuplicates, persist, settleRetryMs } from "./persist.ts";
 import { expireCalls, readSettled, type Pool } from "./pool-statements.ts";
 import type { PooledCall, Pools, Settled } from "./pools.ts";
-
-const uniqueViolation = "23505";
-
-const isDuplicate = (error: unknown): boolean =>
-  error instanceof Error && (error as { code?: unknown }).code === uniqueViolation;
 
 export interface SettlingParts {
   readonly database: Queryable;
@@ -42,27 +37,21 @@ export function createSettling(
       for (const pool of gone) pools.retire(pool);
       const late = left.filter(({ pool }) => gone.has(pool));
       await expireCalls(database, late, clock.now());
-      for (const one of late) found.set(one, "expired");
+      // A pool is gone too where a statement that had no answer has just settled its last call.
+      await findSettled(late, found);
       left = left.filter((one) => !found.has(one));
     }
   }
 
   return async (items) => {
     const found: Found = new Map();
-    let check = items.some(({ uncertain }) => uncertain);
-    await persist(settleRetryMs, async (attempt) => {
-      for (;;) {
-        if (check || attempt > 1) await findSettled(items, found);
-        const left = found.size === 0 ? items : items.filter((one) => !found.has(one));
-        try {
-          return await settleAll(left, found);
-        } catch (error) {
-          // A statement that had no answer may have come through only now.
-          if (check || !isDuplicate(error)) throw error;
-          check = true;
-        }
-      }
-    });
+    const check = items.some(({ uncertain }) => uncertain);
+    await persist(settleRetryMs, (attempt) =>
+      afterDuplicates(check || attempt > 1, async (again) => {
+        if (again) await findSettled(items, found);
+        await settleAll(found.size === 0 ? items : items.filter((one) => !found.has(one)), found);
+      }),
+    );
     for (const { id, pool } of items) {
       calls.delete(id);
       pools.count(pool, -1);

@@ -1,9 +1,7 @@
-/** The statements of pooled holds; they live in storage/migrations/0007_pooled_holds.sql. Design section 5. */
+/** The statements of pooled holds; they live in storage/migrations/0017_ledger_without_spares.sql. docs/ledger.md. */
 import type { Queryable } from "../storage/index.ts";
 import { numbers, texts } from "./arrays.ts";
-import type { SpareAsk } from "./pool-spare.ts";
 import { onOnePool, takeOnePoolTurn } from "./pool-turn.ts";
-import type { Pools } from "./pools.ts";
 import type { Turn } from "./turns.ts";
 
 /** What the calls of one process that run on one key have reserved together: one row of `ledger_holds`. */
@@ -18,18 +16,6 @@ export interface Pool {
   calls: number;
   /** Batches under way that raise it. */
   raising: number;
-  /** What is reserved for calls to come, by what each spare holds; they count as open calls (pool-spare.ts). */
-  spares: bigint[];
-  /** What the next spares hold. */
-  spareNano: bigint;
-  /** When a raise last passed all checks; spares may be taken for a while from then on. */
-  checkedMs: number;
-  /** Calls that took a spare since the last raise. */
-  begun: number;
-  /** Spares that a turn whose answer was lost was to give back, and one of the calls that it was to end. */
-  doubtful: { readonly spares: readonly bigint[]; readonly ending: Ending | undefined } | undefined;
-  /** Whether a wish for more spares is on its way. */
-  wished: boolean;
 }
 
 /** The reservations of a batch on one pool. */
@@ -37,10 +23,6 @@ export interface Raise {
   readonly pool: Pool;
   readonly leaseMs: number;
   amountNano: bigint;
-  /** The most that one of its calls reserves. */
-  largestNano: bigint;
-  /** What it asks for beside its calls; only a turn on one pool grants it. */
-  spare: SpareAsk;
   /** Where its calls stand in the batch. */
   readonly places: number[];
 }
@@ -125,24 +107,18 @@ function raiseParams(raises: readonly Raise[]): string[] {
   ];
 }
 
-/** What a turn is taken with. */
-export interface TurnParts {
-  readonly database: Queryable;
-  readonly pools: Pools;
-}
-
 export interface TurnRow {
   /** Where its pool stands among those that end calls (`gone`) or are raised, from 1. */
   readonly place: number;
-  readonly outcome: "gone" | "unfit" | "lost" | "spare";
+  readonly outcome: "gone" | "unfit" | "lost";
 }
+
+/** The raises that were not made: `unfit` ones are for the per-call statement, `lost` ones name a pool that was expired. */
+export type Refused = ReadonlyMap<Raise, "unfit" | "lost">;
 
 /** What a turn tells of its two halves. */
 export interface PooledTurn {
-  /** The raises that were not made: `unfit` ones are for the per-call statement, `lost` ones name a pool that was expired. */
-  readonly refused: ReadonlyMap<Raise, "unfit" | "lost">;
-  /** The raises whose spares were granted. */
-  readonly spared: ReadonlySet<Raise>;
+  readonly refused: Refused;
   /** Pools that were expired; where there are any, no call was settled. */
   readonly gone: ReadonlySet<Pool>;
 }
@@ -152,7 +128,7 @@ const pooledSql = `select place, outcome from ledger_pooled(${Array.from({ lengt
 
 /** Settles calls that are over and raises pools for calls that begin, in one statement and one transaction. */
 export async function pooledTurn(
-  { database, pools }: TurnParts,
+  database: Queryable,
   turn: Turn<RaiseBatch, readonly Ending[]>,
   nowMs: number,
 ): Promise<PooledTurn> {
@@ -161,18 +137,16 @@ export async function pooledTurn(
   const batch = turn.reserves?.number ?? 0;
   const one = onOnePool(endings, raises);
   if (one !== undefined) {
-    const rows = await takeOnePoolTurn({ database, pools }, one, nowMs, batch);
+    const rows = await takeOnePoolTurn(database, one, nowMs, batch);
     return readTurn(rows, [one.pool], raises);
   }
-  // Those for spares alone wait for another turn.
-  const asked = raises.filter(({ places }) => places.length > 0);
   const { params, pools: ended } = endingParams(endings);
   const rows = await database.query<TurnRow>(
     pooledSql,
-    [new Date(nowMs).toISOString(), ...params, ...raiseParams(asked), batch],
-    { name: "ledger_pooled", embedded: true },
+    [new Date(nowMs).toISOString(), ...params, ...raiseParams(raises), batch],
+    { name: "ledger_pooled" },
   );
-  return readTurn(rows, ended, asked);
+  return readTurn(rows, ended, raises);
 }
 
 function readTurn(
@@ -181,14 +155,12 @@ function readTurn(
   raises: readonly Raise[],
 ): PooledTurn {
   const refused = new Map<Raise, "unfit" | "lost">();
-  const spared = new Set<Raise>();
   const gone = new Set<Pool>();
   for (const { place, outcome } of rows) {
     if (outcome === "gone") gone.add(pools[place - 1]!);
-    else if (outcome === "spare") spared.add(raises[place - 1]!);
     else refused.set(raises[place - 1]!, outcome);
   }
-  return { refused, spared, gone };
+  return { refused, gone };
 }
 
 export interface SettledRow {
@@ -208,20 +180,17 @@ export function readSettled(
   ]);
 }
 
-/** The raises of a batch without an answer that were made all the same, and whether their spares were granted. */
+/** The raises of a batch without an answer that were made all the same. */
 export async function readRaised(
   database: Queryable,
   { number, raises }: RaiseBatch,
-): Promise<Map<Raise, boolean>> {
-  const rows = await database.query<{ place: number; spared: boolean }>(
-    "select * from ledger_raised($1, $2, $3)",
-    [
-      texts(raises.map(({ pool }) => pool.workspaceId)),
-      texts(raises.map(({ pool }) => pool.id)),
-      number,
-    ],
-  );
-  return new Map(rows.map(({ place, spared }) => [raises[place - 1]!, spared]));
+): Promise<Set<Raise>> {
+  const rows = await database.query<{ place: number }>("select * from ledger_raised($1, $2, $3)", [
+    texts(raises.map(({ pool }) => pool.workspaceId)),
+    texts(raises.map(({ pool }) => pool.id)),
+    number,
+  ]);
+  return new Set(rows.map(({ place }) => raises[place - 1]!));
 }
 
 /** Writes the expire entries of calls whose pools were expired; again is the same as once. */

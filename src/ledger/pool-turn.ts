@@ -1,7 +1,7 @@
-/** The statement for a turn on one pool, which is what most turns are; it lives in storage/migrations/0016_ledger_pool_turn.sql. */
+/** The statement for a turn on one pool, which is what most turns are; it lives in storage/migrations/0017_ledger_without_spares.sql. */
+import type { Queryable } from "../storage/index.ts";
 import { numbers, texts } from "./arrays.ts";
-import { givenBack, noSpares, takeUp } from "./pool-spare.ts";
-import type { Ending, Pool, Raise, TurnParts, TurnRow } from "./pool-statements.ts";
+import type { Ending, Pool, Raise, TurnRow } from "./pool-statements.ts";
 
 /** A turn on one pool: calls of it that are over, and its raise. At least one is there. */
 export interface OnePoolTurn {
@@ -22,42 +22,25 @@ export function onOnePool(
   return { pool, endings, raise };
 }
 
-const sql = `select place, outcome from ledger_pool_turn(${Array.from({ length: 19 }, (_, index) => `$${index + 1}`).join(",")})`;
+const sql = `select place, outcome from ledger_pool_turn(${Array.from({ length: 16 }, (_, index) => `$${index + 1}`).join(",")})`;
 
-/** Settles calls of one pool and raises it, in one statement, which also gives back its spares where nobody needs them. */
-export async function takeOnePoolTurn(
-  { database, pools }: TurnParts,
+/** Settles calls of one pool and raises it, in one statement. */
+export function takeOnePoolTurn(
+  database: Queryable,
   turn: OnePoolTurn,
   nowMs: number,
   batch: number,
 ): Promise<TurnRow[]> {
-  const { pool, endings, raise } = turn;
-  takeUp(pools, pool, endings);
-  const given = givenBack(pool, endings, raise);
-  try {
-    return await database.query<TurnRow>(sql, paramsOf(turn, given, nowMs, batch), {
-      name: "ledger_pool_turn",
-      embedded: true,
-    });
-  } catch (error) {
-    if (given.length > 0) pool.doubtful = { spares: given, ending: endings[0] };
-    throw error;
-  } finally {
-    if (given.length > 0) pools.count(pool, -given.length);
-  }
+  return database.query<TurnRow>(sql, paramsOf(turn, nowMs, batch), {
+    name: "ledger_pool_turn",
+  });
 }
 
-function paramsOf(
-  { pool, endings, raise }: OnePoolTurn,
-  given: readonly bigint[],
-  nowMs: number,
-  batch: number,
-): unknown[] {
+function paramsOf({ pool, endings, raise }: OnePoolTurn, nowMs: number, batch: number): unknown[] {
   let charge: bigint | null = null;
   let charged = 0n;
-  let held = given.reduce((sum, each) => sum + each, 0n);
+  let held = 0n;
   const upTo: bigint[] = [];
-  const spare = raise?.spare ?? noSpares;
   for (const { heldNano, chargeNano } of endings) {
     held += heldNano;
     if (chargeNano !== null) charge = charged += chargeNano;
@@ -75,12 +58,9 @@ function paramsOf(
     numbers(upTo),
     charge,
     held,
-    given.length,
     raise !== undefined && !pool.written,
     raise?.amountNano ?? 0n,
     raise?.places.length ?? 0,
-    spare.eachNano * BigInt(spare.calls),
-    spare.calls,
     raise?.leaseMs ?? 0,
     batch,
   ];

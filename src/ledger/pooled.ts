@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Database } from "../storage/index.ts";
 import { createBatcher, type Batcher } from "./batch.ts";
 import { isShared } from "./persist.ts";
-import { createRaising, type SpareWish } from "./pool-raising.ts";
+import { createRaising } from "./pool-raising.ts";
 import { createSettling } from "./pool-settling.ts";
 import {
   isPlainId,
@@ -16,14 +16,11 @@ import {
   type Pool,
   type RaiseBatch,
 } from "./pool-statements.ts";
-import { createSpares, runsLow, takeSpare } from "./pool-spare.ts";
-import { createPools, openCall, type PooledCall, type Settled } from "./pools.ts";
+import { createPools, type PooledCall, type Settled } from "./pools.ts";
 import { createTurns, type Turn } from "./turns.ts";
 import type { HoldName, ReserveInput } from "./types.ts";
 
 export interface PooledCalls {
-  /** True where a spare of its pool is reserved for the call: at once, and without the database. */
-  reserveSpare(input: ReserveInput): boolean;
   /** True where the call is reserved in a pool; false where it must be decided by itself. @throws GatewayError database_unavailable */
   reserve(input: ReserveInput): Promise<boolean>;
   /** The pool of an open call; undefined where it is none of this process's pooled calls. */
@@ -43,23 +40,11 @@ const batchMax = 500;
 const splitMin = 16;
 
 /**
- * How many calls share a turn when so many are open. At a server at most half of them: where all did, they would all wait for it,
- * go on together, and meet again in the next, and the process would idle while the server works, and the other way round. The
- * embedded database works on the same processor, where only the number of turns counts.
+ * How many calls share a turn when so many are open: at most half of them. Where all did, they would all wait for it, go on
+ * together, and meet again in the next, and the process would idle while the server works, and the other way round.
  */
-const turnMax = (kind: Database["kind"], open: number): number =>
-  kind === "embedded" ? batchMax : Math.min(batchMax, Math.max(splitMin, Math.ceil(open / 2)));
-
-/** Asks for more spares of a pool. Where that fails, calls wait for their turns, as they do without. */
-async function wish(
-  reserves: Batcher<ReserveInput | SpareWish, boolean>,
-  pool: Pool,
-  leaseMs: number,
-): Promise<void> {
-  pool.wished = true;
-  await reserves.add({ pool, leaseMs }).catch(() => false);
-  pool.wished = false;
-}
+const turnMax = (open: number): number =>
+  Math.min(batchMax, Math.max(splitMin, Math.ceil(open / 2)));
 
 /** Ends an open call by the batches of `endings`. */
 async function end(
@@ -85,22 +70,21 @@ export function createPooledCalls(database: Database, clock: Clock): PooledCalls
   const pools = createPools();
   const turns = createTurns(
     async (turn: Turn<RaiseBatch, readonly Ending[]>) => {
-      const { refused, spared, gone } = await pooledTurn({ database, pools }, turn, clock.now());
-      return { reserved: { refused, spared }, posted: gone };
+      const { refused, gone } = await pooledTurn(database, turn, clock.now());
+      return { reserved: refused, posted: gone };
     },
     { reserves: () => reserves.waiting(), posts: () => endings.waiting() },
   );
-  const spares = createSpares(database, clock, pools);
-  const shared = { database, clock, pools, calls, spares };
+  const shared = { database, clock, pools, calls };
   const raising = createRaising({ ...shared, send: (batch) => turns.reserve(batch) });
   const settling = createSettling({ ...shared, send: (endings) => turns.post(endings) });
-  const reserves = createBatcher<ReserveInput | SpareWish, boolean>({
-    sizeMax: (waiting) => turnMax(database.kind, calls.size + waiting),
+  const reserves = createBatcher<ReserveInput, boolean>({
+    sizeMax: (waiting) => turnMax(calls.size + waiting),
     run: raising,
     isShared,
   });
   const endings = createBatcher<PooledCall, Settled>({
-    sizeMax: () => turnMax(database.kind, calls.size),
+    sizeMax: () => turnMax(calls.size),
     run: settling,
     isShared,
   });
@@ -111,15 +95,6 @@ export function createPooledCalls(database: Database, clock: Clock): PooledCalls
   }
 
   return {
-    reserveSpare(input) {
-      const pool = pools.find(input);
-      const heldNano =
-        pool && isPlainId(input.id) ? takeSpare(pool, input.amountNano, clock.now()) : undefined;
-      if (pool === undefined || heldNano === undefined) return false;
-      calls.set(input.id, openCall(input.id, pool, heldNano));
-      if (!pool.wished && runsLow(pool)) void wish(reserves, pool, input.leaseMs);
-      return true;
-    },
     reserve(input) {
       const { id, keyId, workspaceId } = input;
       const poolable = isPlainId(id) && isPlainId(keyId) && isPlainId(workspaceId);
@@ -145,7 +120,6 @@ export function createPooledCalls(database: Database, clock: Clock): PooledCalls
     async idle() {
       await reserves.idle();
       await endings.idle();
-      await spares.giveBackAll();
     },
   };
 }

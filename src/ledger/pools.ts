@@ -28,10 +28,6 @@ export const openCall = (id: string, pool: Pool, heldNano: bigint): PooledCall =
 export interface Pools {
   /** The pool that calls of this key join now. */
   join(input: ReserveInput): Pool;
-  /** The same, where there is one already. */
-  find(input: ReserveInput): Pool | undefined;
-  /** Whether calls may join a pool. */
-  joinable(pool: Pool): boolean;
   /** Lets no more calls into a pool. */
   retire(pool: Pool): void;
   /** Counts calls in and out; an empty pool that nobody is raising is over, and its row is gone. */
@@ -51,12 +47,6 @@ const newPool = (workspaceId: string, keyId: string, rotation: number | null): P
   written: false,
   calls: 0,
   raising: 0,
-  spares: [],
-  spareNano: 0n,
-  checkedMs: -Infinity,
-  begun: 0,
-  doubtful: undefined,
-  wished: false,
 });
 
 /** A process without pools. */
@@ -66,9 +56,6 @@ export function createPools(): Pools {
   function retire(pool: Pool): void {
     const name = nameOf(pool.workspaceId, pool.keyId, pool.rotation);
     if (joinable.get(name) === pool) joinable.delete(name);
-    // Nobody takes its spares any more. They are gone with it, or end with its lease.
-    const spares = pool.spares.splice(0).length;
-    if (spares > 0) count(pool, -spares);
   }
   function count(pool: Pool, calls: number): void {
     pool.calls += calls;
@@ -89,9 +76,6 @@ export function createPools(): Pools {
       }
       return pool;
     },
-    find: ({ workspaceId, keyId, keyRotation }) =>
-      joinable.get(nameOf(workspaceId, keyId, keyRotation ?? null)),
-    joinable: (pool) => joinable.get(nameOf(pool.workspaceId, pool.keyId, pool.rotation)) === pool,
     retire,
     count,
     live: () => live,

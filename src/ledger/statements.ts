@@ -15,7 +15,7 @@ import type {
 } from "./types.ts";
 
 /** Ten million dollars: no sum over a batch can leave the range of a bigint column. */
-const amountNanoMax = 10_000_000n * 1_000_000_000n;
+export const amountNanoMax = 10_000_000n * 1_000_000_000n;
 
 /** Every amount passes here before it goes out. */
 export function checkAmount(amountNano: bigint): void {

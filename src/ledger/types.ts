@@ -69,7 +69,7 @@ export interface ExtendInput extends HoldName {
 
 export interface CreditInput {
   readonly workspaceId: string;
-  /** Above zero. */
+  /** Below zero it takes credit back, at most all that was ever credited. */
   readonly amountNano: bigint;
   /** The same reference twice is one credit. */
   readonly reference: string;

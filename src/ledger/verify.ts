@@ -98,18 +98,22 @@ async function find(tx: Queryable, sql: string): Promise<Difference[]> {
   }));
 }
 
+/** Every difference that a transaction sees (at most a thousand of each kind). */
+export async function differencesIn(tx: Queryable): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const sql of [accounts, counters, balances, resolvedHolds])
+    found.push(...(await find(tx, sql)));
+  return found;
+}
+
 const verifyMsMax = 3_600_000;
 
-/** Every difference (at most a thousand of each kind); an empty list is a ledger that adds up. */
+/** Every difference in one snapshot; an empty list is a ledger that adds up. */
 export function verifyLedger(database: Database): Promise<Difference[]> {
   return database.transaction(
     async (tx) => {
       await tx.query("set local statement_timeout = 0");
-      const found: Difference[] = [];
-      for (const sql of [accounts, counters, balances, resolvedHolds]) {
-        found.push(...(await find(tx, sql)));
-      }
-      return found;
+      return differencesIn(tx);
     },
     { isolation: "repeatable read", readOnly: true, msMax: verifyMsMax },
   );

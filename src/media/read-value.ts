@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
+import { registeredDataUrl } from "../base/media-types.ts";
 import type { Domain, MediaItem } from "./family.ts";
 import { sizeFault } from "./sizes.ts";
 
@@ -116,7 +117,10 @@ function readMaterial(value: unknown, at: string): ReadValue {
   if (!isObject(value)) return wrongType(`must be an object ${form}`, at);
   const fault = urlFault(value["url"], at);
   if (fault) return fault;
-  return { value: value["url"], unread: membersBeside(value, ["url"], at) };
+  return {
+    value: registeredDataUrl(value["url"] as string),
+    unread: membersBeside(value, ["url"], at),
+  };
 }
 
 function urlFault(url: unknown, at: string): ReadValue | undefined {
@@ -147,7 +151,7 @@ function readMediaItem(value: unknown, at: string): ReadValue {
   }
   const fault = urlFault(value["url"], at);
   if (fault) return fault;
-  const item = { type, url: value["url"], param: `${at}.url` };
+  const item = { type, url: registeredDataUrl(value["url"] as string), param: `${at}.url` };
   return { value: item, unread: membersBeside(value, ["type", "url"], at) };
 }
 

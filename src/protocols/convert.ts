@@ -6,7 +6,7 @@ import type { GatewayError } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
-import { collect, explode } from "./canonical/collect.ts";
+import { explode } from "./canonical/collect.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
@@ -18,6 +18,7 @@ import { viewOf } from "./stream-tap.ts";
 import { createTextLog } from "./text-log.ts";
 import { tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
+import { collectFrames } from "./whole.ts";
 
 /**
  * The route of one call: direct between the same protocol, unless conversion is forced (tests do, to show that the
@@ -95,17 +96,8 @@ function prepare(
 
 /** A complete stream as a whole answer of the upstream's own protocol; undefined when it broke off. */
 function wholeOf(upstream: Codec, frames: readonly SseEvent[]): JsonObject | undefined {
-  const decoder = upstream.decodeStream();
-  const events = [
-    ...frames.flatMap((frame) => decoder.push(frame)),
-    ...decoder.end({ kind: "complete" }),
-  ];
-  const failed =
-    events.some((event) => event.type === "error") ||
-    !events.some((event) => event.type === "finish");
-  if (failed) return undefined;
-  const response = collect(events);
-  return upstream.encodeResponse(response, emptyContext(response));
+  const response = collectFrames(upstream, frames);
+  return response && upstream.encodeResponse(response, emptyContext(response));
 }
 
 /** For an answer that only the gateway reads, on its way to the caller's protocol. */

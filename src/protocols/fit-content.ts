@@ -3,12 +3,19 @@
  * only some protocols have. Each loss is noted once, under the caller's own name. Spec: "Conversion rules"; CONV-217 to
  * CONV-219, CONV-424 to CONV-426, CONV-517, CONV-518, CONV-605, CONV-606; traps T24, T36.
  */
-import { GatewayError } from "../base/errors.ts";
 import type { Note } from "../base/notes.ts";
-import type { CanonicalRequest, MediaPart, Message, Part, Tool } from "./canonical/request.ts";
+import type {
+  CanonicalRequest,
+  MediaPart,
+  MediaSource,
+  Message,
+  Part,
+  Tool,
+} from "./canonical/request.ts";
 import { innerNames } from "./caller-names.ts";
 import type { FitTarget, Fitting } from "./fit-fields.ts";
 import type { Extra } from "./limits.ts";
+import { refusalOf, type Loss } from "./losses.ts";
 
 type SignedPart = Extract<Part, { type: "reasoning" | "tool_call" }>;
 
@@ -106,37 +113,58 @@ function fitPart(part: Part, message: Message, context: Context): Part[] {
 }
 
 function fitMedia(part: MediaPart, { role }: Message, context: Context): Part[] {
-  const { media, takesUrl } = context.target.limits;
-  const { source } = part;
-  const drop = (why: string): Part[] => {
-    context.note(context.names.media(part), "dropped", why);
-    return [];
-  };
-  const rule = media[part.media];
-  if (rule === "refused") {
-    const message = `The model's upstream takes no ${part.media} content. Leave it out, or choose another model.`;
-    throw new GatewayError("unsupported_content", message);
-  }
-  if (rule === "dropped") {
-    return drop(`${part.media} content cannot be converted for this upstream, dropped`);
-  }
-  if (role === "assistant" && lacks(context, "assistantMedia")) {
-    return drop(`the upstream takes no ${part.media} content that a model made, dropped`);
-  }
-  const readable =
-    source.kind === "base64" || (source.kind === "url" && takesUrl(source.url, part.media));
-  if (!readable) {
-    return drop(
-      `the upstream cannot read ${part.media} content by this address, dropped; send it as base64`,
-    );
-  }
-  return [fitDetail(part, context)];
+  const rule = mediaRule(part, role, context);
+  if (rule === "carried") return [fitDetail(part, context)];
+  const param = context.names.media(part);
+  if (rule.class === "refused") throw refusalOf(context.request.protocol, param, rule.what);
+  context.note(param, "dropped", `${rule.what}, dropped`);
+  return [];
 }
+
+/** Whether media goes on, and why it does not. */
+function mediaRule(
+  { media, source }: MediaPart,
+  role: Message["role"],
+  context: Context,
+): "carried" | Loss {
+  const { limits } = context.target;
+  const rule = limits.media[media];
+  if (rule === "refused" || (rule === "dropped" && !mayBePdf(source)))
+    return { class: "refused", what: `${media} content` };
+  if (rule === "dropped")
+    return { class: "dropped", what: `${media} content cannot be converted for this upstream` };
+  if (role === "system") return { class: "refused", what: `${media} content of a system turn` };
+  if (role === "assistant" && lacks(context, "assistantMedia"))
+    return { class: "refused", what: `${media} content that a model made` };
+  if (source.kind === "base64") return "carried";
+  if (source.kind === "url" && limits.takesUrl(source.url, media)) return "carried";
+  const isWeb = source.kind === "url" && /^https?:/i.test(source.url);
+  if (isWeb && limits.webMedia === "dropped") {
+    const what = `the upstream cannot read ${media} content by this address; send it as base64`;
+    return { class: "dropped", what };
+  }
+  return { class: "refused", what: `${media} content at this address (send it as base64)` };
+}
+
+/** Of PDF the rows say what becomes; a document of unknown kind is taken for one (CONV-606). */
+const mayBePdf = (source: MediaSource): boolean =>
+  source.kind === "file_id" ||
+  source.mediaType === undefined ||
+  ["application/pdf", "application/octet-stream"].includes(source.mediaType);
 
 /** `auto` is what every vendor does unasked. */
 function fitDetail(part: MediaPart, context: Context): MediaPart {
-  if (part.detail === undefined || !lacks(context, "detail")) return part;
-  if (part.detail !== "auto") {
+  const { detail } = part;
+  if (detail === undefined) return part;
+  if (!lacks(context, "detail")) {
+    const { detailBecomes } = context.target.limits;
+    const nearest = Object.hasOwn(detailBecomes, detail) ? detailBecomes[detail] : undefined;
+    if (nearest === undefined) return part;
+    const why = `"${nearest}" is the most the upstream knows`;
+    context.note(context.names.detail, "rewritten", why);
+    return { ...part, detail: nearest };
+  }
+  if (detail !== "auto") {
     context.note(context.names.detail, "dropped", "the upstream knows no image detail, dropped");
   }
   return { ...part, detail: undefined };

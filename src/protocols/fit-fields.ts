@@ -1,6 +1,6 @@
 /** What the steps of `fit` share: the request under change, and its fields by their canonical names. */
 import type { Note } from "../base/notes.ts";
-import type { CanonicalFieldName, CanonicalRequest } from "./canonical/request.ts";
+import type { CanonicalFieldName, CanonicalRequest, NamedField } from "./canonical/request.ts";
 import type { Limits } from "./limits.ts";
 
 /** What a request is fitted to. */
@@ -14,7 +14,7 @@ export interface FitTarget {
 export interface Fitting {
   request: CanonicalRequest;
   readonly target: FitTarget;
-  note(field: CanonicalFieldName, kind: Note["kind"], detail: string): void;
+  note(field: NamedField, kind: Note["kind"], detail: string): void;
 }
 
 /** Removes one field, dots for the members of `reasoning`. */

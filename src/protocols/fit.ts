@@ -8,6 +8,8 @@ import { fitContent } from "./fit-content.ts";
 import { valueOf, without, type FitTarget, type Fitting } from "./fit-fields.ts";
 import { fitIds } from "./fit-ids.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
+import type { Losable } from "./limits.ts";
+import { lossOf, refusalOf } from "./losses.ts";
 
 export interface Fitted {
   readonly request: CanonicalRequest;
@@ -16,14 +18,10 @@ export interface Fitted {
 
 /**
  * Fits a request of another protocol to its target.
- * @throws GatewayError `unsupported_content` for media without which the request would mean something else.
+ * @throws GatewayError `unsupported_content` or `unsupported_parameter` for what the request would mean something else without
  */
 export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
-  const notes: Note[] = request.native.map(({ param }) => ({
-    param,
-    kind: "dropped",
-    detail: "only its own protocol knows it, dropped in conversion",
-  }));
+  const notes = loseNative(request);
   const fitting: Fitting = {
     request: { ...request, native: [] },
     target,
@@ -41,6 +39,20 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   return { request: fitting.request, notes };
 }
 
+/** Leaves out what only the caller's protocol knows. @throws GatewayError for what is part of what the caller said */
+function loseNative({ protocol, native }: CanonicalRequest): Note[] {
+  return native.map((field): Note => {
+    const { param } = field;
+    const loss = lossOf(protocol, field);
+    if (loss.class === "refused") throw refusalOf(protocol, param, loss.what);
+    return {
+      param,
+      kind: "dropped",
+      detail: "only its own protocol knows it, dropped in conversion",
+    };
+  });
+}
+
 /** Without tools there is nothing to choose from or to call in parallel, and vendors refuse the wish (RESP-16). */
 function fitChoice(fitting: Fitting): void {
   const { tools = [], toolChoice, parallelToolCalls } = fitting.request;
@@ -55,11 +67,14 @@ function fitChoice(fitting: Fitting): void {
 
 function dropLost(fitting: Fitting): void {
   const { lost } = fitting.target.limits;
-  for (const field of Object.keys(lost) as CanonicalFieldName[]) {
+  for (const field of Object.keys(lost) as Losable[]) {
     if (valueOf(fitting.request, field) === undefined) continue;
     // Plain text is what every protocol answers in anyway.
     const isDefault = field === "outputFormat" && fitting.request.outputFormat?.type === "text";
     if (!isDefault) fitting.note(field, "dropped", lost[field]!);
+    // Its schema and its type are two fields of one wish.
+    if (field === "outputFormat" && fitting.request.names["outputFormat.type"] !== undefined)
+      fitting.note("outputFormat.type", "dropped", lost[field]!);
     fitting.request = without(fitting.request, field);
   }
 }

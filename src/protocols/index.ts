@@ -43,6 +43,7 @@ export const requestSchemas = {
 } as const satisfies Readonly<Record<ProtocolName, object>>;
 
 export { countTokensRequest };
+export { addressesIn } from "./addresses.ts";
 export {
   embeddingInput,
   embeddingRoute,

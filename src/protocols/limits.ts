@@ -12,8 +12,8 @@ import type {
 export type MediaKind = MediaPart["media"];
 
 /**
- * carried: the protocol has a place for it. dropped: it is left out and reported. refused: the request fails,
- * because without it the model would be asked something else (CONV-424 to CONV-426).
+ * carried: the protocol has a place for it. refused: the request fails, because without it the model would be asked
+ * something else (CONV-424 to CONV-426). dropped: left out and reported, where the rows say so (CONV-518, CONV-606).
  */
 export type MediaRule = "carried" | "dropped" | "refused";
 
@@ -23,20 +23,28 @@ export type MediaRule = "carried" | "dropped" | "refused";
  */
 export type Extra = "name" | "developer" | "detail" | "strict" | "isError" | "assistantMedia";
 
+/** Fields that may be lost: all but those that hold what the caller said. */
+export type Losable = Exclude<CanonicalFieldName, "tools" | "toolChoice" | "maxOutputTokens">;
+
 export interface Limits {
   readonly protocol: ProtocolName;
   /** Fields without an equivalent, each with the reason its caller is told. */
-  readonly lost: Readonly<Partial<Record<CanonicalFieldName, string>>>;
+  readonly lost: Readonly<Partial<Record<Losable, string>>>;
   readonly temperatureMax: number;
   /** Stop sequences taken; Infinity where the protocol names no bound. */
   readonly stopSequencesMax: number;
   /** True where a maximum of output tokens must be sent: the model's own limit then fills it (CONV-403). */
   readonly needsMaximum: boolean;
+  /** Of files what holds for PDF; files of another kind that is not carried are refused. */
   readonly media: Readonly<Record<MediaKind, MediaRule>>;
+  /** Media at a web address that the upstream does not read by itself. At other addresses it is refused. */
+  readonly webMedia: Exclude<MediaRule, "carried">;
   /** Which addresses of media the upstream reads by itself. */
   readonly takesUrl: (url: string, media: MediaKind) => boolean;
   /** Which of the small members that not every protocol has this one has. */
   readonly carries: readonly Extra[];
+  /** Details of a picture that it has no word for, each with the nearest it has. */
+  readonly detailBecomes: Readonly<Record<string, string>>;
   /** The most characters of an end-user id and of a call's id; Infinity where the vendor names no bound. */
   readonly endUserIdMax: number;
   readonly callIdMax: number;

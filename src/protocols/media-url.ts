@@ -1,4 +1,5 @@
 /** Media as the OpenAI-style protocols write it: an https URL or a `data:` URL in one string. */
+import { registeredType } from "../base/media-types.ts";
 import type { MediaSource } from "./canonical/request.ts";
 
 /** Reads such a string. A `data:` URL that is not base64 stays a URL. */
@@ -7,7 +8,7 @@ export function parseMediaUrl(url: string): MediaSource {
   if (!head || !/;base64$/i.test(head[2]!)) return { kind: "url", url };
   return {
     kind: "base64",
-    mediaType: head[1] === "" ? "application/octet-stream" : head[1]!,
+    mediaType: head[1] === "" ? "application/octet-stream" : registeredType(head[1]!),
     data: url.slice(head[0].length),
   };
 }

@@ -5,6 +5,7 @@ import type {
   CanonicalRequest,
   Json,
   JsonObject,
+  NamedField,
   NativeField,
 } from "./canonical/request.ts";
 
@@ -43,7 +44,7 @@ export type Fields = { -readonly [Key in keyof CanonicalRequest]?: CanonicalRequ
 
 /** What is gathered on the way beside the fields: the caller's names of them, and what only its protocol knows. */
 export interface Gathered {
-  readonly names: Partial<Record<CanonicalFieldName, string>>;
+  readonly names: Partial<Record<NamedField, string>>;
   readonly native: NativeField[];
 }
 

@@ -6,8 +6,9 @@ import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import type { JsonObject } from "./canonical/request.ts";
+import type { CanonicalResponse } from "./canonical/response.ts";
 import type { AnswerContext, Codec, StreamTap, WireError } from "./codec.ts";
-import { framesOfWhole, wholeOfFrames } from "./whole.ts";
+import { collectFrames, framesOfWhole } from "./whole.ts";
 
 /** What a route is made from. */
 export interface RouteInput {
@@ -59,6 +60,8 @@ export class PassThroughRoute implements Route {
   readonly notes: readonly Note[];
   readonly askedOutputTokens = undefined;
   readonly #input: RouteInput;
+  /** What the last whole answer was made of, where the upstream streamed it. */
+  #collected: CanonicalResponse | undefined;
 
   constructor(input: RouteInput) {
     const { caller, body, upstreamModel: model, stream } = input;
@@ -80,9 +83,15 @@ export class PassThroughRoute implements Route {
     return this.#input.caller.direct.text(answer);
   }
 
-  answer(answer: JsonObject, droppedParams: readonly string[]): JsonObject {
+  answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
     const { caller, model } = this.#input;
-    return caller.direct.answer(answer, model, droppedParams);
+    const collected = this.#collected;
+    // A vendor tells a stream's usage where it was asked to, and a whole answer was asked for: what is billed stands in.
+    const whole =
+      collected && !collected.usage
+        ? caller.encodeResponse({ ...collected, usage }, answerContext(this.#input))
+        : answer;
+    return caller.direct.answer(whole, model, droppedParams);
   }
 
   tap(): StreamTap {
@@ -95,7 +104,9 @@ export class PassThroughRoute implements Route {
   }
 
   wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
-    return wholeOfFrames(this.#input.caller, frames, answerContext(this.#input));
+    const { caller } = this.#input;
+    this.#collected = collectFrames(caller, frames);
+    return this.#collected && caller.encodeResponse(this.#collected, answerContext(this.#input));
   }
 }
 

@@ -6,6 +6,7 @@ import type { SseEvent } from "../base/sse.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import { collect, explode } from "./canonical/collect.ts";
 import type { JsonObject } from "./canonical/request.ts";
+import type { CanonicalResponse } from "./canonical/response.ts";
 import type { AnswerContext, Codec } from "./codec.ts";
 
 /** The frames a stream would have had that gave this whole answer. */
@@ -22,19 +23,18 @@ export function framesOfWhole(
 }
 
 /**
- * The whole answer that a complete stream adds up to.
+ * What a complete stream adds up to.
  * Undefined when the stream broke off or told an error: it is then no answer.
  */
-export function wholeOfFrames(
+export function collectFrames(
   codec: Codec,
   frames: readonly SseEvent[],
-  context: AnswerContext,
-): JsonObject | undefined {
+): CanonicalResponse | undefined {
   const decoder = codec.decodeStream();
   const events: CanonicalEvent[] = [];
   for (const frame of frames) events.push(...decoder.push(frame));
   events.push(...decoder.end({ kind: "complete" }));
   const finished = events.some((event) => event.type === "finish");
   const failed = events.some((event) => event.type === "error");
-  return finished && !failed ? codec.encodeResponse(collect(events), context) : undefined;
+  return finished && !failed ? collect(events) : undefined;
 }

@@ -1,6 +1,7 @@
 /** The sandbox's HTTP side: finds the vendor of a path, notes the request, and sends what the vendor says. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isLocalHost } from "../base/local-host.ts";
 import { answerTo } from "./answer.ts";
 import type { Journal, JournalEntry, JournalWriter } from "./journal.ts";
 import type { Body } from "./body.ts";
@@ -229,8 +230,12 @@ interface OwnPath {
   readonly url: URL;
 }
 
-/** The sandbox's own paths: the journal, and at `/` what a script may hold. */
+/** The sandbox's own paths: the journal, and at `/` what a script may hold. Not for pages of the web (DNS rebinding). */
 function answerOwnPath(journal: Journal, { request, response, url }: OwnPath): void {
+  if (!isLocalHost(request.headers.host)) {
+    const message = "The Host header is a name that a page of the web could have led here.";
+    return sendJson(response, 403, { error: { message } });
+  }
   const at = `${request.method} ${url.pathname}`;
   if (at === "GET /__journal") {
     const filter = (name: string) => url.searchParams.get(name) ?? undefined;

@@ -1,5 +1,5 @@
 /**
- * The hold of one process on a data directory. Design section 2: the embedded database takes one process at a time.
+ * The hold of one process on a data directory. docs/operate.md.
  * The lock is SQLite's exclusive file lock: the kernel gives it up when its process dies, however it dies, so nothing
  * stale can remain and no reused process id can be mistaken for the holder. `gateway.json` beside it only tells who holds it.
  */
@@ -36,11 +36,18 @@ export class DataDirectoryUnusableError extends Error {
   }
 }
 
-/** Where the holder's database can be reached. */
-export interface HolderInfo {
-  readonly pid: number;
+/** Where a database can be reached on this machine. */
+export interface Place {
+  /** The directory of its socket; without one, an address. */
   readonly host: string;
   readonly port: number;
+  /** Where it is reached by address. */
+  readonly password?: string;
+}
+
+/** Where the holder's database can be reached. */
+export interface HolderInfo extends Place {
+  readonly pid: number;
 }
 
 export interface DataLock {
@@ -56,7 +63,8 @@ export function readHolder(dataDir: string): HolderInfo | undefined {
   try {
     const info = JSON.parse(readFileSync(infoPath(dataDir), "utf8")) as Partial<HolderInfo>;
     if (typeof info.pid !== "number") return undefined;
-    return { pid: info.pid, host: info.host ?? "", port: info.port ?? 0 };
+    const { pid, host = "", port = 0, password } = info;
+    return { pid, host, port, ...(password === undefined ? {} : { password }) };
   } catch {
     return undefined;
   }

@@ -1,6 +1,5 @@
 /**
- * The database: one interface over a PostgreSQL server and the embedded PGlite. Design section 2, "database".
- * Both are reached by the same driver; what differs is named in `kind`.
+ * The database: what the rest of the gateway sees of PostgreSQL, its own server or another. docs/architecture.md.
  */
 import { Kysely, PostgresDialect } from "kysely";
 import type pg from "pg";
@@ -17,7 +16,6 @@ export interface Log {
 /** How a statement is prepared; see {@link Queryable.query}. */
 export interface QueryOptions {
   readonly name?: string;
-  readonly embedded?: boolean;
 }
 
 /** Something that takes SQL: the pool, or one open transaction. */
@@ -25,8 +23,7 @@ export interface Queryable {
   /**
    * Runs one statement. Parameters are bound ($1, $2, ...). int8 comes back as bigint, timestamptz as Date,
    * jsonb parsed, date and numeric as text. A jsonb parameter is passed as JSON text.
-   * `name` prepares the statement under that name on a server. The embedded database, where nothing but its own rare
-   * maintenance makes a plan anew, does so only with `embedded`: for statements whose plan does not depend on how full tables are.
+   * `name` prepares the statement under that name on its connection.
    * Without parameters the text may hold several statements; the last one's rows are returned.
    */
   query<Row extends object>(
@@ -45,30 +42,21 @@ export interface TransactionOptions {
 }
 
 export interface Database extends Queryable {
-  /** "embedded" is PGlite: one session behind all connections, one process per data directory. */
-  readonly kind: "embedded" | "server";
-  /**
-   * Runs `work` in one transaction on one connection; commits when it resolves, rolls back when it throws.
-   * Inside, use `tx` only: with the embedded database a query on another connection would wait for this
-   * transaction, and this one for it.
-   */
+  /** Runs `work` in one transaction on one connection; commits when it resolves, rolls back when it throws. */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Typed tables for ordinary queries. */
   readonly kysely: Kysely<Tables>;
   readonly signals: Signals;
-  /** Ends the pool, and with the embedded database its worker and the hold on the data directory. */
+  /** Ends the pool, and with the embedded database its server and the hold on the data directory. */
   close(): Promise<void>;
 }
 
-/** A transaction that hangs would stop every other caller of the embedded database. */
+/** A transaction that hangs would keep its locks and its connection. */
 const transactionMsMax = 60_000;
 
-/** What a kind of database brings along besides its pool. */
+/** What a database is put together from. */
 export interface DatabaseParts {
-  readonly kind: Database["kind"];
   readonly pool: pg.Pool;
-  /** Whether statements may be prepared by name: not where another process, maybe of another version, shares the session. */
-  readonly prepares: boolean;
   readonly signals: (database: Queryable) => Signals;
   closeRest(): Promise<void>;
 }
@@ -99,13 +87,10 @@ function begin(options: TransactionOptions): string {
 
 /** Puts a {@link Database} together from its parts. */
 export function createDatabase(parts: DatabaseParts): Database {
-  const { pool, kind } = parts;
-  const nameOf = (options: QueryOptions | undefined): string | undefined =>
-    parts.prepares && (kind === "server" || options?.embedded === true) ? options?.name : undefined;
+  const { pool } = parts;
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 
-  const query: Queryable["query"] = (sql, params, options) =>
-    run(pool, sql, params, nameOf(options));
+  const query: Queryable["query"] = (sql, params, options) => run(pool, sql, params, options?.name);
 
   async function transaction<T>(
     work: (tx: Queryable) => Promise<T>,
@@ -120,7 +105,7 @@ export function createDatabase(parts: DatabaseParts): Database {
     try {
       await client.query(begin(options));
       const value = await work({
-        query: (sql, params, extra) => run(client, sql, params, nameOf(extra)),
+        query: (sql, params, extra) => run(client, sql, params, extra?.name),
       });
       const end = await client.query("commit");
       // COMMIT of a transaction in which a statement failed answers ROLLBACK, without an error.
@@ -138,7 +123,6 @@ export function createDatabase(parts: DatabaseParts): Database {
   let closed: Promise<void> | undefined;
   const signals = parts.signals({ query });
   return {
-    kind,
     query,
     transaction,
     kysely,

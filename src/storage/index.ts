@@ -1,6 +1,8 @@
 /** Storage: the database, signals between processes, the schema, the request log. Design section 2. */
 export { DataDirectoryInUseError } from "./data-lock.ts";
 export type { Database, Log, Queryable, TransactionOptions } from "./database.ts";
+export { hasEmbeddedDatabase } from "./embedded/open.ts";
+export { countOpenFiles } from "./files/counted.ts";
 export { openFileStore } from "./files/index.ts";
 export {
   FileTooLargeError,
@@ -19,7 +21,13 @@ export {
   sweepFiles,
   type FileRow,
 } from "./files/table.ts";
-export { migrate, SchemaError } from "./migrate.ts";
+export {
+  applyMigrations,
+  knownMigrations,
+  migrate,
+  prepareMigrations,
+  SchemaError,
+} from "./migrate.ts";
 export { openDatabase, type OpenOptions } from "./open.ts";
 export { createRequestLog, type RequestLog } from "./request-log.ts";
 export type { RequestRow } from "./request-log-row.ts";

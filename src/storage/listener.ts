@@ -3,7 +3,7 @@
  * that died without a word (a ping that gets no answer). Design section 2, "cross-node signals".
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "pg";
+import { Client, type ClientConfig } from "pg";
 import type { Log } from "./database.ts";
 import { wireChannel, type SignalSource } from "./signals.ts";
 
@@ -24,12 +24,9 @@ interface Listening {
 }
 
 /** One listening connection, from LISTEN to its loss. */
-async function listen(
-  connectionString: string,
-  receive: (text: string) => void,
-): Promise<Listening> {
+async function listen(server: ClientConfig, receive: (text: string) => void): Promise<Listening> {
   const client = new Client({
-    connectionString,
+    ...server,
     keepAlive: true,
     connectionTimeoutMillis: answerMsMax,
     query_timeout: answerMsMax,
@@ -58,7 +55,7 @@ async function listen(
 }
 
 /** A signal source on one connection of its own. */
-export function createListener(connectionString: string, log: Log): SignalSource {
+export function createListener(server: ClientConfig, log: Log): SignalSource {
   let current: Listening | undefined;
   let closed = false;
 
@@ -66,7 +63,7 @@ export function createListener(connectionString: string, log: Log): SignalSource
     let retryMs = retryMsMin;
     for (;;) {
       try {
-        const listening = await listen(connectionString, receive);
+        const listening = await listen(server, receive);
         if (closed) return await listening.close();
         current = listening;
         retryMs = retryMsMin;

@@ -50,7 +50,11 @@ function check(done: ReadonlyMap<string, string>, known: readonly Migration[]): 
   }
 }
 
-async function applied(tx: Queryable): Promise<Map<string, string>> {
+/** Makes the table of what was applied, and keeps other processes from changing the schema until the transaction's end. */
+export async function prepareMigrations(tx: Queryable): Promise<void> {
+  // A large table may take longer than an ordinary statement is given; so may waiting for another process.
+  await tx.query("set local statement_timeout = 0");
+  await tx.query("select pg_advisory_xact_lock($1)", [lockKey]);
   await tx.query(
     `create table if not exists schema_migrations (
        name text primary key,
@@ -58,32 +62,43 @@ async function applied(tx: Queryable): Promise<Map<string, string>> {
        applied_at timestamptz not null default now()
      )`,
   );
+}
+
+/** All migrations of this version, in order. */
+export const knownMigrations = (): readonly Migration[] => readMigrations();
+
+/**
+ * Applies what is missing, as far as `wanted` names it (absent: all); returns the names.
+ * @throws SchemaError when the schema is newer than this version, or an applied file was edited
+ */
+export async function applyMigrations(
+  tx: Queryable,
+  wanted?: ReadonlySet<string>,
+): Promise<string[]> {
+  const known = readMigrations();
   const rows = await tx.query<{ name: string; checksum: string }>(
     "select name, checksum from schema_migrations order by name",
   );
-  return new Map(rows.map((row) => [row.name, row.checksum]));
+  const done = new Map(rows.map((row) => [row.name, row.checksum]));
+  check(done, known);
+  const missing = known.filter(({ name }) => !done.has(name) && wanted?.has(name) !== false);
+  for (const { name, sql, checksum } of missing) {
+    await tx.query(sql);
+    await tx.query("insert into schema_migrations (name, checksum) values ($1, $2)", [
+      name,
+      checksum,
+    ]);
+  }
+  return missing.map(({ name }) => name);
 }
 
 /**
  * Applies what is missing, all in one transaction; returns the names of what it applied.
  * @throws SchemaError when the schema is newer than this version, or an applied file was edited
  */
-export async function migrate(database: Database): Promise<{ applied: string[] }> {
-  const known = readMigrations();
+export function migrate(database: Database): Promise<{ applied: string[] }> {
   return database.transaction(async (tx) => {
-    // A large table may take longer than an ordinary statement is given; so may waiting for another process.
-    await tx.query("set local statement_timeout = 0");
-    await tx.query("select pg_advisory_xact_lock($1)", [lockKey]);
-    const done = await applied(tx);
-    check(done, known);
-    const missing = known.filter((migration) => !done.has(migration.name));
-    for (const migration of missing) {
-      await tx.query(migration.sql);
-      await tx.query("insert into schema_migrations (name, checksum) values ($1, $2)", [
-        migration.name,
-        migration.checksum,
-      ]);
-    }
-    return { applied: missing.map((migration) => migration.name) };
+    await prepareMigrations(tx);
+    return { applied: await applyMigrations(tx) };
   });
 }

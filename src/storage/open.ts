@@ -1,12 +1,8 @@
 /** Opens whichever database the options name. Design section 2; contract.md "Environment". */
-import { createDatabase, type Database, type Log } from "./database.ts";
-import { openEmbedded } from "./embedded.ts";
-import { createListener } from "./listener.ts";
-import { createPool } from "./pool.ts";
-import { createSignals } from "./signals.ts";
-
-const statementMsMax = 30_000;
-const idleMsMax = 60_000;
+import { connect } from "./connect.ts";
+import type { Database, Log } from "./database.ts";
+import { openEmbedded } from "./embedded/open.ts";
+import type { CarryOver } from "./embedded/upgrade.ts";
 
 export interface OpenOptions {
   /** A PostgreSQL server (`DATABASE_URL`); it wins over `dataDir`. */
@@ -15,8 +11,10 @@ export interface OpenOptions {
   readonly dataDir?: string | undefined;
   /** When another process holds `dataDir`: use its database instead of failing. For commands. */
   readonly join?: boolean | undefined;
-  /** Connections to the server at most; 10 when absent. */
+  /** Connections at most; 10 when absent. */
   readonly connectionsMax?: number | undefined;
+  /** Brings the embedded database's data of an older PostgreSQL into a newer one; without it such data is refused. */
+  readonly carryOver?: CarryOver | undefined;
   readonly log: Log;
 }
 
@@ -37,34 +35,20 @@ function reason(error: unknown): string {
 }
 
 async function openServer(url: string, options: OpenOptions): Promise<Database> {
-  const { log } = options;
-  const pool = createPool(
-    {
-      connectionString: url,
-      statement_timeout: statementMsMax,
-      idle_in_transaction_session_timeout: idleMsMax,
-      ...(options.connectionsMax === undefined ? {} : { max: options.connectionsMax }),
-    },
-    log,
-  );
+  const database = connect({ ...options, server: { connectionString: url } });
   try {
-    await pool.query("select 1");
+    await database.query("select 1");
+    return database;
   } catch (error) {
-    await pool.end();
+    await database.close();
     throw new DatabaseUnreachableError(url, error);
   }
-  return createDatabase({
-    kind: "server",
-    prepares: true,
-    pool,
-    signals: (database) => createSignals(database, createListener(url, log), log),
-    closeRest: () => Promise.resolve(),
-  });
 }
 
 /**
  * Opens the database: a PostgreSQL server when there is a `url`, else the embedded one in `dataDir`.
- * @throws DataDirectoryInUseError when another process holds `dataDir`; DataDirectoryUnusableError, DatabaseUnreachableError
+ * @throws DataDirectoryInUseError when another process holds `dataDir`; DataDirectoryUnusableError, NoEmbeddedDatabaseError,
+ * DatabaseUnreachableError
  */
 export function openDatabase(options: OpenOptions): Promise<Database> {
   if (options.url !== undefined && options.url !== "") return openServer(options.url, options);
@@ -72,6 +56,8 @@ export function openDatabase(options: OpenOptions): Promise<Database> {
   return openEmbedded({
     dataDir: options.dataDir,
     join: options.join === true,
+    connectionsMax: options.connectionsMax,
+    carryOver: options.carryOver,
     log: options.log,
   });
 }

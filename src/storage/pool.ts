@@ -45,7 +45,8 @@ export function createPool(config: PoolConfig, log: Log): Pool {
   });
   const report = (error: Error) => {
     // While it ends, the other side may be faster than the goodbye.
-    if (!pool.ending) log.warn({ err: error }, "a database connection failed between queries");
+    if (!pool.ending)
+      log.warn({ reason: error.message }, "a database connection failed between queries");
   };
   pool.on("error", report);
   pool.on("connect", (client) => client.on("error", report));

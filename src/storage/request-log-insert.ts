@@ -137,7 +137,7 @@ const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 async function insertOnce(database: Database, { own, params }: Batch): Promise<void> {
   const name = own ? "requests_insert_own" : "requests_insert";
   try {
-    await database.query(own ? sqlOf.own : sqlOf.plain, params, { name, embedded: true });
+    await database.query(own ? sqlOf.own : sqlOf.plain, params, { name });
   } catch (error) {
     // A row is there already: of an attempt whose answer was lost. To look for each beforehand would cost every batch.
     if (codeOf(error) !== uniqueViolation) throw error;

@@ -1,7 +1,6 @@
 /**
  * Change signals between processes over LISTEN/NOTIFY. Design section 2, "cross-node signals".
- * All logical channels travel on one PostgreSQL channel, so that the embedded database, whose connections share one
- * session, needs to LISTEN only once, before it takes connections.
+ * All logical channels travel on one PostgreSQL channel: one LISTEN hears them all.
  */
 import type { Log, Queryable } from "./database.ts";
 import { createSettling, notify } from "./settling.ts";
@@ -28,7 +27,7 @@ export interface Signals {
   close(): Promise<void>;
 }
 
-/** What receives the notifications: a listening connection, or the embedded database's worker. */
+/** What receives the notifications. */
 export interface SignalSource {
   start(receive: (text: string) => void, reconnected: () => void): void;
   healthy(): boolean;

@@ -1,4 +1,5 @@
 /** Which database failures may pass by themselves. PostgreSQL manual, appendix A "Error Codes". */
+import { isShortage } from "../base/shortage.ts";
 
 /** Classes and codes of a server that is going, coming, or short of something for a moment. */
 const transientCodes =
@@ -12,6 +13,7 @@ const transientMessages =
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (isShortage(error)) return true;
   const code = (error as { code?: unknown }).code;
   if (typeof code === "string" && transientCodes.test(code)) return true;
   if (error instanceof AggregateError) return error.errors.some(isTransient);

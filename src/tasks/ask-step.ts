@@ -5,9 +5,11 @@
  */
 import { permits, type HealthAttempt } from "../routing/index.ts";
 import {
+  asAnswered,
   AskFailure,
+  logFailedAttempt,
   outcomeOfRefusal,
-  withRetryAfter,
+  unusableAnswer,
   type MediaRefusal,
   type MediaState,
 } from "../upstream/index.ts";
@@ -21,11 +23,14 @@ import type { TaskError } from "./types.ts";
 
 /** All offers are tried this often before a task fails; the pauses between the rounds. */
 const roundPausesMs = [500, 2_000] as const;
+const shortagePauseMs = 5_000;
 
 /** What came of asking a vendor to start. */
 type Answer =
   | MediaState
   | MediaRefusal
+  /** We had no connection left: no vendor was asked. */
+  | { readonly state: "short" }
   | { readonly state: "unsent" | "unknown"; readonly message: string; readonly silent: boolean };
 
 /** Asks the next vendor, and writes down what came of it. */
@@ -43,6 +48,7 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
   const answer = await put(services, asked, target);
   await services.at("ask.answered");
   noteHealth(services, { ...target, begunMs }, answer);
+  warnOf(services, asked, answer);
   await note(services, asked, { target, answer });
 }
 
@@ -57,9 +63,9 @@ function mayAsk(services: TaskServices, job: Job, { offer, provider }: Target): 
 }
 
 /** Ends a task of which nobody knows whether a vendor has it. */
-async function endUncertain(services: TaskServices, job: Job): Promise<void> {
-  const message =
-    "It is not known whether the provider took this task, so it was not sent again. Nothing was charged; submit it anew.";
+async function endUncertain(services: TaskServices, job: Job, unusable?: string): Promise<void> {
+  const why = unusable === undefined ? "" : `${unusableAnswer(unusable)} `;
+  const message = `${why}It is not known whether the provider took this task, so it was not sent again. Nothing was charged; submit it anew.`;
   await endTask(services, job, failed("submission_uncertain", message));
 }
 
@@ -100,12 +106,26 @@ async function intend(services: TaskServices, job: Job, target: Target): Promise
     : undefined;
 }
 
+/** A line in the log where the vendor did not take the job. */
+function warnOf({ log }: TaskServices, job: Job, answer: Answer): void {
+  if (answer.state === "pending" || answer.state === "succeeded") return;
+  const status = answer.state === "refused" ? answer.status : null;
+  const message = "message" in answer ? answer.message : undefined;
+  logFailedAttempt(log, job.id, {
+    ...job.attempts.at(-1)!,
+    status,
+    outcome: answer.state,
+    message,
+  });
+}
+
 /** Tells health what came of an attempt; how long the job takes is not known yet. */
 function noteHealth(services: TaskServices, attempt: HealthAttempt, answer: Answer): void {
   const { health } = services;
   if (answer.state === "refused") health.unanswered(attempt, outcomeOfRefusal(answer));
   else if (answer.state === "unsent" || answer.state === "unknown")
     health.unanswered(attempt, { hurtsHealth: true, silent: answer.silent });
+  else if (answer.state === "short") health.undecided(attempt);
   else health.succeeded(attempt);
 }
 
@@ -121,9 +141,10 @@ async function put(services: TaskServices, job: Job, target: Target): Promise<An
     const request = dialect.submit(provider, credential.apiKey, work);
     const answer = await askTarget(services, target, request);
     const read = dialect.readSubmit(answer.status, answer.body, work);
-    return withRetryAfter(read, answer, services.clock.now());
+    return asAnswered(provider, read, answer, services.clock.now());
   } catch (error) {
     if (!(error instanceof AskFailure)) throw error;
+    if (error.failure === "shortage") return { state: "short" };
     const silent = error.failure.endsWith("_timeout");
     return { state: error.sent ? "unknown" : "unsent", message: error.message, silent };
   }
@@ -149,13 +170,16 @@ async function note(
     case "refused": {
       const { blame, code, message, uncertain, credential } = outcomeOfRefusal(answer);
       const attempted = told(`${answer.status}`, answer.message);
-      if (uncertain) return endUncertain(services, attempted);
+      if (uncertain) return endUncertain(services, attempted, answer.unusable);
       if (credential && hasAnotherKey(services, attempted, target))
-        return again(services, attempted);
+        return again(services, attempted, 0);
       if (blame === "provider") return tryNext(services, attempted, { code, message });
       await endTask(services, attempted, failed(code, message));
       return;
     }
+    case "short":
+      // As if it had not been its turn: a task can wait, until its own deadline.
+      return again(services, { ...job, attempts: job.attempts.slice(0, -1) }, shortagePauseMs);
     case "unsent":
       return tryNext(services, told("unsent", answer.message), {
         code: "upstream_error",
@@ -197,12 +221,13 @@ function hasAnotherKey({ health }: TaskServices, job: Job, { offer, provider }: 
   return asked < provider.credentials.length && health.hasCredential(offer, provider);
 }
 
-/** The same offer once more, at once, with another key. */
-async function again(services: TaskServices, job: Job): Promise<void> {
+/** The same offer once more after a pause; a credential that was refused is left alone by then. */
+async function again(services: TaskServices, job: Job, pauseMs: number): Promise<void> {
   const nowMs = services.clock.now();
-  const change = { ...dueAt(nowMs), asking: false, attempts: JSON.stringify(job.attempts) };
+  const dueMs = nowMs + pauseMs;
+  const change = { ...dueAt(dueMs), asking: false, attempts: JSON.stringify(job.attempts) };
   await persistently(() => writeJob(services.database, job, change, { nowMs }));
-  services.due(nowMs);
+  services.due(dueMs);
   await services.at("ask.noted");
 }
 

@@ -4,6 +4,8 @@
  */
 import {
   AskFailure,
+  asTold,
+  logFailedAttempt,
   type MediaDialect,
   type MediaRefusal,
   type MediaState,
@@ -15,7 +17,10 @@ import type { TaskServices } from "./engine.ts";
 import { dueAt, writeJob, type JobChange } from "./lease.ts";
 import type { Job } from "./rows.ts";
 
-type Answer = MediaState | MediaRefusal | { readonly state: "unreachable" };
+type Answer =
+  | MediaState
+  | MediaRefusal
+  | { readonly state: "unreachable"; readonly message: string };
 
 /** Asks the vendor once, and writes down what it says; a job that is still not done at its deadline has expired. */
 export async function pollStep(services: TaskServices, job: Job): Promise<void> {
@@ -30,6 +35,7 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   await services.at("poll.begin");
   const answer = await poll(services, job, target);
   await services.at("poll.answered");
+  warnOf(services, job, answer);
   const told = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
@@ -57,6 +63,15 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   }
 }
 
+/** A line in the log where the vendor failed to make it, or to say how it stands. */
+function warnOf({ log }: TaskServices, job: Job, answer: Answer): void {
+  const { state } = answer;
+  const attempt = job.attempts.at(-1);
+  if (!attempt || (state !== "failed" && state !== "refused" && state !== "unreachable")) return;
+  const status = state === "refused" ? answer.status : null;
+  logFailedAttempt(log, job.id, { ...attempt, status, outcome: state, message: answer.message });
+}
+
 /** Whether a task's deadline has passed. */
 export const isOver = ({ clock }: TaskServices, { expiresAt }: Job): boolean =>
   clock.now() >= expiresAt.getTime();
@@ -76,9 +91,9 @@ export async function poll(services: TaskServices, job: Job, target: Target): Pr
   try {
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
     const { status, body } = await askAbout(services, target, request);
-    return dialect.readPoll(status, body);
+    return asTold(provider, dialect.readPoll(status, body));
   } catch (error) {
-    if (error instanceof AskFailure) return { state: "unreachable" };
+    if (error instanceof AskFailure) return { state: "unreachable", message: error.message };
     throw error;
   }
 }

@@ -30,6 +30,7 @@ export {
   type KeySpend,
   type KeyStatus,
 } from "./key-record.ts";
+export { beyondBounds } from "./key-bounds.ts";
 export { disableKey, enableKey, revokeKey } from "./key-states.ts";
 export {
   changeKey,
@@ -44,6 +45,25 @@ export {
   type KeySettings,
   type KeyWithSecret,
 } from "./keys.ts";
+export {
+  claimUser,
+  getInvited,
+  invitationDays,
+  invite,
+  openInvitation,
+  openInvitationsOf,
+  useInvitation,
+  useInvitationAs,
+  type OpenInvitation,
+} from "./invitations.ts";
+export {
+  findLogins,
+  hashFor,
+  removeUser,
+  setPassword,
+  storedPassword,
+  useOneTimePassword,
+} from "./logins.ts";
 export { MasterKeyError } from "./master-key.ts";
 export {
   addMember,
@@ -66,7 +86,7 @@ export {
 } from "./organizations.ts";
 export { renderRouting } from "./routing-settings.ts";
 export { graceSecondsMax, rotateKey } from "./rotate-key.ts";
-export { hashPassword, oneTimePassword, verifyPassword } from "./passwords.ts";
+export { verifyPassword } from "./passwords.ts";
 export type {
   RateLimits,
   RateLimitsPatch,
@@ -84,15 +104,7 @@ export {
   type SigningSecret,
 } from "./signing-secret.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
-export {
-  changeUser,
-  createUser,
-  findUserByEmail,
-  getUser,
-  listUsers,
-  type User,
-  type UserRole,
-} from "./users.ts";
+export { changeUser, createUser, getUser, listUsers, type User, type UserRole } from "./users.ts";
 export { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 export {
   changeWorkspace,

@@ -4,6 +4,8 @@
  */
 import type { NanoUsd } from "../base/money.ts";
 import { formatUsd } from "../base/money.ts";
+import type { KeyBounds, KeyBoundsJson } from "./key-bounds.ts";
+import { boundsOfRow } from "./key-bounds.ts";
 import type {
   RateLimits,
   RateLimitsJson,
@@ -34,7 +36,7 @@ export interface KeyRecord {
   readonly last4: string;
   /** False for legacy keys that keep only a prefix (KEY-05). */
   readonly revealable: boolean;
-  /** The user who created it; null for legacy keys without a recorded owner. */
+  /** Whose key it is: the user who created it, or for whom an admin did; null for legacy keys without a recorded owner. */
   readonly createdBy: string | null;
   readonly spendCaps: SpendCaps;
   readonly modelAllowlist: readonly string[];
@@ -42,6 +44,8 @@ export interface KeyRecord {
   readonly allowRequestOverride: boolean;
   readonly rateLimits: RateLimits | null;
   readonly expiresAt: Date | null;
+  /** What its owner may not go beyond. */
+  readonly bounds: KeyBounds;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   /** At most a minute or so behind. */
@@ -64,6 +68,7 @@ export interface KeySettingsRow {
 }
 
 export interface KeyRow extends KeySettingsRow, SpendCapsRow {
+  readonly bounds: KeyBoundsJson;
   readonly key_prefix: string;
   readonly key_last4: string;
   readonly revealable: boolean;
@@ -76,7 +81,7 @@ export interface KeyRow extends KeySettingsRow, SpendCapsRow {
 /** What a `KeyRow` selects. Neither `lookup` nor `ciphertext` ever leaves the database with a record. */
 export const keyColumns = `id, workspace_id, name, status, key_prefix, key_last4,
   ciphertext is not null as revealable, created_by, ${spendCapColumns}, model_allowlist, routing,
-  allow_request_override, rate_limits, expires_at, created_at, updated_at, last_used_at, revoked_at`;
+  allow_request_override, rate_limits, expires_at, bounds, created_at, updated_at, last_used_at, revoked_at`;
 
 export function keyOfRow(row: KeyRow): KeyRecord {
   return {
@@ -94,6 +99,7 @@ export function keyOfRow(row: KeyRow): KeyRecord {
     allowRequestOverride: row.allow_request_override,
     rateLimits: rateLimitsOfRow(row.rate_limits),
     expiresAt: row.expires_at,
+    bounds: boundsOfRow(row.bounds),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     lastUsedAt: row.last_used_at,

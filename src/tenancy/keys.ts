@@ -8,6 +8,7 @@ import { changeRow } from "./changes.ts";
 import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
 import { lockClause, onlyRow, pageLimit, pageOf } from "./context.ts";
+import { bind, noBounds, renderBounds } from "./key-bounds.ts";
 import { generateKey, parseKey } from "./key-format.ts";
 import type { KeyRecord, KeyRow, KeyStatus } from "./key-record.ts";
 import { keyColumns, keyOfRow } from "./key-record.ts";
@@ -37,12 +38,16 @@ export interface KeySettings {
 export interface KeyInput extends KeySettings {
   readonly workspaceId: string;
   readonly name: string;
-  /** The user who creates it. */
+  /** Whose it is. */
   readonly createdBy: string | null;
+  /** An administrator sets this: its owner may not go beyond it. */
+  readonly binding?: boolean | undefined;
 }
 
 export interface KeyPatch extends KeySettings {
   readonly name?: string | undefined;
+  /** As for a new key. */
+  readonly binding?: boolean | undefined;
 }
 
 /** Names a key. With a workspace, a key of another workspace is as good as missing. */
@@ -80,9 +85,9 @@ export async function createKey(
   // A key needs no signal: nothing remembers that it was unknown.
   const rows = await context.database.query<KeyRow>(
     `insert into api_keys (workspace_id, id, name, status, lookup, ciphertext, key_prefix, key_last4, created_by,
-       created_at, updated_at, ${spendCapColumns}, model_allowlist, routing, allow_request_override, rate_limits, expires_at)
+       created_at, updated_at, ${spendCapColumns}, model_allowlist, routing, allow_request_override, rate_limits, expires_at, bounds)
      select w.id, $2, $3, 'active', $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17,
-       $18::jsonb, $19
+       $18::jsonb, $19, $20::jsonb
      from workspaces w where w.id = $1
      returning ${keyColumns}`,
     [
@@ -103,7 +108,13 @@ export async function createKey(
 
 type Settings = Pick<
   KeyRecord,
-  "spendCaps" | "modelAllowlist" | "routing" | "allowRequestOverride" | "rateLimits" | "expiresAt"
+  | "spendCaps"
+  | "modelAllowlist"
+  | "routing"
+  | "allowRequestOverride"
+  | "rateLimits"
+  | "expiresAt"
+  | "bounds"
 >;
 
 const emptySettings: Settings = {
@@ -113,22 +124,35 @@ const emptySettings: Settings = {
   allowRequestOverride: false,
   rateLimits: null,
   expiresAt: null,
+  bounds: noBounds,
 };
 
-/** The ten setting columns after a patch, in the order of both statements of this file. */
-function settingParams(current: Settings, patch: KeySettings): unknown[] {
-  const rateLimits = renderRateLimits(mergeRateLimits(current.rateLimits, patch.rateLimits));
+/** The eleven setting columns after a patch, in the order of both statements of this file. */
+function settingParams(
+  current: Settings,
+  patch: KeySettings & Pick<KeyPatch, "binding">,
+): unknown[] {
+  const limits = mergeRateLimits(current.rateLimits, patch.rateLimits);
+  const rateLimits = renderRateLimits(limits);
+  const modelAllowlist = mergeAllowlist(current.modelAllowlist, patch.modelAllowlist);
   const expiresAt = patch.expiresAt === undefined ? current.expiresAt : patch.expiresAt;
   if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) {
     throw invalidValue("expires_at", "must be a time or null");
   }
   return [
     ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
-    JSON.stringify(mergeAllowlist(current.modelAllowlist, patch.modelAllowlist)),
+    JSON.stringify(modelAllowlist),
     JSON.stringify(renderRouting(mergeRouting(current.routing, patch.routing))),
     patch.allowRequestOverride ?? current.allowRequestOverride,
     rateLimits === null ? null : JSON.stringify(rateLimits),
     expiresAt,
+    JSON.stringify(
+      renderBounds(
+        patch.binding === true
+          ? bind(current.bounds, patch, { modelAllowlist, rateLimits: limits, expiresAt })
+          : current.bounds,
+      ),
+    ),
   ];
 }
 
@@ -194,7 +218,7 @@ export function changeKey(
     const rows = await tx.query<KeyRow>(
       `update api_keys set name = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6, cap_weekly_nano = $7,
          cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,
-         allow_request_override = $12, rate_limits = $13::jsonb, expires_at = $14
+         allow_request_override = $12, rate_limits = $13::jsonb, expires_at = $14, bounds = $15::jsonb
        where id = $1 and workspace_id = $2
        returning ${keyColumns}`,
       [

@@ -14,19 +14,34 @@ import { seesEverything, visibilityParams, whereVisible, type Visibility } from 
 
 export type MemberRole = "admin" | "member";
 
+/** invited: has no right yet; active: has accepted, or was added before there were invitations. */
+export type MemberStatus = "invited" | "active";
+
+/** An open invitation, without its token. */
+export interface Invitation {
+  readonly id: string;
+  readonly expiresAt: Date;
+}
+
 export interface Member {
   readonly workspaceId: string;
   readonly userId: string;
   readonly role: MemberRole;
+  readonly status: MemberStatus;
+  /** null for an active member. */
+  readonly invitation: Invitation | null;
   readonly spendCaps: SpendCaps;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-interface MemberRow extends SpendCapsRow {
+export interface MemberRow extends SpendCapsRow {
   readonly workspace_id: string;
   readonly user_id: string;
   readonly role: MemberRole;
+  readonly status: MemberStatus;
+  readonly invitation_id: string | null;
+  readonly invitation_expires_at: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
@@ -42,20 +57,26 @@ export interface MemberReference {
   readonly userId: string;
 }
 
-const columns = `workspace_id, user_id, role, ${spendCapColumns}, created_at, updated_at`;
+export const memberColumns = `workspace_id, user_id, role, status, invitation_id, invitation_expires_at, ${spendCapColumns},
+  created_at, updated_at`;
 
-function ofRow(row: MemberRow): Member {
+export function memberOfRow(row: MemberRow): Member {
   return {
     workspaceId: row.workspace_id,
     userId: row.user_id,
     role: row.role,
+    status: row.status,
+    invitation:
+      row.invitation_id === null
+        ? null
+        : { id: row.invitation_id, expiresAt: row.invitation_expires_at! },
     spendCaps: spendCapsOfRow(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
 }
 
-/** @throws GatewayError `not_found` (workspace or user), `conflict` when already a member, `invalid_value` */
+/** An active member. @throws GatewayError `not_found` (workspace or user), `conflict` when already a member, `invalid_value` */
 export async function addMember(
   context: RowContext,
   input: MemberReference & MemberPatch & { readonly role: MemberRole },
@@ -69,7 +90,7 @@ export async function addMember(
   const [row] = await database.query<MemberRow>(
     `insert into members (workspace_id, user_id, role, created_at, updated_at, ${spendCapColumns})
      values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)
-     on conflict (workspace_id, user_id) do nothing returning ${columns}`,
+     on conflict (workspace_id, user_id) do nothing returning ${memberColumns}`,
     [
       input.workspaceId,
       input.userId,
@@ -79,20 +100,24 @@ export async function addMember(
     ],
   );
   if (row === undefined) throw new GatewayError("conflict", "The user is a member already.");
-  return ofRow(row);
+  return memberOfRow(row);
 }
 
-/** @throws GatewayError `not_found` */
+/**
+ * One member, by their user id, or by the one their invitation was answered with, where they joined as another user.
+ * @throws GatewayError `not_found`
+ */
 export async function getMember(
   context: RowContext,
   reference: MemberReference,
   options?: ReadOptions,
 ): Promise<Member> {
   const rows = await context.database.query<MemberRow>(
-    `select ${columns} from members where workspace_id = $1 and user_id = $2${lockClause(options)}`,
+    `select ${memberColumns} from members where workspace_id = $1 and (user_id = $2 or invited_as = $2)
+     order by user_id = $2 desc limit 1${lockClause(options)}`,
     [reference.workspaceId, reference.userId],
   );
-  return ofRow(onlyRow(rows, "member"));
+  return memberOfRow(onlyRow(rows, "member"));
 }
 
 const visibleMembers = whereVisible(4, { workspace: "workspace_id", owner: "user_id" });
@@ -108,7 +133,7 @@ export async function listMembers(
 ): Promise<Page<Member>> {
   const limit = pageLimit(filter.limit);
   const rows = await context.database.query<MemberRow>(
-    `select ${columns} from members
+    `select ${memberColumns} from members
      where workspace_id = $1 and ($2::text is null or user_id < $2) and ${visibleMembers}
      order by user_id desc limit $3`,
     [
@@ -118,7 +143,7 @@ export async function listMembers(
       ...visibilityParams(filter.visibility ?? seesEverything),
     ],
   );
-  const records = rows.slice(0, limit).map(ofRow);
+  const records = rows.slice(0, limit).map(memberOfRow);
   const more = rows.length > limit;
   return { records, nextCursor: more ? (records.at(-1)?.userId ?? null) : null };
 }
@@ -132,10 +157,10 @@ export async function removeMember(
   reference: MemberReference,
 ): Promise<Member> {
   const rows = await context.database.query<MemberRow>(
-    `delete from members where workspace_id = $1 and user_id = $2 returning ${columns}`,
+    `delete from members where workspace_id = $1 and user_id = $2 returning ${memberColumns}`,
     [reference.workspaceId, reference.userId],
   );
-  return ofRow(onlyRow(rows, "member"));
+  return memberOfRow(onlyRow(rows, "member"));
 }
 
 /** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
@@ -147,14 +172,14 @@ export function changeMember(
   const keys = [reference.workspaceId, reference.userId];
   return context.database.transaction(async (tx) => {
     const found = await tx.query<MemberRow>(
-      `select ${columns} from members where workspace_id = $1 and user_id = $2 for update`,
+      `select ${memberColumns} from members where workspace_id = $1 and user_id = $2 for update`,
       keys,
     );
-    const current = ofRow(onlyRow(found, "member"));
+    const current = memberOfRow(onlyRow(found, "member"));
     const rows = await tx.query<MemberRow>(
       `update members set role = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6, cap_weekly_nano = $7,
          cap_daily_nano = $8, cap_hard = $9
-       where workspace_id = $1 and user_id = $2 returning ${columns}`,
+       where workspace_id = $1 and user_id = $2 returning ${memberColumns}`,
       [
         ...keys,
         patch.role ?? current.role,
@@ -162,6 +187,6 @@ export function changeMember(
         ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
       ],
     );
-    return ofRow(onlyRow(rows, "member"));
+    return memberOfRow(onlyRow(rows, "member"));
   });
 }

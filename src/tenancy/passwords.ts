@@ -17,8 +17,10 @@ function derive(password: string, salt: string): Promise<Buffer> {
 }
 
 /** `salt:hash` of a password. Takes some 50 ms on purpose, off the main thread. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16).toString("hex");
+export async function hashPassword(
+  password: string,
+  salt = randomBytes(16).toString("hex"),
+): Promise<string> {
   return `${salt}:${(await derive(password, salt)).toString("hex")}`;
 }
 
@@ -28,6 +30,29 @@ export async function verifyPassword(password: string, stored: string): Promise<
   if (!salt || !hash) return false;
   const expected = Buffer.from(hash, "hex");
   return expected.length === hashLength && timingSafeEqual(expected, await derive(password, salt));
+}
+
+const noSalt = "0".repeat(32);
+
+/**
+ * Which of several stored passwords this one is. Each salt among them is derived with once, and one is where there is none:
+ * passwords that share a salt take the time of one, and so does nothing at all.
+ */
+export async function matchPasswords(
+  password: string,
+  stored: readonly string[],
+): Promise<boolean[]> {
+  const saltOf = (text: string): string => text.split(":")[0]!;
+  const salts = new Set(stored.length === 0 ? [noSalt] : stored.map(saltOf));
+  const derived = new Map(
+    await Promise.all(
+      [...salts].map(async (salt) => [salt, await derive(password, salt)] as const),
+    ),
+  );
+  return stored.map((text) => {
+    const expected = Buffer.from(text.split(":")[1] ?? "", "hex");
+    return expected.length === hashLength && timingSafeEqual(expected, derived.get(saltOf(text))!);
+  });
 }
 
 /** A password to print once: 128 random bits in 22 characters. */

@@ -8,7 +8,7 @@ import { checkNames, invalidValue } from "./checks.ts";
 const sortStrategies = ["price", "latency", "throughput", "balanced"] as const;
 export type SortStrategy = (typeof sortStrategies)[number];
 
-/** `follow`: the layer above decides and the rest is kept but not applied. An empty list means none of that kind. */
+/** `follow`: the layer above decides; what was custom before is kept, and not applied. An empty list: none of that kind. */
 export interface RoutingSettings {
   readonly mode: "follow" | "custom";
   readonly sort: SortStrategy | null;
@@ -39,14 +39,18 @@ export const followRouting: RoutingSettings = {
   preferredProviders: [],
 };
 
-/** The settings after a patch. @throws GatewayError `invalid_value` naming the field. */
+/**
+ * The settings after a patch. One that sets something and names no mode makes the layer custom; with `mode: follow` it is
+ * refused, because it would be without effect.
+ * @throws GatewayError `invalid_value` naming the field.
+ */
 export function mergeRouting(
   current: RoutingSettings,
   patch: RoutingPatch | null | undefined,
 ): RoutingSettings {
   if (patch === undefined) return current;
   if (patch === null) return followRouting;
-  const mode = patch.mode ?? current.mode;
+  const mode = patch.mode ?? (settingsIn(patch).length > 0 ? "custom" : current.mode);
   if (mode !== "follow" && mode !== "custom") {
     throw invalidValue("routing.mode", "must be follow or custom");
   }
@@ -59,7 +63,7 @@ export function mergeRouting(
   if (!tiers.every((tier) => known.includes(tier))) {
     throw invalidValue("routing.supply_tiers", `may hold ${supplyTiers.join(", ")}`);
   }
-  return {
+  const merged: RoutingSettings = {
     mode,
     sort,
     supplyTiers: tiers as SupplyTier[],
@@ -72,6 +76,34 @@ export function mergeRouting(
       "routing.preferred_providers",
     ),
   };
+  if (mode === "follow") refuseIdle(settingsIn(patch), merged, current);
+  return merged;
+}
+
+const settingNames = {
+  sort: "sort",
+  supplyTiers: "supply_tiers",
+  pinnedProviders: "pinned_providers",
+  preferredProviders: "preferred_providers",
+} as const;
+type Setting = keyof typeof settingNames;
+
+/** What a patch sets; null and an empty list clear. */
+const settingsIn = (patch: RoutingPatch): readonly Setting[] =>
+  (Object.keys(settingNames) as Setting[]).filter((name) => (patch[name] ?? "").length > 0);
+
+/** Settings that come with `mode: follow` may repeat what is kept, and change nothing. */
+function refuseIdle(
+  names: readonly Setting[],
+  merged: RoutingSettings,
+  current: RoutingSettings,
+): void {
+  const idle = names.find((name) => JSON.stringify(merged[name]) !== JSON.stringify(current[name]));
+  if (idle === undefined) return;
+  throw invalidValue(
+    `routing.${settingNames[idle]}`,
+    "has no effect with mode follow; send mode custom, or no mode",
+  );
 }
 
 /** As stored and as rendered. */

@@ -1,10 +1,12 @@
-/** Users of the console: who they are and their passwords. Sessions are in src/admin/sessions.ts. */
-import { GatewayError } from "../base/errors.ts";
+/**
+ * Users of the console: who they are. An address is a name, not a proof: several users may have it, until the identity
+ * provider verifies it for one. Passwords are in logins.ts, sessions in src/admin/sessions.ts.
+ */
 import { newId } from "../base/ids.ts";
 import { checkName, invalidValue } from "./checks.ts";
 import type { Page, PageRequest, RowContext } from "./context.ts";
 import { onlyRow, pageLimit, pageOf } from "./context.ts";
-import { hashPassword } from "./passwords.ts";
+import { hashFor } from "./logins.ts";
 
 export type UserRole = "admin" | "user";
 
@@ -33,6 +35,8 @@ export interface UserInput {
   readonly role: UserRole;
   /** Absent for users who log in elsewhere (OIDC). */
   readonly password?: string | undefined;
+  /** Somebody else sets the password: it opens one session, which may only change it. */
+  readonly oneTime?: boolean | undefined;
   /** The address is known to be theirs; otherwise their first sign-in with an identity provider ends the password. */
   readonly emailVerified?: boolean | undefined;
 }
@@ -41,7 +45,6 @@ export interface UserInput {
 export interface UserPatch {
   readonly name?: string | undefined;
   readonly role?: UserRole | undefined;
-  readonly password?: string | undefined;
 }
 
 const columns = "id, email, name, role, created_at, updated_at";
@@ -60,26 +63,26 @@ function ofRow(row: UserRow): User {
 /** Addresses that can be signed in with: with a domain of at least two names. */
 const emailShape = /^[\w.!#$%&'*+/=?^`{|}~-]+@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]{2,}$/;
 
-/** Lower case: one address is one user, however it is typed. */
-function checkEmail(email: string): string {
+/** Lower case: an address is the same however it is typed. @throws GatewayError `invalid_value` */
+export function checkEmail(email: string): string {
   const normal = email.trim().toLowerCase();
   if (normal.length <= 254 && emailShape.test(normal)) return normal;
   throw invalidValue("email", "must be an e-mail address");
 }
 
-/** @throws GatewayError `invalid_value`, `missing_required_parameter`, `conflict` when the address is taken */
+/** @throws GatewayError `invalid_value`, `missing_required_parameter` */
 export async function createUser(context: RowContext, input: UserInput): Promise<User> {
   const nowMs = context.clock.now();
   const email = checkEmail(input.email);
   const name = checkName(input.name);
-  const hash = input.password === undefined ? null : await hashPassword(input.password);
-  const [row] = await context.database.query<UserRow>(
+  const hash = input.password === undefined ? null : await hashFor(context, email, input.password);
+  const rows = await context.database.query<UserRow>(
     `with made as (
        insert into users (id, email, name, role, created_at, updated_at, email_verified)
-       values ($1, $2, $3, $5, $6, $6, $8) on conflict (email) do nothing returning ${columns}
+       values ($1, $2, $3, $5, $6, $6, $8) returning ${columns}
      ), account as (
-       insert into auth_accounts (id, user_id, provider_id, account_id, password, created_at, updated_at)
-       select $7, id, 'credential', id, $4::text, created_at, created_at from made where $4::text is not null
+       insert into auth_accounts (id, user_id, provider_id, account_id, password, one_time, created_at, updated_at)
+       select $7, id, 'credential', id, $4::text, $9::text, created_at, created_at from made where $4::text is not null
      )
      select ${columns} from made`,
     [
@@ -91,14 +94,10 @@ export async function createUser(context: RowContext, input: UserInput): Promise
       new Date(nowMs),
       newId("account", nowMs),
       input.emailVerified ?? false,
+      input.oneTime === true ? "unused" : null,
     ],
   );
-  if (row === undefined) {
-    throw new GatewayError("conflict", "A user with this e-mail address exists already.", {
-      param: "email",
-    });
-  }
-  return ofRow(row);
+  return ofRow(onlyRow(rows, "user"));
 }
 
 /** @throws GatewayError `not_found` */
@@ -107,18 +106,6 @@ export async function getUser(context: RowContext, id: string): Promise<User> {
     id,
   ]);
   return ofRow(onlyRow(rows, "user"));
-}
-
-/** The user of an e-mail address, however it is typed; undefined where there is none. @throws GatewayError `invalid_value` */
-export async function findUserByEmail(
-  context: RowContext,
-  email: string,
-): Promise<User | undefined> {
-  const rows = await context.database.query<UserRow>(
-    `select ${columns} from users where email = $1`,
-    [checkEmail(email)],
-  );
-  return rows[0] && ofRow(rows[0]);
 }
 
 /** Newest first. */
@@ -133,20 +120,15 @@ export async function listUsers(context: RowContext, page: PageRequest): Promise
 
 /** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
 export async function changeUser(context: RowContext, id: string, patch: UserPatch): Promise<User> {
-  const nowMs = context.clock.now();
-  const name = patch.name === undefined ? null : checkName(patch.name);
-  const hash = patch.password === undefined ? null : await hashPassword(patch.password);
   const rows = await context.database.query<UserRow>(
-    `with changed as (
-       update users set name = coalesce($2, name), role = coalesce($3, role), updated_at = $5
-       where id = $1 returning ${columns}
-     ), account as (
-       insert into auth_accounts (id, user_id, provider_id, account_id, password, created_at, updated_at)
-       select $6, id, 'credential', id, $4::text, updated_at, updated_at from changed where $4::text is not null
-       on conflict (provider_id, account_id) do update set password = excluded.password, updated_at = excluded.updated_at
-     )
-     select ${columns} from changed`,
-    [id, name, patch.role ?? null, hash, new Date(nowMs), newId("account", nowMs)],
+    `update users set name = coalesce($2, name), role = coalesce($3, role), updated_at = $4 where id = $1
+     returning ${columns}`,
+    [
+      id,
+      patch.name === undefined ? null : checkName(patch.name),
+      patch.role ?? null,
+      new Date(context.clock.now()),
+    ],
   );
   return ofRow(onlyRow(rows, "user"));
 }

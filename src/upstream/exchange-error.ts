@@ -1,15 +1,20 @@
 /** Why an exchange with an upstream gave no answer, or no whole one, whatever client carried it. design.md section 9. */
 import { errors } from "undici";
+import { isShortage } from "../base/shortage.ts";
 
 /** Why an exchange failed before or during its answer. */
 export type ExchangeFailure =
   | "connect"
+  /** Ours: no open file, port or buffer was left for the connection. */
+  | "shortage"
   | "first_byte_timeout"
   | "idle_timeout"
   | "total_timeout"
   | "broken"
   | "aborted"
-  | "too_large";
+  | "too_large"
+  /** It is no HTTP/1.1, or in a coding that cannot be undone: it came, and is of no use. */
+  | "unreadable";
 
 /** The upstream could not be reached, went silent, or broke off. */
 export class ExchangeError extends Error {
@@ -48,6 +53,8 @@ export function toExchangeError(error: Error, peer = "upstream"): ExchangeError 
     );
   }
   const code = "code" in error ? String(error.code) : "";
+  if (isShortage(error))
+    return new ExchangeError("shortage", `the gateway has no connection left (${code})`, error);
   if (connectCodes.has(code))
     return new ExchangeError("connect", `the ${peer} cannot be reached (${code})`, error);
   return new ExchangeError(

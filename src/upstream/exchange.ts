@@ -3,6 +3,8 @@
  * The head arrives as a promise; the body goes to one consumer, with back-pressure. design.md section 9.
  */
 import type { IncomingHttpHeaders } from "node:http";
+import { answerBytesMax, BodyDecoder, codingOf } from "./decoding.ts";
+import type { ByteLease } from "../base/byte-budget.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import type { Carrier, Job } from "./http1/job.ts";
 import type { HttpPool } from "./http1/pool.ts";
@@ -21,7 +23,7 @@ export interface ExchangeRequest {
   readonly totalMs: number;
 }
 
-/** Where an answer's bytes go. Exactly one of `end` and `fail` is called, once. */
+/** Where an answer's bytes go, decoded. Exactly one of `end` and `fail` is called, once. */
 export interface BodyConsumer {
   /** The bytes are overwritten once this returns: what is to be kept is copied. */
   data(chunk: Buffer): void;
@@ -35,8 +37,11 @@ export interface Exchange {
   readonly headers: IncomingHttpHeaders;
   /** Sends the body to a consumer; what arrived before is delivered at once. */
   consume(consumer: BodyConsumer): void;
-  /** The whole body. @throws ExchangeError `too_large` above `bytesMax`, or what broke the body. */
-  readAll(bytesMax: number): Promise<Buffer>;
+  /**
+   * The whole body, counted in `lease` where one is given: its holder keeps the bytes.
+   * @throws ExchangeError `too_large` above `bytesMax`, or what broke the body; GatewayError `overloaded`
+   */
+  readAll(bytesMax: number, lease?: ByteLease): Promise<Buffer>;
   /** Stops and restarts the flow, so that a slow client holds back the upstream. What was read already may still come. */
   pause(): void;
   resume(): void;
@@ -80,6 +85,8 @@ class ClientExchange implements Job, Exchange {
   #consumer: BodyConsumer | undefined;
   /** What arrives before there is a consumer: at most what two reads bring, because the flow is paused then. */
   #early: Buffer[] | undefined;
+  /** Present where the body is compressed. */
+  #decoder: BodyDecoder | undefined;
   #outcome: "open" | "ended" | ExchangeError = "open";
 
   constructor(request: ExchangeRequest, head: RequestHead) {
@@ -104,25 +111,57 @@ class ClientExchange implements Job, Exchange {
     this.status = status;
     this.headers = headers;
     this.#resolve(this);
+    if (headers["content-encoding"] !== undefined) this.#decode(headers);
+  }
+
+  /** Its status stands; a body that cannot be decoded fails when it is read. */
+  #decode(headers: IncomingHttpHeaders): void {
+    try {
+      const coding = codingOf(headers);
+      if (coding === undefined) return;
+      this.#decoder = new BodyDecoder({
+        coding,
+        bytesMax: answerBytesMax,
+        sink: {
+          data: (chunk) => this.#deliver(chunk),
+          end: () => this.#settle("ended"),
+          fail: (error) => this.#stop(error),
+        },
+        source: {
+          pause: () => this.carrier?.pause(),
+          resume: () => this.carrier?.resume(),
+        },
+      });
+    } catch (error) {
+      this.#stop(error as ExchangeError);
+    }
   }
 
   data(buffer: Buffer, from: number, to: number): void {
+    if (this.#decoder) return this.#decoder.write(copyOf(buffer, from, to));
     if (this.#consumer) return this.#consumer.data(buffer.subarray(from, to));
-    const copy = Buffer.allocUnsafe(to - from);
-    buffer.copy(copy, 0, from, to);
-    if (this.#early === undefined) this.#early = [copy];
+    this.#deliver(copyOf(buffer, from, to));
+  }
+
+  #deliver(chunk: Buffer): void {
+    if (this.#consumer) return this.#consumer.data(chunk);
+    if (this.#early === undefined) this.#early = [chunk];
     else {
-      this.#early.push(copy);
-      this.carrier?.pause();
+      this.#early.push(chunk);
+      this.pause();
     }
   }
 
   end(): void {
-    this.#settle("ended");
+    this.carrier = undefined;
+    if (this.#decoder) this.#decoder.end();
+    else this.#settle("ended");
   }
 
   fail(error: ExchangeError): void {
-    this.#settle(error);
+    this.carrier = undefined;
+    if (this.#decoder) this.#decoder.fail(error);
+    else this.#settle(error);
   }
 
   consume(consumer: BodyConsumer): void {
@@ -130,11 +169,11 @@ class ClientExchange implements Job, Exchange {
     const early = this.#early;
     this.#early = undefined;
     if (early) for (const chunk of early) consumer.data(chunk);
-    if (this.#outcome === "open") this.carrier?.resume();
+    if (this.#outcome === "open") this.resume();
     else this.#tell(this.#outcome);
   }
 
-  readAll(bytesMax: number): Promise<Buffer> {
+  readAll(bytesMax: number, lease?: ByteLease): Promise<Buffer> {
     const early = this.#early;
     // The common case: all of it came in one read, with the head.
     if (this.#outcome === "ended" && early?.length === 1 && early[0]!.length <= bytesMax) {
@@ -148,14 +187,15 @@ class ClientExchange implements Job, Exchange {
         data: (chunk) => {
           length += chunk.length;
           chunks.push(Buffer.from(chunk));
-          if (length <= bytesMax) return;
-          const error = new ExchangeError(
-            "too_large",
-            `the answer is longer than ${bytesMax} bytes`,
-          );
-          // Also where it has ended by now.
-          reject(error);
-          this.#stop(error);
+          try {
+            if (length > bytesMax)
+              throw new ExchangeError("too_large", `the answer is longer than ${bytesMax} bytes`);
+            lease?.take(chunk.length);
+          } catch (error) {
+            // Also where it has ended by now.
+            reject(error);
+            this.abort();
+          }
         },
         end: () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)),
         fail: (error) => {
@@ -167,11 +207,13 @@ class ClientExchange implements Job, Exchange {
   }
 
   pause(): void {
-    this.carrier?.pause();
+    if (this.#decoder) this.#decoder.pause();
+    else this.carrier?.pause();
   }
 
   resume(): void {
-    this.carrier?.resume();
+    if (this.#decoder) this.#decoder.resume();
+    else this.carrier?.resume();
   }
 
   abort(): void {
@@ -189,6 +231,7 @@ class ClientExchange implements Job, Exchange {
     if (this.#outcome !== "open") return;
     this.#outcome = outcome;
     this.carrier = undefined;
+    this.#decoder?.destroy();
     if (outcome !== "ended" && this.status === 0) this.#reject(outcome);
     else if (this.#consumer) this.#tell(outcome);
   }
@@ -199,6 +242,12 @@ class ClientExchange implements Job, Exchange {
     if (outcome === "ended") consumer?.end();
     else consumer?.fail(outcome);
   }
+}
+
+function copyOf(buffer: Buffer, from: number, to: number): Buffer {
+  const copy = Buffer.allocUnsafe(to - from);
+  buffer.copy(copy, 0, from, to);
+  return copy;
 }
 
 const noHeaders: IncomingHttpHeaders = {};

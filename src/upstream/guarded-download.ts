@@ -21,7 +21,7 @@ export interface DownloadRequest {
   readonly idleMs: number;
   /** How long all of it may take. */
   readonly totalMs: number;
-  /** The provider's base URL: its host may be anywhere, because the operator named it. */
+  /** The provider's base URL: its host and port may be anywhere, because the operator named them. */
   readonly providerUrl: string;
   readonly allowPrivate: boolean;
   readonly resolve?: Resolve | undefined;
@@ -101,12 +101,11 @@ export async function download<Kept>(
 }
 
 async function check(text: string, request: DownloadRequest): Promise<CheckedUrl> {
-  const ownHost =
-    URL.canParse(text) && new URL(text).hostname === new URL(request.providerUrl).hostname;
+  const isOwn = URL.canParse(text) && serverOf(text) === serverOf(request.providerUrl);
   try {
     return await resolveToConnect(text, {
       https: false,
-      allowPrivate: request.allowPrivate || ownHost,
+      allowPrivate: request.allowPrivate || isOwn,
       param: "the file's address",
       resolve: request.resolve,
     });
@@ -115,6 +114,12 @@ async function check(text: string, request: DownloadRequest): Promise<CheckedUrl
       throw new DownloadError("address", error.message, { cause: error });
     throw toDownloadError(error);
   }
+}
+
+/** Host and port; another port of the same host is another server, which the operator did not name. */
+function serverOf(text: string): string {
+  const { protocol, hostname, port } = new URL(text);
+  return `${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
 }
 
 interface OpenContext {

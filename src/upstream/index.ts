@@ -1,7 +1,10 @@
 /** One HTTP attempt at an upstream: where it goes, the exchange itself, and what its outcome means. */
+export { answerBytesMax } from "./decoding.ts";
+export { BadAnswerError } from "./bad-answer.ts";
 export { countTarget, textTarget, type CallerHeaders } from "./dialects.ts";
 export { openExchange, type Exchange } from "./exchange.ts";
 export { ExchangeError } from "./exchange-error.ts";
+export { attemptMessageMax, logFailedAttempt } from "./failed-attempt.ts";
 export { guardedRequest, type GuardedAnswer, type GuardedRequest } from "./guarded.ts";
 export {
   checkAddress,
@@ -17,10 +20,13 @@ export {
   type DownloadRequest,
   type DownloadSink,
 } from "./guarded-download.ts";
+export { maskError, withoutCredentials } from "./masking.ts";
 export { mediaTypeOf } from "./media-type.ts";
+export { namesThing } from "./not-found.ts";
 export {
   outcomeOfFailure,
   outcomeOfStatus,
+  unusableAnswer,
   type Outcome,
   type RefusedCredential,
 } from "./outcome.ts";

@@ -2,9 +2,11 @@
  * The one outcome table: what an upstream's answer or failure means for the caller, for the next attempt and for health.
  * design.md section 7; spec "Errors" 3; decisions.md. A failed attempt moves on before the first byte only.
  */
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
+import { BadAnswerError } from "./bad-answer.ts";
 import { ExchangeError } from "./exchange-error.ts";
+import { isAboutCallersThing } from "./not-found.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
 
 /** What a refusal says of the credential an attempt was made with. */
@@ -17,8 +19,11 @@ export interface RefusedCredential {
 
 /** What to do after an attempt that did not succeed. */
 export interface Outcome {
-  /** `caller`: the request itself was refused, and every provider would refuse it. `provider`: another one may answer. */
-  readonly blame: "caller" | "provider";
+  /**
+   * `caller`: the request itself was refused, and every provider would refuse it. `gateway`: we are short of what every
+   * attempt needs. `provider`: another one may answer.
+   */
+  readonly blame: "caller" | "gateway" | "provider";
   /** True when the same provider may be asked once more, after a short pause. */
   readonly retrySame: boolean;
   readonly hurtsHealth: boolean;
@@ -30,7 +35,8 @@ export interface Outcome {
   readonly error: GatewayError;
 }
 
-type Row = Pick<Outcome, "blame" | "retrySame" | "hurtsHealth"> & {
+type Row = Pick<Outcome, "retrySame" | "hurtsHealth"> & {
+  readonly blame: "caller" | "provider";
   readonly refused?: RefusedCredential["of"];
   readonly code:
     | "upstream_rejected"
@@ -106,18 +112,17 @@ interface Refusal {
   readonly wire: WireError;
   /** The header `Retry-After`: seconds or a date. */
   readonly retryAfter: string | undefined;
+  /** Whether the request names anything that its vendor keeps, such as a file; asked where the refusal does not say. */
+  readonly namesThing?: (() => boolean) | undefined;
 }
 
 /**
  * Reads an upstream's refusal. Statuses without a row of their own: below 500 the caller's, from 500 up the provider's.
  * `nowMs` is what a date in `Retry-After` is compared with.
  */
-export function outcomeOfStatus({ status, wire, retryAfter }: Refusal, nowMs: number): Outcome {
-  // Google refuses a wrong key with 400; it is ours, not the caller's.
-  const row =
-    wire.code !== undefined && credentialCodes.has(wire.code)
-      ? ourCredential
-      : (rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake));
+export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick<Row, "blame"> {
+  const { status, wire, retryAfter } = refusal;
+  const row = rowOf(refusal);
   const { blame, retrySame, hurtsHealth, refused } = row;
   const retryAfterMs = retryAfterMsOf(retryAfter, nowMs) ?? toldInBody(wire);
   return {
@@ -128,6 +133,13 @@ export function outcomeOfStatus({ status, wire, retryAfter }: Refusal, nowMs: nu
     credential: refused && { of: refused, retryAfterMs },
     error: errorOf(row, status, wire, secondsOf(retryAfterMs)),
   };
+}
+
+function rowOf({ status, wire, namesThing = () => false }: Refusal): Row {
+  // Google refuses a wrong key with 400; it is ours, not the caller's.
+  if (wire.code !== undefined && credentialCodes.has(wire.code)) return ourCredential;
+  if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
+  return rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
 }
 
 function toldInBody({ retryAfterSeconds }: WireError): number | undefined {
@@ -172,22 +184,46 @@ const secondsOf = (retryAfterMs: number | undefined): number =>
     ? retryAfterSecondsDefault
     : Math.min(Math.ceil(retryAfterMs / 1000), retryAfterSecondsMax);
 
-/** Reads a failure without an HTTP status. */
+/** Reads a failure without an HTTP status, or an answer that cannot be used. */
 export function outcomeOfFailure(error: unknown): Outcome {
   const failure = error instanceof ExchangeError ? error.failure : "broken";
+  if (failure === "shortage") return ourShortage(error);
   const timedOut =
     failure === "first_byte_timeout" || failure === "idle_timeout" || failure === "total_timeout";
+  const unusable = reasonUnusable(error);
   return {
     blame: "provider",
-    retrySame: failure === "connect" || failure === "broken",
+    // A vendor that answered has done its work: it is not asked to do it twice.
+    retrySame: unusable === undefined && (failure === "connect" || failure === "broken"),
     hurtsHealth: failure !== "aborted",
     silent: timedOut,
     error: timedOut
       ? new GatewayError("upstream_timeout", "The provider did not answer in time.", {
           cause: error,
         })
-      : new GatewayError("upstream_error", "The connection to the provider failed.", {
+      : new GatewayError("upstream_error", unusable ?? "The connection to the provider failed.", {
           cause: error,
         }),
   };
 }
+
+/** What a caller is told of an answer that came and cannot be used; undefined where none came. */
+function reasonUnusable(error: unknown): string | undefined {
+  if (error instanceof BadAnswerError) return unusableAnswer(error.reason);
+  if (!(error instanceof ExchangeError)) return undefined;
+  const { failure, message } = error;
+  return failure === "unreadable" || failure === "too_large" ? unusableAnswer(message) : undefined;
+}
+
+/** The sentence for it. */
+export const unusableAnswer = (reason: string): string =>
+  `The provider's answer cannot be used: ${reason}.`;
+
+/** The provider was never reached: asking another one would only make the shortage worse. */
+const ourShortage = (cause: unknown): Outcome => ({
+  blame: "gateway",
+  retrySame: false,
+  hurtsHealth: false,
+  silent: false,
+  error: gatewayOverloaded("The gateway has no connection to a provider left now.", cause),
+});

@@ -2,34 +2,58 @@
  * The connections to each (origin, connect deadline), for as long as the process lives; a reloaded catalogue uses them on.
  * There are two clients. Text calls, of which there are many and short ones, go over our own (http1/), which does for one POST
  * with a text body only what that needs. Media goes over undici: streamed uploads, other methods, answers as streams.
+ * Neither limits the connections of an origin: each open stream holds one, and a queue here would look like a hanging
+ * upstream (T85). All of them together are bounded by how many files the process may have open (room.ts).
  */
-import { Pool } from "undici";
+import { silentLog, type Log } from "../base/log.ts";
 import { HttpPool } from "./http1/pool.ts";
+import { quietMsDefault } from "./idle-list.ts";
+import { MediaPool } from "./media-pool.ts";
+import type { OriginRules } from "./origin-rules.ts";
+import { createRooms, type RoomOptions } from "./room.ts";
+import { Suspects } from "./surplus.ts";
 
 /** Connections by origin. `connectMs` bounds the TCP and TLS handshake. */
 export interface Pools {
   /** For text calls (`openExchange`) to an origin such as `https://api.example.com`. */
   get(origin: string, connectMs: number): HttpPool;
   /** For media (`ask`, `askForStream`). */
-  forMedia(origin: string, connectMs: number): Pool;
+  forMedia(origin: string, connectMs: number): MediaPool;
   close(): Promise<void>;
 }
 
-const keepAliveMs = 30_000;
+interface PoolsOptions extends RoomOptions {
+  readonly log?: Log | undefined;
+  /** How long a connection must have been silent before it is used again, milliseconds. */
+  readonly quietMs?: number | undefined;
+}
 
 /** Makes an empty set of pools. */
-export function createPools(): Pools {
-  const text = new PoolMap((origin, connectMs) => new HttpPool(origin, connectMs));
-  const media = new PoolMap(
-    (origin, connectMs) =>
-      // No limit on connections: each open stream holds one, and a queue here would look like a hanging upstream (T85).
-      new Pool(origin, {
-        connections: null,
-        pipelining: 1,
-        keepAliveTimeout: keepAliveMs,
-        connect: { timeout: connectMs, noDelay: true },
-      }),
-  );
+export function createPools({
+  log = silentLog,
+  quietMs = quietMsDefault,
+  ...rooms
+}: PoolsOptions = {}): Pools {
+  const suspects = new Suspects(log);
+  const roomOf = createRooms(rooms, () => {
+    if (text.all().some((pool) => pool.closeOldest())) return true;
+    // These close a moment later: there is room for whoever comes then.
+    for (const pool of media.all()) pool.closeOldest();
+    return false;
+  });
+  const rulesOf = (origin: string, connectMs: number): OriginRules => ({
+    origin,
+    connectMs,
+    room: roomOf(origin),
+    quietMs,
+    isSuspect: () => suspects.has(origin),
+    surplus() {
+      suspects.add(origin);
+      for (const pool of [...text.of(origin), ...media.of(origin)]) pool.closeIdle();
+    },
+  });
+  const text = new PoolMap((origin, connectMs) => new HttpPool(rulesOf(origin, connectMs)));
+  const media = new PoolMap((origin, connectMs) => new MediaPool(rulesOf(origin, connectMs)));
   return {
     get: (origin, connectMs) => text.get(origin, connectMs),
     forMedia: (origin, connectMs) => media.get(origin, connectMs),
@@ -58,8 +82,17 @@ class PoolMap<P> {
     return pool;
   }
 
+  /** Those of an origin, whatever their deadline. */
+  of(origin: string): P[] {
+    return [...this.#pools].flatMap(([name, pool]) => (name.endsWith(` ${origin}`) ? [pool] : []));
+  }
+
+  all(): P[] {
+    return [...this.#pools.values()];
+  }
+
   clear(): P[] {
-    const pools = [...this.#pools.values()];
+    const pools = this.all();
     this.#pools.clear();
     return pools;
   }

@@ -51,7 +51,7 @@ async function fetched(
     bytesMax: 50_000_000,
     idleMs: 300,
     totalMs: 2_000,
-    providerUrl: "http://127.0.0.1:1/v1",
+    providerUrl: `http://127.0.0.1:${server.port}/v1`,
     allowPrivate: false,
     ...changes,
   };
@@ -261,14 +261,28 @@ function endless(onSent: (bytes: number) => void, size = Infinity): RequestListe
 
 describe("T77: where a file may be", () => {
   const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
-  const providerUrl = "http://api.example/v1";
+  const providerOf = (server: TestServer) => `http://api.example:${server.port}/v1`;
 
-  it("not in a private network, unless that is the provider's own host or allowed", async () => {
+  it("not in a private network, unless that is the provider's own host and port or allowed", async () => {
     const server = await serving((_request, response) => response.end(mp4));
+    const providerUrl = providerOf(server);
     const resolve = resolver({ "cdn.example": [["127.0.0.1"]], "api.example": [["127.0.0.1"]] });
     const at = (host: string) => `http://${host}:${server.port}/file`;
     for (const host of ["cdn.example", "127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
       expect(await failure(server, { url: at(host), providerUrl, resolve })).toBe("address");
+    // Another service on the provider's machine; a port that is not told is the scheme's.
+    for (const other of ["http://api.example:1/v1", "http://api.example/v1", "https://api.example"])
+      expect(await failure(server, { url: at("api.example"), providerUrl: other, resolve })).toBe(
+        "address",
+      );
+    for (const url of [
+      "http://api.example/f",
+      "https://api.example:80/f",
+      "http://api.example:443/f",
+    ])
+      expect(
+        await failure(server, { url, providerUrl: "https://api.example:8443/v1", resolve }),
+      ).toBe("address");
     expect(server.connections()).toBe(0);
     await fetched(server, { url: at("api.example"), providerUrl, resolve });
     await fetched(server, { url: at("cdn.example"), providerUrl, resolve, allowPrivate: true });
@@ -277,6 +291,7 @@ describe("T77: where a file may be", () => {
 
   it("a name that turns private after it was checked does not get there", async () => {
     const server = await serving((_request, response) => response.end(mp4));
+    const providerUrl = providerOf(server);
     const resolve = resolver({ "cdn.example": [["192.88.98.1"], ["127.0.0.1"]] });
     const url = `http://cdn.example:${server.port}/file`;
     const given = { url, providerUrl, resolve, idleMs: 200, totalMs: 400 };
@@ -290,10 +305,12 @@ describe("T77: where a file may be", () => {
     const inside = await serving((_request, response) => response.end(mp4));
     const resolve = resolver({ "api.example": [["127.0.0.1"]], "cdn.example": [["10.0.0.1"]] });
     const server = await serving((request, response) => {
-      const host = request.url === "/name" ? "cdn.example" : "127.0.0.1";
+      const hosts = { "/name": "cdn.example", "/literal": "127.0.0.1", "/port": "api.example" };
+      const host = hosts[request.url as keyof typeof hosts];
       response.writeHead(302, { location: `http://${host}:${inside.port}/` }).end();
     });
-    for (const path of ["name", "literal"]) {
+    const providerUrl = providerOf(server);
+    for (const path of ["name", "literal", "port"]) {
       const url = `http://api.example:${server.port}/${path}`;
       expect(await failure(server, { url, providerUrl, resolve })).toBe("address");
     }

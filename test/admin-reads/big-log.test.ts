@@ -4,14 +4,14 @@ import { listRequests, readUsage } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
 import { createRequestLog } from "../../src/storage/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
-import { describeDatabases, silentLog } from "../support/postgres.ts";
+import { describeDatabase, silentLog } from "../support/postgres.ts";
 
 const rowsMax = 100_000;
 const workspaces = 40;
 const startMs = Date.parse("2026-10-01T00:00:00Z");
 const stepMs = 1_000;
 
-describeDatabases("a long log", (open) => {
+describeDatabase("a long log", (open) => {
   it("T86: lists, filters, deep pages and sums", { timeout: 120_000 }, async () => {
     const database = await open();
     await database.query(

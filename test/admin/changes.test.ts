@@ -1,5 +1,6 @@
 /** Changes of objects: what they leave alone, lost updates, the audit log, and marks of what is out of scope. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { verifyLedger } from "../../src/ledger/index.ts";
 import { startWorld, type World } from "./people.ts";
 
 const statuses = (answers: readonly { status: number }[]): number[] =>
@@ -72,6 +73,55 @@ describe("changes", () => {
       rate_limits: null,
       name: "renamed",
     });
+  });
+
+  it("ROUTE-05: routing that follows is custom as soon as something is set, at every layer", async () => {
+    const key = world.must(
+      await world.root.call("POST", "/keys", { workspace_id: world.home.id, name: "follows" }),
+    ).id;
+    for (const path of [
+      `/keys/${key}`,
+      `/workspaces/${world.home.id}`,
+      `/organizations/${world.home.organizationId}`,
+    ]) {
+      const patch = async (routing: object | null) => world.root.call("PATCH", path, { routing });
+      const stored = async () => world.must(await world.root.call("GET", path))["routing"];
+      for (const routing of [
+        { sort: "price" },
+        { supply_tiers: ["official"] },
+        { pinned_providers: ["sandbox-openai"] },
+        { preferred_providers: ["sandbox-openai"] },
+      ]) {
+        world.must(await patch(null));
+        const before = await stored();
+        const refused = await patch({ ...routing, mode: "follow" });
+        expect(refused.status).toBe(400);
+        expect(refused.json).toMatchObject({
+          error: { code: "invalid_value", param: `routing.${Object.keys(routing)[0]}` },
+        });
+        expect(await stored()).toEqual(before);
+        world.must(await patch(routing));
+        expect(await stored()).toMatchObject({ ...routing, mode: "custom" });
+      }
+      world.must(await patch(null));
+      // Nothing is set: nothing changes.
+      world.must(await patch({ sort: null, pinned_providers: [] }));
+      expect(await stored()).toMatchObject({ mode: "follow" });
+    }
+  });
+
+  it("ROUTE-05: routing of what is made anew, too", async () => {
+    const routing = { pinned_providers: ["sandbox-openai"] };
+    for (const [path, body] of [
+      ["/keys", { workspace_id: world.home.id, name: "pinned" }],
+      ["/workspaces", { name: "pinned" }],
+      ["/organizations", { name: "pinned" }],
+    ] as const) {
+      const made = world.must(await world.root.call("POST", path, { ...body, routing }));
+      expect(made["routing"]).toMatchObject({ ...routing, mode: "custom" });
+      const contrary = { ...body, routing: { ...routing, mode: "follow" } };
+      expect((await world.root.call("POST", path, contrary)).status).toBe(400);
+    }
   });
 
   /** What a record is after a patch: objects field by field, everything else replaced. */
@@ -261,6 +311,46 @@ describe("changes", () => {
     const ledger = (await world.gateway.admin("GET", `/workspaces/${world.away.id}/ledger`)).json;
     expect(ledger.data).toHaveLength(1);
     expect(ledger.data[0]).toMatchObject({ id: replay.json.id, note: "top-up", key_id: null });
+  });
+
+  it("credit is taken back with an amount below 0, at most what was credited in all; none is left for calls", async () => {
+    const { id } = world.must(
+      await world.gateway.admin("POST", "/workspaces", { name: "returned" }),
+    );
+    const credit = (amount: string, key = amount) =>
+      world.gateway.admin(
+        "POST",
+        `/workspaces/${id}/credits`,
+        { amount },
+        { "idempotency-key": key },
+      );
+    world.must(await credit("25.00"));
+    const body = { workspace_id: id, name: "spender" };
+    const { key } = world.must(await world.gateway.admin("POST", "/keys", body));
+    const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }] };
+    const spend = async () =>
+      (await world.gateway.post("/v1/chat/completions", chat, { authorization: `Bearer ${key}` }))
+        .status;
+    expect(await spend()).toBe(200);
+    expect((await credit("-25.000000001")).json.error).toMatchObject({
+      code: "conflict",
+      message: "$25.000000001 cannot be taken back: the workspace was credited $25 in all.",
+    });
+    // Sent again it is the same one. What was spent before makes the balance negative.
+    const answers = [await credit("-25"), await credit("-25")];
+    expect(statuses(answers)).toEqual([200, 201]);
+    expect(answers[0]!.json).toMatchObject({ kind: "credit", amount: "-25" });
+    const { json } = await world.gateway.admin("GET", `/workspaces/${id}/balance`);
+    expect(json).toMatchObject({ credits: "0", available: `-${json.charged}` });
+    expect(await spend()).toBe(402);
+    for (const amount of ["10000000.01", "-10000000.01", "-0"])
+      expect((await credit(amount)).json.error).toMatchObject({
+        code: "invalid_value",
+        param: "amount",
+      });
+    world.must(await credit("1"));
+    expect(await spend()).toBe(200);
+    expect(await verifyLedger(world.gateway.database)).toEqual([]);
   });
 
   it("the address for alerts is set and cleared, and must be HTTPS", async () => {

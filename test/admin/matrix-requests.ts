@@ -71,8 +71,8 @@ async function freshKey(world: World, one: Case): Promise<string> {
   return id;
 }
 
-const ofKey = (method: string, rest = "", body?: () => unknown): Ask =>
-  ofPath(freshKey, {
+const ofKey = (method: string, rest = "", body?: () => unknown, known?: string): Ask =>
+  ofPath(known === undefined ? freshKey : () => known, {
     method,
     path: (id) => `/keys/${id}${rest}`,
     ...(body && { body }),
@@ -103,19 +103,57 @@ const ofMember = (method: string, body?: () => unknown, fresh = false): Ask =>
     none: "ws_00000000000000000000000000/members/user_00000000000000000000000000",
   });
 
-/** Whoever removed themselves comes back. */
+/** Whoever removed themselves comes back, by an invitation that they accept as who they are. */
 const removing: Ask = async (world, one) => {
   const outcome = await ofMember("DELETE", undefined, true)(world, one);
   if (one.relation === "own" && outcome.answer.status === 200) {
-    const { email } = actorOf(world, one.role);
-    world.must(
+    const { email, cookie } = actorOf(world, one.role);
+    const { invitation } = world.must(
       await world.gateway.admin("POST", `/workspaces/${world.home.id}/members`, {
         email,
         role: one.role === "member" ? "member" : "admin",
       }),
     );
+    const token = (invitation.url as string).split("/").at(-1);
+    world.must(
+      await call(world.gateway.url, "POST", "/auth/invitations/accept", {
+        body: { token },
+        headers: { cookie },
+      }),
+    );
   }
   return outcome;
+};
+
+async function freshInvitation(world: World, { relation }: Case): Promise<string> {
+  const place = placeOf(world, relation).id;
+  const email = `invited${counted()}@example.com`;
+  const { invitation } = world.must(
+    await world.gateway.admin("POST", `/workspaces/${place}/members`, { email, role: "member" }),
+  );
+  return `${place}/invitations/${invitation.id}`;
+}
+
+/** A key whose expiry an admin has set, which is then taken away. */
+const loosening: Ask = async (world, one) => {
+  const id = await freshKey(world, one);
+  const expires_at = "2099-01-01T00:00:00Z";
+  world.must(await world.gateway.admin("PATCH", `/keys/${id}`, { expires_at }));
+  return ofKey("PATCH", "", () => ({ expires_at: null }), id)(world, one);
+};
+
+const keyCreationFor: Ask = async (world, { role, relation }) => {
+  const { userId } = relation === "foreign" ? world.bob : world.mel;
+  const ask = (id: string) =>
+    actorOf(world, role).call("POST", "/keys", {
+      workspace_id: id,
+      name: "made for",
+      user_id: userId,
+    });
+  return {
+    answer: await ask(placeOf(world, relation).id),
+    missing: () => ask("ws_00000000000000000000000000"),
+  };
 };
 
 const always =
@@ -223,10 +261,17 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   })),
   "member.change": ofMember("PATCH", () => ({ spend_caps: { daily: counted() } })),
   "member.delete": removing,
+  "invitation.revoke": ofPath(freshInvitation, {
+    method: "DELETE",
+    path: (rest) => `/workspaces/${rest}`,
+    none: "ws_00000000000000000000000000/invitations/inv_00000000000000000000000000",
+  }),
   "key.read": ofKey("GET"),
   "key.create": keyCreation,
+  "key.create_for_member": keyCreationFor,
   "key.change": ofKey("PATCH", "", () => ({ name: "renamed" })),
   "key.loosen_spend_caps": ofKey("PATCH", "", () => ({ spend_caps: { total: "11" } })),
+  "key.loosen_limits": loosening,
   "key.disable": ofKey("POST", "/disable"),
   "key.enable": ofKey("POST", "/enable"),
   "key.revoke": ofKey("POST", "/revoke"),

@@ -1,6 +1,7 @@
 /** Signing in with the operator's identity provider. design.md section 2, "console login". */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startIdentityProvider, type Claims } from "./identity-provider.ts";
+import { newMember, password, signIn as passwordSignIn } from "./people.ts";
 import { call, startAdminGateway, type AdminGateway } from "./support.ts";
 
 const client = { id: "tollgate", secret: "the client's secret" };
@@ -76,30 +77,58 @@ it("a member signs in with the identity provider, and has their role; again, as 
   expect((await me(second.cookie)).json.user_id).toBe(known.json.user_id);
 });
 
-it("the first sign-in with the identity provider ends the password that somebody else set, and what came of it", async () => {
-  const password = "known to the admin";
-  const body = { email: "joe@example.com", role: "member", password };
-  await gateway.admin("POST", `/workspaces/${gateway.workspaceId}/members`, body);
-  const withPassword = () =>
-    call(gateway.url, "POST", "/auth/sign-in/email", {
-      body: { email: "joe@example.com", password },
-    });
-  const planted = await withPassword();
-  expect(planted.status).toBe(200);
-  const cookie = planted.headers.getSetCookie()[0]!.split(";")[0]!;
-  const made = await call(gateway.url, "POST", "/tokens", {
-    body: { name: "t" },
-    headers: { cookie },
-  });
+it("the first sign-in with the identity provider ends the password that somebody else knows, and what came of it", async () => {
+  const body = { email: "joe@example.com", role: "member" } as const;
+  const planted = await newMember(gateway, gateway.workspaceId, body);
+  const withPassword = () => passwordSignIn(gateway, body.email, password);
+  expect((await withPassword()).status).toBe(200);
   const joe = { ...ann, sub: "idp-3", email: "joe@example.com", name: "Joe" };
   const first = await signIn(joe);
-  expect((await me(first.cookie)).json.name).toBe("joe@example.com");
+  expect((await me(first.cookie)).json).toMatchObject({
+    name: "joe@example.com",
+    user_id: planted.userId,
+  });
   expect((await withPassword()).status).toBe(401);
-  expect((await me(cookie)).status).toBe(401);
-  expect((await call(gateway.url, "GET", "/me", { token: made.json.token })).status).toBe(401);
+  expect((await me(planted.cookie)).status).toBe(401);
+  expect((await planted.call("GET", "/me")).status).toBe(401);
   // Later ones end nothing.
   await signIn(joe);
   expect((await me(first.cookie)).status).toBe(200);
+});
+
+it("a verified address accepts its open invitations, of every organization; one that is not verified accepts nothing", async () => {
+  const { id: far } = (await gateway.admin("POST", "/workspaces", { name: "far" })).json;
+  const invite = (workspaceId: string) =>
+    gateway.admin("POST", `/workspaces/${workspaceId}/members`, {
+      email: "pia@example.com",
+      role: "member",
+    });
+  const near = await invite(gateway.workspaceId);
+  expect((await invite(far)).status).toBe(201);
+  const pia = { ...ann, sub: "idp-4", email: "pia@example.com", name: "Pia" };
+  const unverified = await signIn({ ...pia, email_verified: false });
+  expect(unverified.location).toContain("error");
+  expect((await me(unverified.cookie)).status).toBe(401);
+  const { cookie } = await signIn(pia);
+  const { memberships } = (await me(cookie)).json;
+  expect(new Set(memberships.map((one: { workspace_id: string }) => one.workspace_id))).toEqual(
+    new Set([far, gateway.workspaceId]),
+  );
+  // The links are used up, and so are the one-time passwords.
+  const token = near.json.invitation.url.split("/").at(-1);
+  expect((await call(gateway.url, "GET", `/auth/invitations/${token}`)).status).toBe(404);
+  const oneTime = await passwordSignIn(gateway, pia.email, near.json.one_time_password);
+  expect(oneTime.status).toBe(401);
+  // An invitation that comes later is accepted at the next sign-in, as the same user.
+  const { id: later } = (await gateway.admin("POST", "/workspaces", { name: "later" })).json;
+  const third = await invite(later);
+  const again = (await me((await signIn(pia)).cookie)).json;
+  expect(again.memberships).toHaveLength(3);
+  const path = `/workspaces/${later}/members/${third.json.user_id}`;
+  expect((await gateway.admin("GET", path)).json).toMatchObject({
+    user_id: again.user_id,
+    status: "active",
+  });
 });
 
 it("whoever was not added as a member is nobody here, whatever the provider says", async () => {

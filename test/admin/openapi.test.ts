@@ -18,7 +18,14 @@ describe("the management API as described", () => {
       body: { name: "t" },
       headers: { cookie: world.root.cookie },
     });
+    const invited = world.must(
+      await world.gateway.admin("POST", `/workspaces/${world.home.id}/members`, {
+        email: "invited@example.com",
+        role: "member",
+      }),
+    );
     ids = {
+      invitation: invited.invitation.id,
       organizations: world.home.organizationId,
       workspaces: world.home.id,
       keys: id,
@@ -32,7 +39,8 @@ describe("the management API as described", () => {
     path
       .replace("/admin/v1", "")
       .replace(/\/(\w+)\/\{id\}/, (_all, kind: string) => `/${kind}/${ids[kind]}`)
-      .replace("{user_id}", ids["user"]!);
+      .replace("{user_id}", ids["user"]!)
+      .replace("{invitation_id}", ids["invitation"]!);
 
   /** The last of these ends what the ones before need. */
   const order = (target: Target) =>

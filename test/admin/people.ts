@@ -10,27 +10,30 @@ export interface Person {
   call(method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
-const password = "correct horse battery";
+const given = "correct horse battery";
+export const password = "correct horse battery staple";
 
 function must(answer: Answer): Answer["json"] {
   if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`);
   return answer.json;
 }
 
-/** Signs in, and makes a personal token. */
-async function signedIn(
-  gateway: AdminGateway,
-  user: { userId: string; email: string; password: string },
-): Promise<Person> {
-  const { userId, email } = user;
-  const session = await call(gateway.url, "POST", "/auth/sign-in/email", {
-    body: { email, password: user.password },
-  });
-  must(session);
-  const cookie = session.headers
+/** The cookies of an answer, as a browser sends them back. */
+export const cookieOf = (answer: Pick<Answer, "headers">): string =>
+  answer.headers
     .getSetCookie()
     .map((one) => one.split(";")[0])
     .join("; ");
+
+export const signIn = (gateway: Pick<AdminGateway, "url">, email: string, secret: string) =>
+  call(gateway.url, "POST", "/auth/sign-in/email", { body: { email, password: secret } });
+
+/** Somebody with the cookie of a session; makes a personal token. */
+async function person(
+  gateway: AdminGateway,
+  user: { userId: string; email: string; cookie: string },
+): Promise<Person> {
+  const { userId, email, cookie } = user;
   const { token } = must(
     await call(gateway.url, "POST", "/tokens", { body: { name: "test" }, headers: { cookie } }),
   );
@@ -43,16 +46,27 @@ async function signedIn(
   };
 }
 
-/** Adds a member with a password and signs them in. */
+/** Adds a member with a password, who signs in, changes it, and so accepts. */
 export async function newMember(
   gateway: AdminGateway,
   workspaceId: string,
   member: { email: string; role: "admin" | "member" },
 ): Promise<Person> {
+  const { email } = member;
   const { user_id: userId } = must(
-    await gateway.admin("POST", `/workspaces/${workspaceId}/members`, { ...member, password }),
+    await gateway.admin("POST", `/workspaces/${workspaceId}/members`, {
+      ...member,
+      password: given,
+    }),
   );
-  return signedIn(gateway, { userId, email: member.email, password });
+  const first = await signIn(gateway, email, given);
+  must(first);
+  const changed = await call(gateway.url, "POST", "/auth/change-password", {
+    body: { currentPassword: given, newPassword: password },
+    headers: { cookie: cookieOf(first) },
+  });
+  must(changed);
+  return person(gateway, { userId, email, cookie: cookieOf(changed) });
 }
 
 export async function startWorld(options: Parameters<typeof startAdminGateway>[0] = {}) {
@@ -71,11 +85,13 @@ export async function startWorld(options: Parameters<typeof startAdminGateway>[0
     "select id from users where role = 'admin'",
   );
   const { adminEmail, adminPassword } = gateway.first!;
+  const session = await signIn(gateway, adminEmail, adminPassword);
+  must(session);
   return {
     gateway,
     home,
     away,
-    root: await signedIn(gateway, { userId: row!.id, email: adminEmail, password: adminPassword }),
+    root: await person(gateway, { userId: row!.id, email: adminEmail, cookie: cookieOf(session) }),
     ann: await newMember(gateway, home.id, { email: "ann@example.com", role: "admin" }),
     mem: await newMember(gateway, home.id, { email: "mem@example.com", role: "member" }),
     mel: await newMember(gateway, home.id, { email: "mel@example.com", role: "member" }),

@@ -1,7 +1,6 @@
 /** Signing in to the console, personal tokens, and what opens what. contract.md "Sessions and tokens". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { manualClock } from "../../src/base/clock.ts";
-import { sharedPostgres } from "../support/postgres.ts";
 import { adminToken, call, startAdminGateway, type AdminGateway, type Answer } from "./support.ts";
 
 const cookieOf = (answer: Answer): string =>
@@ -10,16 +9,14 @@ const cookieOf = (answer: Answer): string =>
     .map((cookie) => cookie.slice(0, cookie.indexOf(";")))
     .join("; ");
 
-describe.each(["embedded", "server"])("console sessions (%s)", (kind) => {
+describe("console sessions", () => {
   let gateway: AdminGateway;
   let email: string;
   let password: string;
   const clock = manualClock(Date.now());
 
   beforeAll(async () => {
-    const place =
-      kind === "server" ? { databaseUrl: await (await sharedPostgres()).createDatabase() } : {};
-    gateway = await startAdminGateway({ ...place, clock });
+    gateway = await startAdminGateway({ clock });
     email = gateway.first!.adminEmail;
     password = gateway.first!.adminPassword;
   });
@@ -145,6 +142,54 @@ describe.each(["embedded", "server"])("console sessions (%s)", (kind) => {
     expect((await signIn(email, password)).status).toBe(401);
     password = "a much better password";
     expect((await signIn(email, password)).status).toBe(200);
+  });
+
+  it("a changed password ends personal tokens, unless told otherwise, and is in the audit log", async () => {
+    const newToken = async (cookie: string) =>
+      (await withCookie(cookie, "POST", "/tokens", { name: "kept?" })).json.token as string;
+    const change = async (keep?: boolean) => {
+      const cookie = cookieOf(await signIn(email, password));
+      const token = await newToken(cookie);
+      const next = `${password}.`;
+      const changed = await withCookie(cookie, "POST", "/auth/change-password", {
+        currentPassword: password,
+        newPassword: next,
+        ...(keep !== undefined && { keep_tokens: keep }),
+      });
+      expect(changed.status).toBe(200);
+      password = next;
+      // Its answer opens a new session in place of the old one.
+      expect((await withCookie(cookie, "GET", "/keys")).status).toBe(401);
+      expect((await withCookie(cookieOf(changed), "GET", "/keys")).status).toBe(200);
+      return (await call(gateway.url, "GET", "/keys", { token })).status;
+    };
+    expect(await change()).toBe(401);
+    expect(await change(false)).toBe(401);
+    expect(await change(true)).toBe(200);
+    const { data } = (await gateway.admin("GET", "/audit?action=password.change")).json;
+    expect(data.length).toBeGreaterThanOrEqual(3);
+    expect(data[0].actor.name).toBe(email);
+  });
+
+  it("wrong current passwords count like sign-ins, for both, and a stranger changes nothing", async () => {
+    clock.advance(5 * 60_000 + 1);
+    const cookie = cookieOf(await signIn(email, password));
+    const change = (currentPassword: string, newPassword = "another password") =>
+      withCookie(cookie, "POST", "/auth/change-password", { currentPassword, newPassword });
+    expect((await change(password, "short")).json.error).toMatchObject({
+      code: "invalid_value",
+      param: "newPassword",
+    });
+    const guesses = await Promise.all(Array.from({ length: 12 }, (_, at) => change(`guess ${at}`)));
+    const statuses = guesses.map(({ status }) => status).sort((one, other) => one - other);
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 400), 429, 429]);
+    expect((await change(password)).status).toBe(429);
+    expect((await signIn(email, password)).status).toBe(429);
+    clock.advance(5 * 60_000 + 1);
+    expect((await signIn(email, password)).status).toBe(200);
+    const body = { currentPassword: password, newPassword: "another password" };
+    const stranger = await call(gateway.url, "POST", "/auth/change-password", { body });
+    expect([stranger.status, stranger.json.error.code]).toEqual([401, "missing_credential"]);
   });
 
   it("after ten failures an account is closed for a while, to the right password too, and others are not", async () => {

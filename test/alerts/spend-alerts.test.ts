@@ -6,7 +6,7 @@ import { startSpendAlerts } from "../../src/tasks/index.ts";
 import { readSigningSecret } from "../../src/tenancy/index.ts";
 import { answering, benchOf, chatConfig, talk, usageOf, type Bench } from "../money/support.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { preparedDataDir, sharedPostgres } from "../support/postgres.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { masterKey, secrets, startReceiver, until, type Receiver } from "../webhooks/support.ts";
 
@@ -32,7 +32,7 @@ const log = {
 };
 
 async function startNode(up: Recorder, databaseUrl?: string, directory?: string): Promise<Bench> {
-  const dataDir = await preparedDataDir();
+  const dataDir = temporaryDirectory();
   const gateway = await startTestGateway({
     config: config(up.url),
     clock,
@@ -49,16 +49,15 @@ async function startNode(up: Recorder, databaseUrl?: string, directory?: string)
   return benchOf(gateway, up, { dataDir, clock });
 }
 
-describe.each(["embedded", "server"] as const)("alerts of spend caps (%s)", (kind) => {
+describe("alerts of spend caps", () => {
   let up: Recorder;
   const nodes: Bench[] = [];
   let receiver: Receiver;
   beforeAll(async () => {
     up = await startRecorder(answering(usageOf(10, 0)));
-    const databaseUrl =
-      kind === "server" ? await (await sharedPostgres()).createDatabase() : undefined;
+    const databaseUrl = await (await sharedPostgres()).createDatabase();
     nodes.push(await startNode(up, databaseUrl));
-    if (kind === "server") nodes.push(await startNode(up, databaseUrl));
+    nodes.push(await startNode(up, databaseUrl));
     await node().credit("100");
     receiver = await startReceiver(200);
   });

@@ -2,7 +2,8 @@
 import * as fc from "fast-check";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { readImageHeader } from "../../src/base/image-header.ts";
+import { ImageHeaderReader, readImageHeader } from "../../src/base/image-header.ts";
+import { withMetadata } from "../support/metadata.ts";
 
 const picture = (width: number, height: number, channels: 3 | 4 = 3) =>
   sharp({
@@ -90,6 +91,34 @@ describe("the header of a picture", () => {
       readings.filter((one) => one !== "incomplete").map((one) => JSON.stringify(one)),
     );
     expect([...told]).toEqual([JSON.stringify(readImageHeader(file))]);
+  });
+
+  it.each(["jpeg", "png"] as const)(
+    "a %s behind 3 MB of metadata is told from pieces, of which next to nothing is kept",
+    async (format) => {
+      const file = withMetadata(await picture(7, 9).toFormat(format).toBuffer(), 3_000_000);
+      expect(await sharp(file).metadata()).toMatchObject({ format, width: 7, height: 9 });
+      for (const size of [1, 7, 65_536]) {
+        const reader = new ImageHeaderReader();
+        let read = 0;
+        let reading = reader.push(Buffer.alloc(0));
+        for (; reading === "incomplete" && read < file.length; read += size)
+          reading = reader.push(file.subarray(read, read + size));
+        expect(reading).toMatchObject({ mediaType: `image/${format}`, width: 7, height: 9 });
+        expect(read).toBeGreaterThan(3_000_000);
+      }
+    },
+  );
+
+  it.each([
+    ["fill bytes", Buffer.alloc(25_000_000, 0xff)],
+    ["empty segments", Buffer.alloc(25_000_000, Buffer.from([0xe1, 0, 2, 0xff]))],
+  ])("a JPEG of nothing but %s is given up early", (_what, parts) => {
+    const reader = new ImageHeaderReader();
+    const file = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), parts]);
+    let read = 0;
+    while (reader.push(file.subarray(read, read + 65_536)) === "incomplete") read += 65_536;
+    expect(read).toBeLessThan(1_000_000);
   });
 
   it("other formats, and text, are invalid", async () => {

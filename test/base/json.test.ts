@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GatewayError } from "../../src/base/errors.ts";
-import { nestsDeeperThan, parseJsonObject } from "../../src/base/json.ts";
+import { jsonBounds, measureJson, parseJsonObject } from "../../src/base/json.ts";
 
 const parse = (text: string) => parseJsonObject(Buffer.from(text));
 const invalid = (bytes: Uint8Array) => {
@@ -36,6 +36,11 @@ describe("a request body", () => {
   });
 });
 
+/** What the measure refuses at so many levels, values or parts. */
+const breaks = (text: string, bounds: Partial<typeof jsonBounds>): boolean =>
+  typeof measureJson(text, { ...jsonBounds, ...bounds }) === "string";
+const nestsDeeperThan = (text: string, depth: number) => breaks(text, { depth });
+
 describe("the measure of nesting", () => {
   it("brackets inside strings do not count, whatever stands before the closing quote", () => {
     expect(nestsDeeperThan('["[[[[", "\\"[[[[", "\\\\", "[[[["]', 1)).toBe(false);
@@ -54,5 +59,56 @@ describe("the measure of nesting", () => {
         expect(nestsDeeperThan(JSON.stringify(value), levels - 1)).toBe(levels > 0);
       }),
     );
+  });
+});
+
+describe("the number of values", () => {
+  const list = (count: number, item: string) => `{"a":[${Array(count).fill(item).join(",")}]}`;
+
+  it("goes up to 500,000 numbers, 80,000 objects, lists, texts and names, and 10,000 members of an object", () => {
+    expect(parse(list(jsonBounds.values - 3, "1"))).toHaveProperty("a");
+    invalid(Buffer.from(list(jsonBounds.values, "1")));
+    for (const item of ["{}", "[]", '""']) {
+      expect(parse(list(jsonBounds.parts - 3, item))).toHaveProperty("a");
+      invalid(Buffer.from(list(jsonBounds.parts, item)));
+    }
+    const object = (members: number) =>
+      `{${Array.from({ length: members }, (_, index) => `"${index}":1`).join(",")}}`;
+    expect(parse(object(jsonBounds.members))).toHaveProperty("1");
+    invalid(Buffer.from(object(jsonBounds.members + 1)));
+    invalid(Buffer.from(list(9, object(10_000))));
+    expect(parse(list(7, object(jsonBounds.members)))).toHaveProperty("a");
+  });
+
+  it("is never told as less than it is", () => {
+    const countOf = (value: unknown): { values: number; parts: number } => {
+      const own = typeof value === "string" || (typeof value === "object" && value !== null);
+      const count = { values: 1, parts: own ? 1 : 0 };
+      if (typeof value !== "object" || value === null) return count;
+      if (!Array.isArray(value)) count.parts += Object.keys(value).length;
+      for (const inner of Object.values(value).map(countOf)) {
+        count.values += inner.values;
+        count.parts += inner.parts;
+      }
+      return count;
+    };
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue({ maxDepth: 6 })), (value) => {
+        const text = JSON.stringify(value, undefined, 1);
+        const { values, parts } = countOf(value);
+        expect(breaks(text, { values: values - 1 })).toBe(true);
+        expect(breaks(text, { parts: parts - 1 })).toBe(true);
+        expect(breaks(text, { parts })).toBe(false);
+      }),
+    );
+  });
+
+  it("is read in one pass: a text of millions of escaped quotes takes no longer than any other", () => {
+    const text = `{"a":"${'\\"'.repeat(8_000_000)}"}`;
+    const started = performance.now();
+    expect(breaks(text, {})).toBe(false);
+    const escapedMs = performance.now() - started;
+    // Two native searches for each of them took more than a second.
+    expect(escapedMs).toBeLessThan(600);
   });
 });

@@ -12,6 +12,7 @@ import {
   printConfig,
   sandboxCatalog,
   type Config,
+  type ImageModel,
 } from "../../src/catalog/index.ts";
 
 const environment = {
@@ -37,6 +38,7 @@ const whole = `
 providers:
   - { id: openai, dialect: openai, base_url: https://api.openai.com/v1/, api_key: \${OPENAI_API_KEY}, tier: official }
   - { id: local, dialect: openai-compatible, base_url: http://127.0.0.1:9001/v1, api_key: none, tier: community }
+  - { id: films, dialect: xai, base_url: https://films.example/v1, api_key: "\${OPENAI_API_KEY}" }
   - id: pool
     dialect: anthropic
     base_url: https://pool.example/v1
@@ -70,18 +72,18 @@ models:
   - { id: acme/c, kind: image, family: image-c, offers: [{ provider: openai, upstream_model: c, price: { output_image: "0.03" } }] }
   - { id: acme/c2, kind: image, family: image-c, offers: [{ provider: openai, upstream_model: c,
       price: { output_image: { 1K: "0.03", 2K: "0.06" }, input_image: "0.01" } }] }
-  - { id: acme/v1, kind: video, family: video-v1, offers: [{ provider: openai, upstream_model: v,
+  - { id: acme/v1, kind: video, family: video-v1, offers: [{ provider: films, upstream_model: v,
       price: { output_second: { 480p: "0.05", 720p: "0.07" }, input_image: "0.01" } }] }
-  - { id: acme/v15, kind: video, family: video-v1.5, offers: [{ provider: openai, upstream_model: v,
+  - { id: acme/v15, kind: video, family: video-v1.5, offers: [{ provider: films, upstream_model: v,
       price: { output_second: { 480p: "0.05", 720p: "0.07", 1080p: "0.1" }, input_image: "0.01" } }] }
-  - { id: acme/vs, kind: video, family: video-seconds, offers: [{ provider: openai, upstream_model: v,
+  - { id: acme/vs, kind: video, family: video-seconds, offers: [{ provider: films, upstream_model: v,
       price: { output_second: { 720p: "0.07" }, input_image: "0" } }] }
-  - { id: acme/vt, kind: video, family: video-tokens, offers: [{ provider: openai, upstream_model: v,
+  - { id: acme/vt, kind: video, family: video-tokens, offers: [{ provider: films, upstream_model: v,
       price: { output_video_token: "7" } }] }
 limits: { queue: { global: 10, per_workspace: 5 }, body_mb: \${BODY_MB} }
 storage: { kind: s3, bucket: results, region: eu-west-1, retention_days: 0.5 }
 console: { oidc: { issuer: https://id.example, client_id: tollgate, client_secret: s3cret-s3cret } }
-telemetry: { otlp_endpoint: http://collector:4318 }
+cors: { origins: ["https://app.example.com", chrome-extension://abcdef] }
 webhooks: { timeout_s: 5 }
 `;
 
@@ -168,12 +170,19 @@ describe("a whole file", () => {
 
   it("gives the settings", () => {
     expect(settings).toEqual({
-      limits: { queue: { global: 10, perWorkspace: 5 }, bodyBytes: 13_107_200 },
+      limits: {
+        queue: { global: 10, perWorkspace: 5 },
+        connections: { unreadMs: 60_000 },
+        bodyBytes: 13_107_200,
+        // No larger than any body may be.
+        textBodyBytes: 13_107_200,
+        bodiesUnderWayBytes: 268_435_456,
+      },
       storage: expect.objectContaining({ kind: "s3", bucket: "results", retentionDays: 0.5 }),
       console: {
         oidc: { issuer: "https://id.example", clientId: "tollgate", clientSecret: "s3cret-s3cret" },
       },
-      telemetry: { otlpEndpoint: "http://collector:4318" },
+      cors: { origins: ["https://app.example.com", "chrome-extension://abcdef"] },
       webhooks: { timeoutMs: 5_000 },
     });
   });
@@ -196,6 +205,25 @@ it("an empty file has the default settings and nothing else", () => {
     expect(settings).toEqual(defaultSettings);
     expect(catalog.models.size + catalog.providers.size).toBe(0);
   }
+});
+
+it("an image offer streams where its dialect does, unless the file says false", () => {
+  const config = configOf(`
+providers:
+  - { id: o, dialect: openai, base_url: https://x/v1, api_key: k }
+  - { id: x, dialect: xai, base_url: https://x/v1, api_key: k }
+models:
+  - id: acme/b
+    kind: image
+    family: image-b
+    offers:
+      - &offer { provider: o, upstream_model: m, price: { input: "1", image_input: "1", output: "1", image_output: "1" } }
+      - { <<: *offer, streaming: false }
+      - { <<: *offer, provider: x }
+      - { <<: *offer, provider: x, streaming: true }
+`);
+  const { offers } = config.catalog.models.get("acme/b") as ImageModel;
+  expect(offers.map(({ streaming }) => streaming)).toEqual([true, false, false, false]);
 });
 
 describe("placeholders", () => {
@@ -244,37 +272,27 @@ describe("placeholders", () => {
 });
 
 describe("printConfig", () => {
-  it("reads back as what it was printed from, but for the keys", () => {
+  it("reads back as what it was printed from, but for keys that stand in the file", () => {
     const every = mergeCatalogs(
       sandboxCatalog("http://127.0.0.1:9000"),
       environmentCatalog({ OPENAI_API_KEY: "k", ARK_API_KEY: "k", GEMINI_API_KEY: "k" }),
       configOf(whole).catalog,
     );
-    const settings = configOf(whole).settings;
-    const again = configOf(printConfig({ catalog: every, settings }));
+    const { settings } = configOf(whole);
+    const printed = printConfig({ catalog: every, settings, source: undefined });
+    const again = configOf(printed.replaceAll(/"\*\*\*\*[^"]*"/g, "put-back"));
     const withoutKeys = (catalog: typeof every) =>
-      [...catalog.providers.values()].map(({ credentials, ...provider }) => ({
-        ...provider,
-        credentials: credentials.map(({ id, weight }) => ({ id, weight })),
-      }));
+      [...catalog.providers.values()].map((provider) => ({ ...provider, credentials: [] }));
     expect(again.catalog.models).toEqual(every.models);
     expect(withoutKeys(again.catalog)).toEqual(withoutKeys(every));
     expect(again.settings.limits).toEqual(settings.limits);
   });
 
-  it("shows no secret, and of a long one its last four characters", () => {
-    const config = configOf(whole);
-    const text = printConfig({
-      catalog: mergeCatalogs(
-        config.catalog,
-        environmentCatalog({ ANTHROPIC_API_KEY: "sk-ant-0123456789" }),
-      ),
-      settings: config.settings,
-    });
-    for (const secret of ["sk-openai", "key-a", "sk-ant-0123456789", "s3cret-s3cret"]) {
+  it("shows no secret that stands in the file, and of a long one its last four characters", () => {
+    const text = printConfig(configOf(whole));
+    for (const secret of ["sk-openai", "key-a", "s3cret-s3cret"])
       expect(text).not.toContain(secret);
-    }
-    expect(text).toContain('api_key: "****6789"');
+    expect(text).toContain('client_secret: "****cret"');
     expect(text).toContain("api_key: none");
   });
 });

@@ -9,6 +9,21 @@ function mistakesOf(text: string): string[] {
 }
 
 describe("mistakes", () => {
+  it("telemetry does nothing yet, and is refused until it does", () => {
+    expect(mistakesOf("telemetry: { otlp_endpoint: http://collector:4318 }")).toEqual([
+      "tollgate.yaml:1:1 telemetry: traces are not sent yet; durations and tokens are in /metrics; remove it",
+    ]);
+  });
+
+  it.each(["https://app.example.com/", "app.example.com", "https://App.example.com", "null"])(
+    "%s is no origin",
+    (origin) => {
+      expect(mistakesOf(`cors: { origins: ["${origin}"] }`)[0]).toContain(
+        `cors.origins[0]: "${origin}" does not fit; an origin as browsers send it`,
+      );
+    },
+  );
+
   it("all at once, each with its line, column, path and fix", () => {
     const text = `providers:
   - { id: openai, dialect: opnai, base_url: https://api.openai.com/v1, api_key: \${OPENAI_API_KEY} }
@@ -77,7 +92,9 @@ stroage: {}
         "tollgate.yaml:19:11 models[2].id: "clip" does not fit; vendor/model, without spaces and colons",
         "tollgate.yaml:19:38 models[2].family: "video-v2" is not known; did you mean "video-v1"?",
         "tollgate.yaml:20:44 models[3].family: "video-v1" is not known; allowed: image-a, image-b, task-image-1, task-image-2, image-c",
+        "tollgate.yaml:25:21 models[4].offers[0].provider: the dialect openai-compatible of the provider "local" makes no videos; dialects that make videos: xai, dashscope, ark",
         "tollgate.yaml:25:79 models[4].offers[0].price.output_second.480p: must be text, not 0.05; put it in quotes: "0.05"",
+        "tollgate.yaml:26:21 models[4].offers[1].provider: the dialect openai-compatible of the provider "local" makes no videos; dialects that make videos: xai, dashscope, ark",
         "tollgate.yaml:26:71 models[4].offers[1].price.output_second: no resolution has a price; write 480p: "0.05"",
         "tollgate.yaml:26:88 models[4].offers[1].price.input_image: "-1" does not fit; USD per input image, a decimal string such as "2.50"",
         "tollgate.yaml:31:70 models[5].offers[0].price.output_image: 3 does not fit; USD per image, one decimal string or one by image size: { 1K: "0.03" }",
@@ -126,10 +143,13 @@ stroage: {}
   it("a provider known from elsewhere may be named, an unknown one not", () => {
     const text = `models: [{ id: a/b, kind: text, context_length: 1, max_output_tokens: 1, offers: [
       { provider: sandbox-openai, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }]`;
-    const known = checkConfig(text, { environment, knownProviders: ["sandbox-openai"] });
+    const known = checkConfig(text, {
+      environment,
+      knownProviders: [{ id: "sandbox-openai", dialect: "openai" }],
+    });
     expect(known).toHaveProperty("config.catalog.models.size", 1);
     expect(mistakesOf(text)).toEqual([
-      'tollgate.yaml:2:19 models[0].offers[0].provider: there is no provider "sandbox-openai"',
+      'tollgate.yaml:2:19 models[0].offers[0].provider: there is no provider "sandbox-openai"; the sandbox\'s providers are there where TOLLGATE_SANDBOX is on',
     ]);
   });
 

@@ -26,6 +26,10 @@ async function morning(environment: Environment) {
   expect(
     await run(`credits add 2.50 --workspace night --reference r-1 --json`, environment),
   ).toMatchObject({ credits: "2.5", available: "2.5" });
+  expect(await run(`credits take 0.50 --workspace night --json`, environment)).toMatchObject({
+    credits: "2",
+    available: "2",
+  });
   expect(await run(`workspaces set ${first.id} --daily-cap 9 --hard`, environment)).toBe(
     `${first.id} "${first.name}" is active; caps: daily 9 (hard)\n`,
   );
@@ -41,7 +45,8 @@ async function morning(environment: Environment) {
     `members add ada@example.com --workspace ${first.id} --role admin --json`,
     environment,
   );
-  expect(joined).toMatchObject({ email: "ada@example.com", role: "admin" });
+  expect(joined).toMatchObject({ email: "ada@example.com", role: "admin", status: "invited" });
+  expect(joined.invitation.url).toMatch(/^http:\/\/\S+\/invitations\/gw_inv_[\w-]{43}$/);
   expect(joined.one_time_password).toMatch(/\S{8,}/);
   expect(
     await run(
@@ -50,7 +55,7 @@ async function morning(environment: Environment) {
     ),
   ).toBe(`ada@example.com (${joined.user_id}) is member; caps: total 5\n`);
   const table: string = await run(`members list --workspace ${first.id}`, environment);
-  expect(table).toMatch(/^USER +EMAIL +ROLE +SPENT +CAPS\n/);
+  expect(table).toMatch(/^USER +EMAIL +ROLE +STATUS +SPENT +CAPS\n/);
   expect(table).toContain("ada@example.com");
   const removed = await run(
     `members remove ${joined.user_id} --workspace ${first.id} --json`,
@@ -98,6 +103,35 @@ describe("beside a gateway", () => {
       request_id: expect.stringMatching(/^req_/) as string,
     });
   });
+
+  it("keys create --user makes a key for a member who accepted the link that members add printed", async () => {
+    const [first] = await run("workspaces list --json", environment);
+    const at = `--workspace ${first.id}`;
+    const printed: string = await run(`members add bo@example.com ${at}`, environment);
+    const token = /\/invitations\/(gw_inv_[\w-]{43})\n/.exec(printed)![1]!;
+    const early = await tollgate(
+      `keys create --name his --user bo@example.com ${at}`.split(" "),
+      environment,
+    );
+    expect(early).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("not accepted") as string,
+    });
+    const accepted = await call(gateway.url, "POST", "/auth/invitations/accept", {
+      body: { token, password: "a password of his own" },
+    });
+    expect(accepted.status).toBe(200);
+    const key = await run(`keys create --name his --user Bo@example.com ${at} --json`, environment);
+    expect(key.created_by).toBe(accepted.json.user_id);
+    await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "sandbox/chat", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    const usage: string = await run("usage --by member", environment);
+    expect(usage).toMatch(/^MEMBER +EMAIL +REQUESTS/i);
+    expect(usage).toMatch(new RegExp(`${key.created_by} +bo@example\\.com +1 `));
+  }, 120_000);
 
   it(
     "--url and TOLLGATE_ADMIN_TOKEN reach a gateway from elsewhere",

@@ -133,7 +133,7 @@ describe("on the data of a stopped gateway", () => {
   });
 
   it.each([
-    ["keys rotate key_unknown", 1, "No such API key."],
+    ["keys rotate key_unknown", 1, 'there is no key "key_unknown"; npx tollgate keys list'],
     ["keys create --name x --workspace nowhere", 2, 'there is no workspace "nowhere"'],
     ["keys create --name x --daily-cap much", 2, '--daily-cap is "much"; it takes an amount'],
     ["keys create --name x --expires soon", 2, '--expires is "soon"; it takes a time'],

@@ -42,6 +42,7 @@ it("the commands are those of the contract", () => {
     "members remove",
     "credits",
     "credits add",
+    "credits take",
     "credits show",
     "usage",
     "config",
@@ -50,6 +51,8 @@ it("the commands are those of the contract", () => {
     "config print",
     "verify",
     "migrate",
+    "backup",
+    "restore",
   ]);
 });
 
@@ -81,7 +84,13 @@ describe("help", () => {
 describe("wrong usage: exit 2, and nothing on standard output", () => {
   it.each([
     [["serve", "--prot", "1"], "unknown option '--prot'"],
-    [["dance"], "dance"],
+    [["dance"], 'tollgate: there is no command "dance"; allowed: serve, sandbox, keys,'],
+    [["dance", "--help"], 'there is no command "dance"'],
+    [["help", "dance"], 'there is no command "dance"'],
+    [["kesy", "list"], 'there is no command "kesy"; did you mean "keys"?'],
+    [["create", "--name", "x"], 'did you mean "keys create" or "workspaces create"?'],
+    [["keys", "foo"], 'there is no command "keys foo"; allowed: create, list, disable,'],
+    [["keys", "creat"], 'there is no command "keys creat"; did you mean "create"?'],
     [["keys"], "Usage: tollgate keys"],
     [["keys", "create"], "required option '--name <name>'"],
     [["keys", "revoke"], "missing required argument 'id'"],
@@ -94,6 +103,9 @@ describe("wrong usage: exit 2, and nothing on standard output", () => {
     [["keys", "list", "--url", "http://127.0.0.1:1"], "set TOLLGATE_ADMIN_TOKEN, or"],
     [["workspaces", "set", "x"], "nothing to change: name an option"],
     [["members", "set", "x@example.com"], "nothing to change: name an option"],
+    [["keys", "create", "--name", "x", "--models", ","], '--models is ","; it takes ids separated'],
+    [["workspaces", "create", "--name", "x", "--models", " "], "it takes ids separated by commas"],
+    [["keys", "create", "--name", "x", "--expires", "2020-01-01"], "which is in the past"],
     [["members", "add", "x@example.com", "--role", "boss"], "it takes admin, member"],
     [["usage", "--by", "mood"], "it takes model, key, provider, member, workspace"],
     [["usage", "--from", "once"], '--from is "once"; it takes a time'],

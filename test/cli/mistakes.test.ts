@@ -1,5 +1,5 @@
 /** What stands in the way of a start is told in one line that says what to do, never as a stack trace. */
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,6 +55,19 @@ describe("the data directory", () => {
     );
     expect(line).toContain("DATABASE_URL");
   });
+
+  it.each(["verify", "keys list", "workspaces list", "members list", "credits show", "usage"])(
+    "has never had a gateway: %s is exit 2, and makes no empty one to answer from",
+    async (words) => {
+      const nowhere = join(directory, "nowhere");
+      const { code, line } = await failure(words.split(" "), { TOLLGATE_DATA_DIR: nowhere });
+      expect(code).toBe(2);
+      expect(line).toMatch(
+        /^tollgate: no gateway has run on the data directory .*nowhere: start it once \(npm start\), or name .* DATABASE_URL$/,
+      );
+      expect(existsSync(nowhere)).toBe(false);
+    },
+  );
 
   it("is a file: exit 1", async () => {
     const file = join(directory, "file");

@@ -156,21 +156,16 @@ const fields: readonly DirectField[] = [
     text: "search_context_size",
   },
   {
-    title: "T33: custom tools and their calls",
+    title: "T33: custom tools",
     from: "responses",
     to: ["chat", "messages", "generate_content"],
     body: {
-      input: [
-        { role: "user", content: "Patch it." },
-        { type: "custom_tool_call", call_id: "c1", name: "apply_patch", input: "*** Begin" },
-        { type: "custom_tool_call_output", call_id: "c1", output: "Done." },
-      ],
       tools: [
         { type: "custom", name: "apply_patch" },
         { type: "namespace", name: "mcp", tools: [] },
       ],
     },
-    names: ["input[1]", "input[2]", "tools[0]", "tools[1]"],
+    names: ["tools[0]", "tools[1]"],
     text: "apply_patch",
   },
   {

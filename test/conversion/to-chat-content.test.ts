@@ -152,6 +152,21 @@ describe("content", () => {
         ]),
       },
       {
+        title: "CONV-216: the detail that only responses know becomes the most there is",
+        from: "responses",
+        to,
+        body: {
+          input: [
+            {
+              role: "user",
+              content: [{ type: "input_image", image_url: pictureUrl, detail: "original" }],
+            },
+          ],
+        },
+        up: user([{ type: "image_url", image_url: { url: pictureUrl, detail: "high" } }]),
+        reported: ["input.content.detail"],
+      },
+      {
         title: "CONV-216: pictures as base64 and by URL",
         from: "messages",
         to,

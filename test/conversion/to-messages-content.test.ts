@@ -123,7 +123,7 @@ describe("what makes the request fail", () => {
     const before = await ledger.balance(workspaceId);
     const { status, answer, up } = await world.send(from, to, body);
     expect([status, up]).toEqual([400, undefined]);
-    expect(JSON.stringify(answer)).toMatch(/takes no (audio|video|file) content/);
+    expect(JSON.stringify(answer)).toMatch(/: (audio|video|file) content cannot be converted/);
     expect(await ledger.balance(workspaceId)).toEqual(before);
   });
 });

@@ -156,6 +156,17 @@ describe("fields", () => {
         reported: [name],
       })),
       {
+        title: "CONV-412: a schema is lost with the type beside it, and both are told",
+        from: "generate_content",
+        to,
+        body: config({
+          responseMimeType: "application/json",
+          responseJsonSchema: { type: "object" },
+        }),
+        nowhere: ["json"],
+        reported: ["generationConfig.responseMimeType", "generationConfig.responseJsonSchema"],
+      },
+      {
         title: "CONV-414 CONV-423: the wish for a summary, mode and context are lost",
         from: "responses",
         to,

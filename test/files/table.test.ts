@@ -12,7 +12,7 @@ import {
   type FileRow,
   type FileStore,
 } from "../../src/storage/index.ts";
-import { describeDatabases, temporaryDirectory } from "../support/postgres.ts";
+import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 
 const now = new Date("2026-11-20T12:00:00.000Z");
 const later = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
@@ -31,7 +31,7 @@ function fileRow(name: string, changes: Partial<FileRow> = {}): FileRow {
   };
 }
 
-describeDatabases("kept files", (open) => {
+describeDatabase("kept files", (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

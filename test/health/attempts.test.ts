@@ -74,6 +74,17 @@ describe("a circuit", () => {
     expect(heard(trio)).toEqual({ a: 10, b: 0, c: 0 });
   });
 
+  it("stays closed for what a caller named and the vendor does not have", async () => {
+    const message = "No thread found with id 'thread_1'.";
+    trio.up.a.answer(json({ error: { message, type: "invalid_request_error" } }, 404));
+    expect(new Set(await calls(10))).toEqual(new Set([404]));
+    expect(heard(trio)).toEqual({ a: 10, b: 0, c: 0 });
+    trio.up.a.answer(answering);
+    const answer = await trio.call(byPrice);
+    await answer.text();
+    expect((await trio.row(answer)).attempts).toMatchObject([{ provider: "a", outcome: "ok" }]);
+  });
+
   it("all three in trouble: each call tries them, and the first that is well again answers", async () => {
     for (const name of names) trio.up[name].answer(failing);
     expect(new Set(await calls(8))).toEqual(new Set([502]));

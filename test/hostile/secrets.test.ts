@@ -23,6 +23,7 @@ const config = (url: string): string => `
 providers:
   - { id: rude, dialect: openai, base_url: "${url}/v1", api_key: \${VENDOR_KEY}, tier: official }
   - { id: gone, dialect: openai, base_url: "http://127.0.0.1:9/v1", api_key: \${VENDOR_KEY}, tier: official }
+  - { id: xai, dialect: xai, base_url: "${url}/v1", api_key: \${VENDOR_KEY}, tier: official }
   - { id: google, dialect: google, base_url: "${url}/v1beta", api_key: \${VENDOR_KEY}, tier: official }
 models:
 ${["rude", "gone", "google"]
@@ -37,6 +38,18 @@ ${["rude", "gone", "google"]
     offers: [{ provider: ${id}, protocol: ${protocol}, upstream_model: up, price: { input: "1", output: "1" } }]`;
   })
   .join("\n")}
+  - id: acme/vector
+    kind: embedding
+    context_length: 8192
+    offers: [{ provider: rude, upstream_model: up, price: { input: "1" } }]
+  - id: acme/draw
+    kind: image
+    family: image-a
+    offers: [{ provider: rude, upstream_model: up, price: { input: "1", image_input: "1", output: "1", image_output: "1" } }]
+  - id: acme/pictures
+    kind: image
+    family: task-image-1
+    offers: [{ provider: xai, upstream_model: up, price: { output_image: { low: { 1K: "0.01", 2K: "0.02" }, medium: { 1K: "0.03", 2K: "0.04" } }, input_image: "0.001" } }]
 `;
 
 beforeAll(async () => {
@@ -90,7 +103,29 @@ const rudeness: ((request: { headers: object }) => [status: number, body: string
   ({ headers }) => [200, `<html>${JSON.stringify(headers)}</html>`],
   ({ headers }) => [429, JSON.stringify(headers)],
   ({ headers }) => [301, JSON.stringify(headers)],
+  // What is refused as the caller's mistake reaches the caller in the vendor's words.
+  ...[
+    (secret: string) => secret,
+    (secret: string) => `https://vendor.example/v1?key=${encodeURIComponent(secret)}`,
+    (secret: string) => JSON.stringify({ inner: JSON.stringify({ key: secret }) }),
+    (secret: string) => `${secret.slice(0, 12)}********${secret.slice(-4)}`,
+    (secret: string) => `...${secret.slice(-10)}`,
+  ].map((echo, index) => (): [number, string] => [
+    index % 2 === 0 ? 400 : 404,
+    JSON.stringify({
+      error: { message: `No such File object: ${echo(vendorSecret)}`, param: echo(vendorSecret) },
+    }),
+  ]),
+  () => [400, `{"error":{"message":"${escapedSecret}","code":400,"status":"INVALID_ARGUMENT"}}`],
+  () => [200, JSON.stringify({ error: { message: `unknown key ${vendorSecret}` } })],
 ];
+
+const escapedSecret = Array.from(
+  vendorSecret,
+  (one) => `\\u00${one.charCodeAt(0).toString(16)}`,
+).join("");
+/** Parts that tell the credential to whoever looks for it. */
+const parts = [vendorSecret.slice(0, 12), vendorSecret.slice(-10), vendorSecret.slice(8, 20)];
 
 it("neither keys nor upstream credentials are ever printed, and no answer carries a credential", async () => {
   const answers: string[] = [];
@@ -106,7 +141,16 @@ it("neither keys nor upstream credentials are ever printed, and no answer carrie
     await keep(await chat("acme/rude", { stream: true }));
     const google = `/v1beta/models/acme/google:generateContent?key=${key}`;
     await keep(await post(google, { contents: [{ parts: [{ text: "Hi" }] }] }));
+    await keep(await post("/v1beta/models/acme/google:countTokens", { contents: [] }));
+    await keep(await post("/v1/embeddings", { model: "acme/vector", input: "Hi" }));
+    await keep(await post("/v1/images/generations", { model: "acme/draw", prompt: "Hi" }));
+    await keep(await runTask({ model: "acme/pictures", prompt: "Hi" }));
   }
+  const log = await fetch(`${gateway.url}/admin/v1/requests?limit=100`, {
+    headers: { authorization: `Bearer ${adminToken}` },
+  });
+  expect(log.status).toBe(200);
+  await keep(log);
   upstream.answer((_request, response) => void response.destroy());
   await keep(await chat("acme/rude"));
   await keep(await chat("acme/gone"));
@@ -130,15 +174,37 @@ it("neither keys nor upstream credentials are ever printed, and no answer carrie
   await sleep(1_500);
   await gateway.stop();
 
-  expect(answers.length).toBeGreaterThan(20);
+  expect(answers.length).toBeGreaterThan(80);
+  expect(answers.join("\n")).toContain("No such File object: [credential]");
+  const warned = printed.split("\n").flatMap((line) => {
+    if (!line.includes("an attempt at a provider failed")) return [];
+    return [JSON.parse(line) as Record<string, unknown>];
+  });
+  expect(warned.length).toBeGreaterThan(60);
+  for (const line of warned)
+    expect(line).toMatchObject({
+      level: 40,
+      request_id: expect.stringMatching(/^(req|task|gen|vid|img)?_?\w+/),
+      provider: expect.any(String),
+      credential: "default",
+      reason: expect.any(String),
+    });
   expect(printed).toContain("the changed configuration is wrong");
   const secrets = [key, vendorSecret, adminToken, masterKey, "one-time password"];
   expect(secrets.filter((secret) => printed.includes(secret))).toEqual([]);
   const told = answers.join("\n");
-  expect([key, vendorSecret, adminToken, masterKey].filter((one) => told.includes(one))).toEqual(
-    [],
-  );
-});
+  expect(
+    [key, vendorSecret, adminToken, masterKey, ...parts].filter((one) => told.includes(one)),
+  ).toEqual([]);
+  expect(parts.filter((one) => printed.includes(one))).toEqual([]);
+}, 120_000);
+
+/** A task, from its submission to its end. */
+async function runTask(body: object): Promise<Response> {
+  const submitted = await post("/v1/tasks", body, { prefer: "wait=20" });
+  expect(submitted.status).toBe(200);
+  return submitted;
+}
 
 async function firstKeyId(): Promise<string | undefined> {
   const { stdout } = await tollgate(["keys", "list", "--json"], environment);

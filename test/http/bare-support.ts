@@ -18,6 +18,7 @@ interface LabelledServer {
 async function startServer(
   settings: {
     readonly take?: Take;
+    readonly leaving?: () => boolean;
     readonly checkMs?: number;
     readonly headersMs?: number;
     /** Without bare sockets where false. */
@@ -42,7 +43,11 @@ async function startServer(
     return true;
   };
   if (settings.bare !== false)
-    answerOnBareSockets(server, { take: settings.take ?? sayBare, checkMs });
+    answerOnBareSockets(server, {
+      take: settings.take ?? sayBare,
+      leaving: settings.leaving ?? (() => false),
+      checkMs,
+    });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     server,

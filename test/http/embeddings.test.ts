@@ -1,4 +1,5 @@
 // `POST /v1/embeddings`: passed on, reserved and charged like any call, in the OpenAI shape.
+import { gzipSync } from "node:zlib";
 import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -69,6 +70,17 @@ describe("a call", () => {
     gateway.post("/v1/embeddings", { model, input: "Hello", ...extra });
   const charged = async () => (await gateway.ledger.balance(gateway.workspaceId)).chargedNano;
   const held = async () => (await gateway.ledger.balance(gateway.workspaceId)).heldNano;
+
+  it("asks for compressed vectors, and decodes them", async () => {
+    first.answer((request, response) => {
+      expect(request.headers["accept-encoding"]).toBe("gzip, br, zstd");
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
+      response.end(gzipSync(`\ufeff${JSON.stringify(answer)}`));
+    });
+    const response = await embed();
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ data: answer.data });
+  });
 
   it("passes the body on under the upstream's name, and answers with the canonical id", async () => {
     const response = await embed({ dimensions: 2, encoding_format: "float", user: "u", rare: [1] });

@@ -41,7 +41,9 @@ export const operations = Object.entries(openapi.paths).flatMap(([path, item]) =
   })),
 );
 /** The operations that an API key calls; the others are held to the gateway in test/admin. */
-export const callerOperations = operations.filter(({ path }) => !/^\/(admin|auth)\//.test(path));
+export const callerOperations = operations.filter(
+  ({ path }) => !/^\/(admin|auth|invitations)\//.test(path),
+);
 export type Target = (typeof operations)[number];
 export const byId = (id: string) =>
   operations.find(({ operation }) => operation.operationId === id)!;

@@ -81,7 +81,6 @@ const noted: readonly (readonly [ids: string, said: Fields, told: Fields, notes:
     { size: "1024x1536" },
     ["aspect_ratio", "image_size"],
   ],
-  ["TIMG2-18", { aspect_ratio: "7:5" }, { size: "auto" }, ["aspect_ratio"]],
   [
     "TIMG2-23",
     { output_compression: 80 },
@@ -211,5 +210,20 @@ describe.each(models)("sandbox/%s", (name) => {
         error: { code: "missing_required_parameter", param },
       });
     }
+  });
+});
+
+describe("a ratio that is not listed", () => {
+  const fields = { aspect_ratio: "7:5" };
+
+  it("TIMG2-18: is dropped with a note by task-image-2, whose own rule that is", async () => {
+    const { task, sent } = await bench.run({ model: "sandbox/task-image-model-2", ...fields });
+    expect(task.notes).toEqual([expect.stringMatching(/^aspect_ratio: /)]);
+    expect(sent.body).toMatchObject({ size: "auto" });
+  });
+
+  it("EDIT2-16 ERR-13: is refused by image-b", async () => {
+    const refusal = await bench.refusal({ model: "sandbox/image-model-b", ...fields });
+    expect(refusal).toBe("invalid_value aspect_ratio");
   });
 });

@@ -187,6 +187,41 @@ describe("what is billed", () => {
   });
 });
 
+describe("what a vendor says", () => {
+  it("T81: of an answer that cannot be used the task tells what was wrong, and nobody is asked again", async () => {
+    vendor.answer((_request, response) => void response.writeHead(200).end("<html>private</html>"));
+    const { status, error } = await run({ model: "acme/pictures:first" });
+    expect({ status, code: error?.code }).toEqual({
+      status: "failed",
+      code: "submission_uncertain",
+    });
+    expect(error?.message).toMatch(
+      /cannot be used: it is 20 bytes that are no JSON object\. It is not/,
+    );
+    expect(vendor.requests).toHaveLength(1);
+  });
+
+  it("our key in its words is masked in the task, its attempts and the request log", async () => {
+    const message = "Bad size for key-of-first, or key-o***irst";
+    vendor.answer(json({ error: message, code: "Client specified an invalid argument" }, 400));
+    const { id, error } = await run({ model: "acme/pictures:first" });
+    expect(error?.message).toBe("Bad size for [credential], or [credential]");
+    const rows = await bench.database.query(
+      "select attempts::text, error::text from tasks where id = $1",
+      [id],
+    );
+    expect(JSON.stringify(rows)).toContain("[credential]");
+    expect(JSON.stringify(rows)).not.toContain("key-o");
+    await expect
+      .poll(async () =>
+        JSON.stringify(
+          await bench.database.query("select attempts::text from request_log where id = $1", [id]),
+        ),
+      )
+      .toContain("[credential]");
+  });
+});
+
 describe("answers that take long, or are large", () => {
   const after = (ms: number, count: number) =>
     vendor.answer(async (request, response) => {

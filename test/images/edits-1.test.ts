@@ -1,5 +1,6 @@
 // Form 1 of `POST /v1/images/edits`: the strict form, each field's domain, files by their content.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withMetadata } from "../support/metadata.ts";
 import {
   maskOf,
   modelA,
@@ -93,6 +94,24 @@ describe("pictures", () => {
     }
     const gif = Buffer.from("GIF89a\x08\0\x08\0\x80\0\0", "latin1");
     expect(await refused({}, { image: gif })).toBe("invalid_image_file image");
+  });
+
+  it("EDIT1-05: behind metadata of any length, which is no reason to refuse; what is no picture behind it leaves nothing", async () => {
+    for (const format of ["png", "jpeg"] as const) {
+      const file = withMetadata(await picture(format), 2_500_000);
+      const { sent, answer } = await run({}, { image: file });
+      expect(filesAt(sent, "image")[0]).toMatchObject({
+        type: `image/${format}`,
+        sha256: sha256(file),
+      });
+      expect(answer.size).toBe("64x48");
+    }
+    const before = await bench.state();
+    const broken = padded(withMetadata(await picture("jpeg"), 200_000).subarray(0, 150_000), 2e6);
+    expect(await refused({}, { image: broken })).toBe("invalid_image_file image");
+    const endless = withMetadata(await picture("png"), 2_000_000).subarray(0, 2_000_000);
+    expect(await refused({}, { image: endless })).toBe("invalid_image_file image");
+    expect(await bench.state()).toEqual(before);
   });
 
   it("EDIT1-06: several come as image[], in their order; any spelling is taken", async () => {

@@ -156,14 +156,14 @@ describe("size", () => {
   });
 
   it("EDIT2-18: a ratio without a size at its tier is dropped with a note", async () => {
-    for (const fields of [
-      { aspect_ratio: "3:2", image_size: "4K" },
-      { aspect_ratio: "5:4" },
-    ] as const) {
-      const { answer, sent } = await run(fields);
-      expect(sent.body["size"]).toBe("auto");
-      expect(answer.gw!.notes.join()).toContain("aspect_ratio: ");
-    }
+    const { answer, sent } = await run({ aspect_ratio: "3:2", image_size: "4K" });
+    expect(sent.body["size"]).toBe("auto");
+    expect(answer.gw!.notes.join()).toContain("aspect_ratio: ");
+  });
+
+  it("EDIT2-16, EDIT2-19, ERR-13: a ratio or a tier that is not listed is refused", async () => {
+    expect(await refused({ aspect_ratio: "5:4" })).toBe("invalid_value aspect_ratio");
+    expect(await refused({ aspect_ratio: "5:4", size: "auto" })).toBe("invalid_value aspect_ratio");
     expect(await refused({ image_size: "8K" })).toBe("invalid_value image_size");
   });
 });

@@ -1,5 +1,6 @@
 // What becomes of a call whose vendor fails: the next one gets it whole and its own, an unknown outcome is not repeated, the
 // caller's mistakes are the caller's; and nothing is left of any failure.
+import { brotliCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { steadyHealthRules } from "../../src/routing/index.ts";
 import { json, type Answer } from "../support/recorder.ts";
@@ -89,6 +90,47 @@ describe("a vendor that refuses for reasons of its own", () => {
     const answer = await vendors.bench.generate({ model: generating });
     expect(answer.status).toBe(502);
     expect(JSON.stringify(await errorIn(answer))).not.toContain("sk-123");
+  });
+});
+
+describe("an answer that cannot be used", () => {
+  const coded =
+    (coding: string): Answer =>
+    (_request, response) =>
+      void response.writeHead(200, { "content-encoding": coding }).end("abc");
+  it.each([
+    ["a page", raw(200, "<html>", "text/html"), /it is 6 bytes that are no JSON object/],
+    ["nothing", raw(200, "", "application/json"), /it is empty/],
+    ["something else", json({ hello: 1 }), /it is JSON without what was asked for/],
+    ["no picture", json({ data: [{ b64_json: "bm8gcGljdHVyZQ==" }] }), /no PNG, JPEG or WebP/],
+    ["an unknown coding", coded("rot13"), /Content-Encoding "rot13"/],
+    ["no gzip", coded("gzip"), /no valid gzip/],
+  ])("T81: %s: the caller is told so, and nobody is asked again", async (_what, answer, said) => {
+    vendors.answer(answer);
+    const told = await vendors.bench.generate({ model: generating });
+    expect(told.status).toBe(502);
+    expect((await told.text()).replaceAll("\\", "")).toMatch(said);
+    expect(vendors.first.requests).toHaveLength(1);
+  });
+
+  it("pictures that were compressed are pictures all the same", async () => {
+    const base64 = (await picture()).toString("base64");
+    vendors.answer((request, response) => {
+      expect(request.headers["accept-encoding"]).toBe("gzip, br, zstd");
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": "br" });
+      response.end(brotliCompressSync(`\ufeff${JSON.stringify({ data: [{ b64_json: base64 }] })}`));
+    });
+    const told = await vendors.bench.generate({ model: generating });
+    expect(told.status).toBe(200);
+    expect(await told.json()).toMatchObject({ data: [{ b64_json: base64 }] });
+  });
+
+  it("a refusal that echoes our key is told without it", async () => {
+    const error = { message: "Bad size for key-of-first, or key-o***irst", param: "key-of-first" };
+    vendors.answer(json({ error }, 400));
+    const told = await vendors.bench.generate({ model: generating });
+    expect(told.status).toBe(400);
+    expect(await told.text()).toContain("Bad size for [credential], or [credential]");
   });
 });
 

@@ -22,7 +22,7 @@ it("EDIT2-40, ERR-07: where none streams a stream is refused, and whole answers 
   expect(await pinned.json()).toMatchObject({ error: { code: "provider_not_found" } });
 });
 
-it("EDIT2-40: where one streams it is asked, whatever it costs", async () => {
+it("EDIT2-40: where one streams it is asked, whatever it costs, without having said so in the file", async () => {
   vendors = await startVendors({ streaming: [false, true] });
   const image = await picture();
   const answer = await vendors.bench.edit(

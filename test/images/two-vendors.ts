@@ -26,6 +26,7 @@ interface VendorOptions {
   /** Of the providers, in YAML's flow style. */
   readonly timeouts?: string;
   readonly onDisconnect?: "abort" | "drain";
+  /** What an offer says nothing of, it does. */
   readonly streaming?: readonly [first: boolean, second: boolean];
   /** More of the configuration. */
   readonly more?: string;
@@ -42,7 +43,7 @@ export async function startVendors(options: VendorOptions = {}): Promise<Vendors
   const provider = (id: string, url: string, key: string) =>
     `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}", api_key: ${key}, tier: official, on_disconnect: ${onDisconnect}, timeouts: ${timeouts} }`;
   const offer = (id: string, usdPerMillion: string, streams: boolean) =>
-    `      - { provider: ${id}, upstream_model: image-model-b, streaming: ${streams}, price: ${price(usdPerMillion)} }`;
+    `      - { provider: ${id}, upstream_model: image-model-b${streams ? "" : ", streaming: false"}, price: ${price(usdPerMillion)} }`;
   const bench = await startImages({
     ...(options.health && { health: options.health }),
     config: `

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { createLedger, verifyLedger, type Ledger } from "../../src/ledger/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
-import { describeDatabases, sharedPostgres, silentLog } from "../support/postgres.ts";
+import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";
 
 async function setUp(database: Database, creditNano: bigint): Promise<void> {
@@ -27,7 +27,7 @@ async function reserveMany(ledgers: Ledger[], count: number): Promise<string[]> 
   return results.filter((id) => id !== undefined);
 }
 
-describeDatabases("concurrent callers", (open) => {
+describeDatabase("concurrent callers", (open) => {
   it("T63: of 1,000 concurrent reservations with credit for 100, exactly 100 pass", async () => {
     const database = await open();
     await setUp(database, 1_000n);

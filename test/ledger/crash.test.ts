@@ -8,7 +8,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { createLedger, verifyLedger } from "../../src/ledger/index.ts";
 import { migrate, openDatabase } from "../../src/storage/index.ts";
-import { preparedDataDir, sharedPostgres, silentLog, startPostgres } from "../support/postgres.ts";
+import { preparedDataDir, silentLog, startPostgres } from "../support/postgres.ts";
 import { addKey, addWorkspace } from "./support.ts";
 
 type Place = { url: string } | { dataDir: string };
@@ -72,22 +72,15 @@ async function checkLedger(place: Place, said: ReadonlyMap<string, bigint>): Pro
 }
 
 describe("kill -9", () => {
-  it.each(["embedded", "server"])(
-    "T65: %s: every acknowledged post is charged once, and what was left open expires",
-    async (kind) => {
-      const place: Place =
-        kind === "embedded"
-          ? { dataDir: await preparedDataDir() }
-          : { url: await (await sharedPostgres()).createDatabase() };
-      await setUp(place);
-      const said = new Map<string, bigint>();
-      for (const ms of [50, 300, 180]) {
-        for (const [id, amount] of await workAndDie(place, ms)) said.set(id, amount);
-      }
-      await checkLedger(place, said);
-    },
-    90_000,
-  );
+  it("T65: every acknowledged post is charged once, and what was left open expires", async () => {
+    const place: Place = { dataDir: await preparedDataDir() };
+    await setUp(place);
+    const said = new Map<string, bigint>();
+    for (const ms of [50, 300, 180]) {
+      for (const [id, amount] of await workAndDie(place, ms)) said.set(id, amount);
+    }
+    await checkLedger(place, said);
+  }, 90_000);
 });
 
 describe("a database that restarts", () => {

@@ -10,7 +10,7 @@ import {
   type QueueLimits,
 } from "../../src/ledger/index.ts";
 import type { Database } from "../../src/storage/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";
 
 async function setUp(database: Database, creditNano: bigint, workspaces = ["w"]) {
@@ -51,7 +51,7 @@ function reserveMany(
 const count = (outcomes: readonly string[], outcome: string) =>
   outcomes.filter((one) => one === outcome).length;
 
-describeDatabases("the ledger in a transaction", (open) => {
+describeDatabase("the ledger in a transaction", (open) => {
   it("T63: of 500 transactions at once with credit for 200, exactly 200 reserve", async () => {
     const database = await open();
     const ledger = await setUp(database, 2_000n);

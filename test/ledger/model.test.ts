@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { manualClock } from "../../src/base/clock.ts";
 import { createLedger, verifyLedger, windows, type Layer } from "../../src/ledger/index.ts";
 import type { Database } from "../../src/storage/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { LedgerModel } from "./model.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";
 
@@ -215,7 +215,7 @@ async function apply(database: Database, world: World, operation: Operation): Pr
   }
 }
 
-describeDatabases("ledger model", (open) => {
+describeDatabase("ledger model", (open) => {
   it.each([false, true])(
     "CAP-09 T63: random batches of operations answer as the model does, and the ledger adds up (pooled: %s)",
     async (pooled) => {

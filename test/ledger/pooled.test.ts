@@ -1,72 +1,22 @@
 /** Pooled holds: one row for many calls, and all else as if each had its own. docs/ledger.md "Pooled holds". */
 import { expect, it } from "vitest";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
-import { createLedger, verifyLedger, type Ledger } from "../../src/ledger/index.ts";
-import type { Database, Queryable } from "../../src/storage/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
-import { addKey, addWorkspace, setCap } from "./support.ts";
-
-const leaseMs = 60_000;
-const workspaceId = "w";
-const call = (id: string, amountNano: bigint, keyId = "k") => ({
-  id,
-  workspaceId,
-  keyId,
-  amountNano,
+import { createLedger, verifyLedger } from "../../src/ledger/index.ts";
+import { describeDatabase } from "../support/postgres.ts";
+import {
+  call,
+  entriesOf,
+  expectEven,
+  holdsOf,
   leaseMs,
-  kind: "text" as const,
-  pooled: true,
-});
-const post = (id: string, amountNano: bigint) => ({ id, workspaceId, amountNano });
-const name = (id: string) => ({ id, workspaceId });
+  name,
+  post,
+  setUp,
+  workspaceId,
+} from "./pooled-support.ts";
+import { setCap } from "./support.ts";
 
-async function setUp(database: Database, creditNano = 1_000n): Promise<void> {
-  await addWorkspace(database, workspaceId);
-  for (const id of ["k", "l"]) await addKey(database, { workspaceId, id, createdBy: "m" });
-  const ledger = createLedger(database, systemClock);
-  await ledger.credit({ workspaceId, amountNano: creditNano, reference: "start" });
-}
-
-interface HoldRow {
-  readonly id: string;
-  readonly key_id: string;
-  readonly member_id: string;
-  readonly amount_nano: bigint;
-  readonly calls: number;
-}
-
-const holdsOf = (database: Database) =>
-  database.query<HoldRow>(
-    "select id, key_id, member_id, amount_nano, calls from ledger_holds order by amount_nano",
-  );
-
-const entriesOf = async (ledger: Ledger) =>
-  (await ledger.entries(workspaceId)).entries
-    .filter((entry) => entry.kind !== "credit")
-    .map((entry) => `${entry.kind} ${entry.reference} ${entry.amountNano} of ${entry.heldNano}`)
-    .toSorted();
-
-async function expectEven(database: Database): Promise<void> {
-  expect(await verifyLedger(database)).toEqual([]);
-  expect(await holdsOf(database)).toEqual([]);
-}
-
-type Fault = "before" | "after" | undefined;
-
-/** A database whose pooled turns may fail: before they reach it, or after their commit, when only the answer is lost. */
-function faulty(database: Database, faults: Fault[]): Database {
-  const query: Queryable["query"] = async (sql, params, options) => {
-    const fault = /ledger_(?:pool_turn|pooled|raised)\(/.test(sql) ? faults.shift() : undefined;
-    const lost = Object.assign(new Error("Connection terminated"), { code: "ECONNRESET" });
-    if (fault === "before") throw lost;
-    const rows = await database.query<never>(sql, params, options);
-    if (fault === "after") throw lost;
-    return rows;
-  };
-  return { ...database, query };
-}
-
-describeDatabases("pooled holds", (open) => {
+describeDatabase("pooled holds", (open) => {
   it("calls of a key share one row, each has its own entry, and the row goes with the last of them", async () => {
     const database = await open();
     await setUp(database);
@@ -109,67 +59,6 @@ describeDatabases("pooled holds", (open) => {
       total: 16n,
       heldNano: 0n,
     });
-    await expectEven(database);
-  });
-
-  it("T67: an answer that is lost after the commit changes nothing: each is reserved once and charged once", async () => {
-    const database = await open();
-    await setUp(database);
-    for (const fault of ["after", "before"] as const) {
-      const faults: Fault[] = [fault];
-      const ledger = createLedger(faulty(database, faults), systemClock);
-      const ids = ["a", "b", "c"].map((id) => `${fault}-${id}`);
-      const first = await ledger.reserve(call(ids[0]!, 10n));
-      expect(first).toEqual({ outcome: "reserved", pooled: true });
-      // The pool is there now: this batch raises it.
-      faults.push(fault);
-      await Promise.all(ids.slice(1).map((id) => ledger.reserve(call(id, 10n))));
-      expect(await holdsOf(database)).toMatchObject([{ amount_nano: 30n, calls: 3 }]);
-      faults.push(fault);
-      const ends = await Promise.all([
-        ledger.post(post(ids[0]!, 7n)),
-        ledger.void(name(ids[1]!)),
-        ledger.post(post(ids[2]!, 8n)),
-        // In the same turn: its raise and the others' ends are lost together.
-        ledger.reserve(call(`${fault}-d`, 1n)),
-      ]);
-      expect(ends.map((end) => end.outcome)).toEqual(
-        fault === "before"
-          ? ["posted", "voided", "posted", "reserved"]
-          : ["already_posted", "already_voided", "already_posted", "reserved"],
-      );
-      expect(faults).toEqual([]);
-      expect(await holdsOf(database)).toMatchObject([{ amount_nano: 1n, calls: 1 }]);
-      await ledger.void(name(`${fault}-d`));
-      await expectEven(database);
-    }
-    expect((await createLedger(database, systemClock).balance(workspaceId)).chargedNano).toBe(30n);
-  });
-
-  it("T67: a reservation that was given up but committed holds nothing beyond its pool's lease, and nobody joins it", async () => {
-    const database = await open();
-    await setUp(database);
-    const clock = manualClock(Date.parse("2026-11-04T12:00:00Z"));
-    const faults: Fault[] = [];
-    const ledger = createLedger(faulty(database, faults), clock);
-    await ledger.reserve(call("a", 10n));
-    // It is committed, and then nothing answers for longer than a reservation waits.
-    faults.push("after", ...Array.from({ length: 20 }, () => "before" as const));
-    await expect(ledger.reserve(call("b", 20n))).rejects.toThrow(/not reachable/);
-    faults.length = 0;
-    expect(await ledger.reserve(call("c", 1n))).toMatchObject({ pooled: true });
-    expect(await holdsOf(database)).toMatchObject([
-      { amount_nano: 1n, calls: 1 },
-      { amount_nano: 30n, calls: 2 },
-    ]);
-    await ledger.post(post("a", 7n));
-    clock.advance(leaseMs - 1);
-    await ledger.extendPools(leaseMs);
-    clock.advance(1);
-    expect(await ledger.expireHolds()).toBe(1);
-    expect(await holdsOf(database)).toMatchObject([{ amount_nano: 1n, calls: 1 }]);
-    expect(await ledger.void(name("c"))).toEqual({ outcome: "voided" });
-    expect((await ledger.balance(workspaceId)).availableNano).toBe(993n);
     await expectEven(database);
   });
 
@@ -274,6 +163,44 @@ describeDatabases("pooled holds", (open) => {
       });
       await ledgers[0]!.void(name(`${layer}-room`));
       await cap(null);
+    }
+    await expectEven(database);
+  });
+
+  it("KEY-13 T70: a cap, a key's end and a taking back are in force for the next call, in the middle of a burst", async () => {
+    const database = await open();
+    await setUp(database, 1_000_000n);
+    // It stands still: nothing that was decided a moment ago becomes old.
+    const ledger = createLedger(database, manualClock(Date.now()));
+    let count = 0;
+    const burst = () =>
+      Promise.all(
+        Array.from({ length: 40 }, async () => {
+          const id = `r${(count += 1)}`;
+          const { outcome } = await ledger.reserve(call(id, 10n));
+          return { id, outcome };
+        }),
+      );
+    const cap = { layer: "key", workspaceId, id: "k", window: "total", amountNano: 0n } as const;
+    const key = (status: string) => database.query("update api_keys set status = $1", [status]);
+    const credit = (amountNano: bigint) =>
+      ledger.credit({ workspaceId, amountNano, reference: `${(count += 1)}` });
+    const changes: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
+      [
+        "cap_reached",
+        () => setCap(database, cap),
+        () => setCap(database, { ...cap, amountNano: null }),
+      ],
+      ["key_disabled", () => key("disabled"), () => key("active")],
+      ["insufficient_balance", () => credit(-1_000_000n), () => credit(1_000_000n)],
+    ];
+    for (const [outcome, change, takeBack] of changes) {
+      const begun = await burst();
+      expect(new Set(begun.map((one) => one.outcome))).toEqual(new Set(["reserved"]));
+      await change();
+      expect(new Set((await burst()).map((one) => one.outcome))).toEqual(new Set([outcome]));
+      await Promise.all(begun.map(({ id }) => ledger.post(post(id, 0n))));
+      await takeBack();
     }
     await expectEven(database);
   });

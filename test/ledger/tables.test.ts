@@ -2,10 +2,10 @@
 import { expect, it } from "vitest";
 import { manualClock } from "../../src/base/clock.ts";
 import { createLedger } from "../../src/ledger/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { addKey, addWorkspace, runTable } from "./support.ts";
 
-describeDatabases("ledger tables", (open) => {
+describeDatabase("ledger tables", (open) => {
   it("BILL-04: a post charges the actual cost and releases the rest of the hold; a second is a named result", async () => {
     await runTable(
       await open(),

@@ -1,8 +1,8 @@
-/** A turn on one pool does what the general turn does, whatever comes. Migration 0016; docs/ledger.md "Pooled holds". */
+/** A turn on one pool does what the general turn does, whatever comes. Migration 0017; docs/ledger.md "Pooled holds". */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";
 
 interface TurnInput {
@@ -40,7 +40,7 @@ type Parts = ReturnType<typeof partsOf>;
 
 const one = async (database: Database, parts: Parts): Promise<object[]> =>
   database.query(
-    "select place, outcome from ledger_pool_turn($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19)",
+    "select place, outcome from ledger_pool_turn($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16)",
     [
       now,
       parts.workspace,
@@ -53,12 +53,9 @@ const one = async (database: Database, parts: Parts): Promise<object[]> =>
       parts.upTo,
       parts.charge,
       parts.held,
-      0,
       parts.isNew,
       parts.raised,
       parts.turn.begun.length,
-      0,
-      0,
       60_000,
       parts.turn.batch,
     ],
@@ -130,7 +127,7 @@ const situation = fc.record({
   turns: fc.array(turnInput, { minLength: 1, maxLength: 8 }),
 });
 
-describeDatabases("a turn on one pool", (open) => {
+describeDatabase("a turn on one pool", (open) => {
   it("BILL-04 T63 T65 T67: leaves the books as the general turn does, and answers as it does", async () => {
     const database = await open();
     let runs = 0;

@@ -65,8 +65,18 @@ const sixteenRatios =
 const ratios = ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"];
 const material = (key: string): Row => ({
   key,
-  valid: [{ url: "data:image/png;base64,AAAA" }, { url: "http://example.com/b.png" }, frame],
-  sent: ["data:image/png;base64,AAAA", "http://example.com/b.png", url],
+  valid: [
+    { url: "data:image/png;base64,AAAA" },
+    { url: "data:image/jpg;base64,AAAA" },
+    { url: "http://example.com/b.png" },
+    frame,
+  ],
+  sent: [
+    "data:image/png;base64,AAAA",
+    "data:image/jpeg;base64,AAAA",
+    "http://example.com/b.png",
+    url,
+  ],
   bad: [
     [url, "media_must_be_object"],
     [{}, "missing_required_parameter"],
@@ -199,7 +209,7 @@ const imageBTask: Table = {
     valid: ["1:1", "3:2", "2:3", "16:9", "9:16"],
     sent: ["1024x1024", "1536x1024", "1024x1536", "2048x1152", "2160x3840"],
     bad: [
-      ["7:5", "dropped"],
+      ["7:5", "invalid_value"],
       [1, "invalid_type"],
     ],
     default: "auto",

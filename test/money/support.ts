@@ -1,5 +1,5 @@
 /**
- * A gateway in front of a stand-in upstream, on each kind of database, and the three places where a call's money shows:
+ * A gateway in front of a stand-in upstream, and the three places where a call's money shows:
  * the ledger entry, `GET /v1/key`, and the request log.
  */
 import { afterAll, beforeAll, describe, expect } from "vitest";
@@ -17,7 +17,7 @@ import {
 import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
-import { preparedDataDir, sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 
@@ -57,7 +57,6 @@ export interface Books {
 /** A gateway and its upstream, with what tests ask of them. */
 export interface Bench extends GatewayUnderTest, Books {
   readonly up: Recorder;
-  readonly kind: "embedded" | "server";
   readonly keyId: string;
   /** Sets what a layer of the first key may spend; null for none. */
   setCaps(layer: "workspace" | "member" | "key", caps: SpendCapsPatch | null): Promise<void>;
@@ -159,7 +158,6 @@ export async function benchOf(
   const bench: Bench = {
     ...gateway,
     up,
-    kind: database.kind,
     keyId,
     async setCaps(layer, spendCaps) {
       if (layer === "key") await changeKey(context, { id: keyId }, { spendCaps });
@@ -194,34 +192,25 @@ export async function benchOf(
   return bench;
 }
 
-/** A new database of a kind: options of `startTestGateway`. Its engine's files are there already, which saves seconds. */
-async function placeOf(kind: "embedded" | "server") {
-  const dataDir = kind === "embedded" ? await preparedDataDir() : temporaryDirectory();
-  return {
-    dataDir,
-    environment: { TOLLGATE_DATA_DIR: dataDir },
-    ...(kind === "server" ? { databaseUrl: await (await sharedPostgres()).createDatabase() } : {}),
-  };
-}
-
-/** Runs `suite` over a gateway on the embedded database and over one on PostgreSQL. */
+/** Runs `suite` over a gateway on a database of its own. */
 export function describeGateways(
   name: string,
   options: BenchOptions,
   suite: (bench: () => Bench) => void,
 ): void {
-  describe.each(["embedded", "server"] as const)(`${name} (%s)`, (kind) => {
+  describe.each([name])("%s", () => {
     let bench: Bench;
     beforeAll(async () => {
       const up = await startRecorder(json({}));
-      const place = await placeOf(kind);
+      const dataDir = temporaryDirectory();
       const gateway = await startTestGateway({
-        ...place,
+        environment: { TOLLGATE_DATA_DIR: dataDir },
+        databaseUrl: await (await sharedPostgres()).createMigrated(),
         config: options.config(up.url),
         ...(options.clock === undefined ? {} : { clock: options.clock }),
       });
       await gateway.credit(options.credit ?? "100");
-      bench = await benchOf(gateway, up, { dataDir: place.dataDir, clock: options.clock });
+      bench = await benchOf(gateway, up, { dataDir, clock: options.clock });
     });
     afterAll(async () => {
       await bench.close();

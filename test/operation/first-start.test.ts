@@ -5,12 +5,22 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseKey } from "../../src/tenancy/key-format.ts";
+import { serverProcesses } from "../support/embedded.ts";
+import { inForm } from "../support/long.ts";
 import { tollgate } from "../support/process.ts";
 import { chat, keyOf, start, useDirectory, type KeptProcess } from "./support.ts";
 
 const directory = useDirectory();
-const firstMsMax = 6_000;
-const laterMsMax = 2_000;
+/** The aims are those of a machine of usual speed: `npm test` runs on slow ones too. */
+const firstMsMax = inForm(6_000, 3_500);
+const laterMsMax = inForm(2_000, 1_200);
+const idleBytesMax = 300e6;
+
+/** The memory of a process, what it shares with others counted by its part. */
+function proportionalBytes(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  return Number(/^Pss:\s+(\d+) kB/m.exec(text)![1]) * 1024;
+}
 
 describe("the very first start", () => {
   let dataDir: string;
@@ -33,8 +43,14 @@ describe("the very first start", () => {
     answered = await promisify(execFile)("/bin/sh", ["-c", `${line} --silent --include`]);
   });
 
-  it("is ready within 6 seconds", () => {
+  it("is ready within seconds", () => {
     expect(first.startMs).toBeLessThan(firstMsMax);
+  });
+
+  it.skipIf(process.platform !== "linux")("idles in at most 300 MB, its database included", () => {
+    const all = [first.child.pid!, ...serverProcesses(dataDir)];
+    const bytes = all.map((pid) => proportionalBytes(pid)).reduce((sum, one) => sum + one, 0);
+    expect(bytes).toBeLessThan(idleBytesMax);
   });
 
   it("says where it listens, who the administrator is, a key, its credit, and a call", () => {
@@ -44,7 +60,8 @@ describe("the very first start", () => {
     expect(banner).toContain(dataDir);
     expect(banner).toMatch(/Administrator\s+\S+@\S+, one-time password \S{12,}/);
     expect(banner).toMatch(/API key\s+gw_live_\w{49}\n/);
-    expect(banner).toMatch(/Credit\s+\$100, for the sandbox/);
+    expect(banner).toMatch(/Credit\s+\$100; more with/);
+    expect(banner).toMatch(/Models\s+sandbox\/chat, .* more \(http/);
     expect(parseKey(key)).toBeDefined();
   });
 
@@ -63,7 +80,7 @@ describe("the very first start", () => {
   });
 
   it(
-    "the second start is ready within 2 seconds, finds the key, and prints no secret",
+    "the second start is ready at once, finds the key, and prints no secret",
     { timeout: 60_000 },
     async () => {
       expect(await first.stop()).toBe(0);

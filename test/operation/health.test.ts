@@ -76,6 +76,28 @@ it("/metrics never holds a key, nor a name that callers can invent", async () =>
   expect(text).toContain('model="unknown"');
 });
 
+it("/readyz is 503 while the database takes no writes, and asks it at most once a second", async () => {
+  const { database } = gateway;
+  const at = async (): Promise<number> => {
+    const rows = await database.query<{ id: string }>("select pg_current_xact_id()::text as id");
+    return Number(rows[0]!.id);
+  };
+  const before = await at();
+  await Promise.all(Array.from({ length: 300 }, () => read("/readyz")));
+  expect((await at()) - before).toBeLessThan(100);
+  const setting = async (sql: string): Promise<void> => {
+    await database.query(sql);
+    await database.query("select pg_reload_conf()");
+  };
+  await setting("alter system set default_transaction_read_only = on");
+  try {
+    await expect.poll(async () => (await read("/readyz")).status, { timeout: 10_000 }).toBe(503);
+  } finally {
+    await setting("alter system reset default_transaction_read_only");
+  }
+  await expect.poll(async () => (await read("/readyz")).status, { timeout: 10_000 }).toBe(200);
+});
+
 it(
   "/readyz is 503 while the database is away, /healthz is not, and both come back by themselves",
   { timeout: 60_000 },

@@ -136,7 +136,15 @@ export function settingFacts(request: CanonicalRequest): Fact[] {
     value === undefined
       ? []
       : [{ says: `${field} is ${textOf(value)}`, name: names[field] ?? field }];
+  const { outputFormat, protocol } = request;
+  const isJson = outputFormat !== undefined && outputFormat.type !== "text";
+  // generateContent says it by a field of its own, beside the schema.
+  const ownField = protocol === "generate_content" && outputFormat?.type === "json_schema";
+  const jsonName = ownField
+    ? "generationConfig.responseMimeType"
+    : (names.outputFormat ?? "outputFormat");
   return [
+    ...(isJson ? [{ says: "the answer is JSON", name: jsonName }] : []),
     ...native.map(({ param }) => ({ says: `${param} is set`, name: param })),
     ...settings.flatMap((field) => fact(field, request[field])),
     ...wishes.flatMap((wish) => fact(`reasoning.${wish}`, reasoning?.[wish])),

@@ -3,7 +3,12 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import { noteParams } from "../../src/base/notes.ts";
-import type { CanonicalRequest, JsonObject } from "../../src/protocols/canonical/request.ts";
+import type {
+  CanonicalRequest,
+  JsonObject,
+  MediaPart,
+  Message,
+} from "../../src/protocols/canonical/request.ts";
 import {
   codecs,
   createRoute,
@@ -41,17 +46,38 @@ function convert(caller: ProtocolName, upstream: ProtocolName, body: JsonObject)
       createdAt: 1,
     });
   } catch (error) {
-    if (error instanceof GatewayError && error.code === "unsupported_content") return undefined;
+    if (error instanceof GatewayError && error.status === 400) return undefined;
     throw error;
   }
 }
 
-const isRefused = ({ messages }: CanonicalRequest, upstream: ProtocolName): boolean => {
-  const rules = codecs[upstream].limits.media;
-  return messages.some(({ content }) =>
-    content.some((part) => part.type === "media" && rules[part.media] === "refused"),
+/** Media that a conversion cannot carry is refused, but for what the rows say is dropped: PDF, and addresses of the web. */
+function isRefusedMedia(
+  { media, source }: MediaPart,
+  role: Message["role"],
+  upstream: ProtocolName,
+): boolean {
+  const { limits } = codecs[upstream];
+  const rule = limits.media[media];
+  if (rule === "refused") return true;
+  if (rule === "dropped") {
+    const type = source.kind === "file_id" ? undefined : source.mediaType;
+    return type !== undefined && !["application/pdf", "application/octet-stream"].includes(type);
+  }
+  if (role === "system" || (role === "assistant" && !limits.carries.includes("assistantMedia")))
+    return true;
+  if (source.kind === "base64") return false;
+  if (source.kind === "file_id") return true;
+  const isWeb = /^https?:/i.test(source.url);
+  return !limits.takesUrl(source.url, media) && !(isWeb && limits.webMedia === "dropped");
+}
+
+const isRefused = ({ messages }: CanonicalRequest, upstream: ProtocolName): boolean =>
+  messages.some(({ role, content }) =>
+    content
+      .flatMap((part) => (part.type === "tool_result" ? part.content : [part]))
+      .some((part) => part.type === "media" && isRefusedMedia(part, role, upstream)),
   );
-};
 
 const factsOf = (request: CanonicalRequest): Fact[] => [
   ...conversationFacts(request),

@@ -29,6 +29,8 @@ export interface Protocol {
   readonly errorFrame: string;
   modelOf(answer: Body): unknown;
   textOf(answer: Body): string;
+  /** The counts of a whole answer that every vendor tells. */
+  usageOf(answer: Body): readonly unknown[];
   textOfFrames(frames: readonly SseEvent[]): string;
   /** Whether frames end as the protocol's clients expect of a complete answer. */
   endsNormally(frames: readonly SseEvent[]): boolean;
@@ -58,6 +60,9 @@ export const textAt = (value: unknown, ...path: readonly (string | number)[]): s
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";
 };
+
+const counts = (answer: Body, ...[member, ...names]: readonly [string, ...string[]]): unknown[] =>
+  names.map((name) => at(answer, member, name));
 
 const pieces = ["Größe: ", "三 🙂", " done"];
 
@@ -116,6 +121,8 @@ export const chat: Protocol = {
   errorFrame: data({ error: { message: "the accelerator melted", code: 503 } }),
   modelOf: (answer) => answer["model"],
   textOf: (answer) => textAt(answer, "choices", 0, "message", "content"),
+  usageOf: (answer) =>
+    counts(answer, "usage", "prompt_tokens", "completion_tokens", "total_tokens"),
   textOfFrames: (frames) =>
     bodies(frames)
       .map((body) => textAt(body, "choices", 0, "delta", "content"))
@@ -195,6 +202,7 @@ export const responses: Protocol = {
   }),
   modelOf: (answer) => answer["model"],
   textOf: (answer) => textAt(answer, "output", 0, "content", 0, "text"),
+  usageOf: (answer) => counts(answer, "usage", "input_tokens", "output_tokens", "total_tokens"),
   textOfFrames: (frames) =>
     bodies(frames)
       .filter((body) => body["type"] === "response.output_text.delta")
@@ -263,6 +271,8 @@ export const messages: Protocol = {
   }),
   modelOf: (answer) => answer["model"],
   textOf: (answer) => textAt(answer, "content", 0, "text"),
+  usageOf: (answer) =>
+    counts(answer, "usage", "input_tokens", "output_tokens", "cache_read_input_tokens"),
   textOfFrames: (frames) =>
     bodies(frames)
       .filter((body) => body["type"] === "content_block_delta")
@@ -309,6 +319,8 @@ export const generateContent: Protocol = {
   }),
   modelOf: (answer) => answer["modelVersion"],
   textOf: (answer) => textAt(answer, "candidates", 0, "content", "parts", 0, "text"),
+  usageOf: (answer) =>
+    counts(answer, "usageMetadata", "promptTokenCount", "candidatesTokenCount", "totalTokenCount"),
   textOfFrames: (frames) =>
     bodies(frames)
       .map((body) => textAt(body, "candidates", 0, "content", "parts", 0, "text"))

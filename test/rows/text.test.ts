@@ -322,6 +322,25 @@ describe("one program speaks in the other form than it was asked for", () => {
       expect(protocol.textOf(body)).toBe(answerText);
       expect(protocol.modelOf(body)).toBe(protocol.model);
       expect((await world.charged()) - before).toBe(costAtFirstNano);
+      expect(protocol.usageOf(body)).toEqual(protocol.usageOf(protocol.whole()));
     },
   );
+
+  it("T15 T47: of a stream that tells no usage, the whole answer tells the one it was billed by", async () => {
+    // Nobody asked for it: a vendor of chat completions tells it to those who ask for a stream only.
+    const silent = chat.frames.filter((frame) => !frame.includes("prompt_tokens"));
+    world.answer(stream(silent));
+    const answer = await world.call(chat, { model: `${chat.model}:first` });
+    const body = (await answer.json()) as Record<string, unknown>;
+    expect(chat.textOf(body)).toBe(answerText);
+    const row = await world.row(answer);
+    expect(row.usage_source).toBe("estimated");
+    const { inputTokens = 0, outputTokens = 0 } = row.usage!;
+    expect(body["usage"]).toMatchObject({
+      prompt_tokens: inputTokens,
+      completion_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+    });
+    expect(outputTokens).toBeGreaterThan(0);
+  });
 });

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../src/base/clock.ts";
+import type { Log } from "../../src/base/log.ts";
 import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
 import { steadyHealthRules, type HealthRules } from "../../src/routing/index.ts";
 import {
@@ -70,6 +71,7 @@ export interface LogRow {
 interface WorldOptions {
   readonly databaseUrl?: string;
   readonly keepAliveMs?: number;
+  readonly log?: Log;
   /** A provider that failed in one test is tried as before in the next, unless told otherwise. */
   readonly health?: HealthRules;
   /** Of both providers; YAML in flow style. */
@@ -128,7 +130,7 @@ function configuration(first: string, second: string, options: WorldOptions): st
 /** Starts the gateway with credit, and its two upstreams, which answer nothing useful until `answer` is called. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const idle = json({ error: { message: "no answer was set" } }, 500);
-  const { beside, masterKey, databaseUrl, keepAliveMs } = options;
+  const { beside, masterKey, databaseUrl, keepAliveMs, log } = options;
   const first = beside?.first ?? (await startRecorder(idle));
   const second = beside?.second ?? (await startRecorder(idle));
   const dataDir = await preparedDataDir();
@@ -141,6 +143,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     health: options.health ?? steadyHealthRules,
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
+    ...(log === undefined ? {} : { log }),
   });
   await gateway.credit("100.00");
   const { database, ledger, workspaceId } = gateway;
@@ -221,7 +224,8 @@ export const answering: Answer = (request, upstream) => {
   return answer(request, upstream);
 };
 
-function protocolOf(path: string): Protocol {
+/** Whose path an upstream was asked at. */
+export function protocolOf(path: string): Protocol {
   const [chat, responses, messages, generateContent] = protocols as [
     Protocol,
     Protocol,

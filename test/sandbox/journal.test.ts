@@ -1,4 +1,5 @@
 /** The journal: what was received, over HTTP and in the process. */
+import { request } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { JournalEntry } from "../../src/sandbox/index.ts";
 import { useSandbox } from "./support.ts";
@@ -69,4 +70,33 @@ describe("journal", () => {
     expect(entries).toHaveLength(1000);
     expect(entries.at(-1)!.id - entries[0]!.id).toBe(999);
   });
+});
+
+describe("pages of the web", () => {
+  const status = (host: string, method = "GET"): Promise<number> =>
+    new Promise((resolve, reject) => {
+      request(`${sandbox.url}/__journal`, { method, headers: { host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode!);
+      })
+        .on("error", reject)
+        .end();
+    });
+
+  it.each(["evil.example", "evil.example:8081", "127.0.0.1.evil.example", "a b"])(
+    "a page that has led its name %j here reads and clears nothing",
+    async (host) => {
+      const before = (await list()).length;
+      expect(await status(host)).toBe(403);
+      expect(await status(host, "DELETE")).toBe(403);
+      expect(await list()).toHaveLength(before);
+    },
+  );
+
+  it.each(["127.0.0.1:8081", "localhost", "[::1]:8081", "sandbox:8081", "api.localhost"])(
+    "%s is this machine or its network",
+    async (host) => {
+      expect(await status(host)).toBe(200);
+    },
+  );
 });

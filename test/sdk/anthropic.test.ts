@@ -98,4 +98,13 @@ describe("@anthropic-ai/sdk over messages", () => {
     });
     expect(second.content).toMatchObject([{ type: "text", text: "Rain." }]);
   });
+
+  it("TXT-03: the models are listed to their end, and one is read", async () => {
+    const client = new Anthropic({ apiKey: world.key, baseURL: world.url, maxRetries: 0 });
+    const ids: string[] = [];
+    for await (const { id } of client.models.list()) ids.push(id);
+    expect(ids).toContain("sandbox/messages");
+    expect(new Set(ids).size).toBe(ids.length);
+    expect((await client.models.retrieve("sandbox/messages")).id).toBe("sandbox/messages");
+  });
 });

@@ -1,5 +1,5 @@
 /** `@google/genai` at generateContent, under the paths it really sends. Spec: "Text endpoints"; decisions "other spellings". */
-import { GoogleGenAI } from "@google/genai";
+import { GoogleGenAI, type Model } from "@google/genai";
 import { describe, expect, it } from "vitest";
 import { generateContent } from "./generate-content-sdk.ts";
 import {
@@ -11,7 +11,7 @@ import {
   stopsAtSequence,
   waitsOutRateLimit,
 } from "./scenarios.ts";
-import { scripted, useWorld } from "./support.ts";
+import { failureOf, scripted, useWorld } from "./support.ts";
 
 describe("@google/genai over generateContent", () => {
   const world = useWorld();
@@ -63,6 +63,35 @@ describe("@google/genai over generateContent", () => {
         expect(headers.get("x-goog-api-key")).toBe(world.key);
         expect(headers.get("authorization")).toBeNull();
       }
+    },
+  );
+
+  it.each(["v1", "v1beta"])(
+    "TXT-04 ERR-01: under %s the models are listed and read in Google's shape",
+    async (apiVersion) => {
+      const { models } = new GoogleGenAI({
+        apiKey: world.key,
+        apiVersion,
+        httpOptions: { baseUrl: world.url },
+      });
+      const listed: Model[] = [];
+      for await (const model of await models.list()) listed.push(model);
+      const expected = {
+        name: "models/sandbox/generate-content",
+        inputTokenLimit: 200_000,
+        outputTokenLimit: 32_000,
+        supportedActions: ["generateContent", "countTokens"],
+      };
+      expect(listed).toContainEqual(expect.objectContaining(expected));
+      expect(await models.get({ model: "sandbox/generate-content" })).toMatchObject(expected);
+      expect(await models.get({ model: "models/sandbox/generate-content" })).toMatchObject(
+        expected,
+      );
+      const error = await failureOf(models.get({ model: "sandbox/nothing" }));
+      expect(error).toMatchObject({ name: "ApiError", status: 404 });
+      expect(JSON.parse(error.message)).toMatchObject({
+        error: { code: 404, status: "NOT_FOUND" },
+      });
     },
   );
 });

@@ -1,9 +1,9 @@
 /** The schema: refused where this version cannot run on it; its tables are those that tables.ts declares. */
 import { expect, it } from "vitest";
 import { migrate, SchemaError } from "../../src/storage/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 
-describeDatabases("migrate", (open) => {
+describeDatabase("migrate", (open) => {
   it("refuses a schema that a newer version has changed, and names it", async () => {
     const database = await open();
     await database.query(

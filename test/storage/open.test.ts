@@ -1,8 +1,8 @@
 /** Opening, types, transactions, signals: one suite for both kinds of database. */
 import { expect, it } from "vitest";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 
-describeDatabases("database", (open) => {
+describeDatabase("database", (open) => {
   it("gives int8 as bigint, timestamptz as Date, jsonb parsed, date as text", async () => {
     const database = await open();
     const rows = await database.query(

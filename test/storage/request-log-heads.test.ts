@@ -10,12 +10,7 @@ import {
   type Database,
   type RequestRow,
 } from "../../src/storage/index.ts";
-import {
-  describeDatabases,
-  sharedPostgres,
-  silentLog,
-  temporaryDirectory,
-} from "../support/postgres.ts";
+import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres.ts";
 
 const plan = { plan: { model: "acme/talk", order: ["local/chat"] } };
 const createdAt = new Date("2026-11-04T12:00:00.123Z");
@@ -116,7 +111,7 @@ const some = (name: string, count: number, more?: Partial<RequestRow>): RequestR
     call(`${name}-${String(index).padStart(4, "0")}`, index, more),
   );
 
-describeDatabases("heads of the request log", (open) => {
+describeDatabase("heads of the request log", (open) => {
   it("stores once what rows have in common, and nothing that is told once", async () => {
     const database = await open();
     const writer = writerOf(database);
@@ -267,11 +262,8 @@ describeDatabases("heads of the request log", (open) => {
 
   /** A database as the version before heads left it. */
   async function openOlder(): Promise<Database> {
-    const place =
-      open.kind === "embedded"
-        ? { dataDir: temporaryDirectory() }
-        : { url: await (await sharedPostgres()).createDatabase() };
-    const database = await openDatabase({ ...place, log: silentLog });
+    const url = await (await sharedPostgres()).createDatabase();
+    const database = await openDatabase({ url, log: silentLog });
     opened.push(database);
     await database.query(
       "create table schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())",

@@ -1,7 +1,7 @@
 /** The request log's writer: everything arrives once, nothing it is given can make it fail. */
 import { expect, it } from "vitest";
 import { createRequestLog, type RequestRow } from "../../src/storage/index.ts";
-import { describeDatabases, silentLog } from "../support/postgres.ts";
+import { describeDatabase, silentLog } from "../support/postgres.ts";
 
 const row = (id: string): RequestRow => ({
   workspaceId: "w",
@@ -9,7 +9,7 @@ const row = (id: string): RequestRow => ({
   createdAt: new Date("2026-11-04T12:00:00.123Z"),
 });
 
-describeDatabases("request log", (open) => {
+describeDatabase("request log", (open) => {
   it("writes what was added, with every column, before flush resolves", async () => {
     const database = await open();
     const requestLog = createRequestLog(database, silentLog);

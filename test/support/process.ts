@@ -20,10 +20,26 @@ export interface GatewayProcess {
   stop(): Promise<number | null>;
 }
 
+/** As an operator limits the open files of a service, soft and hard: `sh` becomes the command that follows. */
+const limited = (openFiles: number): string[] => [
+  "sh",
+  "-c",
+  `ulimit -n ${openFiles}; exec "$0" "$@"`,
+];
+
 /** Starts `tollgate serve` with these variables on top of the process's own, on a free port unless told otherwise. */
-export async function spawnGateway(environment: Record<string, string>): Promise<GatewayProcess> {
+export async function spawnGateway(
+  environment: Record<string, string>,
+  { openFiles }: { readonly openFiles?: number } = {},
+): Promise<GatewayProcess> {
   const started = performance.now();
-  const child = spawn(process.execPath, [main, "serve"], {
+  const [command, ...args] = [
+    ...(openFiles === undefined ? [] : limited(openFiles)),
+    process.execPath,
+    main,
+    "serve",
+  ];
+  const child = spawn(command, args, {
     env: { ...process.env, PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });

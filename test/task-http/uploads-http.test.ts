@@ -201,6 +201,7 @@ it("TASK-15 ERR-11: beyond the queue's limit a task is refused with Retry-After"
     sandbox: "on",
   });
   try {
+    await small.credit("100");
     const body = { ...video, prompt: scripted({ task_seconds: 600 }) };
     const first = await small.send("POST", "/v1/tasks", { body });
     expect(first.status).toBe(200);

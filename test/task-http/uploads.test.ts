@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { GatewayError } from "../../src/base/errors.ts";
 import { readMultipart, uploadLimits, type UploadLimits } from "../../src/http/uploads.ts";
 import { migrate, openDatabase, sweepFiles, type Database } from "../../src/storage/index.ts";
@@ -43,11 +44,17 @@ function read(
     boundary: "xyz",
     store: place.uploads(bounds.fileBytes),
     limits: bounds,
+    lease: new ByteBudget(1e9).lease(),
   });
 }
 
 const readOpen = (source: Readable) =>
-  readMultipart(source, { boundary: "xyz", store: place.uploads(), limits: uploadLimits });
+  readMultipart(source, {
+    boundary: "xyz",
+    store: place.uploads(),
+    limits: uploadLimits,
+    lease: new ByteBudget(1e9).lease(),
+  });
 
 /** What nobody needs any more, or has no task yet, is swept in the end; this is what would stay for good. */
 async function rowsLeft(now: Date): Promise<number> {
@@ -246,7 +253,12 @@ describe("uploads", () => {
         }
       })(),
     );
-    const options = { boundary: "xyz", store: place.uploads(limit), limits: uploadLimits };
+    const options = {
+      boundary: "xyz",
+      store: place.uploads(limit),
+      limits: uploadLimits,
+      lease: new ByteBudget(1e9).lease(),
+    };
     await expect(readMultipart(endless, options)).rejects.toMatchObject({
       code: "image_too_large",
       status: 400,

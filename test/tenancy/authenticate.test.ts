@@ -13,7 +13,7 @@ import {
   type Authenticator,
 } from "../../src/tenancy/index.ts";
 import { generateKey, parseKey } from "../../src/tenancy/key-format.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, refusal, until, type Tenant } from "./support.ts";
 
 /** The same database, counting the look-ups of keys that go to it. */
@@ -26,7 +26,7 @@ function counting(database: Database): { database: Database; count: () => number
   return { database: { ...database, query }, count: () => lookups };
 }
 
-describeDatabases("authentication", (open) => {
+describeDatabase("authentication", (open) => {
   let tenant: Tenant;
   let authenticator: Authenticator;
   let lookups: () => number;

@@ -9,12 +9,12 @@ import {
   getOrganization,
   getUser,
   getWorkspace,
-  hashPassword,
   revealKey,
   verifyPassword,
 } from "../../src/tenancy/index.ts";
+import { hashPassword } from "../../src/tenancy/passwords.ts";
 import { deriveSecrets } from "../../src/tenancy/secrets.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, startMs } from "./support.ts";
 
 const secrets = deriveSecrets(Buffer.alloc(32, 1));
@@ -35,7 +35,7 @@ it("a password is stored as the console's login library stores it: salt:hash, sc
   }
 });
 
-describeDatabases("the first start", (open) => {
+describeDatabase("the first start", (open) => {
   it("creates what is needed to call and to log in, and tells it once", async () => {
     const database = await open();
     const context = { database, secrets, clock };

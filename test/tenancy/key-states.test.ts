@@ -1,11 +1,11 @@
 import { beforeAll, expect, it } from "vitest";
 import { disableKey, enableKey, getKey, revokeKey } from "../../src/tenancy/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, refusal, type Tenant } from "./support.ts";
 
 const moves = { disable: disableKey, enable: enableKey, revoke: revokeKey };
 
-describeDatabases("states of an API key", (open) => {
+describeDatabase("states of an API key", (open) => {
   let tenant: Tenant;
   beforeAll(async () => {
     tenant = await createTenant(await open());

@@ -11,7 +11,7 @@ import {
   type KeyPatch,
   type KeyRecord,
 } from "../../src/tenancy/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, insertLegacyKey, refusal, startMs, type Tenant } from "./support.ts";
 
 const fullPatch = {
@@ -112,6 +112,11 @@ const patches: [string, KeyPatch, object][] = [
     { routing: { preferredProviders: ["a", "c"] } },
     { routing: { ...fullPatch.routing, preferredProviders: ["a", "c"] } },
   ],
+  [
+    "routing mode, with what is kept",
+    { routing: { ...fullPatch.routing, mode: "follow" } },
+    { routing: { ...fullPatch.routing, mode: "follow" } },
+  ],
   ["routing cleared", { routing: null }, { routing: plainSettings.routing }],
   ["override off", { allowRequestOverride: false }, { allowRequestOverride: false }],
   [
@@ -142,7 +147,7 @@ const badPatches: [string, KeyPatch][] = [
   ["name", { name: "n".repeat(201) }],
 ];
 
-describeDatabases("API keys", (open) => {
+describeDatabase("API keys", (open) => {
   let tenant: Tenant;
   beforeAll(async () => {
     tenant = await createTenant(await open());
@@ -244,7 +249,12 @@ describeDatabases("API keys", (open) => {
       ...plainSettings,
       spendCaps: { ...plainSettings.spendCaps, dailyNano: 1n, totalNano: 2n },
       modelAllowlist: ["x/y"],
-      routing: { ...plainSettings.routing, sort: "price", preferredProviders: ["a"] },
+      routing: {
+        ...plainSettings.routing,
+        mode: "custom",
+        sort: "price",
+        preferredProviders: ["a"],
+      },
       allowRequestOverride: true,
     });
   });

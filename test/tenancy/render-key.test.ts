@@ -42,6 +42,12 @@ it("KEY-16: the record on the wire, to the letter", () => {
     allowRequestOverride: false,
     rateLimits: { requestsPerMinute: 60, tokensPerMinute: null },
     expiresAt: null,
+    bounds: {
+      modelAllowlist: null,
+      requestsPerMinute: null,
+      tokensPerMinute: null,
+      expiresAt: null,
+    },
     createdAt: new Date(startMs),
     updatedAt: new Date(startMs),
     lastUsedAt: new Date(startMs + 1),

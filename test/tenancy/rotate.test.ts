@@ -13,10 +13,10 @@ import {
   type Caller,
 } from "../../src/tenancy/index.ts";
 import { parseKey } from "../../src/tenancy/key-format.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, insertLegacyKey, refusal, until, type Tenant } from "./support.ts";
 
-describeDatabases("rotation of an API key", (open) => {
+describeDatabase("rotation of an API key", (open) => {
   let tenant: Tenant;
   let authenticator: Authenticator;
   let ledger: Ledger;

@@ -11,7 +11,7 @@ import {
 } from "../../src/tenancy/index.ts";
 import { generateKey } from "../../src/tenancy/key-format.ts";
 import { deriveSecrets } from "../../src/tenancy/secrets.ts";
-import { describeDatabases, temporaryDirectory } from "../support/postgres.ts";
+import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 import { createTenant, refusal } from "./support.ts";
 
 const masterKey = randomBytes(32);
@@ -59,7 +59,7 @@ it("KEY-14: the signing secret is RFC 5869 over master key, workspace and versio
   );
 });
 
-describeDatabases("secrets of an installation", (open) => {
+describeDatabase("secrets of an installation", (open) => {
   it("a changed master key is told at start, and the right one still works", async () => {
     const database = await open();
     const dataDir = temporaryDirectory();

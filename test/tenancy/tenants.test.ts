@@ -8,6 +8,7 @@ import {
   changeWorkspace,
   createOrganization,
   createUser,
+  findLogins,
   createWorkspace,
   getMember,
   getOrganization,
@@ -15,11 +16,13 @@ import {
   getWorkspace,
   listMembers,
   listOrganizations,
+  hashFor,
   listUsers,
+  setPassword,
   listWorkspaces,
   verifyPassword,
 } from "../../src/tenancy/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, refusal, type Tenant } from "./support.ts";
 
 const caps = { totalNano: 1n, monthlyNano: 2n, weeklyNano: 3n, dailyNano: 4n, hard: true };
@@ -31,7 +34,7 @@ const routing = {
   preferredProviders: ["q"],
 } as const;
 
-describeDatabases("tenants", (open) => {
+describeDatabase("tenants", (open) => {
   let tenant: Tenant;
   beforeAll(async () => {
     tenant = await createTenant(await open());
@@ -130,7 +133,7 @@ describeDatabases("tenants", (open) => {
     });
   });
 
-  it("users: one per e-mail address, however it is typed; the hash stays in the database", async () => {
+  it("users: an e-mail address is the same however it is typed, and may be several users'; the hash stays in the database", async () => {
     const user = await createUser(tenant, {
       email: " Ann@Example.com ",
       name: "Ann",
@@ -138,8 +141,21 @@ describeDatabases("tenants", (open) => {
       password: "secret one",
     });
     expect(user.email).toBe("ann@example.com");
-    const twin = createUser(tenant, { email: "ANN@example.com", name: "Twin", role: "user" });
-    expect(await refusal(twin)).toBe("conflict");
+    const twin = await createUser(tenant, {
+      email: "ANN@example.com",
+      name: "Twin",
+      role: "user",
+      password: "secret of the twin",
+    });
+    expect(twin).toMatchObject({ email: "ann@example.com" });
+    expect(twin.id).not.toBe(user.id);
+    const opens = async (password: string) =>
+      (await findLogins(tenant, { email: "Ann@example.com", password })).map(
+        ({ userId }) => userId,
+      );
+    expect(await opens("secret one")).toEqual([user.id]);
+    expect(await opens("secret of the twin")).toEqual([twin.id]);
+    expect(await opens("secret two")).toEqual([]);
     const wrong = createUser(tenant, { email: "nobody", name: "N", role: "user" });
     expect(await refusal(wrong)).toBe("invalid_value");
     const hashOf = async () => {
@@ -156,7 +172,9 @@ describeDatabases("tenants", (open) => {
       email: "ann@example.com",
     });
     expect(await hashOf()).toBe(before);
-    await changeUser(tenant, user.id, { password: "secret two", role: "admin" });
+    await changeUser(tenant, user.id, { role: "admin" });
+    const hash = await hashFor(tenant, user.email, "secret two");
+    await setPassword(tenant, user.id, { hash, oneTime: false });
     expect(await verifyPassword("secret two", await hashOf())).toBe(true);
     expect(await getUser(tenant, user.id)).toMatchObject({ name: "Anna", role: "admin" });
     expect(JSON.stringify(await listUsers(tenant, {}))).not.toContain(await hashOf());

@@ -130,9 +130,9 @@ export async function listen(server: Server, host = "127.0.0.1"): Promise<number
   return (server.address() as AddressInfo).port;
 }
 
-/** Pools that are closed when the test is over. */
-export function usePools() {
-  const pools = createPools();
+/** Pools that are closed when the test is over. Their connections are used again at once, unless told otherwise. */
+export function usePools(options: Parameters<typeof createPools>[0] = { quietMs: 0 }) {
+  const pools = createPools(options);
   closers.push(() => pools.close());
   return pools;
 }

@@ -1,7 +1,12 @@
 /** When a caller is told to come again, from what the upstream says of it. Spec: "Errors"; design.md section 7. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
+import { toGatewayError } from "../../src/base/errors.ts";
 import { codecs } from "../../src/protocols/index.ts";
-import { outcomeOfStatus } from "../../src/upstream/index.ts";
+import { isTransient } from "../../src/storage/index.ts";
+import { toExchangeError } from "../../src/upstream/exchange-error.ts";
+import { outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
 
 /** Google's refusal: the time stands in the body, with no header. */
 const limited = {
@@ -115,5 +120,45 @@ describe("whose fault it is", () => {
     for (const status of [404, 408, 409, 500, 502, 503, 504, 529]) {
       expect(outcome(status)).toMatchObject({ blame: "provider", hurtsHealth: true });
     }
+  });
+});
+
+describe("a shortage of our own", () => {
+  const failing = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code });
+
+  it.each(["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"])(
+    "%s is nobody's failure: 503 overloaded, and no other provider is asked",
+    (code) => {
+      const exchange = toExchangeError(failing(code));
+      expect(exchange).toMatchObject({ failure: "shortage" });
+      expect(outcomeOfFailure(exchange)).toMatchObject({
+        blame: "gateway",
+        retrySame: false,
+        hurtsHealth: false,
+        silent: false,
+        error: { code: "overloaded", status: 503, retryAfterSeconds: 2 },
+      });
+    },
+  );
+
+  it("is known by the error that the system gives, wherever it comes up", async () => {
+    // An address that no machine has.
+    const socket = connect({ host: "127.0.0.1", port: 9, localAddress: "192.0.2.1" });
+    const [error] = (await once(socket, "error")) as [Error];
+    expect(error).toMatchObject({ code: "EADDRNOTAVAIL" });
+    expect(toExchangeError(error).failure).toBe("shortage");
+    const wrapped = new Error("the file could not be read", { cause: error });
+    expect(toGatewayError(wrapped)).toMatchObject({ code: "overloaded", retryAfterSeconds: 2 });
+    expect(isTransient(error)).toBe(true);
+  });
+
+  it("is none where one of several addresses said no", () => {
+    const refused = failing("ECONNREFUSED");
+    const both = Object.assign(new AggregateError([failing("EADDRNOTAVAIL"), refused]), {
+      code: "EADDRNOTAVAIL",
+    });
+    expect(toExchangeError(both).failure).toBe("broken");
+    expect(outcomeOfFailure(toExchangeError(both))).toMatchObject({ hurtsHealth: true });
+    expect(toExchangeError(new AggregateError([failing("EMFILE")])).failure).toBe("shortage");
   });
 });

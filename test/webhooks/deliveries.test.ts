@@ -10,10 +10,10 @@ import {
 } from "../../src/tasks/index.ts";
 import { enableSigning } from "../../src/tenancy/index.ts";
 import { refusal } from "../tenancy/support.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { newDeliverer, newTenant, startReceiver, until } from "./support.ts";
 
-describeDatabases("the delivery log", (open) => {
+describeDatabase("the delivery log", (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -8,7 +8,7 @@ import {
   type DelivererOptions,
 } from "../../src/tasks/webhooks/index.ts";
 import { enableSigning } from "../../src/tenancy/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import {
   newDeliverer,
   newTenant,
@@ -33,7 +33,7 @@ async function delivering(
   }
 }
 
-describeDatabases("callbacks", (open) => {
+describeDatabase("callbacks", (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -7,7 +7,7 @@ import type { Database } from "../../src/storage/index.ts";
 import { nextStep, pausesMs } from "../../src/tasks/webhooks/schedule.ts";
 import { signedHeaders } from "../../src/tasks/webhooks/signature.ts";
 import { rotateSigningSecret, signingOverlapMs } from "../../src/tenancy/index.ts";
-import { describeDatabases } from "../support/postgres.ts";
+import { describeDatabase } from "../support/postgres.ts";
 import { newDeliverer, newTenant, startReceiver, until, type Received } from "./support.ts";
 
 const page = readFileSync(new URL("../../docs/callbacks.md", import.meta.url), "utf8");
@@ -37,7 +37,7 @@ const both = (secret: string, received: Received) => [
   byLibrary(secret, received),
 ];
 
-describeDatabases("signatures of callbacks", (open) => {
+describeDatabase("signatures of callbacks", (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 import { beforeAll, expect, it } from "vitest";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { claimDue, findDue } from "../../src/tasks/webhooks/outbox.ts";
-import { describeDatabases, sharedPostgres, silentLog } from "../support/postgres.ts";
+import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres.ts";
 import {
   certificate,
   masterKey,
@@ -19,7 +19,7 @@ import {
 const eventIds = ({ received }: Receiver) => received.map((one) => one.headers["gw-event-id"]);
 const dayMs = 86_400_000;
 
-describeDatabases("an outbox with several deliverers", (open) => {
+describeDatabase("an outbox with several deliverers", (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

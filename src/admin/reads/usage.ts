@@ -102,7 +102,11 @@ const periodOf = (granularity: Granularity): string =>
     ? "$1::timestamptz"
     : `date_trunc('${granularity}', c.at at time zone 'utc') at time zone 'utc'`;
 
-type UsageRow = { readonly start: Date; readonly of: string | null } & {
+type UsageRow = {
+  readonly start: Date;
+  readonly of: string | null;
+  readonly email: string | null;
+} & {
   readonly [name in "requests" | "cost" | keyof typeof sums]: string;
 };
 
@@ -112,11 +116,12 @@ export async function readUsage(database: Queryable, filter: UsageFilter): Promi
   const of = groupBy === undefined ? "null::text" : `c.${groups[groupBy]}`;
   const columns = sumNames.map((name) => `sum(${sums[name]})::text as ${name}`);
   const rows = await database.query<UsageRow>(
-    `select ${periodOf(granularity)} as start, ${of} as of, count(*)::text as requests, ${columns.join(", ")},
+    `select s.*, ${groupBy === "member" ? "(select u.email from users u where u.id = s.of)" : "null"} as email from (
+     select ${periodOf(granularity)} as start, ${of} as of, count(*)::text as requests, ${columns.join(", ")},
        sum(c.cost)::text as cost
      from (${calls}) c
      left join lateral json_to_record(c.usage) as u (${usageFields.map((name) => `${name} numeric`).join(", ")}) on true
-     group by 1, 2 order by 1, sum(c.cost) desc, 2 limit ${usageRowsMax + 1}`,
+     group by 1, 2 order by 1, sum(c.cost) desc, 2 limit ${usageRowsMax + 1}) s order by s.start, s.cost::numeric desc, s.of`,
     [
       from,
       to,
@@ -141,6 +146,7 @@ function renderRow(row: UsageRow, groupBy: UsageGroup | undefined): object {
   return {
     start: row.start.toISOString(),
     ...(groupBy !== undefined && { [groups[groupBy]]: row.of }),
+    ...(groupBy === "member" && { member_email: row.email }),
     requests: Number(row.requests),
     ...Object.fromEntries(sumNames.map((name) => [name, Number(row[name])])),
     cost: formatUsd(BigInt(row.cost)),

@@ -4,6 +4,7 @@ import { cookiePrefix, type Actor } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { checkSameOrigin } from "./same-origin.ts";
 import type { AdminServices } from "./services.ts";
+import { sessionOf } from "./session-answer.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -19,7 +20,7 @@ const missing = (): GatewayError =>
 
 const bearer = /^bearer[ \t]+([\x21-\x7e]{1,512})$/i;
 
-/** A bearer token, else a console session. @throws GatewayError 401 `missing_credential`, `invalid_credential`; 403 `cross_origin_request` */
+/** A bearer token, else a console session. @throws GatewayError 401 `missing_credential`, `invalid_credential`; 403 `cross_origin_request`, `password_change_required` */
 export async function actorOf(services: AdminServices, request: FastifyRequest): Promise<Actor> {
   const { authorization } = request.headers;
   if (authorization !== undefined && authorization.trim() !== "") {
@@ -35,9 +36,9 @@ export async function actorOf(services: AdminServices, request: FastifyRequest):
   const { cookie } = request.headers;
   if (cookie === undefined || !cookie.includes(cookiePrefix)) throw missing();
   checkSameOrigin(request.method, request.headers);
-  const userId = await services.sessions.userOf(new Headers({ cookie }));
-  if (userId === undefined) {
+  const session = await sessionOf(services, request);
+  if (session === undefined) {
     throw new GatewayError("invalid_credential", "The session has ended. Sign in again.");
   }
-  return services.actors.ofSession(userId);
+  return services.actors.ofSession(session);
 }

@@ -1,5 +1,6 @@
 /** The routes of the management API, all of them; each resource has its file. contract.md "Management API". */
 import { auditRoutes } from "./audit.ts";
+import { invitationRoutes } from "./invitations.ts";
 import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
 import { meRoutes } from "./me.ts";
@@ -27,6 +28,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...workspaceRoutes,
   ...moneyRoutes,
   ...memberRoutes,
+  ...invitationRoutes,
   ...signingSecretRoutes,
   ...keyRoutes,
   ...keyMoveRoutes,

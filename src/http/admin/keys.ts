@@ -1,6 +1,7 @@
 /** API keys: create, list, read, change. contract.md "Management API"; spec "Authentication" 4, 8 (KEY, CAP-13, CAP-14, VIS). */
 import { Type, type Static } from "typebox";
 import {
+  allows,
   changeObject,
   createObject,
   creatorOf,
@@ -9,13 +10,19 @@ import {
   permit,
   readObject,
   visibilityOf,
+  type Actor,
+  type WithinChange,
 } from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
 import {
+  beyondBounds,
   changeKey,
   createKey,
   getKey,
+  getMember,
   getWorkspace,
   listKeys,
+  type KeyRecord,
   type KeySettings,
 } from "../../tenancy/index.ts";
 import { keyAnswer, keySchema, keyWithSecretSchema, renderKeys } from "./key-views.ts";
@@ -51,7 +58,17 @@ const settings = {
   expires_at: Type.Optional(nullable(timeBody)),
 };
 
-const creation = strict({ workspace_id: Type.String(), name: Type.String(), ...settings });
+const creation = strict({
+  workspace_id: Type.String(),
+  name: Type.String(),
+  user_id: Type.Optional(
+    Type.String({
+      description:
+        "Whose key it is: an active member of the workspace, which takes a workspace admin. Yours without it.",
+    }),
+  ),
+  ...settings,
+});
 const patch = strict({ name: Type.Optional(Type.String()), ...settings });
 
 function settingsOf(body: Static<typeof patch>): KeySettings {
@@ -65,12 +82,44 @@ function settingsOf(body: Static<typeof patch>): KeySettings {
   };
 }
 
+/** Whose a new key is. @throws GatewayError 403 `insufficient_permissions`, `invalid_value` for nobody's id */
+async function ownerOf(
+  context: WithinChange,
+  actor: Actor,
+  body: { readonly workspace_id: string; readonly user_id?: string | undefined },
+): Promise<string> {
+  const { workspace_id: workspaceId, user_id: userId } = body;
+  if (userId === undefined || userId === actor.userId) return creatorOf(actor);
+  permit(actor, "key.create_for_member", { workspaceId }, "workspace");
+  const member = await getMember(context, { workspaceId, userId }).catch(() => undefined);
+  if (member?.status === "active") return member.userId;
+  throw new GatewayError(
+    "invalid_value",
+    member === undefined
+      ? "`user_id` must be a member of the workspace."
+      : "`user_id` is invited and has not accepted yet.",
+    { param: "user_id" },
+  );
+}
+
+/** A member may tighten what administrators set of their key, and change what they set themselves. */
+function refuseBeyond(before: KeyRecord, after: KeyRecord): void {
+  const field = beyondBounds(before.bounds, after);
+  if (field === undefined) return;
+  throw new GatewayError(
+    "insufficient_permissions",
+    `An administrator set \`${field}\` of this key: you may tighten it, not loosen it.`,
+    { param: field },
+  );
+}
+
 const create = route({
   method: "POST",
   path: "/keys",
   operationId: "createKey",
   summary: "Make an API key",
-  description: "`key` is the whole key. It can be shown again with `reveal`.",
+  description:
+    "`key` is the whole key. It can be shown again with `reveal`. With `user_id` it is that member's (`created_by`): their caps, their spend, in their list; the audit log names who made it.",
   action: "key.create",
   body: creation,
   example: {
@@ -80,7 +129,7 @@ const create = route({
   },
   answer: keyWithSecretSchema,
   status: 201,
-  errors: ["not_found"],
+  errors: ["not_found", "insufficient_permissions"],
   async handle(request) {
     const { services, actor, body } = request;
     const input = settingsOf(body);
@@ -91,14 +140,15 @@ const create = route({
         const { id } = await getWorkspace(context, body.workspace_id);
         return { place: { workspaceId: id }, what: "workspace" };
       },
-      create: (context) =>
+      create: async (context) =>
         createKey(
           { ...context, secrets: services.secrets },
           {
             ...input,
             workspaceId: body.workspace_id,
             name: body.name,
-            createdBy: creatorOf(actor),
+            createdBy: await ownerOf(context, actor, body),
+            binding: allows(actor, "key.loosen_limits", { workspaceId: body.workspace_id }),
           },
         ),
       row: (made) => made.record,
@@ -156,7 +206,7 @@ const change = route({
   conditional: true,
   summary: "Change an API key",
   description:
-    "null: no limit. Absent: unchanged. The owner may tighten the spend caps; raising or clearing one, or making a hard one soft, takes a workspace admin.",
+    "null: no limit. Absent: unchanged. The owner may tighten the spend caps; raising or clearing one, or making a hard one soft, takes a workspace admin. Rate limits, allowlist and expiry that an admin set bind the owner: they may tighten them, and change freely what they set themselves.",
   action: "key.change",
   body: patch,
   example: { spend_caps: { daily: "5.00", monthly: null } },
@@ -171,7 +221,9 @@ const change = route({
       action: "key.change",
       load: (context) => getKey(context, reference, { forUpdate: true }),
       async apply(context, before) {
-        const after = await changeKey(context, reference, input);
+        const binding = allows(actor, "key.loosen_limits", keyKind.place(before));
+        const after = await changeKey(context, reference, { ...input, binding });
+        if (!binding) refuseBeyond(before, after);
         if (loosensCaps(before.spendCaps, after.spendCaps)) {
           permit(actor, "key.loosen_spend_caps", keyKind.place(before), keyKind.what);
         }

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { memberKind } from "../../admin/index.ts";
 import { getUser, renderSpend, type Member } from "../../tenancy/index.ts";
+import { orNull, timestamp } from "../openapi/document.ts";
 import { words } from "./schemas.ts";
 import type { AdminServices } from "./services.ts";
 import { spendFields, stamps } from "./shapes.ts";
@@ -15,6 +16,13 @@ export const memberSchema = {
     email: Type.String(),
     name: Type.String(),
     role: words("admin", "member"),
+    status: words("invited", "active"),
+    invitation: orNull(
+      Type.Object(
+        { id: Type.String(), expires_at: timestamp("When it can no longer be accepted.") },
+        { description: "Of an invited member." },
+      ),
+    ),
     ...spendFields,
     ...stamps,
   }),

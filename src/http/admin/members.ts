@@ -13,10 +13,13 @@ import {
   changeMember,
   getMember,
   getWorkspace,
+  invitationDays,
+  invite,
   listMembers,
   removeMember,
 } from "../../tenancy/index.ts";
-import { joinWorkspace } from "./join-workspace.ts";
+import { timestamp } from "../openapi/document.ts";
+import { noteInvited, noteRevoked, removeInvited } from "./invitations.ts";
 import { disableKeysOf } from "./member-keys.ts";
 import { memberSchema, renderMembers } from "./member-views.ts";
 import { route, type AdminAnswer } from "./route.ts";
@@ -46,15 +49,20 @@ const create = route({
   method: "POST",
   path: "/workspaces/{id}/members",
   operationId: "addMember",
-  summary: "Add a member to a workspace",
-  description:
-    "Makes the user where there is none of this e-mail address: with `password`, or with a one-time password in the answer. Somebody who is a user already keeps their own password, and `password` is not used.",
+  summary: "Invite a member into a workspace",
+  description: `The member is \`invited\`, without any right, until they accept: with the link \`invitation.url\`, which works once within ${invitationDays} days, or by signing in with \`password\`, or with the one-time password of the answer, and changing it. Both are shown once. Inviting the address again replaces the invitation. Whether the address has an account here makes no difference and is not told; \`user_id\` stays good in paths, also where they join with an account they have.`,
   action: "member.create",
   body: strict({
     email: Type.String({ maxLength: 254 }),
     role,
     name: Type.Optional(Type.String()),
-    password: Type.Optional(Type.String({ minLength: 8, maxLength: 128 })),
+    password: Type.Optional(
+      Type.String({
+        minLength: 8,
+        maxLength: 128,
+        description: "Opens one session, which may only change it.",
+      }),
+    ),
     spend_caps: Type.Optional(spendCapsBody),
   }),
   example: { email: "ann@example.com", role: "member" },
@@ -62,9 +70,13 @@ const create = route({
     name: "MemberAdded",
     schema: Type.Object({
       ...memberSchema.schema.properties,
-      user_created: Type.Boolean({ description: "False: they were a user already." }),
+      invitation: Type.Object({
+        id: Type.String(),
+        url: Type.String({ description: "Shown once. Whoever holds it may accept." }),
+        expires_at: timestamp("When it can no longer be accepted."),
+      }),
       one_time_password: Type.Optional(
-        Type.String({ description: "Shown once, for a new user without `password`." }),
+        Type.String({ description: "Shown once, where no `password` was given." }),
       ),
     }),
   },
@@ -79,24 +91,33 @@ const create = route({
         place: workspaceKind.place(await getWorkspace(context, workspaceId)),
         what: workspaceKind.what,
       }),
-      create: (context) =>
-        joinWorkspace(context, {
+      async create(context) {
+        const invited = await invite(context, {
           workspaceId,
           email: body.email,
           name: body.name,
           role: body.role,
           password: body.password,
           spendCaps: spendCapsOf(body.spend_caps),
-        }),
+        });
+        if (invited.replaced) await noteRevoked(context, request, invited.replaced);
+        await noteInvited(context, request, invited.member);
+        return invited;
+      },
       row: ({ member }) => member,
     });
-    const shown = await answer(services, made.member);
-    const { userCreated, oneTimePassword } = made;
+    const { member, token, oneTimePassword } = made;
+    const { body: shown } = await answer(services, member);
+    const url = new URL(`/invitations/${token}`, services.publicUrl()).href;
     return {
-      ...shown,
+      etag: etagOf(memberKind.view(member)),
       body: {
-        ...shown.body,
-        user_created: userCreated,
+        ...shown,
+        invitation: {
+          id: member.invitation!.id,
+          url,
+          expires_at: member.invitation!.expiresAt.toISOString(),
+        },
         ...(oneTimePassword !== undefined && { one_time_password: oneTimePassword }),
       },
     };
@@ -165,8 +186,8 @@ const change = route({
     const member = await changeObject(services, memberKind, request, {
       action: "member.change",
       load: (context) => getMember(context, reference, { forUpdate: true }),
-      apply: (context) =>
-        changeMember(context, reference, {
+      apply: (context, before) =>
+        changeMember(context, before, {
           role: body.role,
           spendCaps: spendCapsOf(body.spend_caps),
         }),
@@ -182,7 +203,7 @@ const remove = route({
   conditional: true,
   summary: "Remove a member from a workspace",
   description:
-    "The active keys they made in it are disabled with it: their holder has left, and the member's caps no longer bind them. A workspace admin may enable them again.",
+    "The active keys they made in it are disabled with it: their holder has left, and the member's caps no longer bind them. A workspace admin may enable them again. An invitation that is open ends.",
   action: "member.delete",
   answer: {
     name: "MemberRemoved",
@@ -202,9 +223,13 @@ const remove = route({
       action: "member.delete",
       removes: true,
       load: (context) => getMember(context, reference, { forUpdate: true }),
-      async apply(context) {
-        disabled = await disableKeysOf(context, request, reference);
-        return removeMember(context, reference);
+      async apply(context, before) {
+        if (before.status === "invited") {
+          await noteRevoked(context, request, before);
+          return removeInvited(context, before);
+        }
+        disabled = await disableKeysOf(context, request, before);
+        return removeMember(context, before);
       },
     });
     return {

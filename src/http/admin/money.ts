@@ -4,7 +4,7 @@ import { permit, readObject, workspaceKind, writeAudit } from "../../admin/index
 import { GatewayError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { formatUsd, parseUsd } from "../../base/money.ts";
-import { creditIn, type CreditResult, type Entry } from "../../ledger/index.ts";
+import { amountNanoMax, creditIn, type CreditResult, type Entry } from "../../ledger/index.ts";
 import { changeTogether, getWorkspace, invalidValue, pageLimit } from "../../tenancy/index.ts";
 import { orNull, timestamp, usd } from "../openapi/document.ts";
 import { route, type AdminRequest } from "./route.ts";
@@ -14,7 +14,9 @@ const entry = Type.Object({
   id: Type.String(),
   object: Type.Literal("ledger_entry"),
   kind: words("credit", "charge", "void", "expire"),
-  amount: usd("What was credited or charged; 0 where a reservation was released."),
+  amount: usd(
+    "What was credited (below 0: taken back) or charged; 0 where a reservation was released.",
+  ),
   balance_after: usd("Credits minus charges after this entry."),
   reference: Type.String({ description: "The request, the task or the credit it belongs to." }),
   key_id: orNull(Type.String()),
@@ -39,9 +41,11 @@ const renderEntry = (one: Entry): object => ({
 
 const creditBody = strict({
   amount: Type.String({
-    pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`,
-    description: "Decimal USD above 0.",
-    examples: ["25.00"],
+    pattern: String.raw`^-?\d{1,8}(\.\d{1,9})?$`,
+    description:
+      "Decimal USD, at most 10000000. Below 0 it takes credit back, at most what was credited in all; " +
+      "`available` may then be negative, and calls are refused until it is above 0 again.",
+    examples: ["25.00", "-5.00"],
   }),
   note: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
 });
@@ -55,11 +59,13 @@ function referenceOf({ idempotencyKey }: CreditRequest): string {
   throw invalidValue("Idempotency-Key", "must be 1 to 255 printable ASCII characters");
 }
 
-/** Credit, and its audit entry, once. */
+/** Credit or its taking back, and the audit entry, once. */
 function addCredit(request: CreditRequest): Promise<CreditResult & { reference: string }> {
   const { services, actor, params, body, requestId } = request;
   const amountNano = parseUsd(body.amount);
-  if (amountNano === 0n) throw invalidValue("amount", "must be above 0");
+  if (amountNano === 0n) throw invalidValue("amount", "must not be 0");
+  if (amountNano > amountNanoMax || -amountNano > amountNanoMax)
+    throw invalidValue("amount", `must be at most ${formatUsd(amountNanoMax)}`);
   const reference = referenceOf(request);
   return changeTogether(services.database, async (database) => {
     const context = { database, clock: services.clock };
@@ -88,14 +94,16 @@ const credits = route({
   method: "POST",
   path: "/workspaces/{id}/credits",
   operationId: "addCredits",
-  summary: "Add credit to a workspace",
-  description: "With an `Idempotency-Key` it is added once, however often it is sent.",
+  summary: "Add credit to a workspace, or take it back",
+  description:
+    "With an `Idempotency-Key` it is added once, however often it is sent. A negative `amount` takes credit back; " +
+    "no call that begins after the answer may spend it.",
   action: "workspace.add_credits",
   body: creditBody,
   example: { amount: "25.00", note: "November" },
   answer: entrySchema,
   status: 201,
-  errors: ["not_found", "insufficient_permissions", "idempotency_key_reuse"],
+  errors: ["not_found", "insufficient_permissions", "conflict", "idempotency_key_reuse"],
   async handle(request) {
     const result = await addCredit(request);
     if (result.amountNano !== parseUsd(request.body.amount)) {
@@ -132,7 +140,7 @@ const balance = route({
     name: "Balance",
     schema: Type.Object({
       object: Type.Literal("balance"),
-      credits: usd("Everything ever credited."),
+      credits: usd("Everything ever credited, less what was taken back."),
       charged: usd("Everything ever charged."),
       held: usd("What calls and tasks under way reserve."),
       available: usd("credits - charged - held."),

@@ -1,6 +1,6 @@
 /** Puts the routes of the management API into the application: credential, body, query, handler, answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { jsonBody } from "../body.ts";
+import { bytesOf, readBody } from "../body.ts";
 import { queryOf } from "../path.ts";
 import type { HttpServices } from "../services.ts";
 import { actorOf } from "./actor.ts";
@@ -31,7 +31,7 @@ function register(app: FastifyInstance, services: HttpServices, route: AdminRout
     handler: async (request, reply) => {
       const query = queryOf(request);
       checkQuery?.(query);
-      const body = bodyOf(request, route);
+      const body = await bodyOf(request, route);
       checkBody?.(body);
       return send(reply, route, await route.handle(requestOf(services, request, { body, query })));
     },
@@ -39,12 +39,12 @@ function register(app: FastifyInstance, services: HttpServices, route: AdminRout
 }
 
 /** A route whose fields are all optional may be called without a body. */
-function bodyOf(request: FastifyRequest, route: AdminRoute): unknown {
+async function bodyOf(request: FastifyRequest, route: AdminRoute): Promise<unknown> {
   if (route.body === undefined) return undefined;
-  const bytes = Buffer.isBuffer(request.body) ? request.body : undefined;
+  const bytes = bytesOf(request);
   const required = (route.body as { readonly required?: readonly string[] }).required ?? [];
   const empty = bytes === undefined || bytes.length === 0;
-  return empty && required.length === 0 && route.method === "POST" ? {} : jsonBody(bytes);
+  return empty && required.length === 0 && route.method === "POST" ? {} : readBody(request);
 }
 
 function requestOf(

@@ -14,6 +14,8 @@ export interface BareServer {
   /** Gives the socket to Node, with what was read of it. */
   handOver(connection: BareConnection, bytes: Buffer): void;
   forget(connection: BareConnection): void;
+  /** True once the gateway stops: connections close after their next answer. */
+  leaving(): boolean;
   readonly common: CommonLines;
 }
 
@@ -31,6 +33,8 @@ export class BareConnection implements AnswerLine {
   sinceMs = performance.now();
   closed = false;
   #response: BareResponse | undefined;
+  /** Whether the answer under way told the client that the connection closes after it. */
+  #last = false;
   /** What came while busy. */
   #early: Buffer[] = [];
   #earlyBytes = 0;
@@ -46,7 +50,8 @@ export class BareConnection implements AnswerLine {
   }
 
   commonLines(): string {
-    return this.#server.common.at(Date.now());
+    this.#last = this.#server.leaving();
+    return this.#server.common.at(Date.now(), this.#last);
   }
 
   get full(): boolean {
@@ -60,6 +65,10 @@ export class BareConnection implements AnswerLine {
 
   answered(): void {
     this.#response = undefined;
+    if (this.#last) {
+      this.socket.destroySoon();
+      return;
+    }
     // A client that does not read its answers is asked for no more requests.
     if (!this.full) this.#beIdle();
   }

@@ -8,6 +8,7 @@ export type AnswerHeaders = Readonly<Record<string, string | number>>;
 export class CommonLines {
   readonly #keepAlive: string;
   #second = -1;
+  #date = "";
   #text = "";
 
   constructor(keepAliveMs: number) {
@@ -16,14 +17,15 @@ export class CommonLines {
     this.#keepAlive = `Connection: keep-alive\r\n${timeout}`;
   }
 
-  /** The date and what becomes of the connection, at a time in milliseconds since 1970. */
-  at(nowMs: number): string {
+  /** The date and what becomes of the connection, at a time in milliseconds since 1970. `last`: it closes after this answer. */
+  at(nowMs: number, last: boolean): string {
     const second = Math.floor(nowMs / 1000);
     if (second !== this.#second) {
       this.#second = second;
-      this.#text = `Date: ${new Date(nowMs).toUTCString()}\r\n${this.#keepAlive}`;
+      this.#date = `Date: ${new Date(nowMs).toUTCString()}\r\n`;
+      this.#text = this.#date + this.#keepAlive;
     }
-    return this.#text;
+    return last ? `${this.#date}Connection: close\r\n` : this.#text;
   }
 }
 

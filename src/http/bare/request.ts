@@ -2,7 +2,7 @@
  * Reading a request that arrived whole in one read. Only the strict, plain form is read here; whatever else HTTP/1.1 allows or
  * forbids is for Node's own parser, so that there is one opinion about where a message ends. RFC 9112, sections 3 to 6.
  */
-import type { RequestHead } from "../exchange.ts";
+import { headersMax, type RequestHead } from "../exchange.ts";
 
 /** A request with its body. */
 export interface WholeRequest extends RequestHead {
@@ -22,8 +22,10 @@ class PlainHeaders {
   "x-goog-api-key": string | undefined = undefined;
   "content-type": string | undefined = undefined;
   "content-length": string | undefined = undefined;
+  "content-encoding": string | undefined = undefined;
   "anthropic-version": string | undefined = undefined;
   "anthropic-beta": string | undefined = undefined;
+  origin: string | undefined = undefined;
 }
 
 type ReadName = keyof PlainHeaders;
@@ -87,11 +89,12 @@ export function readWholeRequest(bytes: Buffer): WholeRequest | undefined {
   return { method: "POST", url, headers, body };
 }
 
-/** The headers of a well-formed head; undefined where one comes twice or is not plain. */
+/** The headers of a well-formed head; undefined where one comes twice or is not plain, or there are too many. */
 function readHeaders(head: string): PlainHeaders | undefined {
   const headers = new PlainHeaders();
   let at = head.indexOf("\r\n") + 2;
-  while (at < head.length) {
+  for (let count = 1; at < head.length; count += 1) {
+    if (count > headersMax) return undefined;
     const colon = head.indexOf(":", at);
     const lineEnd = head.indexOf("\r\n", colon);
     const found = knownAt(head, at, colon);

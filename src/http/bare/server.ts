@@ -12,6 +12,8 @@ import type { BareResponse } from "./response.ts";
 interface BareOptions {
   /** Answers a request, or leaves it untouched and returns false. Must not throw. */
   readonly take: (request: WholeRequest, response: BareResponse) => boolean;
+  /** True once the gateway stops. */
+  readonly leaving: () => boolean;
   /** How often idle connections are looked at. */
   readonly checkMs: number;
 }
@@ -19,11 +21,12 @@ interface BareOptions {
 type ConnectionListener = (this: Server, socket: Socket) => void;
 
 /** Takes new connections first. Call it once, before the server listens; it ends with the server. */
-export function answerOnBareSockets(server: Server, { take, checkMs }: BareOptions): void {
+export function answerOnBareSockets(server: Server, { take, leaving, checkMs }: BareOptions): void {
   const open = new Set<BareConnection>();
   const toNode = server.listeners("connection") as ConnectionListener[];
   const bare: BareServer = {
     take,
+    leaving,
     common: new CommonLines(server.keepAliveTimeout),
     forget: (connection) => void open.delete(connection),
     handOver(connection, bytes) {

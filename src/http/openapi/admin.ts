@@ -23,6 +23,7 @@ const always = [
   "invalid_credential",
   "internal_error",
   "database_unavailable",
+  "overloaded",
 ] satisfies ErrorCode[];
 const written = ["cross_origin_request"] satisfies ErrorCode[];
 const queried = ["unknown_parameter", "invalid_value"] satisfies ErrorCode[];

@@ -26,6 +26,19 @@ const done = (description: string, schema: object): Node => ({
   content: { "application/json": { schema } },
 });
 
+const signedIn = (description: string): Node =>
+  done(
+    description,
+    Type.Object({
+      token: Type.String(),
+      user: Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() }),
+      password_change_required: Type.Boolean({
+        description:
+          "True: somebody else set the password. It is used up, and the session may only change it.",
+      }),
+    }),
+  );
+
 const user = Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() });
 
 const writing: readonly ErrorCode[] = [
@@ -45,7 +58,7 @@ const signIn = operation({
   operationId: "signIn",
   summary: "Sign in to the console",
   description:
-    "Sets the session's cookie, which opens `/admin/v1` with the user's role. After ten failures in five minutes an account is closed for the rest of them.",
+    "Sets the session's cookie, which opens `/admin/v1` with the user's role. After ten failures in five minutes an account is closed for the rest of them. A one-time password works once, and its session may only change the password.",
   requestBody: requestBody({
     schema: "SignInRequest",
     examples: {
@@ -53,9 +66,8 @@ const signIn = operation({
     },
   }),
   responses: {
-    200: done("Signed in.", Type.Object({ token: Type.String(), user })),
-    401: refusal,
-    ...errorResponses("chat", [...writing, "too_many_attempts"]),
+    200: signedIn("Signed in."),
+    ...errorResponses("chat", [...writing, "invalid_credential", "too_many_attempts"]),
   },
 });
 
@@ -78,13 +90,15 @@ const session = operation({
       "The session.",
       orNull(Type.Object({ session: Type.Object({ expiresAt: timestamp("Its end.") }), user })),
     ),
+    ...errorResponses("chat", ["password_change_required"]),
   },
 });
 
 const changePassword = operation({
   operationId: "changePassword",
   summary: "Change your password",
-  description: "All other sessions of yours end.",
+  description:
+    "All other sessions of yours end, and your personal tokens unless `keep_tokens` is true. The answer sets the cookie of a new session. With a one-time password the invitation is accepted. A wrong `currentPassword` counts like a failed sign-in.",
   requestBody: requestBody({
     schema: "ChangePasswordRequest",
     examples: {
@@ -92,9 +106,14 @@ const changePassword = operation({
     },
   }),
   responses: {
-    200: done("Changed.", Type.Object({ user })),
-    401: refusal,
-    ...errorResponses("chat", writing),
+    200: signedIn("Changed."),
+    ...errorResponses("chat", [
+      ...writing,
+      "invalid_value",
+      "missing_credential",
+      "conflict",
+      "too_many_attempts",
+    ]),
   },
 });
 
@@ -121,6 +140,86 @@ const callback = operation({
   responses: { 302: { description: "To the console, or to `/?error=...`." } },
 });
 
+const tokenInPath: Node = {
+  name: "token",
+  in: "path",
+  required: true,
+  description: "The last part of the invitation's link.",
+  schema: Type.String(),
+};
+
+const readInvitation = operation({
+  operationId: "getInvitation",
+  summary: "What an invitation leads to",
+  description: "Its names only. Reading does not use it up.",
+  parameters: [tokenInPath],
+  responses: {
+    200: done(
+      "It is open.",
+      Type.Object({
+        object: Type.Literal("invitation"),
+        organization: orNull(Type.String()),
+        workspace: Type.String(),
+      }),
+    ),
+    ...errorResponses("chat", ["not_found"]),
+  },
+});
+
+const acceptInvitation = operation({
+  operationId: "acceptInvitation",
+  summary: "Accept an invitation",
+  description:
+    "With `password`: as a new user with that password, or as the one with this address whose password it is; the answer sets a session's cookie. Without: as who is signed in. An invitation works once.",
+  requestBody: requestBody({
+    schema: "AcceptInvitationRequest",
+    examples: {
+      plain: { value: { token: "gw_inv_...", password: "a password of my own", name: "Ada" } },
+    },
+  }),
+  responses: {
+    200: done(
+      "You are a member.",
+      Type.Object({
+        object: Type.Literal("member"),
+        workspace_id: Type.String(),
+        user_id: Type.String(),
+        role: Type.String(),
+        status: Type.Literal("active"),
+      }),
+    ),
+    ...errorResponses("chat", [
+      ...writing,
+      "invalid_value",
+      "not_found",
+      "conflict",
+      "password_change_required",
+      "too_many_attempts",
+    ]),
+  },
+});
+
+const page = (description: string): Node => ({
+  description,
+  content: { "text/html": { schema: Type.String() } },
+});
+
+const invitationPage = operation({
+  operationId: "showInvitation",
+  summary: "The page that an invitation's link opens",
+  description: "A form that accepts the invitation.",
+  parameters: [tokenInPath],
+  responses: { 200: page("The form."), 404: page("There is no such invitation.") },
+});
+
+const invitationForm = operation({
+  operationId: "submitInvitation",
+  summary: "The form of that page",
+  description: "As `POST /auth/invitations/accept`, answered with a page.",
+  parameters: [tokenInPath],
+  responses: { 200: page("You are a member."), 404: page("There is no such invitation.") },
+});
+
 const text = (description?: string) =>
   Type.String({ minLength: 1, ...(description && { description }) });
 
@@ -130,6 +229,9 @@ export const auth: Part = {
     "/auth/sign-in/social": { post: oidc },
     "/auth/sign-out": { post: signOut },
     "/auth/change-password": { post: changePassword },
+    "/auth/invitations/{token}": { get: readInvitation },
+    "/auth/invitations/accept": { post: acceptInvitation },
+    "/invitations/{token}": { get: invitationPage, post: invitationForm },
     "/auth/get-session": { get: session },
     "/auth/callback/oidc": { get: callback },
   },
@@ -142,6 +244,12 @@ export const auth: Part = {
     ChangePasswordRequest: Type.Object({
       currentPassword: text(),
       newPassword: text("At least ten characters."),
+      keep_tokens: Type.Optional(Type.Boolean({ description: "false: personal tokens end." })),
+    }),
+    AcceptInvitationRequest: Type.Object({
+      token: text(),
+      password: Type.Optional(text("At least ten characters. Absent: you are signed in.")),
+      name: Type.Optional(text()),
     }),
     SignInWithProviderRequest: Type.Object({ provider: Type.Literal("oidc") }),
   },

@@ -139,7 +139,7 @@ const callerCodes = [
   "api_key_expired",
   "workspace_disabled",
 ] satisfies ErrorCode[];
-const faultCodes = ["internal_error", "database_unavailable"] satisfies ErrorCode[];
+const faultCodes = ["internal_error", "database_unavailable", "overloaded"] satisfies ErrorCode[];
 
 /** Of the operations that only read. */
 export const readingCodes: readonly ErrorCode[] = [...callerCodes, ...faultCodes];

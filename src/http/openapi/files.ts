@@ -66,6 +66,7 @@ export const files: Part = {
             "range_not_satisfiable",
             "internal_error",
             "database_unavailable",
+            "overloaded",
           ]),
         },
       },

@@ -35,8 +35,17 @@ export const health: Part = {
         ...about,
         operationId: "getMetrics",
         summary: "Metrics for Prometheus",
-        description: "Calls, durations, tokens and cost, by model and provider.",
+        description:
+          "Calls, durations, tokens and cost, by model and provider. For programs on the gateway's own machine, or with `TOLLGATE_METRICS_TOKEN` as a bearer. With `TOLLGATE_METRICS_PORT` it is on that port, and not here.",
         responses: {
+          401: {
+            description: "A token is asked for, and this is not it.",
+            content: jsonContent("Error"),
+          },
+          403: {
+            description: "Asked from another machine, or through a proxy.",
+            content: jsonContent("Error"),
+          },
           200: {
             description: "The Prometheus text format.",
             content: { "text/plain": { schema: Type.String() } },

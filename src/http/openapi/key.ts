@@ -19,7 +19,9 @@ export const apiKeySchema = Type.Object({
   key_last4: Type.String(),
   revealable: Type.Boolean({ description: "False for keys that keep only their prefix." }),
   workspace_id: Type.String(),
-  created_by: orNull(Type.String()),
+  created_by: orNull(
+    Type.String({ description: "Whose key it is: who made it, or for whom an admin did." }),
+  ),
   created_at: timestamp("When it was created."),
   updated_at: timestamp("When it was last changed."),
   last_used_at: orNull(timestamp("At most a minute or so behind.")),

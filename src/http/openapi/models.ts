@@ -86,6 +86,9 @@ const googleModel = Type.Object({
 const aboutLists =
   "With a key: the models that key can really call, by its allowlist and its routing. Without one: every model. A wrong key is refused.";
 
+const asGoogle =
+  "To a request with `x-goog-api-key` or `x-goog-api-client`, as Google's SDKs send, it answers in the shape of `/v1beta/models`.";
+
 const modelId = (example: string): Node => ({
   name: "id",
   in: "path",
@@ -132,6 +135,7 @@ export const models: Part = {
       get: reading({
         operationId: "listModels",
         summary: "The models you can call",
+        description: `${aboutLists} ${asGoogle}`,
         schema: "ModelList",
         style: "chat",
       }),
@@ -140,6 +144,7 @@ export const models: Part = {
       get: reading({
         operationId: "getModel",
         summary: "One model",
+        description: `${aboutLists} ${asGoogle}`,
         schema: "Model",
         style: "chat",
         idExample: "sandbox/chat",

@@ -51,8 +51,7 @@ export const imageB: MediaFamily = {
     aspectRatio: {
       name: "aspect_ratio",
       domain: { type: "enum", values: Object.keys(sizes) },
-      outside: "drop",
-      meaning: "another spelling of `size`, which wins; dropped where no size has it",
+      meaning: "another spelling of `size`, which wins",
     },
     imageSize: {
       name: "image_size",

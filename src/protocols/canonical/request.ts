@@ -178,8 +178,11 @@ export interface CanonicalRequest {
    * The caller's own name of each canonical field above, for notes: `{ maxOutputTokens: "max_completion_tokens" }`.
    * Only fields the caller really sent are present.
    */
-  readonly names: Readonly<Partial<Record<CanonicalFieldName, string>>>;
+  readonly names: Readonly<Partial<Record<NamedField, string>>>;
 }
+
+/** What a note may have to name: the fields, and the type of the output where it stands beside its schema (generateContent). */
+export type NamedField = CanonicalFieldName | "outputFormat.type";
 
 /** The canonical fields that a note may have to name. Dots stand for the members of `reasoning`. */
 export type CanonicalFieldName =

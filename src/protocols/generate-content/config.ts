@@ -1,9 +1,9 @@
 /** `generationConfig`, read into canonical fields. Spec: "Parameter mapping among the four protocols". */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
-  CanonicalFieldName,
   CanonicalRequest,
   JsonObject,
+  NamedField,
   NativeField,
   OutputFormat,
   Reasoning,
@@ -19,7 +19,7 @@ export type Fields = Partial<Mutable<CanonicalRequest>>;
 
 /** What is gathered on the way beside the fields themselves. */
 export interface Gathered {
-  readonly names: Partial<Record<CanonicalFieldName, string>>;
+  readonly names: Partial<Record<NamedField, string>>;
   readonly native: NativeField[];
   /** Top-level names that were read, in the caller's spelling. */
   readonly used: Set<string>;
@@ -82,6 +82,7 @@ function decodeFormat(
     if (!isObject(schema)) continue;
     const spelled = spelling(config, name);
     used.add(spelled);
+    gathered.names["outputFormat.type"] = gathered.names.outputFormat;
     gathered.names.outputFormat = `${prefix}.${spelled}`;
     return {
       type: "json_schema",

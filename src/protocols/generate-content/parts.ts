@@ -3,6 +3,7 @@
  * Calls without an id get one from their place, so that results find them and no two collide.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
+import { registeredType } from "../../base/media-types.ts";
 import type {
   MediaPart,
   MediaSource,
@@ -12,6 +13,7 @@ import type {
   ToolResultPart,
 } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
+import { list } from "../read.ts";
 import { read, snakeCase } from "./names.ts";
 
 /** Begins the ids we make up: the encoder leaves them out again, for the vendor knows them not. */
@@ -69,17 +71,20 @@ const knownByData: Readonly<Record<string, ReadonlySet<string>>> = {
   functionResponse: both("functionResponse", "thought", "thoughtSignature"),
 };
 
+interface Context {
+  readonly native: NativeField[];
+  readonly calls: OpenCalls;
+  readonly place: string;
+}
+
 /** The canonical parts of one content. `param` is the dotted name of its parts; `place` makes ids unique. */
-export function decodeParts(
-  wire: unknown,
-  param: string,
-  context: { readonly native: NativeField[]; readonly calls: OpenCalls; readonly place: string },
-): Part[] {
+export function decodeParts(wire: unknown, param: string, context: Context): Part[] {
   const parts: Part[] = [];
   for (const [index, part] of (Array.isArray(wire) ? wire : []).entries()) {
     if (!isObject(part)) continue;
     const name = `${param}[${index}]`;
-    const decoded = decodePart(part, `${context.place}_${index}`, context.calls);
+    const place = `${context.place}_${index}`;
+    const decoded = decodePart(part, { ...context, param: name, place });
     if (!decoded) {
       context.native.push({ param: name, value: part });
       continue;
@@ -96,15 +101,18 @@ interface Decoded {
   readonly parts: readonly Part[];
 }
 
-function decodePart(part: WireObject, place: string, calls: OpenCalls): Decoded | undefined {
+function decodePart(
+  part: WireObject,
+  context: Context & { readonly param: string },
+): Decoded | undefined {
   const signature = signatureOf(part);
   const call = read(part, "functionCall");
   if (isObject(call)) {
-    return { data: "functionCall", parts: [decodeCall(call, signature, place, calls)] };
+    return { data: "functionCall", parts: [decodeCall(call, signature, context)] };
   }
   const response = read(part, "functionResponse");
   if (isObject(response)) {
-    return { data: "functionResponse", parts: [decodeResult(response, calls)] };
+    return { data: "functionResponse", parts: [decodeResult(response, context)] };
   }
   const media = decodeMedia(part);
   if (media) return { data: media.data, parts: withSignature(media.part, signature) };
@@ -138,8 +146,7 @@ function withSignature(part: Part, signature: Signature | undefined): Part[] {
 function decodeCall(
   call: WireObject,
   signature: Signature | undefined,
-  place: string,
-  calls: OpenCalls,
+  { place, calls }: Context,
 ): Part {
   const id =
     typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : `${madeUpPrefix}${place}`;
@@ -152,7 +159,10 @@ function decodeCall(
 }
 
 /** A result finds its call by id, else by name and order (T22); without a call it keeps a name of its own. */
-function decodeResult(wire: WireObject, calls: OpenCalls): ToolResultPart {
+function decodeResult(
+  wire: WireObject,
+  { native, calls, param }: Context & { readonly param: string },
+): ToolResultPart {
   const { id, name } = wire;
   const ownId = text(id);
   const call = takeCall(ownId === "" ? calls.byName.get(text(name)) : calls.byId.get(ownId));
@@ -160,9 +170,10 @@ function decodeResult(wire: WireObject, calls: OpenCalls): ToolResultPart {
   const content: Part[] = [];
   const result = resultText(wire["response"]);
   if (result.text !== "") content.push({ type: "text", text: result.text });
-  for (const part of Array.isArray(wire["parts"]) ? wire["parts"] : []) {
+  for (const [index, part] of list(wire["parts"]).entries()) {
     const media = isObject(part) ? decodeMedia(part) : undefined;
     if (media) content.push(media.part);
+    else native.push({ param: `${param}.functionResponse.parts[${index}]`, value: part });
   }
   return {
     type: "tool_result",
@@ -191,17 +202,17 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 function decodeMedia(part: WireObject): { data: string; part: MediaPart } | undefined {
   const inline = read(part, "inlineData");
   if (isObject(inline)) {
-    const mediaType = text(read(inline, "mimeType"));
+    const mediaType = registeredType(text(read(inline, "mimeType")));
     const data = text(inline["data"]);
     return { data: "inlineData", part: media(mediaType, { kind: "base64", mediaType, data }) };
   }
   const file = read(part, "fileData");
   if (!isObject(file)) return undefined;
   const url = text(read(file, "fileUri"));
-  const mediaType = read(file, "mimeType");
-  return typeof mediaType === "string"
-    ? { data: "fileData", part: media(mediaType, { kind: "url", url, mediaType }) }
-    : { data: "fileData", part: media("", { kind: "url", url }) };
+  const given = read(file, "mimeType");
+  if (typeof given !== "string") return { data: "fileData", part: media("", { kind: "url", url }) };
+  const mediaType = registeredType(given);
+  return { data: "fileData", part: media(mediaType, { kind: "url", url, mediaType }) };
 }
 
 function media(mediaType: string, source: MediaSource): MediaPart {

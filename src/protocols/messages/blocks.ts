@@ -3,6 +3,7 @@
  * Spec: "Message structure"; kinds only this protocol has (server tools, search results) are native fields.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
+import { registeredType } from "../../base/media-types.ts";
 import type {
   CacheBreakpoint,
   JsonObject,
@@ -127,7 +128,11 @@ function decodeSource(wire: unknown, isImage: boolean): MediaSource | undefined 
   if (!isObject(wire)) return undefined;
   switch (wire["type"]) {
     case "base64":
-      return { kind: "base64", mediaType: text(wire["media_type"]), data: text(wire["data"]) };
+      return {
+        kind: "base64",
+        mediaType: registeredType(text(wire["media_type"])),
+        data: text(wire["data"]),
+      };
     case "text": {
       const data = Buffer.from(text(wire["data"]), "utf8").toString("base64");
       return { kind: "base64", mediaType: "text/plain", data };

@@ -28,7 +28,10 @@ function errorType(status: number): string {
 
 /** `{type: "error", error: {type, message, details}, request_id}`. */
 export function encodeError(error: GatewayError, requestId: string): JsonObject {
-  const details: JsonObject = { error_code: error.code };
+  const details: JsonObject = {
+    ...(error.details as JsonObject | undefined),
+    error_code: error.code,
+  };
   if (error.param !== null) details["param"] = error.param;
   return {
     type: "error",

@@ -2,6 +2,7 @@
  * The messages request, read into the canonical form. Spec: "Parameter mapping among the four protocols".
  * What only this protocol has is kept as native fields, under the caller's own names.
  */
+import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
   CanonicalFieldName,
@@ -16,12 +17,35 @@ import type {
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
 import { keepUnknown } from "../native.ts";
+import { isSet } from "../read.ts";
 import { compileCheck } from "../wire-check.ts";
 import { decodeCache, decodeContent } from "./blocks.ts";
 import { messagesRequest } from "./wire.ts";
 
-/** Checks a body of `POST /v1/messages`. @throws GatewayError naming the first field at fault. */
-export const validate = compileCheck(messagesRequest);
+const checkFields = compileCheck(messagesRequest);
+
+/**
+ * Checks a body of `POST /v1/messages`.
+ * @throws GatewayError naming the first field at fault, or `thread_unsupported_request`
+ */
+export function validate(body: JsonObject): void {
+  checkFields(body);
+  refuseThread(body["thread"]);
+}
+
+/**
+ * A thread's next request holds its new messages only: the rest would be lost on every upstream but the one account that
+ * stored it, and its size is unknown to whoever reserves for the call. So none is begun; the vendor's SDK knows this
+ * answer, to the letter, and sends the whole conversation.
+ */
+function refuseThread(thread: unknown): void {
+  if (!isSet(thread)) return;
+  throw new GatewayError(
+    "thread_unsupported_request",
+    "The gateway keeps no conversation, so it cannot serve a message thread. Send the whole conversation in messages, without thread.",
+    { param: "thread", details: { unsupported: ["thread"] } },
+  );
+}
 
 const knownFields = new Set([
   "model",

@@ -18,8 +18,12 @@ export interface Owner {
   readonly connectMs: number;
   /** A deadline that is new, or sooner than before. */
   note(dueMs: number): void;
-  /** The connection may carry another exchange. */
-  rest(connection: Connection): void;
+  /** Whether connections may carry another exchange at all. */
+  readonly mayRest: boolean;
+  /** The connection may carry another exchange. It has been silent since `sinceMs`. */
+  rest(connection: Connection, sinceMs: number): void;
+  /** The server sent bytes that nobody asked for. */
+  surplus(): void;
   /** The connection is closed. */
   forget(connection: Connection): void;
   /** Of this exchange nothing was sent: the connection it was to go over went away before. */
@@ -124,6 +128,11 @@ export class Connection implements Watched, Carrier {
     this.#socket.resume();
   }
 
+  /** Closes it where it carries nothing yet. */
+  retire(): void {
+    if (this.#state === "idle" || this.#state === "reserved") this.#break(closedEarly());
+  }
+
   close(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
@@ -153,10 +162,16 @@ export class Connection implements Watched, Carrier {
       if (this.#state === "head") this.#takeHead(buffer, length);
       else if (this.#state === "body") this.#takeBody(buffer, 0, length);
       // Nobody has asked: it would be taken for the next answer.
-      else this.#break(new MalformedAnswerError("bytes after its end"));
+      else this.#takeSurplus();
     } catch (error) {
       this.#break(error as Error);
     }
+  }
+
+  #takeSurplus(): void {
+    if (this.#state === "closed") return;
+    this.#owner.surplus();
+    this.#break(new MalformedAnswerError("bytes before they were asked for"));
   }
 
   #takeHead(buffer: Buffer, length: number): void {
@@ -179,6 +194,8 @@ export class Connection implements Watched, Carrier {
     this.#limitMs = this.#heardMs + job.idleMs;
     this.#owner.note(this.dueMs);
     job.answered(head.status, head.headers);
+    // A body in a coding that nobody can read is not waited for.
+    if (this.#job !== job) return;
     if (framing.kind === "none") return this.#finish(length - bodyFrom);
     this.#body.begin(framing);
     if (bodyFrom < length) this.#takeBody(buffer, bodyFrom, length);
@@ -201,13 +218,14 @@ export class Connection implements Watched, Carrier {
     const job = this.#job!;
     this.#job = undefined;
     const isWholeRequestOut = this.#socket.writableLength === 0;
-    if (surplusBytes > 0 || this.#restMs === 0 || !isWholeRequestOut) this.close();
+    if (surplusBytes > 0) this.#owner.surplus();
+    if (this.#restMs === 0 || !isWholeRequestOut || !this.#owner.mayRest) this.close();
     else {
       if (this.#isPaused) this.#socket.resume();
       this.#isPaused = false;
       this.#state = "idle";
       this.#limitMs = this.#heardMs + this.#restMs;
-      this.#owner.rest(this);
+      this.#owner.rest(this, this.#heardMs);
       this.#owner.note(this.#limitMs);
     }
     job.end();
@@ -244,7 +262,7 @@ const closedEarly = (): ExchangeError =>
 function brokenBy(error: Error): ExchangeError {
   if (error instanceof ExchangeError) return error;
   if (error instanceof MalformedAnswerError)
-    return new ExchangeError("broken", `the upstream sent ${error.message}`, error);
+    return new ExchangeError("unreadable", `the upstream sent ${error.message}`, error);
   const code = "code" in error ? String(error.code) : error.name;
   return new ExchangeError("broken", `the connection to the upstream broke (${code})`, error);
 }

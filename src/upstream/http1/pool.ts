@@ -1,8 +1,11 @@
 /**
- * The connections to one origin. An exchange takes the one that was used last, or a new one: there is no limit, because each
- * open stream holds one, and a queue would look like an upstream that hangs (T85).
+ * The connections to one origin. An exchange takes the one that was used last, or a new one: an origin has no limit, because each
+ * open stream holds one, and a queue would look like an upstream that hangs (T85). What bounds them is how many files the process
+ * may have open (room.ts): beyond that an exchange fails at once.
  */
 import { ExchangeError, toExchangeError } from "../exchange-error.ts";
+import { IdleList } from "../idle-list.ts";
+import type { OriginRules } from "../origin-rules.ts";
 import { Connection, type Owner } from "./connection.ts";
 import type { Job } from "./job.ts";
 import { RequestHeads } from "./request.ts";
@@ -13,17 +16,18 @@ export class HttpPool implements Owner {
   readonly dialler: Dialler;
   readonly connectMs: number;
   readonly heads: RequestHeads;
+  readonly #rules: OriginRules;
   readonly #connections = new Set<Connection>();
-  /** The one that was used last at the end. */
-  readonly #idle: Connection[] = [];
+  readonly #idle: IdleList<Connection>;
   readonly #watch = new Watch(this.#connections);
   #reserved: Connection[] = [];
   #isClosed = false;
 
-  /** For an origin such as `https://api.example.com`. `connectMs` bounds the handshakes of TCP and TLS together. */
-  constructor(origin: string, connectMs: number) {
-    this.dialler = new Dialler(origin);
-    this.connectMs = connectMs;
+  constructor(rules: OriginRules) {
+    this.#rules = rules;
+    this.#idle = new IdleList(rules.quietMs);
+    this.dialler = new Dialler(rules.origin);
+    this.connectMs = rules.connectMs;
     this.heads = new RequestHeads(this.dialler.host);
   }
 
@@ -31,19 +35,23 @@ export class HttpPool implements Owner {
   open(job: Job): void {
     if (this.#isClosed) return job.fail(closing());
     if (this.#reserveFor(job)) return;
+    if (!this.#rules.room.take()) return job.fail(noRoom());
     try {
       this.#connections.add(new Connection(this, job));
     } catch (error) {
+      this.#rules.room.give();
       job.fail(toExchangeError(error as Error));
     }
   }
 
   /**
-   * What a server sent unasked, or its close, may wait to be read, and would be taken for the answer. So a connection that lay
-   * idle, if only since this turn of the event loop, carries the next request after one more turn has read what there is.
+   * What a server sent unasked, or its close, may wait to be read, and would be taken for the answer: this process may have
+   * been busy for as long as the connection seemed silent. So the request goes out after one more turn of the event loop has
+   * read what there is.
    */
   #reserveFor(job: Job): boolean {
-    for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
+    const take = () => this.#idle.take(job.beginsMs);
+    for (let last = take(); last !== undefined; last = take()) {
       if (!last.reserve(job)) continue;
       if (this.#reserved.push(last) === 1) setImmediate(setImmediate, this.#sendReserved);
       return true;
@@ -61,14 +69,34 @@ export class HttpPool implements Owner {
     this.#watch.note(dueMs);
   }
 
-  rest(connection: Connection): void {
-    this.#idle.push(connection);
+  get mayRest(): boolean {
+    return !this.#rules.isSuspect();
+  }
+
+  rest(connection: Connection, sinceMs: number): void {
+    this.#idle.rest(connection, sinceMs);
+  }
+
+  surplus(): void {
+    this.#rules.surplus();
+  }
+
+  /** Closes those that carry nothing yet; what they were to carry goes over new ones. */
+  closeIdle(): void {
+    this.#idle.clear();
+    for (const connection of this.#connections) connection.retire();
+  }
+
+  /** Closes the connection that has lain idle longest; false where none does. */
+  closeOldest(): boolean {
+    const oldest = this.#idle.oldest();
+    oldest?.close();
+    return oldest !== undefined;
   }
 
   forget(connection: Connection): void {
-    this.#connections.delete(connection);
-    const place = this.#idle.lastIndexOf(connection);
-    if (place !== -1) this.#idle.splice(place, 1);
+    if (this.#connections.delete(connection)) this.#rules.room.give();
+    this.#idle.remove(connection);
   }
 
   again(job: Job): void {
@@ -82,6 +110,9 @@ export class HttpPool implements Owner {
     this.#watch.close();
   }
 }
+
+const noRoom = (): ExchangeError =>
+  new ExchangeError("shortage", "the gateway has as many connections open as it may");
 
 const closing = (): ExchangeError =>
   new ExchangeError("broken", "the gateway closes its connections");

@@ -60,7 +60,7 @@ function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
   if (status === 404) return { state: "missing" };
   if (!isSuccess(status)) return readRefusal(status, body);
   const wire = readObject(body);
-  if (!wire) return unreadable(status);
+  if (!wire) return unreadable(status, body);
   const error = objectIn(wire["error"]);
   switch (wire["status"]) {
     case "succeeded": {
@@ -98,7 +98,7 @@ export const arkVideo: MediaDialect = {
   readSubmit(status, body) {
     if (!isSuccess(status)) return readRefusal(status, body);
     const id = textIn(readObject(body)?.["id"]);
-    return id === undefined ? unreadable(status) : { state: "pending", id };
+    return id === undefined ? unreadable(status, body) : { state: "pending", id };
   },
   lost: (request) => droppedFields(request, ["moderation", "negativePrompt", "promptExtend"]),
   poll: (provider, apiKey, id) =>

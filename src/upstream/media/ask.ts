@@ -5,7 +5,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { errors, type Dispatcher } from "undici";
+import { isShortage } from "../../base/shortage.ts";
 import type { Provider } from "../../catalog/index.ts";
+import { acceptEncoding, BodyDecoder, codingOf } from "../decoding.ts";
 import { ExchangeError, type ExchangeFailure } from "../exchange-error.ts";
 import type { MediaAsk } from "./types.ts";
 
@@ -20,7 +22,12 @@ export interface AskLimits {
   readonly bytesMax?: number | undefined;
   /** Gives up at once when it fires. */
   readonly signal?: AbortSignal | undefined;
+  /** Told the bytes of a whole answer as they are kept. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
 }
+
+/** The connections to the provider's origin. */
+type Connections = Pick<Dispatcher, "dispatch">;
 
 const mebibyte = 1024 * 1024;
 const bytesMaxDefault = 128 * mebibyte;
@@ -52,19 +59,26 @@ export class AskFailure extends ExchangeError {
   readonly sent: boolean;
 
   constructor(failure: ExchangeFailure, sent: boolean, cause?: Error) {
-    super(failure, `${meanings[failure]}${sent ? "" : "; the request was not sent"}`, cause);
+    const detail = failure === "unreadable" && cause ? `: ${cause.message}` : "";
+    super(
+      failure,
+      `${meanings[failure]}${detail}${sent ? "" : "; the request was not sent"}`,
+      cause,
+    );
     this.sent = sent;
   }
 }
 
 const meanings: Readonly<Record<ExchangeFailure, string>> = {
   connect: "the provider cannot be reached",
+  shortage: "the gateway has no connection left",
   first_byte_timeout: "the provider sent no answer in time",
   idle_timeout: "the provider fell silent in the middle of its answer",
   total_timeout: "the provider sent no complete answer in time",
   broken: "the connection to the provider broke",
   aborted: "the gateway closed the connection",
   too_large: "the provider's answer is too long",
+  unreadable: "the provider's answer cannot be read",
 };
 
 /**
@@ -72,7 +86,7 @@ const meanings: Readonly<Record<ExchangeFailure, string>> = {
  * @throws AskFailure when there is no whole answer within the limits.
  */
 export function ask(
-  pool: Dispatcher,
+  pool: Connections,
   provider: Provider,
   request: MediaAsk,
   limits: AskLimits = {},
@@ -85,7 +99,7 @@ export function ask(
  * @throws AskFailure when there is no head, or no whole answer, within the limits.
  */
 export function askForStream(
-  pool: Dispatcher,
+  pool: Connections,
   provider: Provider,
   request: MediaAsk,
   limits: AskLimits = {},
@@ -100,7 +114,7 @@ export const isEventStream = ({ headers }: Pick<MediaAnswer, "headers">): boolea
 type IsStream = (head: Pick<MediaAnswer, "status" | "headers">) => boolean;
 
 interface Asking {
-  readonly pool: Dispatcher;
+  readonly pool: Connections;
   readonly provider: Provider;
   readonly request: MediaAsk;
   readonly limits: AskLimits;
@@ -115,14 +129,18 @@ function dispatch({ pool, provider, request, limits, streams }: Asking) {
     const settling = { resolve, reject, stream };
     const totalMs = limits.totalMs ?? timeouts.totalMs;
     const bytesMax = limits.bytesMax ?? Math.max(bytesMaxDefault, pictures * pictureBytesMax);
-    const handler = new AskHandler({ totalMs, bytesMax, signal: limits.signal, streams }, settling);
+    const { signal, onBytes } = limits;
+    const handler = new AskHandler({ totalMs, bytesMax, signal, streams, onBytes }, settling);
     const length =
       typeof body === "object" ? { "content-length": String(body.contentLength) } : undefined;
+    // Base64 is a third longer than its picture. An event is not to wait in somebody's compressor.
+    const coding =
+      pictures > 0 && streams === undefined ? { "accept-encoding": acceptEncoding } : undefined;
     pool.dispatch(
       {
         method,
         path,
-        headers: { ...request.headers, ...length },
+        headers: { ...request.headers, ...length, ...coding },
         body: stream ?? (typeof body === "string" ? body : null),
         headersTimeout: limits.firstByteMs ?? timeouts.firstByteMs * (1 + pictures),
         bodyTimeout: limits.idleMs ?? timeouts.idleMs,
@@ -138,6 +156,7 @@ interface Bounds {
   readonly signal: AbortSignal | undefined;
   /** Absent: every answer is read whole. */
   readonly streams: IsStream | undefined;
+  readonly onBytes: AskLimits["onBytes"];
 }
 
 interface Settling {
@@ -164,6 +183,8 @@ class AskHandler implements Dispatcher.DispatchHandler {
   #length = 0;
   /** Where the bytes of a streamed answer go. */
   #out: Readable | undefined;
+  /** Present where the answer is compressed. */
+  #decoder: BodyDecoder | undefined;
 
   constructor(bounds: Bounds, settling: Settling) {
     this.#bounds = bounds;
@@ -191,9 +212,15 @@ class AskHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    if (this.#settled || this.#bounds.streams?.({ status, headers }) !== true) return;
+    if (this.#settled) return;
+    try {
+      this.#decoder = this.#decoderOf(controller, codingOf(headers));
+    } catch (error) {
+      return this.#stop("unreadable", error as Error);
+    }
+    if (this.#bounds.streams?.({ status, headers }) !== true) return;
     const stream = new Readable({
-      read: () => controller.resume(),
+      read: () => (this.#decoder ?? controller).resume(),
       destroy: (error, done) => {
         this.#stop("aborted");
         done(error);
@@ -205,14 +232,41 @@ class AskHandler implements Dispatcher.DispatchHandler {
     this.#settling.resolve({ status, headers, stream });
   }
 
+  #decoderOf(source: Dispatcher.DispatchController, coding: string | undefined) {
+    if (coding === undefined) return undefined;
+    const decoder: BodyDecoder = new BodyDecoder({
+      coding,
+      bytesMax: this.#bounds.bytesMax,
+      sink: {
+        data: (chunk) => this.#take(decoder, chunk),
+        end: () => this.#end(),
+        fail: (error) => this.#stop(error.failure, error),
+      },
+      source,
+    });
+    return decoder;
+  }
+
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#decoder) this.#decoder.write(chunk);
+    else this.#take(controller, chunk);
+  }
+
+  #take(flow: Pick<Dispatcher.DispatchController, "pause">, chunk: Buffer): void {
     this.#length += chunk.length;
     if (this.#length > this.#bounds.bytesMax) this.#stop("too_large");
-    else if (!this.#out) this.#chunks.push(chunk);
-    else if (!this.#out.push(chunk)) controller.pause();
+    else if (!this.#out) {
+      this.#chunks.push(chunk);
+      this.#bounds.onBytes?.(chunk.length);
+    } else if (!this.#out.push(chunk)) flow.pause();
   }
 
   onResponseEnd(): void {
+    if (this.#decoder) this.#decoder.end();
+    else this.#end();
+  }
+
+  #end(): void {
     if (!this.#settle()) return;
     if (this.#out) return void this.#out.push(null);
     const [status, headers] = [this.#status, this.#headers];
@@ -222,13 +276,15 @@ class AskHandler implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (error instanceof errors.HeadersTimeoutError) this.#fail("first_byte_timeout", error);
     else if (error instanceof errors.BodyTimeoutError) this.#fail("idle_timeout", error);
-    else this.#fail(this.#started ? "broken" : "connect", error);
+    else if (error instanceof errors.HTTPParserError) this.#fail("unreadable", notHttp(error));
+    else if (this.#started) this.#fail("broken", error);
+    else this.#fail(isShortage(error) ? "shortage" : "connect", error);
   }
 
   /** Gives up for a reason of our own, and closes the connection; nothing where the ask is over. */
-  #stop(failure: ExchangeFailure): void {
+  #stop(failure: ExchangeFailure, cause?: Error): void {
     if (this.#settled) return;
-    this.#fail(failure);
+    this.#fail(failure, cause);
     this.#controller?.abort(new Error(meanings[failure]));
   }
 
@@ -245,9 +301,14 @@ class AskHandler implements Dispatcher.DispatchHandler {
   #settle(): boolean {
     if (this.#settled) return false;
     this.#settled = true;
+    this.#decoder?.destroy();
     clearTimeout(this.#deadline);
     this.#bounds.signal?.removeEventListener("abort", this.#onAbort);
     this.#settling.stream?.destroy();
     return true;
   }
 }
+
+/** The parser's own error quotes what was sent. */
+const notHttp = ({ code }: errors.HTTPParserError): Error =>
+  new Error(`it is not valid HTTP/1.1 (${code})`);

@@ -45,7 +45,7 @@ export function readTask(
   if (status === 404) return { state: "missing" };
   if (!isSuccess(status)) return readRefusal(status, body);
   const wire = readObject(body);
-  if (!wire) return unreadable(status);
+  if (!wire) return unreadable(status, body);
   const output = objectIn(wire["output"]);
   switch (output["task_status"]) {
     case "SUCCEEDED":
@@ -72,7 +72,7 @@ export const dashscopeTasks: Pick<MediaDialect, Shared> = {
     if (output["task_status"] === "FAILED")
       return failedJob(textIn(output["code"]), textIn(output["message"]));
     const id = textIn(output["task_id"]);
-    return id === undefined ? unreadable(status) : { state: "pending", id };
+    return id === undefined ? unreadable(status, body) : { state: "pending", id };
   },
   poll(provider, apiKey, id) {
     const ask = { method: "GET", path: `/tasks/${encodeURIComponent(id)}` } as const;

@@ -1,6 +1,6 @@
 /** Which dialect speaks to which vendor, for images and for videos. */
 import type { Note } from "../../base/notes.ts";
-import type { Dialect } from "../../catalog/index.ts";
+import type { Dialect, MediaDialectName } from "../../catalog/index.ts";
 import type { MediaRequest } from "../../media/index.ts";
 import { arkVideo } from "./ark.ts";
 import { dashscopeImages } from "./dashscope-images.ts";
@@ -10,9 +10,11 @@ import type { MediaDialect } from "./types.ts";
 import { xaiImages } from "./xai-images.ts";
 import { xaiVideo } from "./xai-video.ts";
 
-const dialects: Readonly<
-  Record<MediaRequest["kind"], Partial<Readonly<Record<Dialect, MediaDialect>>>>
-> = {
+type Dialects = {
+  readonly [Kind in MediaRequest["kind"]]: Readonly<Record<MediaDialectName<Kind>, MediaDialect>>;
+};
+
+const dialects: Dialects = {
   video: { xai: xaiVideo, dashscope: dashscopeVideo, ark: arkVideo },
   image: {
     openai: openaiImages,
@@ -26,7 +28,10 @@ const dialects: Readonly<
 export const mediaDialect = (
   dialect: Dialect,
   kind: MediaRequest["kind"],
-): MediaDialect | undefined => dialects[kind][dialect];
+): MediaDialect | undefined => {
+  const known: Partial<Readonly<Record<Dialect, MediaDialect>>> = dialects[kind];
+  return known[dialect];
+};
 
 /**
  * What a vendor's model cannot take of a request: said before the call, by the unified names of the fields. What the
@@ -36,4 +41,4 @@ export const lostFields = (
   dialect: Dialect,
   request: MediaRequest,
   upstreamModel: string,
-): readonly Note[] => dialects[request.kind][dialect]?.lost(request, upstreamModel) ?? [];
+): readonly Note[] => mediaDialect(dialect, request.kind)?.lost(request, upstreamModel) ?? [];

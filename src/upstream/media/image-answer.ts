@@ -54,7 +54,7 @@ export function imagesIn(status: number, body: Buffer): MediaState | MediaRefusa
   if (!isSuccess(status)) return readRefusal(status, body);
   const wire = readObject(body);
   const data = wire?.["data"];
-  if (!wire || !Array.isArray(data)) return unreadable(status);
+  if (!wire || !Array.isArray(data)) return unreadable(status, body);
   const items = data.map(objectIn);
   const shown = items.flatMap((item) => {
     const result = item["respect_moderation"] === false ? undefined : resultOf(item);

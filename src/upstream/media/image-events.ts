@@ -5,7 +5,7 @@
 import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse.ts";
 import { imageTokensIn, renderedIn } from "./image-answer.ts";
 import type { MediaRefusal, Rendered, ToldUsage } from "./types.ts";
-import { countIn, readObject, readRefusal, textIn } from "./wire.ts";
+import { countIn, readObject, readRefusal, textIn, unusable } from "./wire.ts";
 
 /** One event of an image stream. */
 export type ImageEvent =
@@ -35,9 +35,9 @@ export interface ImageEventReader {
 /** A picture of 3840x2160 without loss, in base64. */
 const eventBytesMax = 64 * 1024 * 1024;
 
-const broken = (message: string): ImageEvent => ({
+const broken = (reason: string): ImageEvent => ({
   type: "error",
-  refusal: { state: "refused", status: 502, message },
+  refusal: unusable(502, reason),
 });
 
 /** A reader for one stream. */
@@ -67,7 +67,7 @@ export function createImageEventReader(): ImageEventReader {
     } catch (error) {
       if (!(error instanceof SseOverflowError)) throw error;
       failed = true;
-      return [broken("the provider's stream has an event without an end")];
+      return [broken("its stream has an event without an end")];
     }
   }
 
@@ -77,7 +77,7 @@ export function createImageEventReader(): ImageEventReader {
       const last = guarded(() => parser.end());
       if (completed || failed) return last;
       failed = true;
-      return [...last, broken("the provider's stream ended without a picture")];
+      return [...last, broken("its stream ended without a picture")];
     },
   };
 }
@@ -93,7 +93,7 @@ function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
   const kind = /^image_(?:generation|edit)\.(partial_image|completed)$/.exec(type)?.[1];
   if (kind === undefined) return undefined;
   const base64 = textIn(wire["b64_json"]);
-  if (base64 === undefined) return broken("the provider's stream has an event without a picture");
+  if (base64 === undefined) return broken("its stream has an event without a picture");
   const rendered = renderedIn(wire);
   return kind === "completed"
     ? { type: "completed", base64, rendered, told: imageTokensIn(wire["usage"]) }

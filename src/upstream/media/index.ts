@@ -9,5 +9,5 @@ export {
 } from "./ask.ts";
 export { lostFields, mediaDialect } from "./dialects.ts";
 export { createImageEventReader, type ImageEvent } from "./image-events.ts";
-export { outcomeOfRefusal, withRetryAfter } from "./refusal.ts";
+export { asAnswered, asTold, outcomeOfRefusal } from "./refusal.ts";
 export type * from "./types.ts";

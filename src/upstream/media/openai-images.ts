@@ -100,7 +100,6 @@ function lost(request: ImageRequest, model: string): Note[] {
 
 export const openaiImages: MediaDialect = {
   ...synchronous,
-  streams: true,
   submit,
   readSubmit: imagesIn,
   lost: (request, upstreamModel) => lost(request as ImageRequest, upstreamModel),

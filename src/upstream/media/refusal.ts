@@ -4,7 +4,9 @@
  * design.md section 7; the statuses are read by the one table in ../outcome.ts.
  */
 import { shortText } from "../../base/text.ts";
-import { outcomeOfStatus, type RefusedCredential } from "../outcome.ts";
+import type { Provider } from "../../catalog/index.ts";
+import { withoutCredentials } from "../masking.ts";
+import { outcomeOfStatus, unusableAnswer, type RefusedCredential } from "../outcome.ts";
 import { retryAfterMsOf } from "../retry-after.ts";
 import type { MediaAnswer } from "./ask.ts";
 import type { MediaRefusal, MediaState } from "./types.ts";
@@ -50,12 +52,25 @@ const uncertainStatuses: ReadonlySet<number> = new Set([408, 499, 502, 504, 520,
 /** Not the account as a whole, but this model or endpoint of the provider is not ours to call: our configuration. */
 const notOurModel = /^(model|invalid_?endpoint|operation_?denied)/i;
 
-/** What a dialect read of an answer, and what its headers say beside it. */
-export function withRetryAfter<Read extends MediaState | MediaRefusal>(
+/** What a dialect read of an answer, without the credentials of its provider, which vendors echo. */
+export function asTold<Read extends MediaState | MediaRefusal>(
+  provider: Provider,
   read: Read,
+): Read {
+  if (read.state !== "refused" && read.state !== "failed") return read;
+  const masked = (text: string | undefined) => text && withoutCredentials(provider, text);
+  const told = { code: masked(read.code), message: masked(read.message) };
+  return { ...read, ...told, ...(read.state === "refused" && { param: masked(read.param) }) };
+}
+
+/** The same, with what the answer's headers say beside it. */
+export function asAnswered<Read extends MediaState | MediaRefusal>(
+  provider: Provider,
+  state: Read,
   { headers }: Pick<MediaAnswer, "headers">,
   nowMs: number,
 ): Read {
+  const read = asTold(provider, state);
   const header = headers["retry-after"];
   return read.state === "refused" && typeof header === "string"
     ? { ...read, retryAfterMs: retryAfterMsOf(header, nowMs) }
@@ -64,7 +79,7 @@ export function withRetryAfter<Read extends MediaState | MediaRefusal>(
 
 /** Reads a refusal. */
 export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
-  const { status, code = "", message, param, retryAfterMs } = refusal;
+  const { status, code = "", message, param, retryAfterMs, unusable } = refusal;
   const uncertain = uncertainStatuses.has(status) || status < 400;
   if (aboutUs(code, message)) {
     const setup = notOurModel.test(code);
@@ -84,7 +99,7 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
     return { blame: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...told };
   }
   const { blame, retrySame, hurtsHealth, credential, error } = outcomeOfStatus(
-    { status, wire: { message, param }, retryAfter: undefined },
+    { status, wire: { message, param, code: refusal.code }, retryAfter: undefined },
     0,
   );
   return {
@@ -94,7 +109,7 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
     credential: credential && { of: credential.of, retryAfterMs },
     uncertain,
     code: blame === "caller" ? "invalid_argument" : error.code,
-    message: error.message,
+    message: unusable === undefined ? error.message : unusableAnswer(unusable),
   };
 }
 

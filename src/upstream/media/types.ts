@@ -75,6 +75,8 @@ export interface MediaRefusal {
   readonly code?: string | undefined;
   readonly message: string;
   readonly param?: string | undefined;
+  /** Of a success that cannot be used: what is wrong with it, fit for the caller. */
+  readonly unusable?: string | undefined;
   /** How long the vendor asks to be left alone, where its headers say so. */
   readonly retryAfterMs?: number | undefined;
 }
@@ -97,6 +99,4 @@ export interface MediaDialect {
   readonly pollSeconds: number;
   /** True where the vendor works while the connection is open, and `submit`'s answer is the result. */
   readonly synchronous?: boolean | undefined;
-  /** True where it also answers with the events of `image-events.ts`, to a request that says `stream`. */
-  readonly streams?: boolean | undefined;
 }

@@ -51,11 +51,24 @@ export function readRefusal(status: number, body: Buffer): MediaRefusal {
 }
 
 /** A success that is no answer to what was asked. */
-export const unreadable = (status: number): MediaRefusal => ({
+export const unusable = (status: number, reason: string): MediaRefusal => ({
   state: "refused",
   status,
-  message: "the provider's answer could not be read",
+  message: `the provider's answer cannot be used: ${reason}`,
+  unusable: reason,
 });
+
+/** The same for a body that is not what the vendor answers with. */
+export function unreadable(status: number, body: Buffer): MediaRefusal {
+  if (body.length === 0) return unusable(status, "it is empty");
+  const isJson = readObject(body) !== undefined;
+  return unusable(
+    status,
+    isJson
+      ? "it is JSON without what was asked for"
+      : `it is ${body.length} bytes that are no JSON object`,
+  );
+}
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 

@@ -46,7 +46,7 @@ function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
   if (status === 404) return { state: "missing" };
   if (!isSuccess(status)) return readRefusal(status, body);
   const wire = readObject(body);
-  if (!wire) return unreadable(status);
+  if (!wire) return unreadable(status, body);
   const video = objectIn(wire["video"]);
   const url = textIn(video["url"]) ?? textIn(objectIn(video["file_output"])["public_url"]);
   const state = textIn(wire["status"]) ?? (url === undefined ? "pending" : "done");
@@ -82,7 +82,7 @@ export const xaiVideo: MediaDialect = {
   readSubmit(status, body) {
     if (!isSuccess(status)) return readRefusal(status, body);
     const id = textIn(readObject(body)?.["request_id"]);
-    return id === undefined ? unreadable(status) : { state: "pending", id };
+    return id === undefined ? unreadable(status, body) : { state: "pending", id };
   },
   // `moderation` is in no published list of xAI's parameters; `auto` is what it does anyway.
   lost: (request) =>

@@ -1,0 +1,122 @@
+/** Signing in with a password, and changing it. docs/management.md. */
+import { GatewayError } from "../base/errors.ts";
+import {
+  changeTogether,
+  findLogins,
+  getUser,
+  hashFor,
+  invalidValue,
+  openInvitationsOf,
+  setPassword,
+  storedPassword,
+  useInvitation,
+  useOneTimePassword,
+  verifyPassword,
+  type ChangeContext,
+} from "../tenancy/index.ts";
+import { writeAudit } from "./audit.ts";
+import { noteAccepted, type ThrottledContext } from "./joining.ts";
+
+interface SignIn {
+  readonly email: string;
+  readonly password: string;
+  /** Where the request came from; undefined where that is not limited. */
+  readonly address: string | undefined;
+}
+
+/** Whose session to open. */
+export interface SignedIn {
+  readonly userId: string;
+  /** Somebody else set the password: the session may only change it. */
+  readonly passwordChangeRequired: boolean;
+}
+
+/** @throws GatewayError 401 `invalid_credential`, in the same words and time for an unknown address; 429 `too_many_attempts` */
+export async function signIn(
+  context: ThrottledContext,
+  { email, password, address }: SignIn,
+): Promise<SignedIn> {
+  const attempt = { address, email };
+  await context.throttle.begin(attempt);
+  for (const login of await findLogins(context, { email, password })) {
+    if (login.oneTime && !(await useOneTimePassword(context, login))) continue;
+    await context.throttle.succeeded(attempt);
+    return { userId: login.userId, passwordChangeRequired: login.oneTime };
+  }
+  throw new GatewayError(
+    "invalid_credential",
+    "The e-mail address and the password do not belong together. A one-time password works once.",
+  );
+}
+
+interface PasswordChange {
+  readonly userId: string;
+  readonly currentPassword: string;
+  readonly newPassword: string;
+  /** Personal tokens go on; without it they end. */
+  readonly keepTokens: boolean;
+  readonly address: string | undefined;
+  readonly requestId: string;
+}
+
+/**
+ * Gives a user another password. All their sessions end, and their personal tokens unless told otherwise. Where the old one
+ * was of an invitation, the invitation is accepted: whoever was given it is here.
+ * @throws GatewayError `invalid_value` (naming the password), `conflict` without a password, `too_many_attempts`
+ */
+export async function changePassword(
+  context: ThrottledContext,
+  change: PasswordChange,
+): Promise<void> {
+  const { userId, currentPassword, newPassword } = change;
+  const { email } = await getUser(context, userId);
+  const attempt = { address: change.address, email };
+  await context.throttle.begin(attempt);
+  const stored = await storedPassword(context, userId);
+  if (stored === undefined) {
+    throw new GatewayError("conflict", "You have no password: you sign in elsewhere.");
+  }
+  if (!(await verifyPassword(currentPassword, stored))) {
+    throw invalidValue("currentPassword", "is not your password");
+  }
+  await context.throttle.succeeded(attempt);
+  if (newPassword === currentPassword) {
+    throw invalidValue("newPassword", "must be another password than the current one");
+  }
+  const hash = await hashFor(context, email, newPassword);
+  await changeTogether(context.database, async (database) => {
+    const within = { ...context, database };
+    // Locked in the order in which an invitation that is accepted locks.
+    const open = await openInvitationsOf(within, { userId });
+    await database.query("select 1 from users where id = $1 for update", [userId]);
+    // Of two changes at once one finds the password it knows.
+    if ((await storedPassword(within, userId)) !== stored) {
+      throw new GatewayError("conflict", "The password was changed by somebody else just now.");
+    }
+    await setPassword(within, userId, { hash, oneTime: false });
+    const revoked = change.keepTokens ? [] : await revokeTokens(within, userId);
+    const actor = { kind: "session", userId, name: email } as const;
+    const { requestId } = change;
+    await writeAudit(within, {
+      actor,
+      action: "password.change",
+      object: { type: "user", id: userId },
+      place: { ownerId: userId },
+      before: null,
+      after: { revoked_tokens: revoked },
+      requestId,
+    });
+    for (const invited of open) {
+      const member = await useInvitation(within, invited);
+      await noteAccepted(within, { invited, member, email, requestId });
+    }
+  });
+}
+
+async function revokeTokens({ database, clock }: ChangeContext, userId: string): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    "update admin_tokens set revoked_at = $2 where user_id = $1 and revoked_at is null returning id",
+    [userId, new Date(clock.now())],
+  );
+  return rows.map(({ id }) => id);
+}

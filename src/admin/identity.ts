@@ -1,0 +1,103 @@
+/**
+ * Who the identity provider says somebody is. Only here an address proves something: a verified one finds its user, and
+ * accepts the invitations that are open for it. Nobody else is found by an address. docs/management.md.
+ */
+import { newId } from "../base/ids.ts";
+import type { Queryable } from "../storage/index.ts";
+import {
+  changeTogether,
+  openInvitationsOf,
+  useInvitation,
+  useInvitationAs,
+  type ChangeContext,
+  type RowContext,
+} from "../tenancy/index.ts";
+import { noteAccepted } from "./joining.ts";
+
+/** The identity provider's name in paths: `/auth/callback/oidc`. */
+export const oidcProvider = "oidc";
+
+/** What the provider vouches for. */
+export interface Vouched {
+  /** Its own id of the person. */
+  readonly subject: string;
+  readonly email: string;
+}
+
+/** Links the person with their user, where there is one, and accepts what they are invited to. */
+export async function meetPerson(context: ChangeContext, vouched: Vouched): Promise<void> {
+  const email = vouched.email.trim().toLowerCase();
+  await changeTogether(context.database, async (database) => {
+    const within = { ...context, database };
+    // Locked in the order in which an invitation that is accepted locks.
+    const open = await openInvitationsOf(within, { email });
+    const userId =
+      (await linkedUser(database, vouched.subject)) ?? (await link(within, vouched.subject, email));
+    if (userId === undefined) return;
+    for (const invited of open) {
+      const taken = await database.query(
+        "select 1 from members where workspace_id = $1 and user_id = $2 and status = 'active'",
+        [invited.workspaceId, userId],
+      );
+      if (taken.length > 0) continue;
+      const member =
+        invited.userId === userId
+          ? await useInvitation(within, invited)
+          : await useInvitationAs(within, invited, userId);
+      await noteAccepted(within, { invited, member, email, requestId: "oidc" });
+    }
+  });
+}
+
+async function linkedUser(database: Queryable, subject: string): Promise<string | undefined> {
+  const [row] = await database.query<{ user_id: string }>(
+    "select user_id from auth_accounts where provider_id = $1 and account_id = $2",
+    [oidcProvider, subject],
+  );
+  return row?.user_id;
+}
+
+/** The one whose address was verified before, else whoever works under it, else whoever is invited. */
+const ofAddress = `
+  select u.id, u.email_verified from users u left join members m on m.user_id = u.id
+    and (m.status = 'active' or m.invitation_expires_at > $2)
+  where u.email = $1 and (u.email_verified or m.user_id is not null)
+  order by u.email_verified desc, m.status, u.id limit 1`;
+
+async function link(
+  context: RowContext,
+  subject: string,
+  email: string,
+): Promise<string | undefined> {
+  const { database } = context;
+  const now = new Date(context.clock.now());
+  const [user] = await database.query<{ id: string; email_verified: boolean }>(ofAddress, [
+    email,
+    now,
+  ]);
+  if (user === undefined) return undefined;
+  await database.query(
+    `insert into auth_accounts (id, user_id, provider_id, account_id, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $5)`,
+    [newId("account", context.clock.now()), user.id, oidcProvider, subject, now],
+  );
+  if (!user.email_verified) await takeOver(database, user.id);
+  return user.id;
+}
+
+/**
+ * The identity provider has vouched for a user for the first time. Until then the address was somebody's claim, and the
+ * password may be known to whoever added the user: it ends, with the sessions and tokens that came of it.
+ */
+async function takeOver(database: Queryable, userId: string): Promise<void> {
+  await database.query("update users set email_verified = true where id = $1", [userId]);
+  await database.query(
+    "delete from auth_accounts where provider_id = 'credential' and user_id = $1",
+    [userId],
+  );
+  await database.query("delete from auth_sessions where user_id = $1", [userId]);
+  await database.query(
+    "update admin_tokens set revoked_at = now() where revoked_at is null and user_id = $1",
+    [userId],
+  );
+}

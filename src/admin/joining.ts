@@ -1,0 +1,106 @@
+/** Accepting an invitation: by its link, whoever holds it. docs/management.md. */
+import {
+  changeTogether,
+  claimUser,
+  findLogins,
+  hashFor,
+  openInvitation,
+  useInvitation,
+  useInvitationAs,
+  type ChangeContext,
+  type Member,
+  type OpenInvitation,
+} from "../tenancy/index.ts";
+import { writeAudit } from "./audit.ts";
+import { memberKind } from "./kinds.ts";
+import type { WithinChange } from "./objects.ts";
+import type { Throttle } from "./throttle.ts";
+
+export interface ThrottledContext extends ChangeContext {
+  readonly throttle: Throttle;
+}
+
+/** Who accepts: somebody who is signed in, or somebody who chooses a password. */
+export type Accepting =
+  | { readonly userId: string; readonly email: string }
+  | { readonly password: string; readonly name: string | undefined };
+
+interface Acceptance {
+  readonly token: string;
+  readonly by: Accepting;
+  readonly requestId: string;
+}
+
+/**
+ * Accepts an invitation, once. With a password it is the person's own: the password of a user with this address joins as
+ * that user, any other makes the user of the invitation theirs. Such a choice counts as a sign-in that failed where the
+ * password is nobody's, since it tells whether it is.
+ * @throws GatewayError `not_found`, `conflict` (a member already), `too_many_attempts`
+ */
+export async function acceptInvitation(
+  context: ThrottledContext,
+  { token, by, requestId }: Acceptance,
+): Promise<Member> {
+  const open = await openInvitation(context, token);
+  const joiner = await joinerOf(context, open, by);
+  return changeTogether(context.database, async (database) => {
+    const within = { ...context, database };
+    const { member: invited } = open;
+    const isTheirs = joiner.userId === undefined || joiner.userId === invited.userId;
+    const member = isTheirs
+      ? await useInvitation(within, invited)
+      : await useInvitationAs(within, invited, joiner.userId);
+    if (joiner.userId === undefined) await claimUser(within, member.userId, joiner);
+    await noteAccepted(within, { invited, member, email: joiner.email, requestId });
+    return member;
+  });
+}
+
+type Joiner =
+  | { readonly userId: string; readonly email: string }
+  | {
+      readonly userId: undefined;
+      readonly email: string;
+      readonly name: string | undefined;
+      readonly hash: string;
+    };
+
+async function joinerOf(
+  context: ThrottledContext,
+  { email }: OpenInvitation,
+  by: Accepting,
+): Promise<Joiner> {
+  if ("userId" in by) return by;
+  const { password, name } = by;
+  // Whoever has a link is no stranger, and many of one office may join at once: only the account is counted.
+  const attempt = { address: undefined, email };
+  await context.throttle.begin(attempt);
+  const [known] = await findLogins(context, { email, password });
+  if (known !== undefined && !known.oneTime) {
+    await context.throttle.succeeded(attempt);
+    return { userId: known.userId, email };
+  }
+  return { userId: undefined, email, name, hash: await hashFor(context, email, password) };
+}
+
+/** The audit entry of an invitation that was accepted. */
+export function noteAccepted(
+  context: WithinChange,
+  done: {
+    readonly invited: Member;
+    readonly member: Member;
+    readonly email: string;
+    readonly requestId: string;
+  },
+): Promise<void> {
+  const { invited, member, email, requestId } = done;
+  return writeAudit(context, {
+    actor: { kind: "session", userId: member.userId, name: email },
+    action: "invitation.accept",
+    object: { type: "invitation", id: invited.invitation!.id },
+    place: memberKind.place(member),
+    before: memberKind.view(invited),
+    after: memberKind.view(member),
+    requestId,
+  });
+}

@@ -1,0 +1,134 @@
+/**
+ * The container of a backup: a first line in plain text, then frames: kind, length, and so many bytes of zstd. The last frame
+ * tells the SHA-256 of all before it, so that a file that was cut or changed is known as such.
+ */
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { promisify } from "node:util";
+import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+
+const firstLine = Buffer.from("TOLLGATE BACKUP 1\n");
+const headBytes = 5;
+const payloadBytesMax = 256 * 2 ** 20;
+const lastKind = "Z";
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** H: header; T: a table begins; R: rows of it; F: a file begins; D: bytes of it; Z: the end. */
+export type FrameKind = "H" | "T" | "R" | "F" | "D" | "Z";
+
+export interface Frame {
+  readonly kind: FrameKind;
+  readonly payload: Buffer;
+}
+
+/** The file is not a whole backup, or does not fit here. */
+export class BackupError extends Error {
+  override name = "BackupError";
+}
+
+export interface FrameWriter {
+  /** Resolves when there is room for the next one. */
+  write(kind: FrameKind, payload: Buffer | string): Promise<void>;
+  /** Writes the last frame: `end` and the digest of all before it. Resolves when everything is handed over. */
+  end(end: object): Promise<void>;
+  /** Gives up. */
+  destroy(): void;
+}
+
+/** Writes frames to `destination`, which is ended with the last one. */
+export function createFrameWriter(destination: Writable): FrameWriter {
+  const hash = createHash("sha256");
+  const failed = new Promise<never>((_, fail) => destination.once("error", fail));
+  failed.catch(() => undefined);
+  destination.write(firstLine);
+
+  async function write(kind: FrameKind, payload: Buffer | string): Promise<void> {
+    const body = await compress(payload, { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+    const head = Buffer.alloc(headBytes);
+    head.write(kind, "latin1");
+    head.writeUInt32BE(body.length, 1);
+    const bytes = Buffer.concat([head, body]);
+    hash.update(bytes);
+    if (!destination.write(bytes)) await Promise.race([once(destination, "drain"), failed]);
+  }
+
+  return {
+    write,
+    async end(end) {
+      await write(lastKind, JSON.stringify({ ...end, sha256: hash.copy().digest("hex") }));
+      destination.end();
+      await Promise.race([finished(destination), failed]);
+    },
+    destroy: () => void destination.destroy(),
+  };
+}
+
+const cut = (): BackupError => new BackupError("the backup is cut off");
+const changed = (): BackupError => new BackupError("the backup was changed or is damaged");
+
+/** Bytes of a stream by number. */
+function createByteReader(source: Readable) {
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let rest: Buffer = Buffer.alloc(0);
+  return async function take(count: number): Promise<Buffer> {
+    const parts = [rest];
+    let length = rest.length;
+    while (length < count) {
+      const { value, done } = await chunks.next();
+      if (done === true) break;
+      parts.push(value);
+      length += value.length;
+    }
+    const all = parts.length === 1 ? rest : Buffer.concat(parts);
+    rest = all.subarray(count);
+    return all.subarray(0, count);
+  };
+}
+
+function checkFirstLine(line: Buffer): void {
+  if (line.equals(firstLine)) return;
+  const isOurs = line.toString("latin1").startsWith("TOLLGATE BACKUP ");
+  throw new BackupError(
+    isOurs ? "the backup is of a newer version of Tollgate" : "this is not a backup of Tollgate",
+  );
+}
+
+/**
+ * The frames of a backup, the last one included: once that has come, everything is known to be whole.
+ * @throws BackupError for a file that is none, is cut off, or was changed; whatever the source fails with
+ */
+export async function* readFrames(source: Readable): AsyncGenerator<Frame, void, undefined> {
+  const take = createByteReader(source);
+  const hash = createHash("sha256");
+  try {
+    checkFirstLine(await take(firstLine.length));
+    for (;;) {
+      const head = await take(headBytes);
+      if (head.length < headBytes) throw cut();
+      const length = head.readUInt32BE(1);
+      if (length > payloadBytesMax) throw changed();
+      const body = await take(length);
+      if (body.length < length) throw cut();
+      const kind = head.toString("latin1", 0, 1) as FrameKind;
+      const payload = await decompress(body, { maxOutputLength: payloadBytesMax }).catch(() => {
+        throw changed();
+      });
+      if (kind === lastKind) {
+        checkDigest(payload, hash.digest("hex"));
+        if ((await take(1)).length > 0) throw changed();
+      } else hash.update(head).update(body);
+      yield { kind, payload };
+      if (kind === lastKind) return;
+    }
+  } finally {
+    source.destroy();
+  }
+}
+
+function checkDigest(payload: Buffer, digest: string): void {
+  const { sha256 } = JSON.parse(payload.toString()) as { sha256?: unknown };
+  if (sha256 !== digest) throw changed();
+}

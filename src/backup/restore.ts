@@ -1,0 +1,260 @@
+/**
+ * `tollgate restore`: a backup into a database, all or nothing. Everything happens in one transaction, which is committed when
+ * the last frame, the counts, the sums and the ledger's proof were right.
+ */
+import { PassThrough, type Readable } from "node:stream";
+import { differencesIn } from "../ledger/index.ts";
+import {
+  applyMigrations,
+  knownMigrations,
+  prepareMigrations,
+  type Database,
+  type FileStore,
+  type Queryable,
+} from "../storage/index.ts";
+import { BackupError, readFrames, type Frame } from "./frames.ts";
+import {
+  advanceCounters,
+  columnsOf,
+  countOf,
+  dropAll,
+  quoted,
+  sumsOf,
+  tablesOf,
+} from "./schema.ts";
+import type { BackupEnd, BackupHeader, Progress } from "./write.ts";
+
+const dayMs = 24 * 3_600_000;
+
+export interface RestoreOptions {
+  readonly database: Database;
+  /** Where files of the backup go; undefined for one without files. */
+  readonly files?: FileStore;
+  readonly source: Readable;
+  /** Takes the place of what is in the database. */
+  readonly replace: boolean;
+  /** Throws where the restored data cannot be used here (another master key); within the transaction. */
+  readonly check: (tx: Queryable) => Promise<void>;
+  readonly progress: (progress: Progress) => void;
+}
+
+type Frames = AsyncGenerator<Frame, void, undefined>;
+
+interface Reading extends RestoreOptions {
+  readonly frames: Frames;
+  readonly header: BackupHeader;
+  /** The files that the database named before; their bytes are there. */
+  readonly before: Set<string>;
+  /** The names of all files of the backup so far. */
+  readonly taken: Set<string>;
+}
+
+/**
+ * Restores; resolves with what was in the backup.
+ * @throws BackupError for a file that is no whole backup, for one of a newer version, and for a database that holds data
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd> {
+  const before = new Set<string>();
+  const taken = new Set<string>();
+  const remove = async (names: Iterable<string>): Promise<void> => {
+    for (const name of names) await options.files?.remove(name).catch(() => undefined);
+  };
+  try {
+    const frames = readFrames(options.source);
+    const header = await readHeader(frames);
+    const end = await options.database.transaction(
+      (tx) => restoreWithin(tx, { ...options, frames, header, before, taken }),
+      { msMax: dayMs },
+    );
+    await dropCaches(options.database);
+    await remove([...before].filter((name) => !taken.has(name)));
+    return end;
+  } catch (error) {
+    await remove([...taken].filter((name) => !before.has(name)));
+    throw error;
+  }
+}
+
+async function readHeader(frames: Frames): Promise<BackupHeader> {
+  const first = await frames.next();
+  if (first.done === true || first.value.kind !== "H")
+    throw new BackupError("the backup has no header");
+  const header = JSON.parse(first.value.payload.toString()) as BackupHeader;
+  const known = new Map(knownMigrations().map(({ name, checksum }) => [name, checksum]));
+  const unknown = header.migrations.find(({ name, checksum }) => known.get(name) !== checksum);
+  if (unknown === undefined) return header;
+  throw new BackupError(
+    `the backup is of Tollgate ${header.version}, whose schema this version does not know (${unknown.name}): ` +
+      "restore it with that version",
+  );
+}
+
+async function restoreWithin(tx: Queryable, reading: Reading): Promise<BackupEnd> {
+  await tx.query("set local idle_in_transaction_session_timeout = 0");
+  await prepareMigrations(tx);
+  if (!reading.replace) await refuseUsed(tx);
+  for (const name of await fileNames(tx)) reading.before.add(name);
+  await makeSchema(tx, reading.header);
+  const end = await readAll(tx, reading);
+  await checkCounts(tx, end);
+  await applyMigrations(tx);
+  await reading.check(tx);
+  await checkLedger(tx);
+  return end;
+}
+
+/** @throws BackupError where the books do not add up by `verify` */
+async function checkLedger(tx: Queryable): Promise<void> {
+  const differences = await differencesIn(tx);
+  if (differences.length === 0) return;
+  throw new BackupError(
+    `the ledger in the backup does not add up (${differences.length} differences, the first: ${differences[0]!.what})`,
+  );
+}
+
+async function fileNames(tx: Queryable): Promise<string[]> {
+  if (!(await tablesOf(tx)).includes("files")) return [];
+  const rows = await tx.query<{ name: string }>("select name from files", []);
+  return rows.map(({ name }) => name);
+}
+
+/** @throws BackupError for a database in which calls were charged or tasks made */
+async function refuseUsed(tx: Queryable): Promise<void> {
+  const tables = await tablesOf(tx);
+  if (!tables.includes("ledger_entries")) return;
+  const [used] = await tx.query<{ used: boolean }>(
+    "select exists (select 1 from ledger_entries where kind <> 'credit') or exists (select 1 from tasks) as used",
+    [],
+  );
+  if (used?.used !== true) return;
+  throw new BackupError(
+    "the database already holds calls or tasks; --replace deletes everything in it and restores the backup",
+  );
+}
+
+/** Makes the schema anew as the backup's version had it, without a row. */
+async function makeSchema(tx: Queryable, { migrations }: BackupHeader): Promise<void> {
+  await dropAll(tx);
+  await prepareMigrations(tx);
+  await applyMigrations(tx, new Set(migrations.map(({ name }) => name)));
+  const tables = await tablesOf(tx);
+  if (tables.length > 0) await tx.query(`truncate ${tables.map(quoted).join(", ")}`);
+}
+
+async function readAll(tx: Queryable, reading: Reading): Promise<BackupEnd> {
+  const open: { file?: FileWriter } = {};
+  try {
+    return await readFramesInto(tx, reading, open);
+  } catch (error) {
+    await open.file?.abort();
+    throw error;
+  }
+}
+
+async function readFramesInto(
+  tx: Queryable,
+  reading: Reading,
+  open: { file?: FileWriter },
+): Promise<BackupEnd> {
+  const { frames, progress, taken } = reading;
+  let insert: { readonly table: string; readonly sql: string } | undefined;
+  let done = 0;
+  for await (const { kind, payload } of frames) {
+    if (kind !== "D") await open.file?.end();
+    if (kind === "T") {
+      insert = await insertInto(tx, (JSON.parse(payload.toString()) as { table: string }).table);
+      done = 0;
+    } else if (kind === "R" && insert !== undefined) {
+      const [row] = await tx.query<{ n: bigint }>(insert.sql, [payload.toString()]);
+      done += Number(row!.n);
+      progress({ what: insert.table, done });
+    } else if (kind === "F") {
+      const { name, bytes } = JSON.parse(payload.toString()) as { name: string; bytes: number };
+      taken.add(name);
+      open.file = putFile(reading, name, bytes);
+      progress({ what: "files", done: taken.size });
+    } else if (kind === "D" && open.file !== undefined) await open.file.write(payload);
+    else if (kind === "Z") return endOf(payload);
+    else throw new BackupError("the backup was changed: its parts are not in order");
+  }
+  throw new BackupError("the backup is cut off");
+}
+
+function endOf(payload: Buffer): BackupEnd {
+  const { tables, sums, files } = JSON.parse(payload.toString()) as BackupEnd;
+  return { tables, sums, files };
+}
+
+async function insertInto(tx: Queryable, table: string) {
+  if (!(await tablesOf(tx)).includes(table))
+    throw new BackupError(`the backup has a table ${table}, which its own schema does not`);
+  const columns = (await columnsOf(tx, table)).map(quoted).join(", ");
+  const sql = `with rows as (
+       insert into ${quoted(table)} (${columns}) overriding system value
+       select ${columns} from json_populate_recordset(null::${quoted(table)}, $1::json) returning 1
+     ) select count(*) as n from rows`;
+  return { table, sql };
+}
+
+interface FileWriter {
+  write(bytes: Buffer): Promise<void>;
+  end(): Promise<void>;
+  /** Leaves nothing of it behind. */
+  abort(): Promise<void>;
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** A name is that of one file for ever: what is there already stays. */
+function putFile({ files, before }: Reading, name: string, bytes: number): FileWriter {
+  if (files === undefined) throw new BackupError("the backup has files, and nothing takes them");
+  if (before.has(name)) return { write: nothing, end: nothing, abort: nothing };
+  const through = new PassThrough();
+  const stored = files.put(name, through, {
+    mediaType: "application/octet-stream",
+    bytesMax: bytes,
+  });
+  stored.catch(() => through.destroy());
+  let ended = false;
+  return {
+    async write(chunk) {
+      if (through.destroyed) await stored;
+      if (!through.write(chunk))
+        await Promise.race([new Promise((resume) => through.once("drain", resume)), stored]);
+    },
+    async abort() {
+      through.destroy(new BackupError("the restore was given up"));
+      await stored.catch(() => undefined);
+    },
+    async end() {
+      if (ended) return;
+      ended = true;
+      through.end();
+      const put = await stored;
+      if (put.bytes !== bytes) throw new BackupError(`the file ${name} is not whole in the backup`);
+    },
+  };
+}
+
+/** @throws BackupError where a table's rows or the books do not come to what the backup says */
+async function checkCounts(tx: Queryable, end: BackupEnd): Promise<void> {
+  for (const table of await tablesOf(tx)) {
+    const count = await countOf(tx, table);
+    const told = end.tables[table] ?? 0;
+    if (count !== told)
+      throw new BackupError(`the table ${table} has ${count} rows, and the backup says ${told}`);
+    await advanceCounters(tx, table);
+  }
+  const sums = await sumsOf(tx);
+  if (JSON.stringify(sums) !== JSON.stringify(end.sums))
+    throw new BackupError("the books do not add up to what the backup says");
+}
+
+/** Running gateways take a new listening connection for what they may have missed: everything. */
+async function dropCaches(database: Database): Promise<void> {
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'tollgate signals' and datname = current_database() and pid <> pg_backend_pid()`,
+    [],
+  );
+}

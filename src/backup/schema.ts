@@ -1,0 +1,94 @@
+/** What the database's schema consists of, as far as a backup must know: tables, their order, their counters. */
+import type { Queryable } from "../storage/index.ts";
+
+/** Bookkeeping of the schema itself, which a backup tells in its header. */
+const ownTable = "schema_migrations";
+
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** The tables, each after those it refers to. */
+export async function tablesOf(tx: Queryable): Promise<string[]> {
+  const rows = await tx.query<{ name: string; targets: string[] }>(
+    `select c.relname as name,
+       array(select f.relname::text from pg_constraint k join pg_class f on f.oid = k.confrelid
+         where k.conrelid = c.oid and k.contype = 'f' and k.confrelid <> c.oid) as targets
+     from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and c.relname <> $1
+       and not c.relispartition
+     order by c.relname`,
+    [ownTable],
+  );
+  const ordered: string[] = [];
+  const place = (name: string): void => {
+    if (ordered.includes(name)) return;
+    for (const target of rows.find((row) => row.name === name)?.targets ?? []) place(target);
+    ordered.push(name);
+  };
+  for (const { name } of rows) place(name);
+  return ordered;
+}
+
+/** Removes the tables, views, functions and types of the schema, as far as no extension brought them. */
+export async function dropAll(tx: Queryable): Promise<void> {
+  const found = await tx.query<{ statement: string }>(
+    `with brought as (select objid from pg_depend where deptype = 'e')
+     select 1 as turn, format('drop table if exists %I.%I cascade', current_schema(), relname) as statement
+     from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+       and oid not in (select objid from brought)
+     union all
+     select 2, format('drop %s if exists %I.%I cascade',
+       case relkind when 'v' then 'view' when 'm' then 'materialized view' else 'sequence' end, current_schema(), relname)
+     from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('v', 'm', 'S')
+       and oid not in (select objid from brought)
+     union all
+     select 3, format('drop routine if exists %s cascade', p.oid::regprocedure) from pg_proc p
+     where p.pronamespace = current_schema()::regnamespace and p.oid not in (select objid from brought)
+     union all
+     select 4, format('drop type if exists %I.%I cascade', current_schema(), t.typname) from pg_type t
+     left join pg_class c on c.oid = t.typrelid
+     where t.typnamespace = current_schema()::regnamespace and t.oid not in (select objid from brought)
+       and (t.typtype in ('e', 'd') or c.relkind = 'c')
+     order by turn`,
+    [],
+  );
+  for (const { statement } of found) await tx.query(statement);
+}
+
+/** Lets every counter of a table go on behind its highest row. */
+export async function advanceCounters(tx: Queryable, table: string): Promise<void> {
+  const columns = await tx.query<{ name: string; sequence: string }>(
+    `select a.attname as name, pg_get_serial_sequence($1, a.attname) as sequence
+     from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped
+       and pg_get_serial_sequence($1, a.attname) is not null`,
+    [quoted(table)],
+  );
+  for (const { name, sequence } of columns) {
+    await tx.query(
+      `select setval($1, coalesce((select max(${quoted(name)}) from ${quoted(table)}), 0) + 1, false)`,
+      [sequence],
+    );
+  }
+}
+
+/** The columns that a row is written to: generated ones are computed again. */
+export async function columnsOf(tx: Queryable, table: string): Promise<string[]> {
+  const rows = await tx.query<{ name: string }>(
+    `select attname as name from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
+    [quoted(table)],
+  );
+  return rows.map(({ name }) => name);
+}
+
+export async function countOf(tx: Queryable, table: string): Promise<number> {
+  const [row] = await tx.query<{ n: bigint }>(`select count(*) as n from ${quoted(table)}`, []);
+  return Number(row!.n);
+}
+
+/** What the books add up to, for comparison: nano-USD as text. */
+export async function sumsOf(tx: Queryable): Promise<Record<string, string>> {
+  const rows = await tx.query<{ name: string; amount: string }>(
+    "select kind as name, coalesce(sum(amount_nano), 0)::text as amount from ledger_entries group by kind order by kind",
+    [],
+  );
+  return Object.fromEntries(rows.map(({ name, amount }) => [name, amount]));
+}

@@ -1,0 +1,107 @@
+/**
+ * How many bytes of bodies one process may hold at once: requests until their calls end, and whole answers of upstreams.
+ * Without it the sum of allowed bodies is bounded by nothing but the callers.
+ */
+import { GatewayError } from "./errors.ts";
+import { Turns } from "./turns.ts";
+
+/** Above this, a body counts as large: it may use only its part of the budget, and is worked on in turn. */
+const largeBytes = 262_144;
+/** The part of the budget that large bodies may use. The rest is kept for small ones: a few large bodies must not stop everybody. */
+const largeShare = 0.75;
+const retryAfterSeconds = 2;
+
+/** One budget of a process. Everything that holds bodies takes a lease of it. */
+export class ByteBudget {
+  readonly bytesMax: number;
+  readonly turns = new Turns();
+  #heldBytes = 0;
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** Bytes held now. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** What one call holds; nothing at first. */
+  lease(): ByteLease {
+    return new ByteLease(this);
+  }
+
+  /** True where `bytes` more fit for a holder that has `total` with them. Counts nothing. */
+  fits(bytes: number, total: number): boolean {
+    const most = total > largeBytes ? this.bytesMax * largeShare : this.bytesMax;
+    return this.#heldBytes + bytes <= most;
+  }
+
+  /** Counts bytes, negative ones too. Only for leases. */
+  count(bytes: number): void {
+    this.#heldBytes += bytes;
+  }
+}
+
+/** The bytes that one call holds of a budget, until it is released. */
+export class ByteLease {
+  readonly #budget: ByteBudget;
+  #bytes = 0;
+  #released = false;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Counts bytes more. After the release nothing is counted: what still arrives belongs to nobody.
+   * @throws GatewayError 503 `overloaded` where they do not fit; what was taken before stays taken
+   */
+  take(bytes: number): void {
+    if (this.#released) return;
+    this.check(bytes);
+    this.#bytes += bytes;
+    this.#budget.count(bytes);
+  }
+
+  /** Counts bytes that are there already and must not be refused any more: an answer that its vendor bills. */
+  add(bytes: number): void {
+    if (this.#released) return;
+    this.#bytes += bytes;
+    this.#budget.count(bytes);
+  }
+
+  /** Whether bytes more would fit now, for a body whose length is announced. Takes nothing. @throws GatewayError as `take` */
+  check(bytes: number): void {
+    if (this.#budget.fits(bytes, this.#bytes + bytes)) return;
+    throw new GatewayError(
+      "overloaded",
+      "Too many bytes of requests and answers are under way (limits.bodies_under_way_mb). Retry in a moment.",
+      { retryAfterSeconds },
+    );
+  }
+
+  /** Gives bytes back that are no longer held. */
+  give(bytes: number): void {
+    if (this.#released) return;
+    this.#bytes -= bytes;
+    this.#budget.count(-bytes);
+  }
+
+  /** Gives everything back. A second release does nothing. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#budget.count(-this.#bytes);
+    this.#bytes = 0;
+  }
+
+  /** Resolves when it is this body's turn for work that blocks the process; undefined for small bodies, which need not wait. */
+  turn(): Promise<void> | undefined {
+    return this.#bytes > largeBytes ? this.#budget.turns.take() : undefined;
+  }
+}

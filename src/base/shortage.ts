@@ -1,0 +1,17 @@
+/** Shortages of this machine: open files, socket buffers, local ports. They say nothing about whoever was to be reached. */
+
+const codes: ReadonlySet<unknown> = new Set(["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"]);
+const causesMax = 8;
+
+/**
+ * True where an operation failed because this process or machine ran short, also when that is only the cause of the error.
+ * An error of several addresses counts when all of them failed so: otherwise one of them did answer, and said no.
+ */
+export function isShortage(error: unknown): boolean {
+  for (let one = error, depth = 0; one instanceof Error && depth < causesMax; depth += 1) {
+    if (one instanceof AggregateError && one.errors.length > 0) return one.errors.every(isShortage);
+    if ("code" in one && codes.has(one.code)) return true;
+    one = one.cause;
+  }
+  return false;
+}

@@ -1,0 +1,25 @@
+/** A number of things that there may be at once, such as open files beyond those of callers' connections. */
+
+export class Slots {
+  readonly max: number;
+  #taken = 0;
+
+  constructor(max: number) {
+    this.max = max;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Takes `count` of them; false, and takes none, where there are not so many left. */
+  take(count = 1): boolean {
+    if (this.#taken + count > this.max) return false;
+    this.#taken += count;
+    return true;
+  }
+
+  give(count = 1): void {
+    this.#taken -= count;
+  }
+}

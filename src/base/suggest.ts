@@ -1,0 +1,44 @@
+/** What somebody who wrote an unknown word may have meant. */
+
+/** Edits between two words: insert, delete, replace one letter, or swap two neighbours. */
+function editDistance(left: string, right: string): number {
+  const rows: number[][] = [Array.from({ length: right.length + 1 }, (_unused, index) => index)];
+  for (let i = 1; i <= left.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= right.length; j += 1) {
+      const replace = rows[i - 1]![j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1);
+      const swapped = left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1];
+      const swap = swapped ? rows[i - 2]![j - 2]! + 1 : Infinity;
+      row.push(Math.min(replace, swap, rows[i - 1]![j]! + 1, row[j - 1]! + 1));
+    }
+    rows.push(row);
+  }
+  return rows[left.length]![right.length]!;
+}
+
+/** The nearest of `known`, where it is near enough to be what was meant. */
+function nearest(word: string, known: readonly string[]): string | undefined {
+  const normal = (text: string) => text.toLowerCase().replace(/[-_ ]/g, "");
+  let best: string | undefined;
+  let bestDistance = Math.floor(Math.max(word.length, 3) / 3) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(normal(word), normal(candidate));
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+const shown = 12;
+
+/** `did you mean "x"?`, else the whole choice. */
+export function suggest(word: string, choice: readonly string[]): string {
+  const known = [...new Set(choice)];
+  const near = nearest(word, known);
+  if (near !== undefined) return `did you mean "${near}"?`;
+  if (known.length === 0) return "";
+  const list = known.slice(0, shown).join(", ");
+  return `allowed: ${list}${known.length > shown ? ", ..." : ""}`;
+}

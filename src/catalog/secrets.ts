@@ -1,0 +1,45 @@
+/** The secrets of a configuration: which fields hold them, how they are shown, and that a shown one is not taken for one. */
+import { isObject } from "../base/json.ts";
+import { isDisguised, placeholdersOf } from "./environment.ts";
+import type { Finding, Path } from "./mistakes.ts";
+
+const secretKeys: ReadonlySet<string> = new Set(["api_key", "secret_access_key", "client_secret"]);
+
+/** Whether the values of a key are secrets, wherever in the file it stands. */
+export const isSecretKey = (key: string): boolean => secretKeys.has(key);
+
+const hidden = "****";
+const shownMin = 12;
+
+/** A secret's last four characters, where that leaves enough unknown. */
+export function mask(secret: string): string {
+  if (secret === "") return "none";
+  return secret.length < shownMin ? hidden : `${hidden}${secret.slice(-4)}`;
+}
+
+/** Whether a text is what {@link mask} makes of a secret. */
+const isMasked = (text: string): boolean => text.startsWith(hidden);
+
+/**
+ * A secret's placeholder as it may be shown, in disguise; undefined where the file holds a part of the secret itself. A
+ * default is left out: it would be the secret.
+ */
+export function shownPlaceholder(source: unknown): string | undefined {
+  if (typeof source !== "string" || !isDisguised(source)) return undefined;
+  const { rest, bare } = placeholdersOf(source);
+  return /[A-Za-z0-9]/.test(rest) ? undefined : bare;
+}
+
+/** Every secret of a file that is a masked one, as `config print` shows it. */
+export function checkSecrets(value: unknown, path: Path = []): Finding[] {
+  if (Array.isArray(value))
+    return value.flatMap((each, index) => checkSecrets(each, [...path, index]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, each]): Finding[] => {
+    const at = [...path, key];
+    if (!isSecretKey(key) || typeof each !== "string") return checkSecrets(each, at);
+    if (!isMasked(each)) return [];
+    const fix = "write the key itself, best as ${VARIABLE}";
+    return [{ path: at, message: "is a masked key, as `config print` shows it", fix }];
+  });
+}

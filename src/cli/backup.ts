@@ -1,0 +1,119 @@
+/** `tollgate backup` and `tollgate restore`: everything but the master key, on a running gateway or none. docs/operate.md. */
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import type { Readable, Writable } from "node:stream";
+import { createLog } from "../base/log.ts";
+import { restoreBackup, writeBackup, type BackupEnd, type Progress } from "../backup/index.ts";
+import { openFileStore, type Database } from "../storage/index.ts";
+import { openSecrets } from "../tenancy/index.ts";
+import { openCatalog, sandboxWanted } from "./catalog.ts";
+import { openDatabaseOf } from "./database.ts";
+import { readEnvironment, UsageError, type Environment } from "./environment.ts";
+import { refuseUnused } from "./open.ts";
+import { printJson } from "./print.ts";
+import { version } from "./version.ts";
+
+export interface BackupCommandOptions {
+  readonly json?: boolean;
+}
+
+export interface RestoreCommandOptions extends BackupCommandOptions {
+  readonly replace?: boolean;
+}
+
+const everyMs = 1_000;
+
+/** Tells a person, about once a second, how far it is. */
+function createProgress(): (progress: Progress) => void {
+  let told = performance.now();
+  return ({ what, done }) => {
+    const now = performance.now();
+    if (now - told < everyMs) return;
+    told = now;
+    console.error(`tollgate: ${what}: ${done.toLocaleString("en-US")}`);
+  };
+}
+
+const total = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+function printEnd(end: BackupEnd, verb: string, { json }: BackupCommandOptions): void {
+  if (json) return printJson(end);
+  const tables = Object.keys(end.tables).length;
+  console.error(
+    `tollgate: ${verb} ${total(end.tables)} rows of ${tables} tables and ${end.files} files`,
+  );
+}
+
+interface Opened {
+  readonly environment: Environment;
+  readonly database: Database;
+}
+
+async function withPlaces<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+  const environment = readEnvironment(process.env);
+  const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
+  try {
+    return await work({ environment, database });
+  } finally {
+    await database.close();
+  }
+}
+
+async function storageOf(environment: Environment) {
+  const sandboxUrl = sandboxWanted(environment) ? "http://127.0.0.1:0" : undefined;
+  const catalog = await openCatalog({ environment, sandboxUrl, log: createLog("warn") });
+  catalog.close();
+  return catalog.settings.storage;
+}
+
+/** Writes beside the file's place and renames: a backup that was broken off never has its name. `-` is standard output. */
+async function intoFile(path: string, write: (to: Writable) => Promise<BackupEnd>) {
+  if (path === "-") return write(process.stdout);
+  const part = `${path}.part`;
+  try {
+    const end = await write(createWriteStream(part, { mode: 0o600, flush: true }));
+    await rename(part, path);
+    return end;
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+/** Writes a backup of the database and its files to `path`. */
+export async function backupCommand(path: string, options: BackupCommandOptions): Promise<void> {
+  refuseUnused(readEnvironment(process.env));
+  await withPlaces(async ({ environment, database }) => {
+    const storage = await storageOf(environment);
+    const files =
+      storage.kind === "local" ? await openFileStore(storage, environment.dataDir) : undefined;
+    const progress = createProgress();
+    const end = await intoFile(path, (destination) =>
+      writeBackup({ database, files, destination, version, progress }),
+    );
+    printEnd(end, "wrote", { json: options.json === true && path !== "-" });
+    const rest = files === undefined ? "The files stay in their bucket; keep" : "Keep";
+    console.error(`${rest} the master key apart: without it no key in the backup can be read.`);
+  });
+}
+
+/** Restores the backup at `path`, whole or not at all. */
+export async function restoreCommand(path: string, options: RestoreCommandOptions): Promise<void> {
+  if (path !== "-" && !existsSync(path)) throw new UsageError(`there is no file ${path}`);
+  await withPlaces(async ({ environment, database }) => {
+    const files = await openFileStore(await storageOf(environment), environment.dataDir);
+    const source: Readable = path === "-" ? process.stdin : createReadStream(path);
+    const end = await restoreBackup({
+      database,
+      files,
+      source,
+      replace: options.replace === true,
+      progress: createProgress(),
+      async check(tx) {
+        await openSecrets({ ...environment, database: tx });
+      },
+    });
+    printEnd(end, "restored", options);
+  });
+}

@@ -1,0 +1,84 @@
+/** What a person sees when the gateway is ready: on the very first start also the secrets shown once, and a call that works. */
+import type { Catalog, EndpointName, Model, TextModel } from "../catalog/index.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** The text to print. `seconds` is how long the start took. */
+export function banner(gateway: Gateway, seconds: number, dataDir: string): string {
+  const { first, url } = gateway;
+  const catalog = gateway.catalog();
+  const lines = ["", `  Tollgate is ready at ${url} (in ${seconds.toFixed(1)} s)`, ""];
+  const row = (name: string, value: string): void =>
+    void lines.push(`  ${name.padEnd(16)}${value}`);
+  row("API reference", `${url}/docs`);
+  row("Models", `${modelNames(catalog)} (${url}/v1/models)`);
+  if (gateway.sandboxUrl !== undefined)
+    row("Sandbox", `${gateway.sandboxUrl}/__journal shows what the simulated vendors received`);
+  if (gateway.metricsUrl !== undefined) row("Metrics", gateway.metricsUrl);
+  row("Data", dataDir);
+  if (!first) {
+    lines.push("", "  A key: npx tollgate keys list, npx tollgate keys create --name <name>", "");
+    return lines.join("\n");
+  }
+  lines.push("", "  First start. These are shown once:", "");
+  row("Administrator", `${first.adminEmail}, one-time password ${first.adminPassword}`);
+  row("API key", first.apiKey);
+  row("Credit", `$${first.credit}; more with npx tollgate credits add 25.00`);
+  const call = exampleCall(catalog);
+  // One line, so that it can be copied whole.
+  if (call !== undefined)
+    lines.push(
+      "",
+      "  Try it:",
+      "",
+      `curl ${url}${call.path} -H "Authorization: Bearer ${first.apiKey}" -H "Content-Type: application/json" -d '${JSON.stringify(call.body)}'`,
+    );
+  return [...lines, ""].join("\n");
+}
+
+const namesShown = 3;
+
+function modelNames({ models }: Catalog): string {
+  const names = [...models.keys()];
+  if (names.length === 0) return "none yet: see docs/configuration.md";
+  const rest = names.length - namesShown;
+  return names.slice(0, namesShown).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+interface ExampleCall {
+  readonly path: string;
+  readonly body: object;
+}
+
+const messages = [{ role: "user", content: "Hello!" }];
+
+/** The smallest call of each endpoint. */
+const textCalls: Readonly<Record<EndpointName, (model: string) => ExampleCall>> = {
+  chat_completions: (model) => ({ path: "/v1/chat/completions", body: { model, messages } }),
+  responses: (model) => ({ path: "/v1/responses", body: { model, input: "Hello!" } }),
+  messages: (model) => ({ path: "/v1/messages", body: { model, max_tokens: 1000, messages } }),
+  generate_content: (model) => ({
+    path: `/v1beta/models/${model}:generateContent`,
+    body: { contents: [{ parts: [{ text: "Hello!" }] }] },
+  }),
+};
+
+/** Input and output prices of a model's first offer, added. */
+const priceOf = ({ offers: [offer] }: TextModel): bigint =>
+  offer === undefined ? 0n : offer.price.input + offer.price.output;
+
+/** A call that one of the models answers: the sandbox's chat model, else the cheapest text model, else embeddings. */
+export function exampleCall({ models }: Catalog): ExampleCall | undefined {
+  const all: readonly Model[] = [...models.values()];
+  const texts = all
+    .filter((model) => model.kind === "text")
+    .sort((left, right) => Number(priceOf(left) - priceOf(right)));
+  const text = texts.find(({ id }) => id === "sandbox/chat") ?? texts[0];
+  if (text !== undefined) {
+    const known = Object.keys(textCalls) as EndpointName[];
+    const endpoint = known.find((one) => text.endpoints.includes(one));
+    return endpoint && textCalls[endpoint](text.id);
+  }
+  const embedding = all.find(({ kind }) => kind === "embedding");
+  if (embedding === undefined) return undefined;
+  return { path: "/v1/embeddings", body: { model: embedding.id, input: "Hello!" } };
+}

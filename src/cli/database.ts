@@ -1,0 +1,12 @@
+/** The database of an environment: `DATABASE_URL`, else the embedded one of the data directory. */
+import { carryOver } from "../backup/index.ts";
+import { openDatabase, type Database, type Log } from "../storage/index.ts";
+import type { Environment } from "./environment.ts";
+
+/** Opens it; a command (`join`) shares the one of a gateway that runs. @throws as `openDatabase` does */
+export function openDatabaseOf(
+  { databaseUrl: url, dataDir }: Environment,
+  options: { readonly join?: boolean; readonly log: Log },
+): Promise<Database> {
+  return openDatabase({ url, dataDir, carryOver, ...options });
+}

@@ -1,0 +1,95 @@
+/** `/auth/invitations`: what an invitation leads to, and accepting it. docs/management.md. */
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { acceptInvitation, type Actor } from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { openInvitation } from "../../tenancy/index.ts";
+import { readBody } from "../body.ts";
+import type { HttpServices } from "../services.ts";
+import { newPassword } from "./auth-passwords.ts";
+import { checker } from "./check.ts";
+import { checkSameOrigin } from "./same-origin.ts";
+import { strict } from "./schemas.ts";
+import { openSession, passCookies, sessionOf } from "./session-answer.ts";
+
+const checkAcceptance = checker(
+  strict({
+    token: Type.String({ maxLength: 100 }),
+    password: Type.Optional(newPassword),
+    name: Type.Optional(Type.String({ maxLength: 200 })),
+  }),
+);
+
+/** What is sent to accept an invitation: a choice of password, or nothing of somebody who is signed in. */
+export interface AcceptanceBody {
+  readonly token: string;
+  readonly password?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** Whoever is signed in; undefined without a session. @throws GatewayError 403 `password_change_required` */
+export async function signedInActor(
+  { admin }: HttpServices,
+  request: FastifyRequest,
+): Promise<Actor | undefined> {
+  const session = await sessionOf(admin, request);
+  return session && admin.actors.ofSession(session);
+}
+
+/**
+ * Accepts an invitation for whoever asks, and opens a session for those who chose a password.
+ * @throws GatewayError as `acceptInvitation`; `missing_required_parameter` without a password and a session
+ */
+export async function accept(
+  services: HttpServices,
+  request: FastifyRequest,
+  sent: AcceptanceBody,
+) {
+  checkAcceptance(sent);
+  const { token, password, name } = sent;
+  const requestId = request.id;
+  if (password !== undefined) {
+    const by = { password, name };
+    const member = await acceptInvitation(services.admin, { token, by, requestId });
+    const opened = { userId: member.userId, passwordChangeRequired: false };
+    return { member, session: await openSession(services, request, opened) };
+  }
+  const actor = await signedInActor(services, request);
+  if (actor?.userId == null) {
+    throw new GatewayError(
+      "missing_required_parameter",
+      "Send `password` to join with a password, or sign in first to join as who you are.",
+      { param: "password" },
+    );
+  }
+  const by = { userId: actor.userId, email: actor.name };
+  const member = await acceptInvitation(services.admin, { token, by, requestId });
+  return { member, session: undefined };
+}
+
+/** Adds the paths. */
+export function registerInvitations(app: FastifyInstance, services: HttpServices): void {
+  app.get<{ Params: { token: string } }>("/auth/invitations/:token", async (request, reply) => {
+    const found = await openInvitation(services.admin, request.params.token);
+    reply.header("cache-control", "no-store").header("x-request-id", request.id);
+    return reply.send({
+      object: "invitation",
+      organization: found.organizationName,
+      workspace: found.workspaceName,
+    });
+  });
+  app.post("/auth/invitations/accept", async (request, reply) => {
+    checkSameOrigin(request.method, request.headers);
+    const body = (await readBody(request)) as unknown as AcceptanceBody;
+    const { member, session } = await accept(services, request, body);
+    reply.header("cache-control", "no-store").header("x-request-id", request.id);
+    if (session !== undefined) passCookies(reply, session);
+    return reply.send({
+      object: "member",
+      workspace_id: member.workspaceId,
+      user_id: member.userId,
+      role: member.role,
+      status: member.status,
+    });
+  });
+}

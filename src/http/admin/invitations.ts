@@ -1,0 +1,85 @@
+/** Open invitations over the management API: taking one back, and what the audit log says of them. */
+import { Type } from "typebox";
+import {
+  changeObject,
+  memberKind,
+  writeAudit,
+  type Asked,
+  type Kind,
+  type WithinChange,
+} from "../../admin/index.ts";
+import { getInvited, removeMember, removeUser, type Member } from "../../tenancy/index.ts";
+import { route } from "./route.ts";
+
+/** The audit entry of an invitation that was made. */
+export const noteInvited = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
+  note(context, asked, member, "invitation.create");
+
+/** The audit entry of an invitation that was taken back or replaced. */
+export const noteRevoked = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
+  note(context, asked, member, "invitation.revoke");
+
+function note(
+  context: WithinChange,
+  { actor, requestId }: Asked,
+  member: Member,
+  action: "invitation.create" | "invitation.revoke",
+): Promise<void> {
+  const view = memberKind.view(member);
+  const made = action === "invitation.create";
+  return writeAudit(context, {
+    actor,
+    requestId,
+    action,
+    object: { type: "invitation", id: member.invitation!.id },
+    place: memberKind.place(member),
+    before: made ? null : view,
+    after: made ? view : null,
+  });
+}
+
+/** Takes an invited member away, with the user that was made for the invitation. */
+export async function removeInvited(context: WithinChange, member: Member): Promise<Member> {
+  const removed = await removeMember(context, member);
+  await removeUser(context, member.userId);
+  return removed;
+}
+
+/** An invited member by their invitation. */
+const invitationKind: Kind<Member> = {
+  ...memberKind,
+  type: "invitation",
+  what: "invitation",
+  id: (member) => member.invitation!.id,
+};
+
+const revoke = route({
+  method: "DELETE",
+  path: "/workspaces/{id}/invitations/{invitation_id}",
+  operationId: "revokeInvitation",
+  summary: "Take an open invitation back",
+  description: "Its link and its one-time password stop working, and the invited member is gone.",
+  action: "invitation.revoke",
+  answer: {
+    name: "InvitationRevoked",
+    schema: Type.Object({
+      object: Type.Literal("invitation"),
+      id: Type.String(),
+      deleted: Type.Literal(true),
+    }),
+  },
+  errors: ["not_found", "insufficient_permissions"],
+  async handle(request) {
+    const { services, params } = request;
+    const id = params["invitation_id"]!;
+    await changeObject(services, invitationKind, request, {
+      action: "invitation.revoke",
+      removes: true,
+      load: (context) => getInvited(context, { workspaceId: params["id"]!, id }),
+      apply: removeInvited,
+    });
+    return { body: { object: "invitation", id, deleted: true } };
+  },
+});
+
+export const invitationRoutes = [revoke];

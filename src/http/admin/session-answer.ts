@@ -1,0 +1,62 @@
+/** Between a request and what keeps sessions: the headers that it is told, and its answers. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { cookiePrefix, type SignedIn } from "../../admin/index.ts";
+import { limitedAddress } from "../../base/client-address.ts";
+import { addressOf } from "../client-address.ts";
+import type { HttpServices } from "../services.ts";
+import type { AdminServices } from "./services.ts";
+
+/** Where a request comes from, as sign-ins are limited by; undefined where no limit by address holds. */
+export const attemptAddress = (
+  { trustedProxies }: HttpServices,
+  request: FastifyRequest,
+): string | undefined => limitedAddress(addressOf(request.raw, trustedProxies), trustedProxies);
+
+const told = ["cookie", "user-agent"] as const;
+
+/** The headers of a request, and where it came from, which nobody else can set. */
+export function sessionHeaders({ trustedProxies }: HttpServices, request: FastifyRequest): Headers {
+  const headers = new Headers({ "x-forwarded-for": addressOf(request.raw, trustedProxies) });
+  for (const name of told) {
+    const value = request.headers[name];
+    if (value !== undefined) headers.set(name, value);
+  }
+  return headers;
+}
+
+/** The session of a request's cookie; undefined without a good one. */
+export async function sessionOf(
+  { sessions }: AdminServices,
+  { headers: { cookie } }: FastifyRequest,
+): Promise<SignedIn | undefined> {
+  if (cookie === undefined || !cookie.includes(cookiePrefix)) return undefined;
+  return sessions.userOf(new Headers({ cookie }));
+}
+
+/** Opens a session; its answer is in `response`, or its cookies alone go onto `reply`. */
+export function openSession(
+  services: HttpServices,
+  request: FastifyRequest,
+  signedIn: SignedIn & { readonly remember?: boolean | undefined },
+): Promise<Response> {
+  const { userId, passwordChangeRequired, remember = true } = signedIn;
+  const headers = sessionHeaders(services, request);
+  return services.admin.sessions.open({ userId, passwordChangeRequired, remember }, headers);
+}
+
+/** The cookies of an answer. */
+export function passCookies(reply: FastifyReply, response: Response): void {
+  for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
+}
+
+/** An answer as it came, but for headers that are nobody's. */
+export async function passAnswer(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  reply.code(response.status).header("cache-control", "no-store");
+  reply.header("x-request-id", reply.request.id);
+  for (const name of ["content-type", "location"]) {
+    const value = response.headers.get(name);
+    if (value !== null) reply.header(name, value);
+  }
+  passCookies(reply, response);
+  return reply.send(await response.text());
+}

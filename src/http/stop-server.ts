@@ -1,0 +1,54 @@
+/**
+ * Stopping the server so that whoever asked gets an answer. Behind a balancer without health checks of its own (nginx) a
+ * refused connection is the sign to ask another gateway, and costs nobody anything; a connection that was made and is then
+ * reset costs its call. Requirement: rolling gateways behind a balancer loses no call.
+ */
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** Requests on open connections are served for this long after the listener closed, and refused after it. */
+const lateMs = 3_000;
+/** How long calls under way may take to end when the gateway stops. */
+const cutMs = 20_000;
+const idleCheckMs = 50;
+
+/** Closes the listener and then, one by one as they fall idle, all connections. `refuse` is called when it is too late for new requests. */
+export async function stopServer(server: Server, refuse: () => void): Promise<void> {
+  const closed = once(server, "close");
+  await quietTurn(server);
+  server.close();
+  const late = setTimeout(refuse, lateMs);
+  const cut = setTimeout(() => server.closeAllConnections(), cutMs);
+  // A connection that was busy when we began to close is kept open by its client after its answer. Right after what has
+  // arrived was read, so that no request is cut that is already here.
+  const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleCheckMs);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(cut);
+  clearTimeout(late);
+}
+
+const quietSearchMs = 1_000;
+
+/**
+ * Waits for a turn of the event loop in which no connection arrived and that was so short that none can have since.
+ * Connections that the system holds for us are reset when the listener closes, and with them what they have sent.
+ * The longer it takes under load, the longer a turn may be.
+ */
+async function quietTurn(server: Server): Promise<void> {
+  let arrived = 0;
+  const count = (): void => void (arrived += 1);
+  server.on("connection", count);
+  const startedMs = performance.now();
+  for (;;) {
+    const before = arrived;
+    const turnMs = performance.now();
+    await nextTurn();
+    const nowMs = performance.now();
+    const searchedMs = nowMs - startedMs;
+    if (arrived === before && nowMs - turnMs < Math.max(0.05, searchedMs / 500)) break;
+    if (searchedMs > quietSearchMs) break;
+  }
+  server.off("connection", count);
+}

@@ -1,0 +1,110 @@
+/**
+ * The addresses that a request names for somebody to fetch: of pictures, files and servers. Found on the wire, because a
+ * direct route sends on what nobody decodes. Trap T77.
+ */
+import { isObject, type WireObject } from "../base/json.ts";
+import { shortText } from "../base/text.ts";
+import type { JsonObject, ProtocolName } from "./canonical/request.ts";
+
+/** An address, and its place as the caller wrote it: `messages[0].content[1].image_url.url`. */
+export interface NamedAddress {
+  readonly param: string;
+  readonly url: string;
+}
+
+/** The members of a body that hold addresses, if any does. */
+const holders: Readonly<Record<ProtocolName, readonly string[]>> = {
+  chat: ["messages"],
+  responses: ["input", "prompt", "tools"],
+  messages: ["messages", "system", "mcp_servers"],
+  generate_content: ["contents", "systemInstruction", "system_instruction"],
+};
+
+/** Members that are an address, an object with one as its `url`, or a list of either. Vendors spell them both ways. */
+const addressKeys = new Set([
+  "image_url",
+  "imageUrl",
+  "video_url",
+  "videoUrl",
+  "audio_url",
+  "audioUrl",
+  "file_url",
+  "fileUrl",
+  "file_uri",
+  "fileUri",
+  "server_url",
+  "video",
+  // Base64 by their definition, and some vendors fetch an address there.
+  "file_data",
+  "input_audio",
+  "source",
+]);
+
+/** What a model wrote or reads as JSON of its own: an address in there is text, which nobody fetches. */
+const freeKeys = new Set(["input", "args", "response", "parameters", "input_schema"]);
+
+/** Every address in a request, in its order. Texts that are no address may be among them: bare base64, ids of files. */
+export function addressesIn(protocol: ProtocolName, body: JsonObject): NamedAddress[] {
+  const found: NamedAddress[] = [];
+  for (const key of holders[protocol]) {
+    const value = body[key];
+    if (typeof value !== "object" || value === null) continue;
+    const path: Path = [key];
+    if (key === "mcp_servers") addAddress(value, path, found);
+    walk(value, path, found);
+  }
+  return found;
+}
+
+type Path = (string | number)[];
+
+function walk(value: unknown, path: Path, found: NamedAddress[]): void {
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const item: unknown = value[index];
+      if (typeof item !== "object" || item === null) continue;
+      path.push(index);
+      walk(item, path, found);
+      path.pop();
+    }
+  } else if (isObject(value)) walkMembers(value, path, found);
+}
+
+function walkMembers(value: WireObject, path: Path, found: NamedAddress[]): void {
+  for (const key in value) {
+    const member = value[key];
+    const isAddress = addressKeys.has(key);
+    if (!isAddress && (typeof member !== "object" || member === null || freeKeys.has(key)))
+      continue;
+    path.push(key);
+    if (isAddress) addAddress(member, path, found);
+    walk(member, path, found);
+    path.pop();
+  }
+}
+
+/** `source` as text is a label (search results), and as an object holds an address in `url`. */
+function addAddress(value: unknown, path: Path, found: NamedAddress[]): void {
+  if (typeof value === "string") {
+    if (path.at(-1) !== "source") found.push({ param: nameOf(path), url: value });
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) addAddress(item, [...path, index], found);
+  } else if (isObject(value)) {
+    // Where sound stands as base64 some vendors fetch an address; the `data` of a source may be any text.
+    for (const key of path.at(-1) === "input_audio" ? ["url", "data"] : ["url"]) {
+      const url = value[key];
+      if (typeof url === "string") found.push({ param: nameOf([...path, key]), url });
+    }
+  }
+}
+
+/** Keys on the way are the caller's, of any length. */
+const nameCharactersMax = 200;
+
+const nameOf = (path: Path): string =>
+  path
+    .map((step) =>
+      typeof step === "number" ? `[${step}]` : `.${shortText(step, nameCharactersMax)}`,
+    )
+    .join("")
+    .slice(1, nameCharactersMax);

@@ -1,0 +1,262 @@
+/**
+ * What becomes of a field that only its own protocol knows, when a request is converted: the one table of it.
+ * refused: the loss would take away what the caller said, so that the model would be asked something else: 400, the field
+ * named. dropped: a nuance, left out and told. Unknown fields are dropped (docs/protocols.md), unknown content is refused.
+ * Spec: "Conversion rules"; CONV-101 to CONV-113, RESP-25 to RESP-31; trap T33.
+ */
+import { GatewayError } from "../base/errors.ts";
+import { isObject } from "../base/json.ts";
+import type { NativeField, ProtocolName } from "./canonical/request.ts";
+
+export interface Loss {
+  readonly class: "refused" | "dropped";
+  /** What the field holds; of what is dropped, why that is right. */
+  readonly what: string;
+}
+
+const refused = (what: string): Loss => ({ class: "refused", what });
+const dropped = (what: string): Loss => ({ class: "dropped", what });
+
+const sampling = dropped("how tokens are drawn or counted");
+const safety = dropped("who is asking, or what is screened");
+const caching = dropped("how prompts are cached");
+const answerForm = dropped("in what form the answer comes");
+const upkeep = dropped("how the vendor runs, bills or traces the call");
+// RESP-31.
+const ownState = dropped("the vendor's own state, not preserved across protocols");
+// CONV-112.
+const search = dropped("the vendor's own web search");
+// T33: an agent offers them all, and works with the rest.
+const vendorTool = dropped(
+  "a tool that the vendor has, or runs, itself: the model is not offered it",
+);
+const ownTool = dropped(
+  "a kind of tool that other protocols do not have: the model is not offered it",
+);
+const toolDetail = dropped("how a tool is offered, not what it is");
+const record = dropped(
+  "that a step was taken: what came of it stands elsewhere in the conversation",
+);
+
+const content = refused("content that other protocols cannot carry");
+const earlierStep = refused(
+  "an earlier step of the conversation that other protocols cannot carry",
+);
+const files = refused("files that are kept at the vendor");
+const servers = refused("servers that only this vendor's own service calls");
+const forcedTool = refused("the choice of a tool that other protocols do not have");
+
+/**
+ * By place, indexes left out; after a colon the kind of what stands there: its `type` without a date. A place of its kind
+ * goes before the place alone.
+ */
+const chat: Readonly<Record<string, Loss>> = {
+  "messages[].content[]": content,
+  "messages[].tool_calls[]": earlierStep,
+  "messages[].audio": refused("an earlier answer, kept at the vendor as sound"),
+  "messages[].images": refused("pictures of an earlier answer"),
+  "messages[].annotations": dropped("where an earlier answer came from"),
+  "tools[]": ownTool,
+  "tools[]:custom": ownTool,
+  tool_choice: forcedTool,
+  n: sampling,
+  logprobs: sampling,
+  top_logprobs: sampling,
+  logit_bias: sampling,
+  max_tokens: dropped("beside its successor it has no effect"),
+  prediction: upkeep,
+  moderation: safety,
+  safety_identifier: safety,
+  prompt_cache_options: caching,
+  prompt_cache_retention: caching,
+  web_search_options: search,
+  modalities: answerForm,
+  audio: answerForm,
+  response_format: answerForm,
+  service_tier: upkeep,
+  "stream_options.include_obfuscation": upkeep,
+};
+
+const responses: Readonly<Record<string, Loss>> = {
+  "input[]": earlierStep,
+  "input[]:web_search_call": record,
+  "input[]:mcp_list_tools": record,
+  "input[]:item_reference": refused("a part of the conversation that is kept at the vendor"),
+  "input[]:compaction": refused("the conversation so far, encrypted for its own vendor"),
+  "input[].content[]": content,
+  "input[].output[]": content,
+  "tools[]": vendorTool,
+  "tools[]:custom": ownTool,
+  "tools[]:namespace": ownTool,
+  "tools[]:web_search": search,
+  "tools[]:web_search_preview": search,
+  "tools[]:computer": vendorTool,
+  "tools[]:computer_use_preview": vendorTool,
+  "tools[]:code_interpreter": vendorTool,
+  "tools[]:programmatic_tool_calling": vendorTool,
+  "tools[]:image_generation": vendorTool,
+  "tools[]:local_shell": vendorTool,
+  "tools[]:shell": vendorTool,
+  "tools[]:apply_patch": vendorTool,
+  "tools[]:tool_search": vendorTool,
+  "tools[]:file_search": files,
+  "tools[]:code_interpreter with files": files,
+  "tools[]:mcp": servers,
+  tool_choice: forcedTool,
+  background: ownState,
+  context_management: ownState,
+  conversation: ownState,
+  prompt: ownState,
+  previous_response_id: dropped("the gateway keeps no state"),
+  include: answerForm,
+  image: answerForm,
+  truncation: upkeep,
+  access_programs: upkeep,
+  max_tool_calls: upkeep,
+  top_logprobs: sampling,
+  presence_penalty: sampling,
+  frequency_penalty: sampling,
+  moderation: safety,
+  safety_identifier: safety,
+  prompt_cache_options: caching,
+  prompt_cache_retention: caching,
+  service_tier: upkeep,
+  "stream_options.include_obfuscation": upkeep,
+};
+
+const messages: Readonly<Record<string, Loss>> = {
+  "system[]": content,
+  "messages[].content[]": content,
+  "messages[].content[]:document": refused("a document of parts; send their text as text"),
+  "messages[].content[]:fallback": record,
+  "messages[].content[]:mcp_tool_listing": record,
+  "messages[].content[].content[]": content,
+  "messages[].content[].content[]:tool_reference": dropped("all tools are loaded from the start"),
+  "tools[]": vendorTool,
+  "tools[]:bash": vendorTool,
+  "tools[]:text_editor": vendorTool,
+  "tools[]:computer": vendorTool,
+  "tools[]:computer_toolset": vendorTool,
+  "tools[]:browser_toolset": vendorTool,
+  "tools[]:memory": vendorTool,
+  "tools[]:code_execution": vendorTool,
+  "tools[]:advisor": vendorTool,
+  "tools[]:tool_search_tool_bm25": vendorTool,
+  "tools[]:tool_search_tool_regex": vendorTool,
+  "tools[]:web_search": search,
+  "tools[]:web_fetch": search,
+  "tools[]:mcp_toolset": servers,
+  "tools[].allowed_callers": toolDetail,
+  "tools[].defer_loading": toolDetail,
+  "tools[].eager_input_streaming": toolDetail,
+  "tools[].input_examples": toolDetail,
+  thread: refused("a conversation that is kept at the vendor"),
+  container: refused("a container with files and skills of its own"),
+  mcp_servers: servers,
+  compaction: refused("the wish that the conversation is summed up instead of answered"),
+  context_management: ownState,
+  thinking: dropped("when the model reasons"),
+  output_format: answerForm,
+  cache_control: caching,
+  diagnostics: upkeep,
+  fallbacks: upkeep,
+  fallback_credit_token: upkeep,
+  billing_policy: upkeep,
+  speed: upkeep,
+  service_tier: upkeep,
+  inference_geo: upkeep,
+  user_profile_id: upkeep,
+  workspace_id: upkeep,
+  betas: upkeep,
+};
+
+const generateContent: Readonly<Record<string, Loss>> = {
+  "contents[].parts[]": content,
+  "contents[].parts[].functionResponse.parts[]": content,
+  "systemInstruction.parts[]": content,
+  "tools[].fileSearch": files,
+  "tools[].retrieval": files,
+  "tools[].mcpServers": servers,
+  "tools[].googleSearch": search,
+  "tools[].googleSearchRetrieval": search,
+  "tools[].enterpriseWebSearch": search,
+  "tools[].exaAiSearch": search,
+  "tools[].parallelAiSearch": search,
+  "tools[].urlContext": search,
+  "tools[].googleMaps": vendorTool,
+  "tools[].codeExecution": vendorTool,
+  "tools[].computerUse": vendorTool,
+  cachedContent: refused("instructions and content that are kept at the vendor"),
+  continuationToken: refused("a conversation that is kept at the vendor"),
+  automaticContinuation: upkeep,
+  safetySettings: safety,
+  modelArmorConfig: safety,
+  labels: upkeep,
+  serviceTier: upkeep,
+};
+
+const tables: Readonly<Record<ProtocolName, ReadonlyMap<string, Loss>>> = {
+  chat: new Map(Object.entries(chat)),
+  responses: new Map(Object.entries(responses)),
+  messages: new Map(Object.entries(messages)),
+  generate_content: new Map(Object.entries(generateContent)),
+};
+
+/** Every place of a protocol that has a class of its own, for the documentation and its test. */
+export const lossesOf = (protocol: ProtocolName): ReadonlyMap<string, Loss> => tables[protocol];
+
+const unknown = dropped("unknown to every other protocol");
+/** An item without any member. */
+const nothing = dropped("it says nothing");
+
+/** What becomes of a field of this protocol's callers in any other protocol. */
+export function lossOf(protocol: ProtocolName, { param, value }: NativeField): Loss {
+  const table = tables[protocol];
+  const place = placeOf(protocol, param);
+  if (place.endsWith("]") && isObject(value) && Object.keys(value).length === 0) return nothing;
+  const kind = kindOf(value);
+  return (
+    (kind === undefined ? undefined : table.get(`${place}:${kind}`)) ?? table.get(place) ?? unknown
+  );
+}
+
+/** The refusal of a field: `unsupported_content` where it stands in the conversation, else `unsupported_parameter`. */
+export function refusalOf(protocol: ProtocolName, param: string, what: string): GatewayError {
+  const code = /^(?:messages|input|contents|system)/.test(param)
+    ? "unsupported_content"
+    : "unsupported_parameter";
+  return new GatewayError(
+    code,
+    `${param}: ${what} cannot be converted for this model's provider. Leave it out, or choose a model whose provider speaks ${titles[protocol]}.`,
+    { param },
+  );
+}
+
+const titles: Readonly<Record<ProtocolName, string>> = {
+  chat: "chat completions",
+  responses: "the responses protocol",
+  messages: "the messages protocol",
+  generate_content: "generateContent",
+};
+
+/** A field's name without indexes; Google's callers spell names in two ways. */
+function placeOf(protocol: ProtocolName, param: string): string {
+  const place = param.replace(/\[\d+\]/g, "[]");
+  return protocol === "generate_content"
+    ? place.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+    : place;
+}
+
+/** The `type` of an item, part or tool, without the date that vendors number them by. */
+export function kindOf(value: unknown): string | undefined {
+  if (!isObject(value) || typeof value["type"] !== "string") return undefined;
+  const kind = value["type"].replace(/_(?:\d{8}|\d{4}_\d{2}_\d{2})$/, "");
+  return kind === "code_interpreter" && holdsFiles(value["container"])
+    ? `${kind} with files`
+    : kind;
+}
+
+/** A container by its id, or a new one with files. */
+const holdsFiles = (container: unknown): boolean =>
+  typeof container === "string" ||
+  (isObject(container) && Array.isArray(container["file_ids"]) && container["file_ids"].length > 0);

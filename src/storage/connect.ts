@@ -1,0 +1,33 @@
+/** A database over one PostgreSQL server: its pool, its limits, its signals. docs/architecture.md. */
+import type { ClientConfig } from "pg";
+import { createDatabase, type Database, type Log } from "./database.ts";
+import { createListener } from "./listener.ts";
+import { createPool } from "./pool.ts";
+import { createSignals } from "./signals.ts";
+
+const statementMsMax = 30_000;
+const idleMsMax = 60_000;
+
+/** Connects lazily: the first statement opens the first connection. */
+export function connect(options: {
+  readonly server: ClientConfig;
+  readonly connectionsMax?: number | undefined;
+  readonly log: Log;
+  readonly closeRest?: () => Promise<void>;
+}): Database {
+  const { server, connectionsMax, log } = options;
+  const pool = createPool(
+    {
+      ...server,
+      statement_timeout: statementMsMax,
+      idle_in_transaction_session_timeout: idleMsMax,
+      ...(connectionsMax === undefined ? {} : { max: connectionsMax }),
+    },
+    log,
+  );
+  return createDatabase({
+    pool,
+    signals: (database) => createSignals(database, createListener(server, log), log),
+    closeRest: options.closeRest ?? (() => Promise.resolve()),
+  });
+}

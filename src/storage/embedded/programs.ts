@@ -1,0 +1,64 @@
+/** Runs PostgreSQL's programs as the server's user, with the database's directory as an open file. */
+import { spawn, type ChildProcess } from "node:child_process";
+import type { Binaries } from "./binaries.ts";
+import type { OpenDirectory } from "./directory.ts";
+import type { Identity } from "./identity.ts";
+
+/** What the programs of one database have in common. */
+export interface Site {
+  readonly binaries: Binaries;
+  readonly identity: Identity | undefined;
+  /** `database` in the data directory: all that belongs to the server. */
+  readonly home: OpenDirectory;
+}
+
+/** The descriptor that a child finds the directory at. */
+const homeAt = 3;
+
+/** Nothing of our own environment (PGOPTIONS, PGDATA, a locale) reaches the server. */
+const environment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  LC_ALL: "C",
+  TZ: "UTC",
+  // Windows programs do not start without it.
+  ...(process.platform === "win32" ? { SystemRoot: process.env["SystemRoot"] } : {}),
+});
+
+/** The path under which the programs see what is at `name` in the database's directory. */
+export const seenByServer = ({ home }: Site, name: string): string =>
+  `${home.childPath(homeAt)}/${name}`;
+
+/** Starts `name`; its errors come on `stderr`. A Ctrl-C in the terminal does not reach it. */
+export function startProgram(site: Site, name: string, args: readonly string[]): ChildProcess {
+  const { binaries, identity, home } = site;
+  return spawn(`${binaries.directory}/${name}`, args, {
+    cwd: "/",
+    env: environment(),
+    detached: true,
+    windowsHide: true,
+    stdio: ["ignore", "ignore", "pipe", home.file ?? "ignore"],
+    ...identity,
+  });
+}
+
+/** Runs `name` to its end. @throws Error with what it wrote, where it fails or does not end in time */
+export async function runProgram(
+  site: Site,
+  name: string,
+  args: readonly string[],
+  msMax: number,
+): Promise<void> {
+  const child = startProgram(site, name, args);
+  let said = "";
+  child.stderr!.on("data", (bytes: Buffer) => (said = (said + bytes.toString()).slice(-2_000)));
+  const late = setTimeout(() => child.kill("SIGKILL"), msMax);
+  try {
+    const code = await new Promise<number | string>((done, fail) => {
+      child.once("error", fail);
+      child.once("close", (status, signal) => done(status ?? signal ?? "no status"));
+    });
+    if (code !== 0) throw new Error(`${name} ended with ${code}: ${said.trim()}`);
+  } finally {
+    clearTimeout(late);
+  }
+}

@@ -1,0 +1,45 @@
+/** What the embedded PostgreSQL is configured with: durable, small, and quiet. An operator's `custom.conf` comes after. */
+
+/** The operator's own settings, beside the versions' directories; read after ours. */
+export const customFile = "custom.conf";
+
+export const customTemplate = `# Settings of your own for the embedded PostgreSQL, read after Tollgate's. Takes effect with the next start.
+# shared_buffers = 128MB
+`;
+
+/** The text of `postgresql.conf`, written anew at each start. */
+export const configuration = `# Written by Tollgate at each start: put settings of your own into ../${customFile}.
+# What was acknowledged is on the disk.
+fsync = on
+full_page_writes = on
+synchronous_commit = on
+
+# One gateway's database on a small machine.
+max_connections = 40
+shared_buffers = 32MB
+work_mem = 4MB
+maintenance_work_mem = 32MB
+max_wal_size = 256MB
+min_wal_size = 64MB
+max_parallel_workers_per_gather = 0
+jit = off
+wal_level = minimal
+max_wal_senders = 0
+max_logical_replication_workers = 0
+
+# A few rows are rewritten with every call.
+autovacuum_naptime = 15s
+autovacuum_vacuum_cost_delay = 1ms
+
+timezone = 'UTC'
+log_timezone = 'UTC'
+datestyle = 'iso, ymd'
+log_destination = 'stderr'
+log_line_prefix = '%m [%p] '
+log_min_messages = warning
+# Errors of statements reach the gateway, which tells of them; texts of statements hold what callers sent.
+log_min_error_statement = panic
+log_checkpoints = off
+
+include_if_exists '../${customFile}'
+`;

@@ -1,0 +1,255 @@
+/**
+ * Invitations into a workspace. Whoever holds the link accepts it: as a new user, or as the one they are already. Until then
+ * the member has no right, and the user made for them belongs to this invitation only: nothing is looked up or changed
+ * that has the same address, so that adding somebody tells nothing about them.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { GatewayError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { checkName } from "./checks.ts";
+import type { RowContext } from "./context.ts";
+import { onlyRow } from "./context.ts";
+import { hashFor, removeUser, setPassword } from "./logins.ts";
+import type { Member, MemberRole, MemberRow } from "./members.ts";
+import { memberColumns, memberOfRow } from "./members.ts";
+import { oneTimePassword } from "./passwords.ts";
+import type { SpendCapsPatch } from "./spend-caps.ts";
+import { mergeSpendCaps, noSpendCaps, spendCapColumns, spendCapParams } from "./spend-caps.ts";
+import { changeUser, checkEmail, createUser } from "./users.ts";
+
+const scheme = "gw_inv_";
+const shape = /^gw_inv_[\w-]{43}$/;
+/** How long an invitation is open. */
+export const invitationDays = 7;
+const openMs = invitationDays * 24 * 60 * 60 * 1000;
+
+const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
+
+export interface InvitationInput {
+  readonly workspaceId: string;
+  readonly email: string;
+  readonly name: string | undefined;
+  readonly role: MemberRole;
+  /** Chosen for them; it must be changed at the first sign-in. One is made where there is none. */
+  readonly password: string | undefined;
+  readonly spendCaps: SpendCapsPatch | null | undefined;
+}
+
+export interface Invited {
+  readonly member: Member;
+  /** The member as it was, where it was invited before: that invitation has ended. */
+  readonly replaced: Member | undefined;
+  /** Shown once, as part of the link. */
+  readonly token: string;
+  /** Where no password was chosen. */
+  readonly oneTimePassword: string | undefined;
+}
+
+/**
+ * Invites an address into a workspace, within a transaction. An open invitation of the same address is replaced, and its
+ * member keeps their id. @throws GatewayError `invalid_value`, `not_found` (workspace), `conflict` when already a member
+ */
+export async function invite(context: RowContext, input: InvitationInput): Promise<Invited> {
+  const email = checkEmail(input.email);
+  const replaced = await lockMember(context, input.workspaceId, email);
+  const made = input.password === undefined ? oneTimePassword() : undefined;
+  const password = input.password ?? made!;
+  const userId = await userOf(context, { ...input, email, password }, replaced?.userId);
+  const token = scheme + randomBytes(32).toString("base64url");
+  const nowMs = context.clock.now();
+  const rows = await context.database.query<MemberRow>(
+    `insert into members (workspace_id, user_id, role, status, invitation_id, invitation_hash, invitation_expires_at,
+       created_at, updated_at, ${spendCapColumns})
+     values ($1, $2, $3, 'invited', $4, $5, $6, $7, $7, $8, $9, $10, $11, $12)
+     on conflict (workspace_id, user_id) do update set role = excluded.role, invitation_id = excluded.invitation_id,
+       invitation_hash = excluded.invitation_hash, invitation_expires_at = excluded.invitation_expires_at,
+       updated_at = excluded.updated_at, cap_total_nano = excluded.cap_total_nano, cap_monthly_nano = excluded.cap_monthly_nano,
+       cap_weekly_nano = excluded.cap_weekly_nano, cap_daily_nano = excluded.cap_daily_nano, cap_hard = excluded.cap_hard
+     returning ${memberColumns}`,
+    [
+      input.workspaceId,
+      userId,
+      input.role,
+      newId("inv", nowMs),
+      hashOf(token),
+      new Date(nowMs + openMs),
+      new Date(nowMs),
+      ...spendCapParams(mergeSpendCaps(noSpendCaps, input.spendCaps)),
+    ],
+  );
+  const member = memberOfRow(onlyRow(rows, "member"));
+  return { member, replaced, token, oneTimePassword: made };
+}
+
+/** Whoever has this address in the workspace and is invited; one who is active is a conflict. Two at once wait here. */
+async function lockMember(
+  { database }: RowContext,
+  workspaceId: string,
+  email: string,
+): Promise<Member | undefined> {
+  onlyRow(
+    await database.query("select 1 from workspaces where id = $1 for no key update", [workspaceId]),
+    "workspace",
+  );
+  const rows = await database.query<MemberRow>(
+    `select ${memberColumns} from members where workspace_id = $1
+       and user_id in (select u.id from users u where u.email = $2) order by status limit 1 for update`,
+    [workspaceId, email],
+  );
+  const [found] = rows.map(memberOfRow);
+  if (found?.status === "active") {
+    throw new GatewayError("conflict", "The user is a member already.");
+  }
+  return found;
+}
+
+/** A user for this invitation alone, or the one of the invitation it replaces. */
+async function userOf(
+  context: RowContext,
+  person: { readonly email: string; readonly name: string | undefined; readonly password: string },
+  known: string | undefined,
+): Promise<string> {
+  const { email, name = email, password } = person;
+  if (known === undefined) {
+    const { id } = await createUser(context, {
+      email,
+      name,
+      role: "user",
+      password,
+      oneTime: true,
+    });
+    return id;
+  }
+  await changeUser(context, known, { name: person.name });
+  const hash = await hashFor(context, email, password);
+  await setPassword(context, known, { hash, oneTime: true });
+  return known;
+}
+
+/** Where an invitation leads, and whom it is for. */
+export interface OpenInvitation {
+  readonly member: Member;
+  readonly email: string;
+  readonly name: string;
+  readonly workspaceName: string;
+  readonly organizationName: string | null;
+}
+
+const noInvitation = (): GatewayError =>
+  new GatewayError(
+    "not_found",
+    "There is no such invitation: it was used, taken back or replaced, it has expired, or its link is incomplete. Ask for a new one.",
+  );
+
+interface OpenRow extends MemberRow {
+  readonly email: string;
+  readonly name: string;
+  readonly workspace_name: string;
+  readonly organization_name: string | null;
+}
+
+/** The open invitation of a token. @throws GatewayError `not_found`, in the same words whatever is wrong with it */
+export async function openInvitation(
+  { database, clock }: RowContext,
+  token: string,
+): Promise<OpenInvitation> {
+  if (!shape.test(token)) throw noInvitation();
+  const [row] = await database.query<OpenRow>(
+    `select m.*, u.email, u.name, w.name as workspace_name, o.name as organization_name
+     from members m join users u on u.id = m.user_id join workspaces w on w.id = m.workspace_id
+     left join organizations o on o.id = w.organization_id
+     where m.invitation_hash = $1 and m.invitation_expires_at > $2`,
+    [hashOf(token), new Date(clock.now())],
+  );
+  if (row === undefined) throw noInvitation();
+  return {
+    member: memberOfRow(row),
+    email: row.email,
+    name: row.name,
+    workspaceName: row.workspace_name,
+    organizationName: row.organization_name,
+  };
+}
+
+const accepted = `status = 'active', invitation_id = null, invitation_hash = null, invitation_expires_at = null`;
+
+/**
+ * Uses an invitation up, within a transaction: its user is a member from now on. Of several at once one finds it open.
+ * @throws GatewayError `not_found`
+ */
+export async function useInvitation(
+  { database, clock }: RowContext,
+  { workspaceId, userId, invitation }: Member,
+): Promise<Member> {
+  const rows = await database.query<MemberRow>(
+    `update members set ${accepted}, updated_at = $4
+     where workspace_id = $1 and user_id = $2 and invitation_id = $3 and invitation_expires_at > $4
+     returning ${memberColumns}`,
+    [workspaceId, userId, invitation?.id ?? null, new Date(clock.now())],
+  );
+  if (rows.length === 0) throw noInvitation();
+  return memberOfRow(rows[0]!);
+}
+
+/**
+ * The same for somebody who is a user already: the membership becomes theirs, and the user made for the invitation goes.
+ * @throws GatewayError `not_found`; `conflict` when they are a member already
+ */
+export async function useInvitationAs(
+  context: RowContext,
+  invited: Member,
+  userId: string,
+): Promise<Member> {
+  const { workspaceId } = invited;
+  await useInvitation(context, invited);
+  const rows = await context.database.query<MemberRow>(
+    `update members set user_id = $3, invited_as = $2 where workspace_id = $1 and user_id = $2
+       and not exists (select 1 from members m where m.workspace_id = $1 and m.user_id = $3)
+     returning ${memberColumns}`,
+    [workspaceId, invited.userId, userId],
+  );
+  if (rows.length === 0) {
+    throw new GatewayError("conflict", "You are a member of this workspace already.");
+  }
+  await removeUser(context, invited.userId);
+  return memberOfRow(rows[0]!);
+}
+
+/** A user for whom an invitation was used chooses their name and their password. */
+export async function claimUser(
+  context: RowContext,
+  userId: string,
+  { name, hash }: { readonly name: string | undefined; readonly hash: string },
+): Promise<void> {
+  await changeUser(context, userId, { name: name === undefined ? undefined : checkName(name) });
+  await setPassword(context, userId, { hash, oneTime: false });
+}
+
+/** The open invitations a user stands for, or an address. */
+export async function openInvitationsOf(
+  { database, clock }: RowContext,
+  whose: { readonly userId: string } | { readonly email: string },
+): Promise<Member[]> {
+  const rows = await database.query<MemberRow>(
+    `select ${memberColumns} from members where invitation_expires_at > $3
+       and user_id in (select u.id from users u where u.id = $1 or u.email = $2) order by workspace_id for update`,
+    [
+      "userId" in whose ? whose.userId : null,
+      "email" in whose ? whose.email : null,
+      new Date(clock.now()),
+    ],
+  );
+  return rows.map(memberOfRow);
+}
+
+/** The invited member of an invitation's id. @throws GatewayError `not_found` */
+export async function getInvited(
+  { database }: RowContext,
+  { workspaceId, id }: { readonly workspaceId: string; readonly id: string },
+): Promise<Member> {
+  const rows = await database.query<MemberRow>(
+    `select ${memberColumns} from members where workspace_id = $1 and invitation_id = $2 for update`,
+    [workspaceId, id],
+  );
+  return memberOfRow(onlyRow(rows, "invitation"));
+}

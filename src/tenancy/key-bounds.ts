@@ -1,0 +1,90 @@
+/**
+ * What administrators set of a key, as bounds for its owner: the owner may set what he likes within them, and go beyond
+ * none. A bound is what an administrator said last of that field; clearing the field clears it. Spend caps need none: their
+ * owner may never loosen them, whoever set them (CAP-14).
+ */
+import type { KeyRecord } from "./key-record.ts";
+import type { KeySettings } from "./keys.ts";
+import type { RateLimitsJson } from "./routing-settings.ts";
+
+/** null: no bound of that kind. */
+export interface KeyBounds {
+  readonly modelAllowlist: readonly string[] | null;
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+  readonly expiresAt: Date | null;
+}
+
+/** As stored; absent: null. */
+export interface KeyBoundsJson {
+  readonly model_allowlist?: readonly string[] | null;
+  readonly rate_limits?: Partial<RateLimitsJson> | null;
+  readonly expires_at?: string | null;
+}
+
+export const noBounds: KeyBounds = {
+  modelAllowlist: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  expiresAt: null,
+};
+
+export function boundsOfRow(json: KeyBoundsJson): KeyBounds {
+  return {
+    modelAllowlist: json.model_allowlist ?? null,
+    requestsPerMinute: json.rate_limits?.requests_per_minute ?? null,
+    tokensPerMinute: json.rate_limits?.tokens_per_minute ?? null,
+    expiresAt: json.expires_at ? new Date(json.expires_at) : null,
+  };
+}
+
+export function renderBounds(bounds: KeyBounds): KeyBoundsJson {
+  return {
+    model_allowlist: bounds.modelAllowlist,
+    rate_limits: {
+      requests_per_minute: bounds.requestsPerMinute,
+      tokens_per_minute: bounds.tokensPerMinute,
+    },
+    expires_at: bounds.expiresAt?.toISOString() ?? null,
+  };
+}
+
+type Bounded = Pick<KeyRecord, "modelAllowlist" | "rateLimits" | "expiresAt">;
+
+/** The bounds after an administrator made `patch`: of the fields it names, what is in force `now`. */
+export function bind(current: KeyBounds, patch: KeySettings, now: Bounded): KeyBounds {
+  const { modelAllowlist, rateLimits, expiresAt } = patch;
+  const limits = now.rateLimits;
+  const named = (name: "requestsPerMinute" | "tokensPerMinute"): boolean =>
+    rateLimits === null || rateLimits?.[name] !== undefined;
+  const list = now.modelAllowlist.length > 0 ? now.modelAllowlist : null;
+  return {
+    modelAllowlist: modelAllowlist === undefined ? current.modelAllowlist : list,
+    requestsPerMinute: named("requestsPerMinute")
+      ? (limits?.requestsPerMinute ?? null)
+      : current.requestsPerMinute,
+    tokensPerMinute: named("tokensPerMinute")
+      ? (limits?.tokensPerMinute ?? null)
+      : current.tokensPerMinute,
+    expiresAt: expiresAt === undefined ? current.expiresAt : now.expiresAt,
+  };
+}
+
+const above = <Value extends number | Date>(value: Value | null, bound: Value | null): boolean =>
+  bound !== null && (value === null || value > bound);
+
+/** The field, by its name on the wire, in which a key's settings go beyond the bounds; undefined where none does. */
+export function beyondBounds(bounds: KeyBounds, now: Bounded): string | undefined {
+  const { modelAllowlist: list } = now;
+  const allowed = bounds.modelAllowlist;
+  if (allowed !== null && (list.length === 0 || !list.every((id) => allowed.includes(id)))) {
+    return "model_allowlist";
+  }
+  if (above(now.rateLimits?.requestsPerMinute ?? null, bounds.requestsPerMinute)) {
+    return "rate_limits.requests_per_minute";
+  }
+  if (above(now.rateLimits?.tokensPerMinute ?? null, bounds.tokensPerMinute)) {
+    return "rate_limits.tokens_per_minute";
+  }
+  return above(now.expiresAt, bounds.expiresAt) ? "expires_at" : undefined;
+}

@@ -1,0 +1,125 @@
+/**
+ * Signing in with an address and a password. Several users may have one address (users.ts), and the password tells which
+ * one is meant. All passwords of an address share a salt, so that a sign-in takes the time of one derivation however many
+ * they are: how long it takes tells nobody whether an address is known.
+ */
+import type { Queryable } from "../storage/index.ts";
+import { newId } from "../base/ids.ts";
+import type { RowContext } from "./context.ts";
+import { hashPassword, matchPasswords } from "./passwords.ts";
+
+/** A user whom an address and a password open. */
+export interface Login {
+  readonly userId: string;
+  readonly accountId: string;
+  /** Somebody else set the password; it opens one session, which may only change it. */
+  readonly oneTime: boolean;
+}
+
+/** `salt:hash` of a password for an address, with the salt that passwords of that address have. */
+export async function hashFor(
+  { database }: { readonly database: Queryable },
+  email: string,
+  password: string,
+): Promise<string> {
+  const [row] = await database.query<{ salt: string }>(
+    `select split_part(a.password, ':', 1) as salt from users u join auth_accounts a on a.user_id = u.id
+     where u.email = $1 and a.provider_id = 'credential' and a.password is not null order by a.created_at limit 1`,
+    [email],
+  );
+  return hashPassword(password, row?.salt);
+}
+
+interface LoginRow {
+  readonly user_id: string;
+  readonly account_id: string;
+  readonly password: string;
+  readonly one_time: "unused" | "used" | null;
+  readonly open: boolean;
+}
+
+/**
+ * The users this password opens, newest first: more than one where somebody chose the same password twice. A one-time
+ * password opens as long as its invitation is open, and once.
+ */
+export async function findLogins(
+  { database, clock }: RowContext,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<Login[]> {
+  const rows = await database.query<LoginRow>(
+    `select u.id as user_id, a.id as account_id, a.password, a.one_time,
+       a.one_time is null or (a.one_time = 'unused' and exists (
+         select 1 from members m where m.user_id = u.id and m.status = 'invited' and m.invitation_expires_at > $2)) as open
+     from users u join auth_accounts a on a.user_id = u.id
+     where u.email = $1 and a.provider_id = 'credential' and a.password is not null order by u.id desc`,
+    [email.trim().toLowerCase(), new Date(clock.now())],
+  );
+  const matches = await matchPasswords(
+    password,
+    rows.map((row) => row.password),
+  );
+  return rows
+    .filter((row, at) => matches[at] === true && row.open)
+    .map((row) => ({
+      userId: row.user_id,
+      accountId: row.account_id,
+      oneTime: row.one_time !== null,
+    }));
+}
+
+/** Uses up a one-time password. False where another sign-in was faster. */
+export async function useOneTimePassword(
+  { database }: { readonly database: Queryable },
+  { accountId }: Login,
+): Promise<boolean> {
+  const used = await database.query(
+    "update auth_accounts set one_time = 'used' where id = $1 and one_time = 'unused' returning id",
+    [accountId],
+  );
+  return used.length === 1;
+}
+
+/** The password of a user as stored; undefined for one who has none. */
+export async function storedPassword(
+  { database }: { readonly database: Queryable },
+  userId: string,
+): Promise<string | undefined> {
+  const [row] = await database.query<{ password: string | null }>(
+    "select password from auth_accounts where user_id = $1 and provider_id = 'credential'",
+    [userId],
+  );
+  return row?.password ?? undefined;
+}
+
+interface NewPassword {
+  readonly hash: string;
+  /** Somebody else sets it. */
+  readonly oneTime: boolean;
+}
+
+/** Gives a user a password in place of any other, and ends the sessions that the old one opened. */
+export async function setPassword(
+  { database, clock }: RowContext,
+  userId: string,
+  { hash, oneTime }: NewPassword,
+): Promise<void> {
+  const now = new Date(clock.now());
+  await database.query(
+    `insert into auth_accounts (id, user_id, provider_id, account_id, password, one_time, created_at, updated_at)
+     values ($1, $2, 'credential', $2, $3, $4, $5, $5)
+     on conflict (provider_id, account_id) do update set password = excluded.password, one_time = excluded.one_time,
+       updated_at = excluded.updated_at`,
+    [newId("account", clock.now()), userId, hash, oneTime ? "unused" : null, now],
+  );
+  await database.query("delete from auth_sessions where user_id = $1", [userId]);
+}
+
+/** Removes a user who was invited and has not joined, with every way to sign in as them. */
+export async function removeUser(
+  { database }: { readonly database: Queryable },
+  userId: string,
+): Promise<void> {
+  await database.query("delete from auth_sessions where user_id = $1", [userId]);
+  await database.query("delete from auth_accounts where user_id = $1", [userId]);
+  await database.query("delete from users where id = $1", [userId]);
+}

@@ -1,0 +1,16 @@
+/** An answer that looked good and is not. */
+
+/** Thrown by whoever reads the answer: the next provider may do better. */
+export class BadAnswerError extends Error {
+  override name = "BadAnswerError";
+  /** What is wrong with it, fit for the caller. The message adds the vendor's own words, which are for the operator. */
+  readonly reason: string;
+
+  constructor(
+    reason: string,
+    { told, cause }: { readonly told?: string | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(told === undefined ? reason : `${reason}: ${told}`, { cause });
+    this.reason = reason;
+  }
+}

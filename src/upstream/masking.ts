@@ -1,0 +1,197 @@
+/**
+ * Our credentials in what a vendor says: masked before anybody stores or shows it. Vendors echo a key whole, cut, partly
+ * starred ("sk-...abcd"), URL-encoded or within escapes. The one place; every upstream error passes it as it comes in.
+ */
+import type { Provider } from "../catalog/index.ts";
+
+/** What stands where a credential stood. */
+const maskedCredential = "[credential]";
+
+/** So many of a credential's characters in a row are a recognisable part of it. */
+const partMin = 8;
+/** A shorter credential is masked where it stands alone, and as a whole: anything else would mask ordinary words. */
+const wholeMin = 4;
+
+/** A text, and where each of its characters stands in the original. */
+interface View {
+  readonly text: string;
+  /** Absent: at the same places. One longer than the text. */
+  readonly places?: readonly number[];
+}
+
+type Span = readonly [from: number, to: number];
+
+/** Masks the credentials of a provider in texts. */
+class Masker {
+  readonly #keys: readonly string[];
+  /** Each part of a credential, and whether it says more than whose key it is. */
+  readonly #parts = new Map<string, boolean>();
+  /** The first two characters of each part, so that most places of a text are passed by without a look. */
+  readonly #beginnings = new Set<number>();
+
+  constructor(keys: readonly string[]) {
+    this.#keys = keys.filter((key) => key.length >= wholeMin);
+    for (const key of this.#keys)
+      for (let at = 0; at + partMin <= key.length; at += 1) {
+        this.#parts.set(key.slice(at, at + partMin), at + partMin > prefixOf(key));
+        this.#beginnings.add(key.charCodeAt(at) * 65_536 + key.charCodeAt(at + 1));
+      }
+  }
+
+  mask(text: string): string {
+    if (this.#keys.length === 0 || text.length < wholeMin) return text;
+    const spans = this.#spansIn({ text });
+    const decoded = decodedView(text);
+    if (decoded) spans.push(...this.#spansIn(decoded));
+    if (spans.length === 0) return text;
+    spans.sort((left, right) => left[0] - right[0]);
+    let masked = "";
+    let at = 0;
+    for (const [from, to] of spans) {
+      if (from >= at) masked += text.slice(at, from) + maskedCredential;
+      at = Math.max(at, to);
+    }
+    return masked + text.slice(at);
+  }
+
+  #spansIn({ text, places }: View): Span[] {
+    const spans = [...this.#partsIn(text), ...this.#shortIn(text), ...this.#starredIn(text)];
+    return places ? spans.map(([from, to]) => [places[from]!, places[to]!]) : spans;
+  }
+
+  #partsIn(text: string): Span[] {
+    const spans: { from: number; to: number; isTold: boolean }[] = [];
+    for (let at = 0; at + partMin <= text.length; at += 1) {
+      if (!this.#beginnings.has(text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1))) continue;
+      const isTold = this.#parts.get(text.slice(at, at + partMin));
+      if (isTold === undefined) continue;
+      const to = at + partMin;
+      const last = spans.at(-1);
+      if (last && at <= last.to) {
+        last.to = to;
+        last.isTold ||= isTold;
+      } else spans.push({ from: at, to, isTold });
+    }
+    return spans.flatMap(({ from, to, isTold }) => (isTold ? [[from, to] as const] : []));
+  }
+
+  #shortIn(text: string): Span[] {
+    const spans: Span[] = [];
+    for (const key of this.#keys) {
+      if (key.length >= partMin) continue;
+      for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + 1))
+        if (!isWord(text[at - 1]) && !isWord(text[at + key.length]))
+          spans.push([at, at + key.length]);
+    }
+    return spans;
+  }
+
+  /** A run of stars or dots with the beginning of a credential before it, its end behind it, or both. */
+  #starredIn(text: string): Span[] {
+    const spans: Span[] = [];
+    let runs = 0;
+    for (const { index, 0: run } of text.matchAll(starred)) {
+      if ((runs += 1) > runsMax) break;
+      const end = index + run.length;
+      for (const key of this.#keys) {
+        if (key.length < partMin) continue;
+        const before = sharedBefore(text, index, key);
+        const behind = sharedBehind(text, end, key);
+        const isTold = behind >= 4 || before > prefixOf(key) + 2 || (before >= 2 && behind >= 2);
+        if (isTold) spans.push([index - before, end + behind]);
+      }
+    }
+    return spans;
+  }
+}
+
+const starred = /[*•●·…]+|\.{2,}|[xX]{4,}|_{3,}|-{3,}|#{2,}/g;
+
+/** How many characters at its beginning only say whose key it is, such as `sk-proj-`: everybody may know them. */
+const prefixOf = (key: string): number => /^(?:[a-z]{2,8}[-_]){1,3}/.exec(key)?.[0].length ?? 0;
+
+/** A text of stars alone must not keep the process busy. */
+const runsMax = 1_000;
+
+const isWord = (character: string | undefined): boolean =>
+  character !== undefined && /[\p{L}\p{N}_]/u.test(character);
+
+/** How many characters before `index` are the beginning of a key. */
+function sharedBefore(text: string, index: number, key: string): number {
+  for (let length = Math.min(key.length, index); length > 0; length -= 1)
+    if (text.startsWith(key.slice(0, length), index - length)) return length;
+  return 0;
+}
+
+/** How many characters from `end` on are the end of a key. */
+function sharedBehind(text: string, end: number, key: string): number {
+  for (let length = key.length; length > 0; length -= 1)
+    if (text.startsWith(key.slice(-length), end)) return length;
+  return 0;
+}
+
+/** A character written in a URL (encoded once or more), in JSON (escaped once or more) or in HTML. */
+const written =
+  /%(?:25){0,4}([0-9a-fA-F]{2})|\\{1,8}u([0-9a-fA-F]{4})|\\{1,8}(?=[^u\\])|&#(\d{1,5});|&#x([0-9a-fA-F]{1,4});|&amp;/g;
+
+/** A text with such characters read; undefined where it has none. */
+function decodedView(text: string): View | undefined {
+  if (!/[%\\&]/.test(text)) return undefined;
+  const places: number[] = [];
+  let decoded = "";
+  let at = 0;
+  /** Of backslashes that belong to the character behind them. */
+  let begun: number | undefined;
+  const add = (character: string, place: number): void => {
+    decoded += character;
+    places.push(begun ?? place);
+    begun = undefined;
+  };
+  const copyTo = (end: number): void => {
+    for (; at < end; at += 1) add(text[at]!, at);
+  };
+  for (const { index, 0: match, 1: url, 2: json, 3: decimal, 4: html } of text.matchAll(written)) {
+    copyTo(index);
+    const hex = url ?? json ?? html;
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    if (match === "&amp;") add("&", index);
+    else if (Number.isNaN(code)) begun ??= index;
+    else add(String.fromCharCode(code), index);
+    at = index + match.length;
+  }
+  copyTo(text.length);
+  places.push(begun ?? text.length);
+  return { text: decoded, places };
+}
+
+const maskers = new WeakMap<Provider, Masker>();
+
+/** What the sandbox is asked with: a word, and no secret. */
+const sandboxKey = "sandbox";
+
+/** A text of a vendor without the credentials of its provider, all of them, or any recognisable part of one. */
+export function withoutCredentials(provider: Provider, text: string): string {
+  let masker = maskers.get(provider);
+  if (!masker) {
+    masker = new Masker(
+      provider.credentials.map(({ apiKey }) => apiKey).filter((key) => key !== sandboxKey),
+    );
+    maskers.set(provider, masker);
+  }
+  return masker.mask(text);
+}
+
+const causesMax = 8;
+
+/** Masks what an error says, its reason, stack and causes included, in place: it may quote its vendor, and is logged. */
+export function maskError(provider: Provider, thrown: unknown): void {
+  let error = thrown;
+  for (let depth = 0; error instanceof Error && depth < causesMax; depth += 1) {
+    for (const name of ["message", "stack", "reason"]) {
+      const said: unknown = Reflect.get(error, name);
+      const masked = typeof said === "string" ? withoutCredentials(provider, said) : said;
+      if (masked !== said) Object.defineProperty(error, name, { value: masked });
+    }
+    error = error.cause;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * The connections of undici to one origin, under the same rules as our own (http1/pool.ts): as many as there are exchanges at
+ * a time, used again after a while of silence, and not at all where the origin sends bytes after its answers.
+ */
+import { buildConnector, Client, errors, type Dispatcher } from "undici";
+import { IdleList } from "./idle-list.ts";
+import type { OriginRules } from "./origin-rules.ts";
+import { connectorWithin } from "./room.ts";
+
+const keepAliveMs = 30_000;
+
+export class MediaPool {
+  readonly #rules: OriginRules;
+  /** One for all, because it keeps the sessions of TLS. */
+  readonly #connect: buildConnector.connector;
+  readonly #clients = new Set<Client>();
+  readonly #idle: IdleList<Client>;
+
+  constructor(rules: OriginRules) {
+    this.#rules = rules;
+    this.#idle = new IdleList(rules.quietMs);
+    this.#connect = connectorWithin(
+      rules.room,
+      buildConnector({ timeout: rules.connectMs, noDelay: true }),
+    );
+  }
+
+  /** Sends a request over a connection that nobody else uses meanwhile. */
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const client = this.#idle.take(performance.now()) ?? this.#open();
+    return client.dispatch(options, new Handing(handler, (ended) => this.#release(client, ended)));
+  }
+
+  /** Closes those that carry nothing. */
+  closeIdle(): void {
+    for (const client of this.#idle.clear()) this.#drop(client);
+  }
+
+  /** Closes one that carries nothing, a moment later. */
+  closeOldest(): void {
+    const oldest = this.#idle.oldest();
+    if (oldest === undefined) return;
+    this.#idle.remove(oldest);
+    this.#drop(oldest);
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#clients].map((client) => client.destroy()));
+  }
+
+  #open(): Client {
+    const client = new Client(this.#rules.origin, {
+      connect: this.#connect,
+      pipelining: 1,
+      keepAliveTimeout: keepAliveMs,
+    });
+    this.#clients.add(client);
+    client.on("disconnect", (_origin, _targets, error) => this.#lost(client, error));
+    return client;
+  }
+
+  #release(client: Client, isWhole: boolean): void {
+    // Its bytes are read to the last before it goes: what follows the answer in the same read is still told.
+    if (isWhole && !this.#rules.isSuspect()) this.#idle.rest(client, performance.now());
+    else setImmediate(() => this.#drop(client));
+  }
+
+  #lost(client: Client, error: Error): void {
+    if (isSurplus(error)) this.#rules.surplus();
+    this.#idle.remove(client);
+    this.#drop(client);
+  }
+
+  #drop(client: Client): void {
+    if (this.#clients.delete(client)) void client.destroy();
+  }
+}
+
+/** What undici says of bytes that came while nothing was asked for: a second answer, or no HTTP. */
+const isSurplus = (error: Error): boolean =>
+  error instanceof errors.HTTPParserError ||
+  (error instanceof errors.SocketError && error.message === "bad response");
+
+/** Passes everything on, and tells when the exchange is over. */
+class Handing implements Dispatcher.DispatchHandler {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #over: (isWhole: boolean) => void;
+
+  constructor(handler: Dispatcher.DispatchHandler, over: (isWhole: boolean) => void) {
+    this.#handler = handler;
+    this.#over = over;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#handler.onRequestStart?.(controller, context);
+  }
+
+  onResponseStart(
+    ...parts: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStart"]>>
+  ): void {
+    this.#handler.onResponseStart?.(...parts);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#handler.onResponseData?.(controller, chunk);
+  }
+
+  onResponseEnd(
+    ...parts: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseEnd"]>>
+  ): void {
+    this.#over(true);
+    this.#handler.onResponseEnd?.(...parts);
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    this.#over(false);
+    this.#handler.onResponseError?.(controller, error);
+  }
+}

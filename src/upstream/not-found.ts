@@ -1,0 +1,94 @@
+/**
+ * What a vendor's "not found" is about: something the caller named in its request (a thread, a file, a stored response), or
+ * the model or the path, which is our configuration. Only the latter says anything of the provider.
+ */
+import type { WireError } from "../protocols/index.ts";
+
+/** What callers name by an id that a vendor gave them. */
+const things =
+  "(?:previous |stored |parent |referenced |uploaded )?(?:response|item|message|thread|conversation|file|document|image file|container|vector[ _]?store|cached ?contents?|context cache|cache|prompt|skill|memory|assistant|run|batch|session|checkpoint|corpus|datastore|mcp server|connector|voice)s?";
+
+/** `previous_response_not_found`, `file_not_found`, `invalid_file_id` */
+const thingCode =
+  /^(?:previous_response|response|item|message|thread|conversation|file|container|vector_store|cached_?content|cache|prompt|skill|assistant|session)_?(?:id_)?(?:not_?found|expired|deleted)$|^(?:Response|Item|Thread|Conversation|File|Container|CachedContent|Session)NotFound$/;
+
+/** The fields in which a request names such a thing. */
+const thingParam =
+  /^(?:previous_response_id|conversation(?:\.|$|_id)|thread(?:\.|$|_id)|container(?:\.|$)|prompt(?:\.|$)|cached_?content|session_id|.*\bfile_?(?:id|ids|uri|data)\b|.*\bvector_store_ids?\b)/i;
+
+const missing =
+  "(?:not (?:be )?(?:found|exist)|n't (?:be )?(?:found|exist)|no longer (?:exists?|available)|(?:has |is |was )?(?:expired|deleted))";
+
+const thingMessages: readonly RegExp[] = [
+  // No thread found with id 'thread_1'. / No such File object: file-1 / No file with id file_1
+  new RegExp(`^(?:\\w+: )?no (?:such )?${things}\\b`, "i"),
+  // Item with id 'rs_1' not found. / File file_1 not found on container cntr_1 / CachedContent cachedContents/1 does not exist
+  new RegExp(
+    `^(?:the |your |this |unknown )?(?:requested |specified )?${things}\\b.{0,300}${missing}`,
+    "is",
+  ),
+  // could not find file file_1 / cannot find the conversation / Unable to find container
+  new RegExp(
+    `(?:could not|cannot|can't|unable to|failed to) (?:find|locate|resolve) (?:the |a )?${things}\\b`,
+    "i",
+  ),
+  // You do not have permission to access the File files/1 or it may not exist.
+  new RegExp(`permission to access the ${things}\\b.{0,200}may not exist`, "i"),
+];
+
+/** What web servers say of a path. */
+const pathMessage =
+  /^(?:404\b\W*)?(?:the )?(?:requested )?(?:file|document)(?: or directory)? (?:was )?not found\W*$/i;
+
+const modelMessage =
+  /\b(?:models?|deployments?|endpoints?|engine|api version)\b|\bnot supported for\b|^\/?v\d|\b(?:path|route|url|page|method|resource)\b/i;
+const modelCode = /model|deployment|endpoint|route|path|method/i;
+
+/** What Google says with 403 of a file or a cache that is not there. */
+const deniedMessage = /may not exist|not found \(or permission denied\)/i;
+
+/**
+ * Whether a refusal is about something the caller named. `namesThing` is asked where the vendor does not say what it has not
+ * found: whether the request names anything of that kind.
+ */
+export function isAboutCallersThing(
+  status: number,
+  wire: WireError,
+  namesAnything: () => boolean,
+): boolean {
+  const { code = "", param = "", message } = wire;
+  if (status === 403) return deniedMessage.test(message) && isThing(message);
+  if (status !== 404) return false;
+  if (thingCode.test(code)) return true;
+  if (isPlainlyOurs(wire)) return false;
+  if (isThing(message)) return true;
+  if (modelMessage.test(message)) return false;
+  // Google says no more than this, of whatever it is.
+  const isUnsaid = /^requested entity was not found/i.test(message);
+  return thingParam.test(param) || (isUnsaid && namesAnything());
+}
+
+function isPlainlyOurs({ type, code = "", param, message }: WireError): boolean {
+  if (modelCode.test(code) || param === "model") return true;
+  return type === undefined && code === "" && pathMessage.test(message);
+}
+
+const isThing = (message: string): boolean =>
+  thingMessages.some((pattern) => pattern.test(message));
+
+/** Where Google's requests name what Google keeps. */
+const fields: ReadonlySet<string> = new Set([
+  "cachedContent",
+  "cached_content",
+  "fileUri",
+  "file_uri",
+]);
+const depthMax = 12;
+
+/** Whether a request names anything that its vendor keeps. */
+export function namesThing(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null || depth > depthMax) return false;
+  return Object.entries(value).some(
+    ([name, member]) => fields.has(name) || namesThing(member, depth + 1),
+  );
+}

@@ -1,0 +1,309 @@
+/** Joining by invitation, and what nobody else's address, password or link gives. docs/management.md "How people join". */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { manualClock } from "../../src/base/clock.ts";
+import { inviting } from "./inviting.ts";
+import { cookieOf, newMember, password, signIn, startWorld, type World } from "./people.ts";
+import { call, type Answer } from "./support.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const codeOf = (answer: Answer) => [answer.status, answer.json.error?.code];
+const ascending = (one: number, other: number) => one - other;
+const gone = [404, "not_found"];
+
+describe("invitations", () => {
+  let world: World;
+  const clock = manualClock(Date.now());
+  beforeAll(async () => {
+    world = await startWorld({ clock });
+  }, 60_000);
+  afterAll(() => world.gateway.close());
+
+  const { freshEmail, invited, accept, withCookie, workspacesOf, auditOf } = inviting(
+    () => world,
+    clock,
+  );
+
+  it("an account taken in advance opens nothing of another organization that invites the address", async () => {
+    const victim = freshEmail();
+    // The admin of one organization knows the password of a user with somebody else's address ...
+    const planted = await newMember(world.gateway, world.away.id, {
+      email: victim,
+      role: "member",
+    });
+    // ... and another organization adds the address, and makes a key for its member.
+    const real = await invited(victim);
+    for (const cookie of [
+      planted.cookie,
+      cookieOf(await signIn(world.gateway, victim, password)),
+    ]) {
+      expect(await workspacesOf(cookie)).toEqual([world.away.id]);
+    }
+    expect((await planted.call("GET", `/workspaces/${world.home.id}`)).status).toBe(404);
+    const early = await world.ann.call("POST", "/keys", {
+      workspace_id: world.home.id,
+      name: "early",
+      user_id: real.userId,
+    });
+    expect(codeOf(early)).toEqual([400, "invalid_value"]);
+    // The person who holds the link joins, with a password that the planted account does not share.
+    const own = "the person's own password";
+    const joined = await accept({ token: real.token, password: own });
+    expect(joined.json).toMatchObject({ user_id: real.userId, status: "active", role: "member" });
+    expect(await workspacesOf(cookieOf(joined))).toEqual([world.home.id]);
+    const { id } = world.must(
+      await world.ann.call("POST", "/keys", {
+        workspace_id: world.home.id,
+        name: "for the person",
+        user_id: real.userId,
+      }),
+    );
+    expect((await planted.call("POST", `/keys/${id}/reveal`)).status).toBe(404);
+    const stolen = cookieOf(await signIn(world.gateway, victim, password));
+    expect(await workspacesOf(stolen)).toEqual([world.away.id]);
+    const mine = cookieOf(await signIn(world.gateway, victim, own));
+    const { data } = (await withCookie(mine, "/keys")).json;
+    expect(data.map((key: { id: string }) => key.id)).toEqual([id]);
+  });
+
+  it("a known address and an unknown one are answered alike, in shape and in time", async () => {
+    const known = freshEmail();
+    await newMember(world.gateway, world.away.id, { email: known, role: "admin" });
+    const shape = (value: unknown): unknown =>
+      typeof value === "object" && value !== null
+        ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shape(one)]))
+        : typeof value;
+    const one = await invited(known);
+    const other = await invited(freshEmail());
+    expect(shape(one.answer.json)).toEqual(shape(other.answer.json));
+    expect([...one.answer.headers.keys()]).toEqual([...other.answer.headers.keys()]);
+    // A user id tells the time it was made at: of both, now.
+    expect(one.userId.slice(0, 10)).toBe(other.userId.slice(0, 10));
+    const times: Record<string, number[]> = {
+      known: [],
+      unknown: [],
+      signKnown: [],
+      signNot: [],
+    };
+    const timed = async (name: string, work: () => Promise<unknown>) => {
+      const started = performance.now();
+      await work();
+      times[name]!.push(performance.now() - started);
+    };
+    for (let round = 0; round < 5; round += 1) {
+      const fresh = freshEmail();
+      const taken = freshEmail();
+      await newMember(world.gateway, world.away.id, { email: taken, role: "member" });
+      await timed("known", () => invited(taken));
+      await timed("unknown", () => invited(fresh));
+      // Two users have the one address, one the other: what a wrong password costs does not tell.
+      await timed("signKnown", () => signIn(world.gateway, taken, "wrong"));
+      await timed("signNot", () => signIn(world.gateway, freshEmail(), "wrong"));
+    }
+    const median = (name: string) => times[name]!.sort((a, b) => a - b)[2]!;
+    for (const [a, b] of [
+      ["known", "unknown"],
+      ["signKnown", "signNot"],
+    ] as const) {
+      // One derivation of a password takes some 50 ms: one more of them would show.
+      expect(Math.abs(median(a) - median(b))).toBeLessThan(Math.max(median(b) * 0.4, 20));
+    }
+  }, 120_000);
+
+  it("a link works once: of many at once one joins, and a used, guessed or expired one is answered alike", async () => {
+    const email = freshEmail();
+    const { token, userId } = await invited(email);
+    const race = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => accept({ token, password: `the password no ${at}` })),
+    );
+    expect(race.map(({ status }) => status).sort(ascending)).toEqual([
+      200, 404, 404, 404, 404, 404,
+    ]);
+    const winner = race.findIndex(({ status }) => status === 200);
+    for (const [at] of race.entries()) {
+      const { status } = await signIn(world.gateway, email, `the password no ${at}`);
+      expect([at, status]).toEqual([at, at === winner ? 200 : 401]);
+      clock.advance(60_000);
+    }
+    const late = await invited(freshEmail());
+    clock.advance(7 * dayMs + 1);
+    const ways = [token, late.token, "gw_inv_" + "a".repeat(43), "gw_inv_", "x"];
+    const texts = new Set<string>();
+    for (const one of ways) {
+      const answers = [
+        await accept({ token: one, password: "a long password" }),
+        await accept({ token: one }, world.mel.cookie),
+        await call(world.gateway.url, "GET", `/auth/invitations/${one}`),
+      ];
+      for (const answer of answers) {
+        expect(codeOf(answer)).toEqual(gone);
+        texts.add(answer.json.error.message);
+      }
+    }
+    expect(texts.size).toBe(1);
+    expect((await signIn(world.gateway, late.answer.json.email, late.oneTime)).status).toBe(401);
+    const member = world.must(
+      await world.ann.call("GET", `/workspaces/${world.home.id}/members/${userId}`),
+    );
+    expect(member).toMatchObject({ status: "active", invitation: null, email });
+  });
+
+  it("whoever is signed in joins as who they are, and their id at the invitation stays good", async () => {
+    const { token, userId, invitation } = await invited(freshEmail(), {
+      role: "admin",
+      spend_caps: { daily: "3" },
+    });
+    const shown = await call(world.gateway.url, "GET", `/auth/invitations/${token}`);
+    expect(shown.json).toEqual({ object: "invitation", organization: "home", workspace: "home" });
+    const joined = await accept({ token }, world.bob.cookie);
+    expect(joined.json).toMatchObject({ user_id: world.bob.userId, role: "admin" });
+    expect(joined.headers.getSetCookie()).toEqual([]);
+    expect((await workspacesOf(world.bob.cookie)).sort()).toEqual(
+      [world.away.id, world.home.id].sort(),
+    );
+    const path = `/workspaces/${world.home.id}/members/${userId}`;
+    expect(world.must(await world.ann.call("GET", path))).toMatchObject({
+      user_id: world.bob.userId,
+      email: "bob@example.com",
+      spend_caps: { daily: "3" },
+    });
+    expect(await auditOf(invitation.id)).toEqual([
+      ["invitation.accept", "bob@example.com"],
+      ["invitation.create", "ann@example.com"],
+    ]);
+    // A second invitation of a member is not used up by them.
+    const second = await invited(freshEmail());
+    expect(codeOf(await accept({ token: second.token }, world.bob.cookie))).toEqual([
+      409,
+      "conflict",
+    ]);
+    expect((await accept({ token: second.token, password: "a long password" })).status).toBe(200);
+    expect((await world.ann.call("DELETE", path)).json).toMatchObject({
+      user_id: world.bob.userId,
+      deleted: true,
+    });
+    expect(await workspacesOf(world.bob.cookie)).toEqual([world.away.id]);
+    expect(codeOf(await accept({ token }, world.bob.cookie))).toEqual(gone);
+  });
+
+  it("inviting again replaces the link and the password, and keeps the id; taking it back ends both", async () => {
+    const email = freshEmail();
+    const first = await invited(email);
+    const second = await invited(email, { role: "admin", name: "Guest" });
+    expect(second.userId).toBe(first.userId);
+    expect(codeOf(await accept({ token: first.token, password: "a long password" }))).toEqual(gone);
+    expect((await signIn(world.gateway, email, first.oneTime)).status).toBe(401);
+    const path = `/workspaces/${world.home.id}`;
+    const { data } = world.must(await world.ann.call("GET", `${path}/members?limit=100`));
+    const listed = data.filter((one: { email: string }) => one.email === email);
+    expect(listed).toMatchObject([
+      { status: "invited", role: "admin", name: "Guest", invitation: { id: second.invitation.id } },
+    ]);
+    expect(JSON.stringify(data)).not.toContain(second.token);
+    const byId = `${path}/invitations/${second.invitation.id}`;
+    expect(codeOf(await world.mem.call("DELETE", byId))).toEqual(gone);
+    expect(codeOf(await world.bob.call("DELETE", byId))).toEqual(gone);
+    expect((await world.ann.call("DELETE", byId)).json).toMatchObject({ deleted: true });
+    expect(codeOf(await accept({ token: second.token, password: "a long password" }))).toEqual(
+      gone,
+    );
+    expect((await signIn(world.gateway, email, second.oneTime)).status).toBe(401);
+    expect(await auditOf(second.invitation.id)).toEqual([
+      ["invitation.revoke", "ann@example.com"],
+      ["invitation.create", "ann@example.com"],
+    ]);
+    expect((await auditOf(first.invitation.id))[0]).toEqual([
+      "invitation.revoke",
+      "ann@example.com",
+    ]);
+    const third = await invited(email);
+    const removed = await world.ann.call("DELETE", `${path}/members/${third.userId}`);
+    expect(removed.json).toMatchObject({ deleted: true, disabled_keys: [] });
+    expect(codeOf(await accept({ token: third.token }, world.mel.cookie))).toEqual(gone);
+    const rows = await world.gateway.database.query("select 1 from users where email = $1", [
+      email,
+    ]);
+    expect(rows).toEqual([]);
+    const [twice] = await Promise.all([invited(email), invited(email)]);
+    expect(twice.userId).toBeTruthy();
+    const both = world.must(await world.ann.call("GET", `${path}/members?limit=100`)).data;
+    expect(both.filter((one: { email: string }) => one.email === email)).toHaveLength(1);
+  });
+
+  it("neither the token nor a password is kept as it is", async () => {
+    const { token, oneTime } = await invited(freshEmail());
+    for (const table of ["members", "users", "auth_accounts", "audit_entries"]) {
+      const rows = await world.gateway.database.query<{ text: string }>(
+        `select t::text as text from ${table} t`,
+      );
+      const text = JSON.stringify(rows);
+      expect(text).not.toContain(token.slice(7));
+      expect(text).not.toContain(oneTime);
+    }
+  });
+
+  it("the link opens a page with a form and no script, which joins, and tells no other site", async () => {
+    const email = freshEmail();
+    world.must(
+      await world.root.call("PATCH", `/workspaces/${world.home.id}`, { name: "<b>home</b>" }),
+    );
+    const { invitation, token } = await invited(email);
+    const url = world.gateway.url + new URL(invitation.url).pathname;
+    const page = await fetch(url);
+    const html = await page.text();
+    expect(page.status).toBe(200);
+    expect(html).toContain("&lt;b&gt;home&lt;/b&gt; of home");
+    expect(html).not.toMatch(/<script|<b>|https?:\/\//);
+    expect(page.headers.get("content-security-policy")).toMatch(
+      /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/,
+    );
+    expect(page.headers.get("referrer-policy")).toBe("same-origin");
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    const form = (body: Record<string, string>, headers: Record<string, string> = {}) =>
+      fetch(url, { method: "POST", body: new URLSearchParams(body), headers });
+    const foreign = { origin: "https://evil.example", cookie: world.mel.cookie };
+    expect((await form({ as: "session" }, foreign)).status).toBe(403);
+    const short = await form({ password: "short", name: "" });
+    expect([short.status, await short.text()]).toEqual([
+      400,
+      expect.stringContaining("password") as string,
+    ]);
+    const guest = await (await fetch(url, { headers: { cookie: world.bob.cookie } })).text();
+    expect(guest).toContain("Join as bob@example.com");
+    const done = await form(
+      { password: "a long password", name: "Guest" },
+      { origin: world.gateway.url },
+    );
+    expect([done.status, await done.text()]).toEqual([
+      200,
+      expect.stringContaining("You are a member") as string,
+    ]);
+    expect(await workspacesOf(cookieOf(done))).toEqual([world.home.id]);
+    const used = await fetch(url);
+    expect([used.status, used.headers.get("content-type")]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+    ]);
+    const bob = await invited(freshEmail());
+    const asBob = await fetch(world.gateway.url + new URL(bob.invitation.url).pathname, {
+      method: "POST",
+      body: new URLSearchParams({ as: "session" }),
+      headers: { cookie: world.bob.cookie },
+    });
+    expect(asBob.status).toBe(200);
+    expect(await workspacesOf(world.bob.cookie)).toContain(world.home.id);
+    expect(codeOf(await accept({ token, password: "a long password" }))).toEqual(gone);
+  });
+
+  it("members may not invite, and nobody invites into a workspace they do not see", async () => {
+    const body = { email: freshEmail(), role: "admin" };
+    const path = `/workspaces/${world.home.id}/members`;
+    expect(codeOf(await world.mem.call("POST", path, body))).toEqual([
+      403,
+      "insufficient_permissions",
+    ]);
+    const away = `/workspaces/${world.away.id}/members`;
+    expect(codeOf(await world.ann.call("POST", away, body))).toEqual(gone);
+    const again = await world.ann.call("POST", path, { email: world.mem.email, role: "admin" });
+    expect(codeOf(again)).toEqual([409, "conflict"]);
+  });
+});

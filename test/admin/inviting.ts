@@ -1,0 +1,48 @@
+/** Invitations as tests make and accept them. */
+import { expect } from "vitest";
+import type { manualClock } from "../../src/base/clock.ts";
+import type { World } from "./people.ts";
+import { call } from "./support.ts";
+
+export function inviting(world: () => World, clock: ReturnType<typeof manualClock>) {
+  let count = 0;
+  const freshEmail = () => `guest${(count += 1)}@example.com`;
+
+  /** An invitation by the admin of a workspace, as they are shown it. */
+  async function invited(email: string, more: object = {}, by: "ann" | "bob" = "ann") {
+    const place = by === "ann" ? world().home : world().away;
+    const body = { email, role: "member", ...more };
+    const answer = await world()[by].call("POST", `/workspaces/${place.id}/members`, body);
+    expect(answer.status).toBe(201);
+    const { invitation, user_id, one_time_password } = answer.json;
+    const token = (invitation.url as string).split("/").at(-1)!;
+    // Entries of the audit log are in the order of time.
+    clock.advance(1);
+    return {
+      answer,
+      token,
+      userId: user_id as string,
+      oneTime: one_time_password as string,
+      invitation,
+    };
+  }
+
+  const post = (path: string, body: object, cookie = "") =>
+    call(world().gateway.url, "POST", path, { body, headers: cookie === "" ? {} : { cookie } });
+  const accept = (body: object, cookie = "") => post("/auth/invitations/accept", body, cookie);
+  const withCookie = (cookie: string, path: string) =>
+    call(world().gateway.url, "GET", path, { headers: { cookie } });
+  const workspacesOf = async (cookie: string): Promise<string[]> =>
+    (await withCookie(cookie, "/me")).json.memberships.map(
+      (one: { workspace_id: string }) => one.workspace_id,
+    );
+  const auditOf = async (id: string): Promise<unknown[]> => {
+    const { data } = world().must(await world().ann.call("GET", `/audit?subject_id=${id}`));
+    return data.map((one: { action: string; actor: { name: string } }) => [
+      one.action,
+      one.actor.name,
+    ]);
+  };
+
+  return { freshEmail, invited, post, accept, withCookie, workspacesOf, auditOf };
+}

@@ -1,0 +1,143 @@
+/** Keys that admins make for members, and what admins set of members' keys. docs/management.md "Who may do what". */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startWorld, type Person, type World } from "./people.ts";
+import type { Answer } from "./support.ts";
+
+const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }], max_tokens: 5 };
+
+describe("keys of members", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+    const path = `/workspaces/${world.home.id}/credits`;
+    world.must(await world.gateway.admin("POST", path, { amount: "10" }));
+  });
+  afterAll(() => world.gateway.close());
+
+  const codeOf = (answer: Answer) => [answer.status, answer.json.error?.code];
+  const refused = [403, "insufficient_permissions"];
+  const newKey = async (person: Person, more: object = {}) => {
+    const body = { workspace_id: world.home.id, name: "k", ...more };
+    return world.must(await person.call("POST", "/keys", body)) as { id: string; key: string };
+  };
+  const callWith = async (key: string): Promise<unknown> => {
+    const authorization = `Bearer ${key}`;
+    const answer = await world.gateway.post("/v1/chat/completions", chat, { authorization });
+    const body = (await answer.json()) as { error?: { code: string } };
+    return body.error?.code ?? answer.status;
+  };
+
+  it("a key that an admin makes for a member is the member's: list, caps, spend and usage, with their address", async () => {
+    const { id, key } = await newKey(world.ann, { user_id: world.mel.userId });
+    const record = world.must(await world.mel.call("GET", `/keys/${id}`));
+    expect(record.created_by).toBe(world.mel.userId);
+    const listed = async (person: Person) =>
+      world
+        .must(await person.call("GET", `/keys?created_by=${world.mel.userId}`))
+        .data.map((one: { id: string }) => one.id);
+    expect(await listed(world.mel)).toContain(id);
+    expect(await listed(world.mem)).not.toContain(id);
+    expect(await callWith(key)).toBe(200);
+    const member = `/workspaces/${world.home.id}/members/${world.mel.userId}`;
+    const { spend } = world.must(await world.ann.call("GET", member));
+    expect(Number(spend.total)).toBeGreaterThan(0);
+    for (const person of [world.ann, world.mel]) {
+      const { data } = world.must(await person.call("GET", "/usage?group_by=member"));
+      const [row] = data.filter((one: { member_id: string }) => one.member_id === world.mel.userId);
+      expect(row).toMatchObject({
+        member_email: "mel@example.com",
+        requests: 1,
+        cost: spend.total,
+      });
+    }
+    world.must(await world.ann.call("PATCH", member, { spend_caps: { daily: "0" } }));
+    expect(await callWith(key)).toBe("member_daily_spend_cap_reached");
+    world.must(await world.ann.call("PATCH", member, { spend_caps: null }));
+    const audit = world.must(await world.ann.call("GET", `/audit?subject_id=${id}`)).data;
+    expect(audit[0]).toMatchObject({ action: "key.create", actor: { name: "ann@example.com" } });
+    expect(world.must(await world.ann.call("DELETE", member)).disabled_keys).toContain(id);
+  });
+
+  it("only admins make keys for others, and only for active members of the workspace", async () => {
+    const ask = async (person: Person, user_id: string, workspace_id = world.home.id) =>
+      codeOf(await person.call("POST", "/keys", { workspace_id, name: "k", user_id }));
+    expect(await ask(world.mem, world.ann.userId)).toEqual(refused);
+    expect(await ask(world.mem, "user_nobody")).toEqual(refused);
+    expect(await ask(world.mem, world.mem.userId)).toEqual([201, undefined]);
+    expect(await ask(world.ann, world.bob.userId)).toEqual([400, "invalid_value"]);
+    expect(await ask(world.ann, "user_nobody")).toEqual([400, "invalid_value"]);
+    expect(await ask(world.ann, "admin_token")).toEqual([400, "invalid_value"]);
+    expect(await ask(world.ann, world.bob.userId, world.away.id)).toEqual([404, "not_found"]);
+    const path = `/workspaces/${world.home.id}/members`;
+    const { user_id } = world.must(
+      await world.ann.call("POST", path, { email: "later@example.com", role: "member" }),
+    );
+    expect(await ask(world.ann, user_id)).toEqual([400, "invalid_value"]);
+  });
+
+  const limits = {
+    model_allowlist: ["sandbox/chat", "sandbox/messages"],
+    rate_limits: { requests_per_minute: 60, tokens_per_minute: 1000 },
+    expires_at: "2099-01-01T00:00:00.000Z",
+  };
+  const loosened: [change: object, param: string][] = [
+    [{ model_allowlist: null }, "model_allowlist"],
+    [{ model_allowlist: [] }, "model_allowlist"],
+    [{ model_allowlist: ["sandbox/chat", "sandbox/image-a"] }, "model_allowlist"],
+    [{ rate_limits: null }, "rate_limits.requests_per_minute"],
+    [{ rate_limits: { requests_per_minute: 61 } }, "rate_limits.requests_per_minute"],
+    [{ rate_limits: { tokens_per_minute: null } }, "rate_limits.tokens_per_minute"],
+    [{ expires_at: null }, "expires_at"],
+    [{ expires_at: "2099-01-01T00:00:00.001Z" }, "expires_at"],
+    [{ name: "hidden in it", expires_at: null }, "expires_at"],
+  ];
+
+  it.each(["at creation, for the member", "later, on the member's own key"])(
+    "a member cannot lift limits, allowlist or expiry that an admin set %s, and may tighten them",
+    async (when) => {
+      const { id } = when.startsWith("at")
+        ? await newKey(world.ann, { user_id: world.mem.userId, ...limits })
+        : await newKey(world.mem);
+      const path = `/keys/${id}`;
+      if (!when.startsWith("at")) world.must(await world.ann.call("PATCH", path, limits));
+      for (const [change, param] of loosened) {
+        const answer = await world.mem.call("PATCH", path, change);
+        expect({ change, code: codeOf(answer), param: answer.json.error.param }).toEqual({
+          change,
+          code: refused,
+          param,
+        });
+      }
+      expect(world.must(await world.mem.call("GET", path))).toMatchObject({ name: "k", ...limits });
+      const tighter = {
+        model_allowlist: ["sandbox/chat"],
+        rate_limits: { requests_per_minute: 6, tokens_per_minute: 100 },
+        expires_at: "2098-01-01T00:00:00.000Z",
+      };
+      expect(world.must(await world.mem.call("PATCH", path, tighter))).toMatchObject(tighter);
+      // Within what the admin set they may go back.
+      expect(world.must(await world.mem.call("PATCH", path, limits))).toMatchObject(limits);
+      world.must(await world.ann.call("PATCH", path, { expires_at: null, rate_limits: null }));
+      const free = { expires_at: "2100-01-01T00:00:00.000Z", rate_limits: null };
+      expect(world.must(await world.mem.call("PATCH", path, free))).toMatchObject(free);
+      expect(codeOf(await world.mem.call("PATCH", path, { model_allowlist: [] }))).toEqual(refused);
+      world.must(await world.ann.call("PATCH", path, { model_allowlist: [] }));
+      world.must(await world.mem.call("PATCH", path, { model_allowlist: ["sandbox/image-a"] }));
+    },
+  );
+
+  it("what a member set of their own key they may change and clear, also after an admin changed something else", async () => {
+    const { id } = await newKey(world.mem, limits);
+    const path = `/keys/${id}`;
+    world.must(await world.ann.call("PATCH", path, { name: "renamed" }));
+    world.must(await world.ann.call("PATCH", path, { rate_limits: { requests_per_minute: 30 } }));
+    const cleared = {
+      model_allowlist: [],
+      expires_at: null,
+      rate_limits: { requests_per_minute: 30, tokens_per_minute: null },
+    };
+    expect(world.must(await world.mem.call("PATCH", path, cleared))).toMatchObject(cleared);
+    const lifted = await world.mem.call("PATCH", path, { rate_limits: null });
+    expect(codeOf(lifted)).toEqual(refused);
+  });
+});

@@ -1,0 +1,117 @@
+/** Passwords that somebody else set, and guesses at those of others. docs/management.md "How people join". */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { manualClock } from "../../src/base/clock.ts";
+import { inviting } from "./inviting.ts";
+import { cookieOf, newMember, password, signIn, startWorld, type World } from "./people.ts";
+import type { Answer } from "./support.ts";
+
+const codeOf = (answer: Answer) => [answer.status, answer.json.error?.code];
+const ascending = (one: number, other: number) => one - other;
+
+describe("passwords and invitations", () => {
+  let world: World;
+  const clock = manualClock(Date.now());
+  beforeAll(async () => {
+    world = await startWorld({ clock });
+  });
+  afterAll(() => world.gateway.close());
+
+  const { freshEmail, invited, post, accept, withCookie, workspacesOf, auditOf } = inviting(
+    () => world,
+    clock,
+  );
+
+  it("the password of an account with the address joins with that account; guesses at it are counted", async () => {
+    const email = freshEmail();
+    const before = await newMember(world.gateway, world.away.id, { email, role: "member" });
+    const { token } = await invited(email);
+    const joined = await accept({ token, password });
+    expect(joined.json.user_id).toBe(before.userId);
+    expect((await workspacesOf(before.cookie)).sort()).toEqual(
+      [world.away.id, world.home.id].sort(),
+    );
+    const target = freshEmail();
+    await newMember(world.gateway, world.away.id, { email: target, role: "member" });
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 12; guess += 1) {
+      const { token } = await invited(target);
+      const { status } = await accept({ token, password: `guess number ${guess}` });
+      statuses.push(status);
+      const members = `/workspaces/${world.home.id}/members`;
+      const { data } = world.must(await world.ann.call("GET", `${members}?limit=100`));
+      const [mine] = data.filter((one: { email: string }) => one.email === target);
+      world.must(await world.ann.call("DELETE", `${members}/${mine.user_id}`));
+    }
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429, 429]);
+    clock.advance(10 * 60_000);
+  }, 60_000);
+
+  it("signing in as one user of an address makes no room for guesses at another", async () => {
+    const email = freshEmail();
+    await newMember(world.gateway, world.home.id, { email, role: "member" });
+    const own = await invited(email, {}, "bob");
+    expect((await accept({ token: own.token, password: "the attacker's own" })).status).toBe(200);
+    clock.advance(10 * 60_000);
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 12; guess += 1) {
+      statuses.push((await signIn(world.gateway, email, `guess ${guess}`)).status);
+      await signIn(world.gateway, email, "the attacker's own");
+    }
+    expect(statuses.slice(-2)).toEqual([429, 429]);
+    clock.advance(10 * 60_000);
+  });
+
+  it("a password that somebody else set works once, and its session may only change it", async () => {
+    const email = freshEmail();
+    const { oneTime, userId, invitation } = await invited(email);
+    const both = await Promise.all([1, 2, 3].map(() => signIn(world.gateway, email, oneTime)));
+    expect(both.map(({ status }) => status).sort(ascending)).toEqual([200, 401, 401]);
+    const first = both.find(({ status }) => status === 200)!;
+    expect(first.json).toMatchObject({ password_change_required: true, user: { email } });
+    const cookie = cookieOf(first);
+    const { token: other } = await invited(freshEmail());
+    const calls = [
+      await withCookie(cookie, "/me"),
+      await withCookie(cookie, "/keys"),
+      await withCookie(cookie, "/auth/get-session"),
+      await post("/tokens", { name: "t" }, cookie),
+      await post("/keys", { workspace_id: world.home.id, name: "k" }, cookie),
+      await accept({ token: other }, cookie),
+    ];
+    for (const answer of calls) expect(codeOf(answer)).toEqual([403, "password_change_required"]);
+    const change = (currentPassword: string, newPassword: string) =>
+      post("/auth/change-password", { currentPassword, newPassword }, cookie);
+    expect((await change(oneTime, oneTime)).json.error).toMatchObject({ param: "newPassword" });
+    expect((await change("something else", "my own password")).json.error).toMatchObject({
+      code: "invalid_value",
+      param: "currentPassword",
+    });
+    const changed = await change(oneTime, "my own password");
+    expect(changed.json).toMatchObject({ password_change_required: false });
+    expect((await withCookie(cookie, "/me")).status).toBe(401);
+    expect(await workspacesOf(cookieOf(changed))).toEqual([world.home.id]);
+    expect((await signIn(world.gateway, email, oneTime)).status).toBe(401);
+    expect((await signIn(world.gateway, email, "my own password")).json).toMatchObject({
+      password_change_required: false,
+      user: { id: userId },
+    });
+    expect((await auditOf(invitation.id))[0]).toEqual(["invitation.accept", email]);
+    const [entry] = (await world.gateway.admin("GET", `/audit?subject_id=${userId}`)).json.data;
+    expect(entry).toMatchObject({ action: "password.change", actor: { name: email } });
+  });
+
+  it("a session opened with the one-time password stays shut when the invitation is accepted by its link", async () => {
+    const email = freshEmail();
+    const { token, oneTime } = await invited(email);
+    const planted = cookieOf(await signIn(world.gateway, email, oneTime));
+    expect((await accept({ token, password: "the person's own" })).status).toBe(200);
+    expect((await withCookie(planted, "/me")).status).toBe(401);
+    const changed = await post(
+      "/auth/change-password",
+      { currentPassword: oneTime, newPassword: "the admin's choice" },
+      planted,
+    );
+    expect(changed.status).toBe(401);
+    expect((await signIn(world.gateway, email, "the person's own")).status).toBe(200);
+  });
+});

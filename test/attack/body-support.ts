@@ -1,0 +1,206 @@
+/** What the attacks with bodies share: a gateway of its own, requests of any size written as they are, and their answers. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect } from "vitest";
+import { sharedPostgres } from "../support/postgres.ts";
+import { spawnGateway, tollgate } from "../support/process.ts";
+import { measure, stallMsMax, type Target } from "./support.ts";
+
+export interface Victim extends Target {
+  stop(): Promise<void>;
+}
+
+/** An upstream in a process of its own that reads a body without looking at it: what it costs is not to be measured. */
+const upstreamProgram = `
+  const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3, input_tokens: 2, output_tokens: 1 };
+  const answers = {
+    chat: { id: "c", object: "chat.completion", created: 1, model: "m", usage,
+      choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }] },
+    messages: { id: "m", type: "message", role: "assistant", model: "m", stop_reason: "end_turn", stop_sequence: null,
+      content: [{ type: "text", text: "Hello" }], usage },
+    responses: { id: "r", object: "response", created_at: 1, status: "completed", model: "m", usage,
+      output: [{ type: "message", id: "o", status: "completed", role: "assistant",
+        content: [{ type: "output_text", text: "Hello", annotations: [] }] }] },
+    embeddings: { object: "list", model: "m", usage, data: [{ object: "embedding", index: 0, embedding: [0.5] }] },
+    models: { modelVersion: "m", usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 1, totalTokenCount: 3 },
+      candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts: [{ text: "Hello" }] } }] },
+  };
+  const server = require("node:http").createServer((request, response) => {
+    const kind = Object.keys(answers).find((name) => request.url.includes(name));
+    request.resume();
+    request.on("end", () => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(answers[kind]));
+    });
+  });
+  server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
+
+async function startUpstream(): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, ["-e", upstreamProgram], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [port] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  return { url: `http://127.0.0.1:${port}`, child };
+}
+
+const textModel = (name: string, provider: string, protocol: string): string => `
+  - id: sandbox/${name}
+    kind: text
+    endpoints: [chat_completions, responses, messages, generate_content]
+    context_length: 1000000
+    max_output_tokens: 1000
+    offers:
+      - { provider: ${provider}, protocol: ${protocol}, upstream_model: m, price: { input: "0.001", output: "0.001" } }`;
+
+const config = (upstream: string): string => `
+providers:
+  - { id: openai, dialect: openai, base_url: "${upstream}/v1", api_key: k, tier: official }
+  - { id: anthropic, dialect: anthropic, base_url: "${upstream}", api_key: k, tier: official }
+  - { id: google, dialect: google, base_url: "${upstream}", api_key: k, tier: official }
+models:${textModel("chat", "openai", "chat")}${textModel("responses", "openai", "responses")}${textModel("messages", "anthropic", "messages")}${textModel("generate-content", "google", "generate_content")}
+  - id: sandbox/embedding
+    kind: embedding
+    context_length: 1000000
+    offers: [{ provider: openai, upstream_model: m, price: { input: "0.001" } }]
+`;
+
+/** A gateway process in front of an upstream that answers at once, with the key of its first start and credit. */
+export async function startVictim(): Promise<Victim> {
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-attack-"));
+  const upstream = await startUpstream();
+  const file = join(directory, "tollgate.yaml");
+  writeFileSync(file, config(upstream.url));
+  const environment = {
+    TOLLGATE_DATA_DIR: directory,
+    TOLLGATE_CONFIG: file,
+    DATABASE_URL: await (await sharedPostgres()).createMigrated(),
+    TOLLGATE_LOG_LEVEL: "error",
+    TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
+  };
+  const gateway = await spawnGateway(environment).catch((error: unknown) => {
+    upstream.child.kill("SIGKILL");
+    throw error;
+  });
+  const credited = await tollgate(["credits", "add", "1000"], environment);
+  if (credited.code !== 0) throw new Error(credited.stderr);
+  return {
+    url: gateway.url,
+    pid: gateway.child.pid!,
+    key: /gw_live_\w+/.exec(gateway.banner)![0],
+    async stop() {
+      upstream.child.kill("SIGKILL");
+      await gateway.kill();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Sent {
+  readonly path: string;
+  readonly body: Buffer;
+  readonly key?: string;
+  /** Chunked; else with a Content-Length. */
+  readonly chunked?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const pieceBytes = 1 << 20;
+
+/**
+ * Sends a POST piece by piece, as fast as it is taken, on a connection of its own. The status of the answer; 0 where the
+ * connection ends without one, because the sender was not done.
+ */
+export function send(url: string, { path, body, key, chunked = false, headers }: Sent) {
+  return new Promise<number>((resolve) => {
+    const outgoing = request(`${url}${path}`, {
+      method: "POST",
+      agent: false,
+      headers: {
+        "content-type": "application/json",
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(!chunked && { "content-length": String(body.length) }),
+        ...headers,
+      },
+    });
+    outgoing.once("response", (response) => {
+      resolve(response.statusCode ?? 0);
+      response.resume();
+      // What is left of the body is of no use to anybody.
+      response.once("end", () => outgoing.destroy());
+    });
+    outgoing.once("error", () => resolve(0));
+    let at = 0;
+    const more = (): void => {
+      while (at < body.length && !outgoing.destroyed) {
+        const piece = body.subarray(at, at + pieceBytes);
+        at += piece.length;
+        if (!outgoing.write(piece)) return void outgoing.once("drain", more);
+      }
+      if (!outgoing.destroyed) outgoing.end();
+    };
+    more();
+  });
+}
+
+/** How often each status came, such as `{ 401: 8 }`. */
+function tally(statuses: readonly number[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** A list of so many items, as text. */
+export const listOf = (count: number, item: (index: number) => string): string =>
+  `[${Array.from({ length: count }, (_, index) => item(index)).join(",")}]`;
+
+/** Works for 30 ms of processor time, over and over, and notes how long that took. */
+const busyProgram = `
+  const ratios = [];
+  const spent = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
+  setInterval(() => {
+    const [startedMs, cpuMs] = [performance.now(), spent()];
+    while (spent() - cpuMs < 30);
+    ratios.push((performance.now() - startedMs) / (spent() - cpuMs));
+  }, 200);
+  process.stdin.on("end", () => {
+    process.stdout.write(String(Math.max(1, ...ratios)));
+    process.exit();
+  }).resume();`;
+
+/**
+ * Runs `work`, and how much longer a program's work took meanwhile, at worst, than its processor time, because others had
+ * the processors: 1 on a machine that is free. What blocks the gateway for 100 ms then blocks it for so many times as long.
+ */
+async function withSlowness<Result>(
+  work: () => Promise<Result>,
+): Promise<{ result: Result; slowness: number }> {
+  const child = spawn(process.execPath, ["-e", busyProgram], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const result = await work().finally(() => child.stdin.end());
+  const [text] = (await once(child.stdout, "data")) as [Buffer];
+  return { result, slowness: Math.max(1, Number(text.toString())) };
+}
+
+/** Attacks while another caller calls: its calls all succeed, none waits for 250 ms longer, and memory stays below 1.5 GB. */
+export async function expectUnharmed(
+  name: string,
+  victim: Victim,
+  work: () => Promise<readonly number[]>,
+): Promise<Record<number, number>> {
+  let statuses: readonly number[] = [];
+  const { result: figures, slowness } = await withSlowness(() =>
+    measure(name, victim, async () => (statuses = await work())),
+  );
+  const told = JSON.stringify(tally(statuses));
+  console.log(`attack: ${name}: answers ${told}, machine slowed by ${slowness.toFixed(1)}`);
+  expect(figures).toMatchObject({ failed: 0 });
+  expect(figures.stallMs).toBeLessThan(stallMsMax * slowness);
+  expect(figures.memoryMax).toBeLessThan(1.5e9);
+  return tally(statuses);
+}

@@ -1,0 +1,123 @@
+/**
+ * Bodies of tiny values, on a key that is let in: far beyond the bound, and just within it, on every protocol, direct and
+ * converted. Nobody else waits, and the process holds.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { jsonBounds } from "../../src/base/json.ts";
+import { inForm } from "../support/long.ts";
+import {
+  expectUnharmed,
+  listOf,
+  send,
+  startVictim,
+  type Sent,
+  type Victim,
+} from "./body-support.ts";
+
+describe("bodies of tiny values", () => {
+  let victim: Victim;
+  beforeAll(async () => {
+    victim = await startVictim();
+  });
+  afterAll(() => victim?.stop());
+
+  /** Sends all bodies at once, in rounds. */
+  const attack = (name: string, bodies: readonly Omit<Sent, "key">[], rounds: number) =>
+    expectUnharmed(name, victim, async () => {
+      const statuses: number[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        const sent = bodies.map((body) => send(victim.url, { ...body, key: victim.key }));
+        statuses.push(...(await Promise.all(sent)));
+      }
+      return statuses;
+    });
+
+  it("of 60 MB, nine at once on one key, are refused", async () => {
+    const body = Buffer.from(
+      `{"model":"sandbox/chat","messages":${listOf(20_000_000, () => "{}")}}`,
+    );
+    const bodies = [
+      { path: "/v1/chat/completions", body },
+      { path: "/v1/responses", body, chunked: true },
+      { path: "/v1/images/generations", body },
+    ];
+    const answers = await attack("60 MB of {}", [...bodies, ...bodies, ...bodies], inForm(1, 5));
+    // A connection whose answer came before its body was sent may break.
+    expect(
+      Object.keys(answers).filter((status) => !["0", "400", "413", "503"].includes(status)),
+    ).toEqual([]);
+  });
+
+  it("of 31 MB, twelve at once on one key, are refused", async () => {
+    const text = `{"model":"sandbox/chat","messages":${listOf(10_000_000, () => "{}")}}`;
+    const one = { path: "/v1/messages", body: Buffer.from(text) };
+    await attack(
+      "31 MB of {}",
+      Array.from({ length: 12 }, () => one),
+      inForm(1, 5),
+    );
+  });
+
+  describe("that are just legal, many at once", () => {
+    const { parts, values } = jsonBounds;
+    const turns = Math.floor(parts / 5) - 8;
+    const role = (index: number, other: string) => (index % 2 === 0 ? "user" : other);
+    const chat = (model: string) =>
+      `{"model":"${model}","messages":${listOf(turns, (index) => `{"role":"${role(index, "assistant")}","content":"a"}`)}}`;
+    const messages = (model: string) => `{"max_tokens":10,${chat(model).slice(1)}`;
+    const responses = (model: string) => chat(model).replace(`"messages"`, `"input"`);
+    const contents = `{"contents":${listOf(Math.floor(parts / 8) - 8, (index) => `{"role":"${role(index, "model")}","parts":[{"text":"a"}]}`)}}`;
+    const google = (model: string) => `/v1beta/models/${encodeURIComponent(model)}:generateContent`;
+    const models = [
+      "sandbox/chat",
+      "sandbox/responses",
+      "sandbox/messages",
+      "sandbox/generate-content",
+    ];
+    const { members } = jsonBounds;
+    const names = listOf(members - 10, (index) => `"k${index}":1`).slice(1, -1);
+
+    it.each(models)("conversations, towards %s", async (model) => {
+      const bodies = [
+        { path: "/v1/chat/completions", body: Buffer.from(chat(model)) },
+        { path: "/v1/messages", body: Buffer.from(messages(model)) },
+        { path: "/v1/responses", body: Buffer.from(responses(model)) },
+        { path: google(model), body: Buffer.from(contents) },
+      ];
+      await attack(`conversations to ${model}`, [...bodies, ...bodies], inForm(1, 10));
+    });
+
+    it("unknown fields, numbers, empty objects and token lists", async () => {
+      const hello = `"model":"sandbox/messages","messages":[{"role":"user","content":"a"}]`;
+      const bodies = [
+        { path: "/v1/chat/completions", body: `{${hello},${names}}` },
+        { path: "/v1/chat/completions", body: `{${hello},"metadata":{${names}}}` },
+        { path: "/v1/chat/completions", body: `{${hello},"x":${listOf(parts - 100, () => "{}")}}` },
+        {
+          path: "/v1/responses",
+          body: `{"model":"sandbox/chat","input":${listOf(parts / 3 - 100, () => `{"type":"x"}`)}}`,
+        },
+        {
+          path: "/v1/embeddings",
+          body: `{"model":"sandbox/embedding","input":${listOf(values - 100, () => "1")}}`,
+        },
+        {
+          path: "/v1/images/generations",
+          body: `{"model":"sandbox/image-model-a","prompt":"a","x":${listOf(parts - 100, () => "{}")}}`,
+        },
+        { path: "/v1/tasks", body: `{"model":"sandbox/video-model-v1","prompt":"a",${names}}` },
+      ].map(({ path, body }) => ({ path, body: Buffer.from(body) }));
+      await attack("other legal bodies", [...bodies, ...bodies], inForm(1, 10));
+    });
+  });
+
+  it("of one long text, many at once", async () => {
+    const text = `{"model":"sandbox/messages","messages":[{"role":"user","content":"${'\\"'.repeat(inForm(7, 15) * 2 ** 20)}"}]}`;
+    const one = { path: "/v1/chat/completions", body: Buffer.from(text) };
+    await attack(
+      "one text of escaped quotes",
+      Array.from({ length: 6 }, () => one),
+      inForm(1, 5),
+    );
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * What every attack measures: how long another caller of the gateway was kept waiting meanwhile, and how much memory the
+ * gateway took. The gateway runs as a process of its own.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { inForm } from "../support/long.ts";
+
+export interface Figures {
+  /** The longest answer to the other caller, less the longest that an idle program needed in the same time. */
+  readonly stallMs: number;
+  /** The other caller's calls, and how many of them did not get 200. */
+  readonly calls: number;
+  readonly failed: number;
+  /** How many of those were refused as an overload is: 503 with Retry-After. */
+  readonly refused: number;
+  /** The most memory that the gateway's process had, in bytes. */
+  readonly memoryMax: number;
+}
+
+export interface Target {
+  readonly url: string;
+  readonly pid: number;
+  /** A key of the other caller: not the one that attacks. */
+  readonly key: string;
+}
+
+const everyMs = 20;
+/** Nobody else may wait longer for the sake of an attack. In `npm test` other files share the processors, which says nothing. */
+export const stallMsMax = inForm(1_000, 250);
+
+/** A program that does nothing but answer: what it keeps waiting, the machine keeps waiting. */
+const idleProgram = `
+  const server = require("node:http").createServer((_, response) => response.end("{}"));
+  server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
+
+/** Attacks `target` by `attack`, beside another caller who makes a small call every 20 ms; prints and returns the figures. */
+export async function measure(
+  name: string,
+  target: Target,
+  attack: () => Promise<unknown>,
+): Promise<Figures> {
+  const idle = spawn(process.execPath, ["-e", idleProgram], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [port] = (await once(createInterface({ input: idle.stdout }), "line")) as [string];
+  const over = new AbortController();
+  const victim = callAgain(over.signal, () => call(target));
+  const control = callAgain(over.signal, () => get(`http://127.0.0.1:${port}/`));
+  let memoryMax = memoryOf(target.pid);
+  const sampler = setInterval(() => (memoryMax = Math.max(memoryMax, memoryOf(target.pid))), 25);
+  try {
+    await sleep(300);
+    await attack();
+    await sleep(300);
+  } finally {
+    clearInterval(sampler);
+    over.abort();
+    idle.kill("SIGKILL");
+  }
+  const [calls, pauses] = await Promise.all([victim, control]);
+  const figures = {
+    stallMs: Math.max(0, calls.longestMs - pauses.longestMs),
+    calls: calls.count,
+    failed: calls.failed,
+    refused: calls.refused,
+    memoryMax,
+  };
+  console.log(
+    `attack: ${name}: stall ${figures.stallMs.toFixed(0)} ms (machine ${pauses.longestMs.toFixed(0)} ms), ` +
+      `${figures.failed} of ${figures.calls} other calls failed (${figures.refused} with 503), memory ${(memoryMax / 2 ** 20).toFixed(0)} MB`,
+  );
+  return figures;
+}
+
+const triesMax = 3;
+
+/**
+ * Measures an attack again, at most twice, where somebody waited too long: what the machine did meanwhile does not come
+ * again, what the attack does to the gateway comes each time. The other figures are of all tries.
+ */
+export async function measureAgain(
+  name: string,
+  target: Target,
+  attack: () => Promise<unknown>,
+): Promise<Figures> {
+  const all: Figures[] = [];
+  for (let tries = 1; tries <= triesMax; tries += 1) {
+    all.push(await measure(name, target, attack));
+    if (all.at(-1)!.stallMs < stallMsMax) break;
+  }
+  const sum = (of: (figures: Figures) => number): number =>
+    all.reduce((total, figures) => total + of(figures), 0);
+  return {
+    stallMs: Math.min(...all.map(({ stallMs }) => stallMs)),
+    calls: sum(({ calls }) => calls),
+    failed: sum(({ failed }) => failed),
+    refused: sum(({ refused }) => refused),
+    memoryMax: Math.max(...all.map(({ memoryMax }) => memoryMax)),
+  };
+}
+
+/** What a process holds in memory, in bytes. */
+function memoryOf(pid: number): number {
+  try {
+    const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+    return Number(line?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+interface Calls {
+  longestMs: number;
+  count: number;
+  failed: number;
+  refused: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+}
+
+/** Calls every 20 ms, each on time even where an earlier one still waits, until told to stop. */
+async function callAgain(signal: AbortSignal, once: () => Promise<Answer>): Promise<Calls> {
+  const calls: Calls = { longestMs: 0, count: 0, failed: 0, refused: 0 };
+  const open = new Set<Promise<void>>();
+  while (!signal.aborted) {
+    const started = performance.now();
+    const done = once().then(
+      ({ status, retryAfter }) => {
+        if (status === 200) return;
+        calls.failed += 1;
+        if (status === 503 && Number(retryAfter) > 0) calls.refused += 1;
+      },
+      () => void (calls.failed += 1),
+    );
+    const one = done.then(() => {
+      calls.count += 1;
+      calls.longestMs = Math.max(calls.longestMs, performance.now() - started);
+      open.delete(one);
+    });
+    open.add(one);
+    await sleep(everyMs);
+  }
+  await Promise.all(open);
+  return calls;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+function call({ url, key }: Target): Promise<Answer> {
+  const body = JSON.stringify({
+    model: "sandbox/chat",
+    messages: [{ role: "user", content: "Hello" }],
+  });
+  return send(`${url}/v1/chat/completions`, body, {
+    authorization: `Bearer ${key}`,
+    "content-type": "application/json",
+  });
+}
+
+const get = (url: string): Promise<Answer> => send(url, undefined, {});
+
+function send(
+  url: string,
+  body: string | undefined,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const method = body === undefined ? "GET" : "POST";
+    const outgoing = request(url, { agent, method, headers, timeout: 60_000 }, (response) => {
+      response.resume();
+      response.once("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          retryAfter: response.headers["retry-after"],
+        }),
+      );
+      response.once("error", reject);
+    });
+    outgoing.once("error", (error: NodeJS.ErrnoException) => {
+      // The other side closed a connection that had been idle, as it may at any time: every client asks again then.
+      if (outgoing.reusedSocket && error.code === "ECONNRESET") resolve(send(url, body, headers));
+      else reject(error);
+    });
+    outgoing.once("timeout", () => outgoing.destroy(new Error("no answer within 60 s")));
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,246 @@
+/**
+ * A backup under load, restored into an empty server's database and into a fresh embedded one, and back over a running
+ * gateway; files that were cut or changed restore nothing.
+ */
+import {
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { restoreBackup } from "../../src/backup/index.ts";
+import { tablesOf } from "../../src/backup/schema.ts";
+import { openDatabase, openFileStore, type Database } from "../../src/storage/index.ts";
+import { drive, newLoad } from "../faults/load.ts";
+import { inForm } from "../support/long.ts";
+import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
+import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+
+const text =
+  '#sandbox {"reply": "a short answer", "delay_ms": 20, "usage": {"input": 100, "output": 50}}';
+const directory = temporaryDirectory();
+const file = join(directory, "backup.tollgate");
+
+let environment: Record<string, string>;
+let gateway: GatewayProcess;
+let key: string;
+
+const environmentOf = (name: string, databaseUrl = ""): Record<string, string> => ({
+  TOLLGATE_DATA_DIR: join(directory, name),
+  TOLLGATE_SANDBOX: "on",
+  TOLLGATE_LOG_LEVEL: "error",
+  DATABASE_URL: databaseUrl,
+});
+
+/** A data directory with nothing but the master key: what an operator keeps apart. */
+function withMasterKey(name: string, databaseUrl?: string): Record<string, string> {
+  const target = environmentOf(name, databaseUrl);
+  mkdirSync(target["TOLLGATE_DATA_DIR"]!, { recursive: true });
+  copyFileSync(
+    join(environment["TOLLGATE_DATA_DIR"]!, "master-key"),
+    join(target["TOLLGATE_DATA_DIR"]!, "master-key"),
+  );
+  return target;
+}
+
+const openPlace = (target: Record<string, string>): Promise<Database> =>
+  openDatabase({
+    url: target["DATABASE_URL"],
+    dataDir: target["TOLLGATE_DATA_DIR"],
+    join: true,
+    log: silentLog,
+  });
+
+/** The tables with their numbers of rows. */
+async function countsIn(target: Record<string, string>): Promise<Record<string, number>> {
+  const database = await openPlace(target);
+  const counts: Record<string, number> = {};
+  for (const table of await tablesOf(database)) {
+    const [row] = await database.query<{ n: bigint }>(`select count(*) as n from ${table}`, []);
+    counts[table] = Number(row!.n);
+  }
+  await database.close();
+  return counts;
+}
+
+interface Told {
+  readonly tables: Record<string, number>;
+  readonly files: number;
+}
+
+async function restored(target: Record<string, string>, ...flags: string[]): Promise<Told> {
+  const done = await tollgate(["restore", file, "--json", ...flags], target);
+  expect(done).toMatchObject({ code: 0 });
+  return JSON.parse(done.stdout) as Told;
+}
+
+async function expectWhole(target: Record<string, string>, told: Told): Promise<void> {
+  expect(await countsIn(target)).toEqual(told.tables);
+  expect(await tollgate(["verify"], target)).toMatchObject({ code: 0, stdout: "no difference\n" });
+  expect(readdirSync(join(target["TOLLGATE_DATA_DIR"]!, "files"))).toHaveLength(told.files);
+}
+
+beforeAll(async () => {
+  environment = environmentOf("source");
+  gateway = await spawnGateway(environment);
+  key = /gw_live_\w+/.exec(gateway.banner)![0];
+  for (let made = 0; made < 2; made += 1) {
+    const task = await fetch(`${gateway.url}/v1/tasks`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        prefer: "wait=60",
+      },
+      body: JSON.stringify({ model: "sandbox/video-model-v1", prompt: "A boat", duration: 2 }),
+    });
+    const { status } = (await task.json()) as { status: string };
+    if (status !== "succeeded") throw new Error(`the task is ${status}`);
+  }
+  const made = await tollgate(["keys", "create", "--name", "second"], environment);
+  if (made.code !== 0) throw new Error(made.stderr);
+}, 120_000);
+afterAll(() => gateway.kill());
+
+describe("a backup taken under load", () => {
+  let told: Told;
+
+  it("is written while calls go on, none of which fails", async () => {
+    const load = newLoad();
+    let over = false;
+    const driven = drive(
+      {
+        url: gateway.url,
+        key,
+        perSecond: inForm(60, 200),
+        model: "sandbox/chat",
+        text,
+        until: () => over && load.whole.size >= inForm(100, 10_000),
+      },
+      load,
+    );
+    await expect
+      .poll(() => load.whole.size, { timeout: 60_000 })
+      .toBeGreaterThan(inForm(30, 5_000));
+    const before = load.whole.size;
+    const done = await tollgate(["backup", file, "--json"], environment);
+    expect(done).toMatchObject({ code: 0 });
+    told = JSON.parse(done.stdout) as Told;
+    expect(told.tables["ledger_entries"]).toBeGreaterThan(before);
+    expect(told).toMatchObject({ files: 2, tables: { tasks: 2, api_keys: 2 } });
+    over = true;
+    await driven;
+    expect([...load.refused, load.cut]).toEqual([0]);
+  });
+
+  it("the master key is not in it, nor any key in clear", () => {
+    const bytes = readFileSync(file);
+    const master = readFileSync(
+      join(environment["TOLLGATE_DATA_DIR"]!, "master-key"),
+      "utf8",
+    ).trim();
+    for (const secret of [master, key]) expect(bytes.includes(secret)).toBe(false);
+    expect(bytes.includes(Buffer.from(master, "base64"))).toBe(false);
+  });
+
+  it("is restored whole into an empty server's database", async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    const target = withMasterKey("server", url);
+    await restored(target);
+    await expectWhole(target, told);
+  });
+
+  it("is restored whole into a fresh embedded database, where the key works at once; and back", async () => {
+    const target = withMasterKey("embedded");
+    const other = await spawnGateway(target);
+    expect(await restored(target)).toEqual(told);
+    const response = await fetch(`${other.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "sandbox/chat", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    expect(response.status).toBe(200);
+    await response.text();
+    const refused = await tollgate(["restore", file], target);
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toMatch(/already holds calls or tasks; --replace/);
+    await other.stop();
+    await restored(target, "--replace");
+    await expectWhole(target, told);
+  });
+
+  it("another master key is refused, and nothing was restored", async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    const target = environmentOf("other-key", url);
+    const refused = await tollgate(["restore", file], target);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/master key is not the one/);
+    expect(await countsIn(target)).toEqual({});
+    expect(readdirSync(join(target["TOLLGATE_DATA_DIR"]!, "files"))).toEqual([]);
+  });
+
+  it("a file that was cut, changed or lengthened is refused wherever that was, and nothing is half restored", async () => {
+    const target = withMasterKey("broken", await (await sharedPostgres()).createDatabase());
+    const bytes = readFileSync(file);
+    const broken: [string, Buffer, RegExp][] = [
+      ["empty", Buffer.alloc(0), /not a backup/],
+      ["longer", Buffer.concat([bytes, Buffer.from("x")]), /changed or is damaged/],
+      ["not one", Buffer.from("PK\u0003\u0004".repeat(100)), /not a backup/],
+    ];
+    const places = inForm(8, 60);
+    for (let place = 1; place <= places; place += 1) {
+      const at = 18 + Math.floor(((bytes.length - 20) * place) / (places + 1));
+      broken.push([`cut at ${at}`, bytes.subarray(0, at), /cut off/]);
+      const changed = Buffer.from(bytes);
+      changed[at] = changed[at]! ^ 0x10;
+      broken.push([`changed at ${at}`, changed, /changed or is damaged|cut off/]);
+    }
+    const database = await openPlace(target);
+    const files = await openFileStore({ kind: "local" }, target["TOLLGATE_DATA_DIR"]!);
+    for (const [name, content, message] of broken) {
+      const path = join(directory, "broken.tollgate");
+      writeFileSync(path, content);
+      const restoring = restoreBackup({
+        database,
+        files,
+        source: createReadStream(path),
+        replace: false,
+        check: () => Promise.resolve(),
+        progress: () => undefined,
+      });
+      const failure = await restoring.then(
+        () => "restored",
+        (error: unknown) => String(error),
+      );
+      const left = [
+        ...(await tablesOf(database)),
+        ...readdirSync(join(target["TOLLGATE_DATA_DIR"]!, "files")),
+      ];
+      expect(`${name}: ${message.test(failure) ? "refused" : failure} ${left.join()}`).toBe(
+        `${name}: refused `,
+      );
+    }
+    await database.close();
+  });
+
+  it("where no gateway has run there is nothing to back up, and no database is made", async () => {
+    const target = environmentOf("never");
+    const refused = await tollgate(["backup", join(directory, "never.backup")], target);
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toMatch(/no gateway has run on the data directory/);
+    expect(existsSync(join(target["TOLLGATE_DATA_DIR"]!, "database"))).toBe(false);
+  });
+
+  it("a broken-off backup leaves no file of its name; what cannot be read is said", async () => {
+    const path = join(directory, "no-such-folder/backup.tollgate");
+    expect((await tollgate(["backup", path], environment)).code).toBe(1);
+    expect(existsSync(path)).toBe(false);
+    const missing = await tollgate(["restore", path], environment);
+    expect(missing).toMatchObject({ code: 2, stderr: `tollgate: there is no file ${path}\n` });
+  });
+});

@@ -1,0 +1,151 @@
+/** `config print`: what came from a variable is printed as one, so that the text starts the same gateway; a mask never does. */
+import { describe, expect, it } from "vitest";
+import {
+  checkConfig,
+  configJson,
+  defaultSettings,
+  environmentCatalog,
+  environmentSource,
+  formatMistakes,
+  printConfig,
+  type Config,
+} from "../../src/catalog/index.ts";
+
+const environment = {
+  OPENAI_API_KEY: "sk-openai-0123456789",
+  TEAM_A: "key-a-0123456789",
+  TEAM_B: 'key "b" #{ ,',
+  HOST: "https://pool.example",
+  WEIGHT: "3",
+  BODY_MB: "12.5",
+  RATE: "2.50",
+  S3_SECRET: "s3-secret-0123456789",
+  OIDC_SECRET: "oidc-secret-0123456789",
+};
+
+const secrets = Object.entries(environment).flatMap(([name, value]) =>
+  /KEY|TEAM|SECRET/.test(name) ? [value] : [],
+);
+
+function configOf(text: string): Config {
+  const result = checkConfig(text, { environment });
+  if ("mistakes" in result) throw new Error(formatMistakes(result.mistakes));
+  return result.config;
+}
+
+/** Prints, checks what was printed, and compares what a start would have. */
+function roundTrip(config: Config): string {
+  const printed = printConfig(config);
+  const again = configOf(printed);
+  expect(again.catalog).toEqual(config.catalog);
+  expect(again.settings).toEqual(config.settings);
+  expect(printConfig(again)).toBe(printed);
+  for (const secret of secrets) expect(printed).not.toContain(secret);
+  return printed;
+}
+
+const whole = `
+providers:
+  - { id: openai, dialect: openai, base_url: https://api.openai.com/v1/, api_key: \${OPENAI_API_KEY}, tier: official }
+  - { id: local, dialect: openai-compatible, base_url: "http://127.0.0.1:9001/v1", api_key: "\${LOCAL_KEY:-none}" }
+  - id: pool
+    dialect: anthropic
+    base_url: \${HOST}/v1
+    credentials:
+      - { id: a, api_key: \${TEAM_A}, weight: \${WEIGHT} }
+      - { id: b, api_key: "\${TEAM_B:-a default is a secret too}" }
+  - { id: films, dialect: xai, base_url: "\${FILMS:-https://films.example/it's "here"/v1}", api_key: \${TEAM_A} }
+models:
+  - id: acme/talk
+    name: "\${NAME:-Talk: it's #1}"
+    kind: text
+    context_length: 200000
+    max_output_tokens: 32000
+    offers:
+      - &offer { provider: pool, protocol: messages, upstream_model: talk, price: &price { input: \${RATE}, output: "15" } }
+      - { <<: *offer, provider: openai, protocol: chat, price: *price }
+  - &image { id: acme/a, kind: image, family: image-a, offers: [{ provider: openai, upstream_model: a,
+      price: { input: "5", image_input: "8", output: "10", image_output: "30" } }] }
+  - { <<: *image, id: acme/b, family: image-b, offers: [{ provider: openai, upstream_model: a, streaming: false,
+      price: { input: "5", image_input: "8", output: "10", image_output: "30" } }] }
+  - { id: acme/v, kind: video, family: video-v1, offers: [{ provider: films, upstream_model: v,
+      price: { output_second: { 480p: \${RATE} }, input_image: "0" } }] }
+limits: { body_mb: \${BODY_MB} }
+storage: { kind: s3, bucket: b, access_key_id: id, secret_access_key: \${S3_SECRET} }
+console: { oidc: { issuer: https://id.example, client_id: tollgate, client_secret: "\${OIDC_SECRET}" } }
+`;
+
+describe("what came from a variable is printed as one", () => {
+  const printed = roundTrip(configOf(whole));
+
+  it.each([
+    "api_key: ${OPENAI_API_KEY}",
+    "api_key: ${LOCAL_KEY:-none}",
+    "base_url: ${HOST}/v1",
+    "weight: ${WEIGHT}",
+    "api_key: ${TEAM_A}",
+    // The default of a secret would be the secret.
+    "api_key: ${TEAM_B}\n",
+    "input: ${RATE}",
+    "480p: ${RATE}",
+    "body_mb: ${BODY_MB}",
+    "secret_access_key: ${S3_SECRET}",
+    "client_secret: ${OIDC_SECRET}",
+  ])("%s", (line) => expect(printed).toContain(line));
+
+  it("as JSON too, which is YAML in which every placeholder is quoted", () => {
+    const config = configOf(whole.replace('"here"', "here"));
+    const again = configOf(JSON.stringify(configJson(config), null, 2));
+    expect(again.catalog).toEqual(config.catalog);
+    expect(again.settings).toEqual(config.settings);
+    expect(configJson(configOf(whole))).toMatchObject({ limits: { body_mb: "${BODY_MB}" } });
+  });
+
+  it("of anchors and merged entries too", () => {
+    expect(printed.match(/input: \$\{RATE\}/g)).toHaveLength(2);
+  });
+});
+
+it("a start without a file: the vendors whose keys are in the environment", () => {
+  const config = {
+    catalog: environmentCatalog(environment),
+    settings: defaultSettings,
+    source: environmentSource(environment),
+    digest: "",
+  };
+  const printed = roundTrip(config);
+  expect(printed).toContain("api_key: ${OPENAI_API_KEY}\n");
+});
+
+describe("a masked key is no key", () => {
+  const provider = (apiKey: string) =>
+    `providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: "${apiKey}" }]`;
+
+  it.each(["sk-in-the-file-0123", "sk-${HOST}", "short"])(
+    "%s: printed masked, and refused where it is read back",
+    (key) => {
+      const printed = printConfig(configOf(provider(key)));
+      const result = checkConfig(printed, { environment });
+      expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toMatch(
+        /^tollgate.yaml:\d+:\d+ providers\[0\]\.api_key: is a masked key, as `config print` shows it; write the key itself, best as \$\{VARIABLE\}$/,
+      );
+      expect(printed).not.toContain(key);
+    },
+  );
+
+  it("wherever a secret stands, and out of a variable", () => {
+    const text = `
+providers: [{ id: p, dialect: openai, base_url: https://x/v1, credentials: [{ id: a, api_key: "****1234" }] },
+  { id: q, dialect: openai, base_url: https://x/v1, api_key: \${MASKED} }]
+storage: { kind: s3, bucket: b, secret_access_key: "****" }
+console: { oidc: { issuer: https://id.example, client_id: c, client_secret: "****cret" } }
+`;
+    const result = checkConfig(text, { environment: { MASKED: "****6789" } });
+    expect("mistakes" in result ? result.mistakes.map(({ path }) => path) : []).toEqual([
+      "providers[0].credentials[0].api_key",
+      "providers[1].api_key",
+      "storage.secret_access_key",
+      "console.oidc.client_secret",
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+/** `config print` as a person uses it: what it prints is checked, started from, and gives the same gateway. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { spawnGateway, tollgate } from "../support/process.ts";
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "tollgate-print-"));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const adminToken = "admin-token-of-the-print-test";
+
+/** Models and providers as a gateway with this environment serves them. */
+async function served(environment: Record<string, string>): Promise<unknown[]> {
+  const gateway = await spawnGateway({ ...environment, TOLLGATE_ADMIN_TOKEN: adminToken });
+  try {
+    return await Promise.all(
+      ["models", "providers"].map(async (path) => {
+        const response = await fetch(`${gateway.url}/admin/v1/${path}`, {
+          headers: { authorization: `Bearer ${adminToken}` },
+        });
+        expect(response.status).toBe(200);
+        return response.json();
+      }),
+    );
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function printed(
+  environment: Record<string, string>,
+): Promise<{ file: string; said: string }> {
+  const { code, stdout, stderr } = await tollgate(["config", "print"], environment);
+  expect(code).toBe(0);
+  const file = join(directory, `printed-${Math.random()}.yaml`);
+  writeFileSync(file, stdout);
+  return { file, said: stderr };
+}
+
+it.each(["vendors of the environment", "a file"])(
+  "print, check, start with the same environment: %s",
+  { timeout: 120_000 },
+  async (kind) => {
+    const file = join(directory, "first.yaml");
+    writeFileSync(
+      file,
+      `providers:
+  - id: acme
+    dialect: openai-compatible
+    base_url: \${ACME_URL}
+    credentials: [{ id: a, api_key: \${ACME_KEY}, weight: 2 }, { id: b, api_key: \${OPENAI_API_KEY} }]
+models:
+  - { id: acme/talk, name: "\${TALK_NAME:-Talk: it's #1}", kind: text, context_length: 1000, max_output_tokens: 100, offers: [
+      { provider: acme, protocol: chat, upstream_model: m, price: { input: "1", output: "2" } }] }
+  - { id: acme/a, kind: image, family: image-a, offers: [{ provider: acme, upstream_model: a,
+      price: { input: "5", image_input: "8", output: "10", image_output: "30" } }] }
+`,
+    );
+    const environment = {
+      TOLLGATE_DATA_DIR: join(directory, kind.replaceAll(" ", "-")),
+      TOLLGATE_LOG_LEVEL: "warn",
+      OPENAI_API_KEY: "sk-openai-0123456789",
+      GEMINI_API_KEY: "gemini-0123456789",
+      ACME_URL: "http://127.0.0.1:9/v1",
+      ACME_KEY: "acme-0123456789",
+      TOLLGATE_CONFIG: kind === "a file" ? file : "",
+    };
+    const before = await served(environment);
+    const { file: again, said } = await printed(environment);
+    expect(said).toBe("");
+    const withFile = { ...environment, TOLLGATE_CONFIG: again };
+    const { code } = await tollgate(["config", "check"], withFile);
+    expect(code).toBe(0);
+    expect(await served(withFile)).toEqual(before);
+    expect(JSON.stringify(before)).toContain(kind === "a file" ? "acme/talk" : "openai/gpt");
+  },
+);
+
+it("a key that the file itself holds is masked, named on standard error, and refused by check and start", async () => {
+  const file = join(directory, "literal.yaml");
+  writeFileSync(
+    file,
+    "providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: sk-literal-0123 }]\n",
+  );
+  const environment = { TOLLGATE_CONFIG: file, TOLLGATE_DATA_DIR: join(directory, "none") };
+  const { file: again, said } = await printed(environment);
+  expect(said).toContain("masked, because the file itself holds them: providers[0].api_key.");
+  for (const words of [["config", "check"], ["serve"]]) {
+    const { code, stderr } = await tollgate(words, { ...environment, TOLLGATE_CONFIG: again });
+    expect({ words, code }).toEqual({ words, code: 2 });
+    expect(stderr).toMatch(/providers\[0\]\.api_key: is a masked key, .*; write the key itself/);
+  }
+});
+
+it("the sandbox, which no file can hold, is told as such", async () => {
+  const environment = { TOLLGATE_DATA_DIR: join(directory, "none"), OPENAI_API_KEY: "" };
+  const { stdout } = await tollgate(["config", "print"], environment);
+  expect(stdout).toMatch(/^# Beside this the sandbox's models are served\./);
+});

@@ -1,0 +1,300 @@
+/**
+ * What a conversion cannot carry, all of it: what would take away what the caller said is refused, and only nuances are
+ * dropped. The table is src/protocols/losses.ts; a field of the vendors' own SDKs that is neither carried nor in it fails
+ * here. CONV-101 to CONV-113, RESP-31; trap T33.
+ */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
+import { codecs, createRoute, type JsonObject } from "../../src/protocols/index.ts";
+import { kindOf, lossesOf } from "../../src/protocols/losses.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+import { requestWith } from "./losses.ts";
+import { byName, conversions, names, type Body, type Name } from "./world.ts";
+
+const world = conversions();
+
+function convert(from: Name, to: Name, extra: Body) {
+  return createRoute({
+    caller: codecs[from],
+    upstream: codecs[to],
+    body: { ...byName[from].body("acme/x", false), ...extra } as JsonObject,
+    stream: false,
+    requestedModel: "acme/x",
+    model: "acme/x",
+    upstreamModel: "x",
+    maxOutputTokens: 1000,
+    inputEstimate: 1,
+    id: "1",
+    createdAt: 1,
+  });
+}
+
+/** A name as the table has it: indexes left out. */
+const placeOf = (param: string): string => param.replace(/\[\d+\]/g, "[]");
+
+/** Each row, with the ways on which it is shown. */
+const rowsOf = (wanted: "refused" | "dropped") =>
+  names.flatMap((from) =>
+    [...lossesOf(from)]
+      .filter(([, loss]) => loss.class === wanted)
+      .map(([place]) => [from, place, names.filter((name) => name !== from)] as const),
+  );
+
+describe("each row of the table", () => {
+  it.each(rowsOf("dropped"))("T33: %s %s is dropped, and told", (from, place, targets) => {
+    const [path] = place.split(":");
+    for (const to of targets) {
+      const { notes } = convert(from, to, requestWith(from, place));
+      expect([to, ...notes.map(({ param }) => placeOf(param))]).toContain(path);
+    }
+  });
+
+  it.each(rowsOf("refused"))("T33: %s %s is refused, and named", (from, place, targets) => {
+    const [path] = place.split(":");
+    for (const to of targets) {
+      const error = thrownBy(() => convert(from, to, requestWith(from, place)));
+      expect(error).toBeInstanceOf(GatewayError);
+      const { status, code, param, message } = error as GatewayError;
+      expect([to, status, placeOf(param ?? "")]).toEqual([to, 400, path]);
+      expect(code).toMatch(
+        /^(?:unsupported_content|unsupported_parameter|thread_unsupported_request)$/,
+      );
+      expect(message).toContain(param);
+    }
+  });
+});
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+const sdkFile = (path: string): string =>
+  readFileSync(new URL(`../../node_modules/${path}`, import.meta.url), "utf8");
+
+/** The members of an interface of an SDK's types. */
+function membersOf(text: string, name: string): string[] {
+  const start = new RegExp(`^export (?:declare )?interface ${name} (?:extends .*)?\\{$`, "m").exec(
+    text,
+  );
+  const body = text.slice(start!.index, text.indexOf("\n}", start!.index));
+  const indent = /\n( +)(?:\/\*\*|\w)/.exec(body)![1]!;
+  return [...body.matchAll(new RegExp(`^${indent}(\\w+)\\??:`, "gm"))].map(([, member]) => member!);
+}
+
+/** The `type`s of the members of a union of an SDK's types. */
+function kindsOf(text: string, union: string): string[] {
+  const [, list] = new RegExp(`^export type ${union} = ([^;]*);`, "m").exec(text)!;
+  return list!
+    .split("|")
+    .map((one) => one.trim().split(".").at(-1)!)
+    .flatMap((name) => {
+      const start = text.search(new RegExp(`interface ${name} \\{`));
+      const body = text.slice(start, start + 20_000);
+      const type = /\n +type\??: ('[^;]*);/.exec(body)?.[1] ?? "";
+      return [...type.matchAll(/'([^']+)'/g)].map(([, kind]) => kindOf({ type: kind })!);
+    });
+}
+
+const openai = "openai/resources";
+const anthropic = "@anthropic-ai/sdk/resources/beta/messages/messages.d.ts";
+const google = "@google/genai/dist/genai.d.ts";
+
+/** What the SDK's configuration puts beside `generationConfig`. */
+const googleFields =
+  "cachedContent safetySettings labels store serviceTier modelArmorConfig continuationToken automaticContinuation systemInstruction tools toolConfig".split(
+    " ",
+  );
+
+/** The names that each SDK's own request has. */
+const known: Readonly<Record<Name, () => readonly string[]>> = {
+  chat: () =>
+    membersOf(
+      sdkFile(`${openai}/chat/completions/completions.d.ts`),
+      "ChatCompletionCreateParamsBase",
+    ),
+  responses: () =>
+    membersOf(sdkFile(`${openai}/responses/responses.d.ts`), "ResponseCreateParamsBase"),
+  messages: () => membersOf(sdkFile(anthropic), "MessageCreateParamsBase"),
+  generate_content: () => [
+    ...membersOf(sdkFile(google), "Tool").map((name) => `tools[].${name}`),
+    ...googleFields,
+  ],
+};
+
+/** Some value of this field that is carried: no note names it, and nothing is refused. */
+function isCarried(from: Name, field: string): boolean {
+  const samples = [
+    "low",
+    "auto",
+    1,
+    true,
+    [],
+    {},
+    ["x"],
+    { type: "json_object" },
+    { type: "auto" },
+    { format: { type: "text" } },
+    { effort: "low" },
+    { type: "enabled", budget_tokens: 1024 },
+    { include_usage: true },
+    { include_obfuscation: null },
+    [{}],
+    [{ role: "user", content: "x" }],
+  ];
+  return samples.some((value) => {
+    const [outer, inner] = field.split(/\[\]\./) as [string, string | undefined];
+    const extra = { [outer]: inner === undefined ? value : [{ [inner]: value }] };
+    const body = { ...byName[from].body("acme/x", false), ...extra } as JsonObject;
+    try {
+      const { native } = codecs[from].decodeRequest(body, { model: "acme/x", stream: false });
+      return !native.some(({ param }) => placeOf(param) === field);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe("what the vendors' SDKs can say", () => {
+  it.each(names)("T33: every field of a %s request is carried or has a class", (from) => {
+    const fields = known[from]();
+    expect(fields.length).toBeGreaterThan(10);
+    const table = lossesOf(from);
+    expect(fields.filter((field) => !table.has(field) && !isCarried(from, field))).toEqual([]);
+  });
+
+  it.each([
+    ["responses", `${openai}/responses/responses.d.ts`, "Tool", ["function"]],
+    ["messages", anthropic, "BetaToolUnion", ["custom"]],
+  ] as const)("T33: every kind of tool of %s has a class", (from, path, union, carried) => {
+    const kinds = kindsOf(sdkFile(path), union);
+    expect(kinds.length).toBeGreaterThan(10);
+    const table = lossesOf(from);
+    const open = new Set(kinds.filter((kind) => !table.has(`tools[]:${kind}`)));
+    expect([...open].filter((kind) => !(carried as readonly string[]).includes(kind))).toEqual([]);
+  });
+});
+
+describe("a refused field in a call", () => {
+  it.each([
+    ["messages", { container: { id: "container_1" } }, "container", "unsupported_parameter"],
+    [
+      "messages",
+      requestWith("messages", "messages[].content[]:search_result"),
+      "messages[0].content[0]",
+      "unsupported_content",
+    ],
+    [
+      "generate_content",
+      { cachedContent: "cachedContents/1" },
+      "cachedContent",
+      "unsupported_parameter",
+    ],
+    [
+      "generate_content",
+      { cached_content: "cachedContents/1" },
+      "cached_content",
+      "unsupported_parameter",
+    ],
+    [
+      "responses",
+      { tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }] },
+      "tools[0]",
+      "unsupported_parameter",
+    ],
+    [
+      "responses",
+      requestWith("responses", "input[]:custom_tool_call"),
+      "input[1]",
+      "unsupported_content",
+    ],
+    ["chat", requestWith("chat", "messages[].audio"), "messages[1].audio", "unsupported_content"],
+  ] as const)(
+    "T33: of %s is named, reaches nobody and costs nothing (%#)",
+    async (from, body, param, code) => {
+      const { ledger, workspaceId } = world.gateway();
+      const before = await ledger.balance(workspaceId);
+      for (const to of names.filter((name) => name !== from)) {
+        const { status, up, answer } = await world.send(from, to, body);
+        expect([to, status, up]).toEqual([to, 400, undefined]);
+        const text = JSON.stringify(answer);
+        expect(text).toContain(param);
+        expect(text.toLowerCase()).toContain(code);
+      }
+      expect(await ledger.balance(workspaceId)).toEqual(before);
+    },
+  );
+
+  it("a picture in a system turn, and a file that is no PDF, are refused as well", async () => {
+    const url = "data:image/png;base64,iVBORw0KGgo=";
+    const system = { role: "system", content: [{ type: "input_image", image_url: url }] };
+    const csv = { type: "file", file: { file_data: "data:text/csv;base64,YTti" } };
+    for (const [from, extra] of [
+      ["responses", { input: [system, { role: "user", content: "Hi" }] }],
+      ["chat", { messages: [{ role: "user", content: [csv] }] }],
+    ] as const)
+      for (const to of names.filter((name) => name !== from)) {
+        const { status, up, answer } = await world.send(from, to, extra);
+        expect([from, to, status, up]).toEqual([from, to, 400, undefined]);
+        expect(JSON.stringify(answer).toLowerCase()).toContain("unsupported_content");
+      }
+  });
+});
+
+describe("where several providers offer a model", () => {
+  let gateway: GatewayUnderTest;
+  let chatty: Recorder;
+  let own: Recorder;
+  const model = "acme/both";
+  const body = { ...byName.messages.body(model, false), container: "container_1" };
+
+  beforeAll(async () => {
+    chatty = await startRecorder(json(byName.chat.whole()));
+    own = await startRecorder(json(byName.messages.whole()));
+    const price = `price: { input: "1", cache_read: "1", cache_write: "1", output: "1" }`;
+    const dear = `price: { input: "9", cache_read: "9", cache_write: "9", output: "9" }`;
+    gateway = await startTestGateway({
+      config: `
+providers:
+  - { id: chatty, dialect: openai-compatible, base_url: "${chatty.url}/v1", api_key: secret }
+  - { id: own, dialect: openai-compatible, base_url: "${own.url}/v1", api_key: secret }
+models:
+  - id: ${model}
+    kind: text
+    endpoints: [messages]
+    context_length: 200000
+    max_output_tokens: 4000
+    offers:
+      - { provider: chatty, protocol: chat, upstream_model: x, ${price} }
+      - { provider: own, protocol: messages, upstream_model: x, ${dear} }
+`,
+    });
+    await gateway.credit("10");
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await chatty.close();
+    await own.close();
+  });
+
+  it("the call goes to the one that can take it, though another is cheaper", async () => {
+    const answer = await gateway.post("/v1/messages", { ...body, model: `${model}:@price` });
+    expect(answer.status).toBe(200);
+    expect(own.requests).toHaveLength(1);
+    expect(own.requests[0]!.body).toMatchObject({ container: "container_1" });
+    expect(chatty.requests).toEqual([]);
+  });
+
+  it("where that one fails, its failure is told, and not that the other could not take it", async () => {
+    own.answer((_request, response) => void response.writeHead(500).end("{}"));
+    const answer = await gateway.post("/v1/messages", body);
+    expect(answer.status).toBe(502);
+    expect(chatty.requests).toEqual([]);
+  });
+});

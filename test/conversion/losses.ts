@@ -1,0 +1,133 @@
+/** For each place where a protocol has something of its own: a request with it. */
+import type { Body, Name } from "./world.ts";
+
+const userTurn = { role: "user", content: "Hi" };
+const call = { id: "c1", type: "function", function: { name: "look", arguments: "{}" } };
+
+/** Values that the checks of fields let through; anything else does for the rest. */
+const values: Readonly<Record<string, unknown>> = {
+  n: 2,
+  logprobs: true,
+  top_logprobs: 2,
+  logit_bias: {},
+  max_tokens: 7,
+  prediction: {},
+  moderation: {},
+  safety_identifier: "someone",
+  prompt_cache_options: { mode: "explicit" },
+  prompt_cache_retention: "24h",
+  web_search_options: {},
+  modalities: ["text"],
+  audio: {},
+  response_format: { type: "grammar" },
+  "stream_options.include_obfuscation": true,
+  background: true,
+  context_management: [{ type: "compaction" }],
+  conversation: "conv_1",
+  prompt: { id: "pmpt_1" },
+  include: ["reasoning.encrypted_content"],
+  truncation: "auto",
+  max_tool_calls: 3,
+  thinking: { type: "between_tools" },
+  cache_control: { type: "ephemeral" },
+  safetySettings: [],
+  cachedContent: "cachedContents/1",
+};
+
+/** What stands at a place, of the kind that its row names. */
+function valueAt(place: string): unknown {
+  const [path, kind] = place.split(":") as [string, string | undefined];
+  if (kind === "code_interpreter with files")
+    return { type: "code_interpreter", container: { type: "auto", file_ids: ["file_1"] } };
+  if (kind === "document")
+    return { type: "document", source: { type: "content", content: "By parts." } };
+  if (path === "tool_choice") return { type: "custom", custom: { name: "patch" } };
+  if (path.endsWith("]")) return { type: kind ?? "something_new", name: "x" };
+  return values[path] ?? { some: "thing" };
+}
+
+/** The rows of a container: everything before the last step of a place. */
+const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => Body>>>> = {
+  chat: {
+    "messages[].content[]": (value) => ({ messages: [{ role: "user", content: [value] }] }),
+    "messages[].tool_calls[]": (value) => ({
+      messages: [
+        userTurn,
+        { role: "assistant", content: "", tool_calls: [{ id: "c", ...(value as Body) }] },
+      ],
+    }),
+    "messages[].audio": (audio) => ({
+      messages: [userTurn, { role: "assistant", content: null, audio }, userTurn],
+    }),
+    "messages[].images": (images) => ({
+      messages: [userTurn, { role: "assistant", content: "See.", images }, userTurn],
+    }),
+    "messages[].annotations": (one) => ({
+      messages: [userTurn, { role: "assistant", content: "See.", annotations: [one] }, userTurn],
+    }),
+    "tools[]": (value) => ({ tools: [value] }),
+    max_tokens: (value) => ({ max_completion_tokens: 9, max_tokens: value }),
+  },
+  responses: {
+    "input[]": (value) => ({ input: [userTurn, value] }),
+    "input[].content[]": (value) => ({ input: [{ role: "user", content: [value] }] }),
+    "input[].output[]": (value) => ({
+      input: [
+        { type: "function_call", call_id: "c1", name: "look", arguments: "{}" },
+        { type: "function_call_output", call_id: "c1", output: [value] },
+      ],
+    }),
+    "tools[]": (value) => ({ tools: [value] }),
+    // Numbers in range are carried: Open Responses has them.
+    presence_penalty: () => ({ presence_penalty: "some" }),
+    frequency_penalty: () => ({ frequency_penalty: "some" }),
+  },
+  messages: {
+    "system[]": (value) => ({ system: [value] }),
+    "messages[].content[]": (value) => ({ messages: [{ role: "user", content: [value] }] }),
+    "messages[].content[].content[]": (value) => ({
+      messages: [
+        userTurn,
+        { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "look", input: {} }] },
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: "c1", content: [value] }],
+        },
+      ],
+    }),
+    "tools[]": (value) => ({ tools: [value] }),
+    context_management: (value) => ({ context_management: { edits: value } }),
+  },
+  generate_content: {
+    "contents[].parts[]": (value) => ({ contents: [{ role: "user", parts: [value] }] }),
+    "contents[].parts[].functionResponse.parts[]": (value) => ({
+      contents: [
+        {
+          role: "user",
+          parts: [{ functionResponse: { name: "look", response: {}, parts: [value] } }],
+        },
+      ],
+    }),
+    "systemInstruction.parts[]": (value) => ({ systemInstruction: { parts: [value] } }),
+  },
+};
+
+/** A tool that is offered beside its own details. */
+const tool: Readonly<Record<Name, Body>> = {
+  chat: { type: "function", function: call.function },
+  responses: { type: "function", name: "look" },
+  messages: { name: "look", input_schema: {} },
+  generate_content: {},
+};
+
+/** What a request of this protocol has beside its smallest body when it has something at this place. */
+export function requestWith(protocol: Name, place: string): Body {
+  const [path] = place.split(":") as [string];
+  const value = valueAt(place);
+  const make = within[protocol][path];
+  if (make) return make(value);
+  const ofTool = /^tools\[\]\.(\w+)$/.exec(path);
+  if (ofTool) return { tools: [{ ...tool[protocol], [ofTool[1]!]: value }] };
+  const [outer, inner] = path.split(".") as [string, string | undefined];
+  return { [outer]: inner === undefined ? value : { [inner]: value } };
+}

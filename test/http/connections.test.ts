@@ -1,0 +1,215 @@
+/** How many connections are taken, and how long one may be left unread, on both front ends. */
+import { networkInterfaces } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { planDescriptors } from "../../src/cli/descriptors.ts";
+import { createPools, openExchange } from "../../src/upstream/index.ts";
+import { Slots } from "../../src/base/slots.ts";
+import { closeAll, openRaw, type RawClient, type RawRequest } from "../attack/raw-clients.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { startRecorder } from "../support/recorder.ts";
+
+let gateway: GatewayUnderTest | undefined;
+const clients: RawClient[] = [];
+afterEach(async () => {
+  closeAll(clients.splice(0));
+  await gateway?.close();
+  gateway = undefined;
+});
+
+type Options = Parameters<typeof startTestGateway>[0];
+
+async function start(connections: string, options: Options = {}): Promise<GatewayUnderTest> {
+  gateway = await startTestGateway({
+    config: `limits: { connections: { ${connections} } }\n`,
+    sandbox: "on",
+    ...options,
+  });
+  await gateway.credit("10");
+  return gateway;
+}
+
+function ask(request: RawRequest, reads = true): RawClient {
+  const client = openRaw(gateway!.url, request, { reads });
+  clients.push(client);
+  return client;
+}
+
+const answered = (client: RawClient) => expect.poll(() => client.status(), { timeout: 5_000 });
+
+describe("connections beyond the limit", () => {
+  it("are told 503 in the shape of their path, with Retry-After, and are closed", async () => {
+    await start("total: 2");
+    const first = ask({ path: "/healthz" });
+    await answered(first).toBe(200);
+    await answered(ask({ path: "/healthz" })).toBe(200);
+    const refused = ask({ path: "/v1/messages", body: "{}" });
+    await answered(refused).toBe(503);
+    await expect.poll(() => refused.closed()).toBe(true);
+    expect(refused.text()).toMatch(/\r\nretry-after: [1-9]\d*\r\n/i);
+    expect(refused.text()).toMatch(/\r\nconnection: close\r\n/i);
+    expect(JSON.parse(refused.text().split("\r\n\r\n")[1]!)).toMatchObject({
+      type: "error",
+      error: { type: "overloaded_error" },
+    });
+    // Those that are open are served as before, and a place that is left is free.
+    first.socket.write("GET /readyz HTTP/1.1\r\nhost: gateway\r\n\r\n");
+    await expect.poll(() => first.text()).toContain('"status":"ready"');
+    first.socket.destroy();
+    await expect
+      .poll(async () => {
+        const next = ask({ path: "/healthz" });
+        await answered(next).toBeDefined();
+        return next.status();
+      })
+      .toBe(200);
+  });
+
+  it("one that says nothing is closed all the same", async () => {
+    await start("total: 1");
+    await answered(ask({ path: "/healthz" })).toBe(200);
+    const silent = ask({ path: "" });
+    silent.socket.write("");
+    await expect.poll(() => silent.closed(), { timeout: 5_000 }).toBe(true);
+  });
+
+  const own = Object.values(networkInterfaces())
+    .flat()
+    .find((one) => one !== undefined && one.family === "IPv4" && !one.internal)?.address;
+
+  it.skipIf(own === undefined)("of one address, but not of a trusted proxy", async () => {
+    await start("total: 20, per_address: 2", { environment: { HOST: own! } });
+    for (const status of [200, 200, 503]) await answered(ask({ path: "/healthz" })).toBe(status);
+    closeAll(clients.splice(0));
+    await gateway!.close();
+    await start("total: 20, per_address: 2", {
+      environment: { HOST: own!, TOLLGATE_TRUSTED_PROXIES: own! },
+    });
+    for (const status of [200, 200, 200]) await answered(ask({ path: "/healthz" })).toBe(status);
+  });
+
+  it("of loopback are bounded by the total alone", async () => {
+    await start("total: 20, per_address: 1");
+    for (const status of [200, 200, 200]) await answered(ask({ path: "/healthz" })).toBe(status);
+  });
+});
+
+describe.each([
+  ["bare sockets", true],
+  ["Node's HTTP", false],
+] as const)("an answer that is not read, on %s", (_name, bareSockets) => {
+  const long = (extra: object): RawRequest => {
+    const script = { flood: 12_000_000, usage: { input: 1, output: 1 } };
+    const content = `Hi\n#sandbox ${JSON.stringify(script)}`;
+    return {
+      path: "/v1/chat/completions",
+      headers: { authorization: `Bearer ${gateway!.key}` },
+      body: JSON.stringify({
+        model: "sandbox/chat",
+        messages: [{ role: "user", content }],
+        ...extra,
+      }),
+    };
+  };
+  /** What calls were charged. */
+  const charges = async (): Promise<bigint[]> => {
+    const rows = await gateway!.database.query<{ amount_nano: bigint }>(
+      "select amount_nano from ledger_entries where kind = 'charge'",
+    );
+    return rows.map((row) => row.amount_nano);
+  };
+
+  it.each([
+    ["whole", {}],
+    ["streamed", { stream: true }],
+  ])("is cut off when nothing of it was taken for so long: %s", async (_form, extra) => {
+    await start("unread_s: 0.6", { bareSockets });
+    const stuck = ask(long(extra), false);
+    // A whole answer is charged before it is sent, a stream when its client is gone: by what arrived.
+    await expect.poll(charges, { timeout: 15_000 }).toHaveLength(1);
+    expect((await charges())[0]).toBeGreaterThan(0n);
+    await sleep(2_000);
+    // What the system holds for it can still be read; then it ends in the middle.
+    stuck.socket.resume();
+    await expect.poll(() => stuck.closed(), { timeout: 5_000 }).toBe(true);
+    expect(stuck.socket.bytesRead).toBeLessThan(12_000_000);
+    expect(stuck.socket.bytesRead).toBeGreaterThan(0);
+  });
+
+  it("goes on as long as something is taken", async () => {
+    await start("unread_s: 0.6", { bareSockets });
+    const slow = ask(long({}), false);
+    const started = performance.now();
+    const { socket } = slow;
+    let read = 0;
+    socket.on("data", (bytes: Buffer) => {
+      read += bytes.length;
+      socket.pause();
+      // The bytes are spread over some two seconds.
+      setTimeout(() => socket.resume(), 10);
+    });
+    await expect.poll(() => read, { timeout: 20_000 }).toBeGreaterThan(12_000_000);
+    expect(performance.now() - started).toBeGreaterThan(600);
+    expect(slow.closed()).toBe(false);
+  });
+});
+
+describe("open files", () => {
+  it.each([
+    { limit: 400, sandbox: true },
+    { limit: 400, sandbox: false },
+    { limit: 1_024, sandbox: false },
+    { limit: 20_000, sandbox: true },
+    { limit: undefined, sandbox: false },
+  ])("%o are shared out, and something is left for the rest", (input) => {
+    const plan = planDescriptors({ ...input, asked: {} });
+    const used = plan.total + plan.refused + plan.outgoing;
+    const reserve = 64 + 24;
+    expect(used + reserve).toBeLessThanOrEqual(input.limit ?? 100_000);
+    expect(plan.total).toBeGreaterThan(20);
+    // Each call may open what it needs.
+    expect(plan.outgoing).toBeGreaterThanOrEqual(plan.total * (input.sandbox ? 2 : 1));
+    expect(plan.perAddress).toBeLessThan(plan.total);
+  });
+
+  it("the configuration lowers them, and cannot raise them", () => {
+    const plan = (total: number) =>
+      planDescriptors({ limit: 400, sandbox: false, asked: { total } }).total;
+    expect(plan(10)).toBe(10);
+    expect(plan(10_000)).toBe(plan(20_000));
+  });
+
+  it("connections to providers fail at once where none is left, and idle ones make room", async () => {
+    const slots = new Slots(1);
+    const pools = createPools({ slots, quietMs: 0 });
+    let hold = true;
+    const recorder = await startRecorder((_request, response) => {
+      if (!hold) response.end("{}");
+    });
+    const other = await startRecorder((_request, response) => void response.end("{}"));
+    const post = (origin: string) =>
+      openExchange(pools.get(origin, 1_000), {
+        path: "/",
+        headers: {},
+        body: "{}",
+        firstByteMs: 5_000,
+        idleMs: 5_000,
+        totalMs: 5_000,
+      });
+    const open = post(recorder.url);
+    open.answer.catch(() => undefined);
+    await expect(post(other.url).answer).rejects.toMatchObject({ failure: "shortage" });
+    open.abort();
+    hold = false;
+    for (const { url } of [recorder, other, recorder]) {
+      const exchange = await post(url).answer;
+      await exchange.readAll(1_000);
+      expect(slots.taken).toBe(1);
+      await sleep(1);
+    }
+    await pools.close();
+    expect(slots.taken).toBe(0);
+    await recorder.close();
+    await other.close();
+  });
+});

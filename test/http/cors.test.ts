@@ -1,0 +1,235 @@
+/** Calls from pages of other origins: preflights without a key, answers and errors that the page may read. docs/configuration.md "cors". */
+import { request } from "node:http";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+const page = "https://app.example.com";
+const config = (origins: string): string => `
+providers: []
+models: []
+cors: { origins: [${origins}] }
+`;
+const start = (origins: string, bareSockets: boolean) =>
+  startTestGateway({
+    config: config(origins),
+    sandbox: "on",
+    bareSockets,
+    environment: { TOLLGATE_INITIAL_CREDIT: "100" },
+  });
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** A request with exactly these headers, on a connection of its own. */
+function ask(
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+  body?: object,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const text = body === undefined ? "" : JSON.stringify(body);
+    const all = {
+      ...headers,
+      ...(body !== undefined && {
+        "content-type": "application/json",
+        "content-length": text.length,
+      }),
+    };
+    const outgoing = request(url, { method, headers: all, agent: false }, (response) => {
+      let answer = "";
+      response.on("data", (bytes: Buffer) => (answer += bytes.toString()));
+      response.on("end", () =>
+        resolve({ status: response.statusCode!, headers: response.headers, text: answer }),
+      );
+    });
+    outgoing.on("error", reject);
+    outgoing.end(text);
+  });
+}
+
+/** What the OpenAI SDK makes a browser ask for. */
+const asked =
+  "authorization,content-type,x-stainless-arch,x-stainless-lang,x-stainless-retry-count";
+const preflight = (url: string, origin: string, more: Record<string, string> = {}) =>
+  ask(url, "OPTIONS", {
+    origin,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": asked,
+    ...more,
+  });
+
+describe.each([
+  ["bare sockets", true],
+  ["Node's HTTP", false],
+])("a gateway that one page may call, on %s", (_name, bare) => {
+  let gateway: GatewayUnderTest;
+  beforeAll(async () => (gateway = await start(`"${page}", "http://localhost:5173"`, bare)));
+  afterAll(() => gateway.close());
+
+  const call = (origin: string, more: object = {}, key = gateway.key) =>
+    ask(
+      `${gateway.url}/v1/chat/completions`,
+      "POST",
+      { origin, authorization: `Bearer ${key}` },
+      { model: "sandbox/chat", messages: [{ role: "user", content: "Hi" }], ...more },
+    );
+  const readable = (answer: Answer, origin = page): void => {
+    expect(answer.headers["access-control-allow-origin"]).toBe(origin);
+    expect(answer.headers["access-control-expose-headers"]).toContain("x-request-id");
+    expect(answer.headers["access-control-allow-credentials"]).toBeUndefined();
+    expect(answer.headers["vary"]).toContain("Origin");
+  };
+
+  it.each([
+    "/v1/chat/completions",
+    "/v1/models",
+    "/v1/tasks",
+    "/v1beta/models/sandbox/chat:generateContent",
+    "/api/v1/tasks/task_1",
+    "/files/x",
+  ])(
+    "the preflight of %s is answered without a key, with the headers that were asked for",
+    async (path) => {
+      const answer = await preflight(gateway.url + path, page);
+      expect(answer.status).toBe(204);
+      readable(answer);
+      expect(answer.headers["access-control-allow-headers"]).toBe(asked);
+      expect(answer.headers["access-control-allow-methods"]).toBe("GET, POST, DELETE");
+      expect(answer.text).toBe("");
+    },
+  );
+
+  it("whole answers, streams and errors can be read by the page", async () => {
+    const whole = await call(page);
+    expect(whole.status).toBe(200);
+    readable(whole);
+    const stream = await call("http://localhost:5173", { stream: true });
+    expect(stream.text).toContain("data: [DONE]");
+    readable(stream, "http://localhost:5173");
+    for (const [status, answer] of [
+      [401, await call(page, {}, "gw_live_wrong")],
+      [404, await call(page, { model: "made/up" })],
+      [400, await call(page, { messages: 7 })],
+      [404, await ask(`${gateway.url}/v1/nothing`, "GET", { origin: page })],
+      [401, await ask(`${gateway.url}/v1/tasks`, "GET", { origin: page })],
+    ] as const) {
+      expect(answer.status).toBe(status);
+      readable(answer);
+    }
+    const models = await ask(`${gateway.url}/v1/models`, "GET", { origin: page });
+    expect(models.status).toBe(200);
+    readable(models);
+  });
+
+  it("a task's answer varies by both", async () => {
+    const task = await ask(
+      `${gateway.url}/v1/tasks`,
+      "POST",
+      { origin: page, authorization: `Bearer ${gateway.key}` },
+      { model: "sandbox/video-model-v1", prompt: "A boat", duration: 2 },
+    );
+    expect(task.status).toBe(200);
+    readable(task);
+    expect(task.headers["vary"]).toContain("Prefer");
+    expect(task.headers["access-control-expose-headers"]).toContain("location");
+  });
+
+  it.each([
+    "https://evil.example",
+    "null",
+    "https://app.example.com.evil.example",
+    "http://app.example.com",
+    "https://app.example.com:8443",
+  ])("%s is not told anything more", async (origin) => {
+    const asking = await preflight(`${gateway.url}/v1/chat/completions`, origin);
+    expect(asking.status).toBe(405);
+    expect(asking.headers["access-control-allow-origin"]).toBeUndefined();
+    const answer = await call(origin);
+    expect(answer.status).toBe(200);
+    expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+    // A cache must not give this answer to the page that may read it, nor the other way round.
+    expect(answer.headers["vary"]).toBe("Origin");
+  });
+
+  it("what lives by cookies is never shared", async () => {
+    for (const path of [
+      "/admin/v1/keys",
+      "/auth/sign-in/email",
+      "/auth/get-session",
+      "/metrics",
+      "/docs",
+    ]) {
+      const answer = await preflight(gateway.url + path, page);
+      expect(answer.status).not.toBe(204);
+      expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+      const read = await ask(gateway.url + path, "GET", { origin: page });
+      expect(read.headers["access-control-allow-origin"]).toBeUndefined();
+    }
+  });
+
+  it("names of headers are repeated only where they are names, and no more than 64", async () => {
+    for (const names of ["x y", "x-a,", "a".repeat(200), Array(80).fill("x-a").join(",")]) {
+      const answer = await preflight(`${gateway.url}/v1/models`, page, {
+        "access-control-request-headers": names,
+      });
+      expect(answer.status).toBe(204);
+      expect(answer.headers["access-control-allow-headers"]).toBeUndefined();
+    }
+  });
+
+  it("a preflight and its call share a connection", async () => {
+    const { hostname, port } = new URL(gateway.url);
+    const body = JSON.stringify({
+      model: "sandbox/chat",
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    const text = await new Promise<string>((resolve, reject) => {
+      let all = "";
+      const socket = connect(Number(port), hostname, () =>
+        socket.write(
+          `OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: g\r\nOrigin: ${page}\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
+        ),
+      );
+      let sent = false;
+      socket.on("data", (bytes: Buffer) => {
+        all += bytes.toString();
+        if (sent || !all.includes("\r\n\r\n")) return;
+        sent = true;
+        socket.write(
+          `POST /v1/chat/completions HTTP/1.1\r\nHost: g\r\nOrigin: ${page}\r\nConnection: close\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        );
+      });
+      socket.on("close", () => resolve(all)).on("error", reject);
+    });
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
+      "204",
+      "200",
+    ]);
+    expect(text.match(/access-control-allow-origin: https:\/\/app\.example\.com/g)).toHaveLength(2);
+  });
+});
+
+it("with * every page may call, and nothing varies", async () => {
+  const gateway = await start('"*"', true);
+  const answer = await preflight(`${gateway.url}/v1/models`, "null");
+  expect(answer.status).toBe(204);
+  expect(answer.headers["access-control-allow-origin"]).toBe("*");
+  expect(answer.headers["vary"]).toBeUndefined();
+  await gateway.close();
+});
+
+it("without cors in the configuration nothing is added to any answer", async () => {
+  const gateway = await startTestGateway();
+  const answer = await preflight(`${gateway.url}/v1/chat/completions`, page);
+  expect(answer.status).toBe(405);
+  for (const one of [answer, await ask(`${gateway.url}/v1/models`, "GET", { origin: page })])
+    expect(Object.keys(one.headers).filter((name) => /^(vary|access-control)/.test(name))).toEqual(
+      [],
+    );
+  await gateway.close();
+});

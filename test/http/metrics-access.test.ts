@@ -1,0 +1,126 @@
+/** Who may read /metrics, and the sandbox's journal: not strangers behind a proxy, nor pages of the web. docs/operate.md "Metrics". */
+import { request } from "node:http";
+import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+/** A GET with exactly these headers: fetch does not let Host be chosen. */
+function get(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { headers, agent: false }, (response) => {
+      let text = "";
+      response.on("data", (bytes: Buffer) => (text += bytes.toString()));
+      response.on("end", () => resolve({ status: response.statusCode!, text }));
+    });
+    outgoing.on("error", reject).end();
+  });
+}
+
+const metrics = /^process_resident_memory_bytes /m;
+const ownAddress = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.family === "IPv4" && !one.internal)?.address;
+
+describe("/metrics without a token", () => {
+  let gateway: GatewayUnderTest;
+  beforeAll(async () => (gateway = await startTestGateway({ environment: { HOST: "0.0.0.0" } })));
+  afterAll(() => gateway.close());
+  const url = (host: string) => `http://${host}:${new URL(gateway.url).port}/metrics`;
+
+  it("a program on the gateway's machine reads them", async () => {
+    for (const host of ["127.0.0.1", "localhost"]) {
+      const answer = await get(url(host));
+      expect(answer.status).toBe(200);
+      expect(answer.text).toMatch(metrics);
+    }
+  });
+
+  it.each([
+    ["X-Forwarded-For", { "x-forwarded-for": "127.0.0.1" }],
+    ["Forwarded", { forwarded: "for=127.0.0.1" }],
+    ["Via", { via: "1.1 proxy" }],
+    ["X-Real-IP", { "x-real-ip": "127.0.0.1" }],
+    ["a public Host, as HAProxy passes it on", { host: "gateway.example.com" }],
+    ["a Host that a page has led here", { host: "evil.example:8080" }],
+  ])("what a local proxy passes on is refused: %s", async (_name, headers) => {
+    const answer = await get(url("127.0.0.1"), headers);
+    expect(answer.status).toBe(403);
+    expect(answer.text).toContain("TOLLGATE_METRICS_TOKEN");
+    expect(answer.text).not.toMatch(metrics);
+  });
+
+  it("nginx with its defaults adds no header, and speaks HTTP/1.0: refused", async () => {
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1", () =>
+        socket.write("GET /metrics HTTP/1.0\r\nHost: 127.0.0.1:8080\r\nConnection: close\r\n\r\n"),
+      );
+      let all = "";
+      socket.on("data", (bytes: Buffer) => (all += bytes.toString()));
+      socket.on("close", () => resolve(all)).on("error", reject);
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  it.skipIf(ownAddress === undefined)("another machine is refused", async () => {
+    expect((await get(url(ownAddress!))).status).toBe(403);
+    expect((await get(url(ownAddress!), { "x-forwarded-for": "127.0.0.1" })).status).toBe(403);
+    expect((await get(url(ownAddress!).replace("/metrics", "/healthz"))).status).toBe(200);
+  });
+
+  it.each([
+    ["a public address", { TOLLGATE_PUBLIC_URL: "https://gateway.example.com" }],
+    ["loopback among the trusted proxies", { TOLLGATE_TRUSTED_PROXIES: "loopback" }],
+  ])("with %s loopback proves nothing", async (_name, environment) => {
+    const proxied = await startTestGateway({ environment });
+    expect((await get(`${proxied.url}/metrics`)).status).toBe(403);
+    await proxied.close();
+  });
+});
+
+it("TOLLGATE_METRICS_TOKEN opens them to its bearer, from anywhere, and to nobody else", async () => {
+  const gateway = await startTestGateway({ environment: { TOLLGATE_METRICS_TOKEN: "scrape-me" } });
+  const url = `${gateway.url}/metrics`;
+  const proxied = { "x-forwarded-for": "203.0.113.9", host: "gateway.example.com" };
+  const right = await get(url, { ...proxied, authorization: "Bearer scrape-me" });
+  expect(right.status).toBe(200);
+  expect(right.text).toMatch(metrics);
+  for (const authorization of [
+    "Bearer scrape-m",
+    "Bearer scrape-me2",
+    "Basic scrape-me",
+    "Bearer ",
+  ]) {
+    const wrong = await get(url, { authorization });
+    expect(wrong.status).toBe(401);
+    expect(wrong.text).toContain('"code":"invalid_credential"');
+  }
+  expect((await get(url, { authorization: `Bearer ${gateway.key}` })).status).toBe(401);
+  expect((await get(url)).text).toContain('"code":"missing_credential"');
+  await gateway.close();
+});
+
+it("TOLLGATE_METRICS_PORT: they are on their own port, and an unknown path on the gateway's", async () => {
+  const gateway = await startTestGateway({ environment: { TOLLGATE_METRICS_PORT: "0" } });
+  const own = gateway.metricsUrl!;
+  expect((await get(`${gateway.url}/metrics`)).status).toBe(404);
+  expect(new URL(own).hostname).toBe("127.0.0.1");
+  expect((await get(own)).text).toMatch(metrics);
+  expect((await get(own.replace("metrics", "admin/v1/keys"))).status).toBe(404);
+  expect((await get(own, { host: "evil.example" })).status).toBe(403);
+  await gateway.close();
+  await expect(get(own)).rejects.toThrow("ECONNREFUSED");
+});
+
+it("TOLLGATE_METRICS_PORT with a token asks for it", async () => {
+  const gateway = await startTestGateway({
+    environment: { TOLLGATE_METRICS_PORT: "0", TOLLGATE_METRICS_TOKEN: "scrape-me" },
+  });
+  expect((await get(gateway.metricsUrl!)).status).toBe(401);
+  const right = await get(gateway.metricsUrl!, { authorization: "Bearer scrape-me" });
+  expect(right.text).toMatch(metrics);
+  await gateway.close();
+});

@@ -1,0 +1,57 @@
+// Whole answers of image calls in the budget of bytes under way: refused before a vendor is asked, never after.
+import { afterEach, describe, expect, it } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
+import { countBeyond } from "../../src/calls/image-bytes.ts";
+import { prompted, startImages, type ImageBench } from "./support.ts";
+
+let bench: ImageBench;
+afterEach(() => bench.close());
+
+async function startWith(megabytes: number): Promise<void> {
+  bench = await startImages({
+    config: `limits: { body_mb: 1, text_body_mb: 1, bodies_under_way_mb: ${megabytes} }\n`,
+    sandbox: "on",
+  });
+  await bench.credit("100");
+}
+
+const codeOf = async (response: Response): Promise<string> => {
+  const { error } = (await response.json()) as { error?: { code: string } };
+  return `${response.status} ${error?.code ?? "ok"}`;
+};
+
+describe("the budget of bytes under way", () => {
+  it("refuses a picture that does not fit, at no cost: no vendor is asked, nothing is held", async () => {
+    await startWith(2);
+    const prompt = prompted();
+    const refused = await bench.generate({ prompt });
+    expect(refused.headers.get("retry-after")).toMatch(/^[1-9]/);
+    expect(await codeOf(refused)).toBe("503 overloaded");
+    expect(await bench.sentWith(prompt)).toEqual([]);
+    expect(await bench.state()).toMatchObject({ holds: 0, chargedNano: 0n });
+  });
+
+  it("is held by a call until its answer has been sent", async () => {
+    await startWith(4);
+    const first = bench.generate({ prompt: prompted({ delay_ms: 1_500 }) });
+    await expect.poll(() => bench.holds(), { timeout: 10_000 }).toBe(1);
+    expect(await codeOf(await bench.generate())).toBe("503 overloaded");
+    expect(await codeOf(await first)).toBe("200 ok");
+    await expect
+      .poll(async () => codeOf(await bench.generate()), { timeout: 10_000 })
+      .toBe("200 ok");
+  });
+
+  it("counts what arrives beyond what was expected, whatever fits", async () => {
+    await startWith(4);
+    const budget = new ByteBudget(100);
+    const lease = budget.lease();
+    lease.take(50);
+    const count = countBeyond(lease, 50);
+    for (const bytes of [30, 30, 200]) count(bytes);
+    expect(budget.heldBytes).toBe(260);
+    lease.release();
+    count(10);
+    expect(budget.heldBytes).toBe(0);
+  });
+});

@@ -1,0 +1,127 @@
+/** Ctrl-C under `npm start`, as a terminal sends it: to npm and the gateway at once, and npm passes it on to the gateway. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sharedPostgres } from "../support/postgres.ts";
+import { useDirectory } from "./support.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+const directory = useDirectory();
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly key: string;
+  interrupt(): void;
+  readonly gone: Promise<unknown>;
+}
+
+/** Starts it in a process group of its own, so that the group can be signalled as a terminal does. */
+async function start(terminal: boolean, dataDir: string): Promise<Started> {
+  const [command, args] = terminal
+    ? (["script", ["-qfec", "npm start", "/dev/null"]] as const)
+    : (["npm", ["start"]] as const);
+  const child = spawn(command, args, {
+    cwd: root,
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      PORT: "0",
+      DATABASE_URL: await (await sharedPostgres()).createMigrated(),
+      TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_SANDBOX: "on",
+    },
+  });
+  let text = "";
+  const failed = new Promise<never>((_, reject) =>
+    child.once("exit", (code) => reject(new Error(`it ended with code ${code}: ${text}`))),
+  );
+  failed.catch(() => undefined);
+  const ready = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (bytes: Buffer) => {
+        text += bytes.toString();
+        if (text.includes("Try it")) resolve();
+      });
+  });
+  await Promise.race([ready, failed]);
+  return {
+    child,
+    url: /ready at (http:\/\/\S+)/.exec(text)![1]!,
+    key: /gw_live_\w+/.exec(text)![0],
+    interrupt() {
+      if (terminal) child.stdin.write("\u0003");
+      else process.kill(-child.pid!, "SIGINT");
+    },
+    gone: once(child, "close"),
+  };
+}
+
+/** A stream of some 3 seconds; resolves when its first event is there. */
+async function stream({ url, key }: Started) {
+  const script = { reply: "one two three four five six", chunk_chars: 4, chunk_delay_ms: 450 };
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify({
+      model: "sandbox/chat",
+      stream: true,
+      messages: [{ role: "user", content: `#sandbox ${JSON.stringify(script)}` }],
+    }),
+  });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = (await reader.read()).value ?? "";
+  const readOn = async (): Promise<string> => {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return text;
+      text += value;
+    }
+  };
+  return { whole: readOn().catch((): string => `${text} (cut)`) };
+}
+
+const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
+
+describe.each([
+  ["a process group", false],
+  ["a terminal", true],
+])("Ctrl-C to %s under npm start", (name, terminal) => {
+  it.skipIf(terminal && !hasTerminal)(
+    "a running stream ends whole, and so does the gateway",
+    { timeout: 60_000 },
+    async () => {
+      const started = await start(terminal, join(directory, `${name}-once`));
+      const { whole } = await stream(started);
+      started.interrupt();
+      expect(await whole).toMatch(/data: \[DONE\]\s*$/);
+      await started.gone;
+      expect(await listening(started.url)).toBe(false);
+    },
+  );
+
+  it.skipIf(terminal && !hasTerminal)(
+    "a second one stops at once",
+    { timeout: 60_000 },
+    async () => {
+      const started = await start(terminal, join(directory, `${name}-twice`));
+      const { whole } = await stream(started);
+      started.interrupt();
+      // A person's second press; sooner it is the first one, passed on.
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      started.interrupt();
+      expect(await whole).toMatch(/\(cut\)$/);
+      await started.gone;
+      expect(await listening(started.url)).toBe(false);
+    },
+  );
+});
+
+const listening = (url: string): Promise<boolean> =>
+  fetch(`${url}/healthz`).then(
+    () => true,
+    () => false,
+  );

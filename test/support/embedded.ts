@@ -1,0 +1,25 @@
+/** What runs on a data directory's embedded database: for tests that kill it, or look whether anything is left. */
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+
+/** The directory of the data itself. */
+export const clusterOf = (dataDir: string): string => join(dataDir, "database/18");
+
+/** The number of the server's main process. */
+export const serverPid = (dataDir: string): number =>
+  Number(readFileSync(join(clusterOf(dataDir), "postmaster.pid"), "utf8").split("\n")[0]);
+
+/** The server's processes, all of which have the data as their working directory; Linux only. */
+export function serverProcesses(dataDir: string): number[] {
+  const cluster = realpathSync(clusterOf(dataDir));
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readlinkSync(`/proc/${pid}/cwd`) === cluster;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}

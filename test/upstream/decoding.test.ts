@@ -1,0 +1,300 @@
+/** Answers that a vendor, or the CDN in front of it, has compressed: through both clients, over real sockets. */
+import type { IncomingHttpHeaders } from "node:http";
+import {
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from "node:zlib";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  answerBytesMax,
+  ask,
+  askForStream,
+  createPools,
+  openExchange,
+  type Exchange,
+} from "../../src/upstream/index.ts";
+import { startRecorder, type Answer } from "../support/recorder.ts";
+import { provider } from "./media-support.ts";
+
+const closers: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function upstreamOf(answer: Answer) {
+  const upstream = await startRecorder(answer);
+  const pools = createPools();
+  closers.push(
+    () => upstream.close(),
+    () => pools.close(),
+  );
+  return { upstream, pools };
+}
+
+const deadlines = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 30_000 };
+
+async function exchangeWith(answer: Answer): Promise<Exchange> {
+  const { upstream, pools } = await upstreamOf(answer);
+  const request = { path: "/x", headers: {}, body: "{}", ...deadlines };
+  return openExchange(pools.get(upstream.url, 1_000), request).answer;
+}
+
+async function askWith(answer: Answer, parts: { pictures?: number; bytesMax?: number } = {}) {
+  const { upstream, pools } = await upstreamOf(answer);
+  const { bytesMax, ...more } = parts;
+  const request = { method: "POST", path: "/x", headers: {}, body: "{}", ...more } as const;
+  const pool = pools.forMedia(upstream.url, 500);
+  const limits = { totalMs: 30_000, bytesMax };
+  return { upstream, answer: ask(pool, provider("openai", upstream.url), request, limits) };
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => "none",
+    (error: { failure: string; message: string }) => `${error.failure}: ${error.message}`,
+  );
+
+const text = JSON.stringify({ words: "Grüße ".repeat(5_000) });
+const coded: readonly [string, Buffer][] = [
+  ["gzip", gzipSync(text)],
+  ["x-gzip", gzipSync(text)],
+  ["GZIP", gzipSync(text)],
+  ["deflate", deflateSync(text)],
+  ["br", brotliCompressSync(text)],
+  ["zstd", zstdCompressSync(text)],
+  ["identity", Buffer.from(text)],
+];
+
+const whole =
+  (coding: string, body: Buffer): Answer =>
+  (_request, response) => {
+    response.writeHead(200, { "content-encoding": coding, "content-length": body.length });
+    response.end(body);
+  };
+
+/** The same, a few bytes at a time. */
+const inPieces =
+  (coding: string, body: Buffer): Answer =>
+  async (_request, response) => {
+    response.writeHead(200, { "content-encoding": coding });
+    for (let at = 0; at < body.length; at += 37) {
+      response.write(body.subarray(at, at + 37));
+      if (at % 370 === 0) await sleep(1);
+    }
+    response.end();
+  };
+
+describe("a whole answer", () => {
+  it.each(coded)(
+    "in %s is decoded, by both clients, at once and in pieces",
+    async (coding, body) => {
+      for (const answer of [whole(coding, body), inPieces(coding, body)]) {
+        const exchange = await exchangeWith(answer);
+        expect((await exchange.readAll(1e6)).toString()).toBe(text);
+        expect((await (await askWith(answer)).answer).body.toString()).toBe(text);
+      }
+    },
+  );
+
+  it("without a body is no failure", async () => {
+    const exchange = await exchangeWith(whole("gzip", Buffer.alloc(0)));
+    expect((await exchange.readAll(10)).length).toBe(0);
+    const { answer } = await askWith(whole("br", Buffer.alloc(0)));
+    expect((await answer).body.length).toBe(0);
+  });
+
+  it.each([
+    ["compress", Buffer.from(text), /Content-Encoding "compress"/],
+    ["gzip, br", brotliCompressSync(gzipSync(text)), /Content-Encoding "gzip, br"/],
+    ["__proto__", Buffer.from(text), /Content-Encoding "__proto__"/],
+    ["gzip", Buffer.from(text), /no valid gzip/],
+    ["br", Buffer.from(text), /no valid br/],
+    ["zstd", Buffer.from(text), /no valid zstd/],
+    ["gzip", gzipSync(text).subarray(0, 100), /no valid gzip/],
+    ["br", brotliCompressSync(text).subarray(0, 40), /no valid br/],
+  ])("in %s that cannot be undone fails and says so", async (coding, body, said) => {
+    const exchange = await exchangeWith(whole(coding, body));
+    expect(exchange.status).toBe(200);
+    const told = await failureOf(exchange.readAll(1e6));
+    expect(told).toMatch(/^unreadable: /);
+    expect(told).toMatch(said);
+    const asked = await failureOf((await askWith(whole(coding, body))).answer);
+    expect(asked).toMatch(/^unreadable: /);
+    expect(asked).toMatch(said);
+  });
+
+  it("that grows without end is cut at the limit of answers that are not compressed", async () => {
+    const bomb = gzipSync(Buffer.alloc(2 * answerBytesMax), { level: 9 });
+    expect(bomb.length).toBeLessThan(1e6);
+    const before = process.memoryUsage().rss;
+    const exchange = await exchangeWith(whole("gzip", bomb));
+    expect(await failureOf(exchange.readAll(4e6))).toMatch(/^too_large: .* 4000000 bytes/);
+    const streamed = await exchangeWith(whole("gzip", bomb));
+    let seen = 0;
+    const failed = new Promise((resolve, reject) =>
+      streamed.consume({
+        data: (chunk) => void (seen += chunk.length),
+        end: () => resolve("ended"),
+        fail: reject,
+      }),
+    );
+    expect(await failureOf(failed)).toMatch(/^too_large: .*once it is decoded/);
+    expect(seen).toBeLessThanOrEqual(answerBytesMax);
+    const { answer } = await askWith(whole("zstd", zstdCompressSync(Buffer.alloc(64e6))), {
+      bytesMax: 1e6,
+    });
+    expect(await failureOf(answer)).toMatch(/^too_large: /);
+    expect(process.memoryUsage().rss - before).toBeLessThan(400e6);
+  });
+});
+
+const flushing = {
+  gzip: () => createGzip(),
+  br: () => createBrotliCompress(),
+  zstd: () => createZstdCompress(),
+} as const;
+const flushes = {
+  gzip: constants.Z_SYNC_FLUSH,
+  br: constants.BROTLI_OPERATION_FLUSH,
+  zstd: constants.ZSTD_e_flush,
+} as const;
+
+/** Sends one event for each call of what it returns, and flushes it. */
+function eventsIn(coding: keyof typeof flushing) {
+  const compressor = flushing[coding]();
+  const sent: ((event: string) => void)[] = [];
+  const answer: Answer = (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": coding });
+    response.flushHeaders();
+    compressor.pipe(response);
+    sent.push((event) => {
+      compressor.write(event);
+      compressor.flush(flushes[coding]);
+    });
+  };
+  return { answer, send: (event: string) => sent[0]!(event), end: () => void compressor.end() };
+}
+
+describe("a stream", () => {
+  it.each(["gzip", "br", "zstd"] as const)(
+    "in %s gives each event as it comes, to both clients (T17)",
+    async (coding) => {
+      for (const client of ["text", "media"]) {
+        const source = eventsIn(coding);
+        let heard = "";
+        let isOver = false;
+        if (client === "text") {
+          const exchange = await exchangeWith(source.answer);
+          exchange.consume({
+            data: (chunk) => void (heard += chunk.toString()),
+            end: () => void (isOver = true),
+            fail: (error) => void (heard += error.message),
+          });
+        } else {
+          const { upstream, pools } = await upstreamOf(source.answer);
+          const request = { method: "POST", path: "/x", headers: {}, body: "{}" } as const;
+          const answer = await askForStream(
+            pools.forMedia(upstream.url, 500),
+            provider("openai", upstream.url),
+            request,
+          );
+          if (!("stream" in answer)) throw new Error("it is no stream");
+          answer.stream.on("data", (chunk: Buffer) => void (heard += chunk.toString()));
+          answer.stream.on("end", () => void (isOver = true));
+        }
+        let said = "";
+        for (const word of ["one", "two", "three"]) {
+          said += `data: ${word}\n\n`;
+          source.send(`data: ${word}\n\n`);
+          await expect.poll(() => heard, { timeout: 5_000 }).toBe(said);
+        }
+        expect(isOver).toBe(false);
+        source.end();
+        await expect.poll(() => isOver).toBe(true);
+      }
+    },
+  );
+
+  it("that is held back holds back its source, and loses nothing", async () => {
+    const block = Buffer.alloc(1e6, "x");
+    let written = 0;
+    const exchange = await exchangeWith(async (_request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" });
+      const compressor = createGzip({ level: 0 });
+      compressor.pipe(response);
+      for (; written < 40; written += 1)
+        if (!compressor.write(block)) await new Promise((go) => compressor.once("drain", go));
+      compressor.end();
+    });
+    let heard = 0;
+    const done = new Promise<void>((resolve, reject) =>
+      exchange.consume({
+        data: (chunk) => void (heard += chunk.length),
+        end: resolve,
+        fail: reject,
+      }),
+    );
+    exchange.pause();
+    await sleep(500);
+    expect(written).toBeLessThan(30);
+    const before = written;
+    await sleep(200);
+    expect(written).toBe(before);
+    exchange.resume();
+    await done;
+    expect(heard).toBe(40 * block.length);
+  });
+
+  it("that is cut gives what had arrived, and then fails; one that is given up falls silent", async () => {
+    const cut = await exchangeWith((_request, response) => {
+      const body = gzipSync(text);
+      response.writeHead(200, { "content-encoding": "gzip", "content-length": body.length });
+      response.write(body.subarray(0, body.length - 20), () => response.destroy());
+    });
+    let heard = "";
+    const failed = new Promise((resolve, reject) =>
+      cut.consume({
+        data: (chunk) => void (heard += chunk.toString()),
+        end: () => resolve(0),
+        fail: reject,
+      }),
+    );
+    expect(await failureOf(failed)).toMatch(/^broken: /);
+    expect(text.startsWith(heard)).toBe(true);
+    expect(heard.length).toBeGreaterThan(0);
+
+    const left = await exchangeWith(inPieces("gzip", gzipSync(Buffer.alloc(1e6, "abc"))));
+    const reading = left.readAll(1e7);
+    left.abort();
+    expect(await failureOf(reading)).toMatch(/^aborted: /);
+  });
+});
+
+it("compression is asked for where pictures come along, and not for streams of them", async () => {
+  const seen: IncomingHttpHeaders[] = [];
+  const answer: Answer = ({ headers }, response) => {
+    seen.push(headers);
+    response.end("{}");
+  };
+  await (
+    await askWith(answer, { pictures: 1 })
+  ).answer;
+  await (
+    await askWith(answer)
+  ).answer;
+  const { upstream, pools } = await upstreamOf(answer);
+  const request = { method: "POST", path: "/x", headers: {}, body: "{}", pictures: 1 } as const;
+  await askForStream(pools.forMedia(upstream.url, 500), provider("openai", upstream.url), request);
+  expect(seen.map((headers) => headers["accept-encoding"])).toEqual([
+    "gzip, br, zstd",
+    undefined,
+    undefined,
+  ]);
+});

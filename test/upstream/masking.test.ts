@@ -1,0 +1,129 @@
+/** Our credentials in what vendors say: every form they are known to come back in is masked, and ordinary words are not. */
+import { describe, expect, it } from "vitest";
+import type { Provider } from "../../src/catalog/index.ts";
+import { asTold, maskError, withoutCredentials } from "../../src/upstream/index.ts";
+import { provider } from "./media-support.ts";
+
+const key = "sk-proj-Ab3/dE+fGh1jKlMn0pQrStUvWxYz4567";
+const other = "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY";
+
+const withKeys = (...keys: string[]): Provider => ({
+  ...provider("openai", "https://api.openai.com/v1"),
+  credentials: keys.map((apiKey, index) => ({ id: `k${index}`, apiKey, weight: 1 })),
+});
+const known = withKeys(key, other);
+const mask = (text: string): string => withoutCredentials(known, text);
+
+const escaped = (text: string): string =>
+  Array.from(text, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+const encoded = (text: string): string =>
+  Array.from(text, (one) => `%${one.charCodeAt(0).toString(16)}`).join("");
+
+describe("a credential that a vendor echoes", () => {
+  it.each([
+    ["whole", `Incorrect API key provided: ${key}.`],
+    ["as a header", `bad header "authorization: Bearer ${key}"`],
+    ["in JSON", JSON.stringify({ error: { message: `"${key}" is wrong` } })],
+    ["in JSON with escaped slashes", JSON.stringify({ key }).replaceAll("/", "\\/")],
+    ["in JSON within JSON", JSON.stringify({ raw: JSON.stringify({ key: `${key}"` }) })],
+    ["in escapes throughout", `{"key":"${escaped(key)}"}`],
+    ["in escapes within escapes", `{"raw":"${escaped(key).replaceAll("\\", "\\\\")}"}`],
+    ["URL-encoded", `https://x.example/v1?key=${encodeURIComponent(key)}&alt=sse`],
+    ["URL-encoded throughout", `?key=${encoded(key)}`],
+    ["URL-encoded twice", `?next=${encodeURIComponent(encodeURIComponent(key))}`],
+    ["in HTML", `<b>${key.replaceAll("+", "&#43;").replaceAll("/", "&#x2f;")}</b>`],
+    ["of another credential of the provider", `?key=${other}: not valid`],
+    ["twice, and both", `${key} ${key} ${other}`],
+    ["cut at its end", `key ${key.slice(0, 20)}`],
+    ["cut at its beginning", `key ending with ${key.slice(-12)}`],
+    ["with its middle only", `...${key.slice(10, 22)}...`],
+    ["starred as OpenAI does", `provided: ${key.slice(0, 8)}${"*".repeat(28)}${key.slice(-4)}.`],
+    ["dotted", `provided: ${key.slice(0, 3)}...${key.slice(-4)}`],
+    ["with an ellipsis", `key ${key.slice(0, 5)}…${key.slice(-3)} is unknown`],
+    ["with its end behind stars", `key ****${key.slice(-4)} is unknown`],
+    ["crossed out", `key ${key.slice(0, 4)}xxxxxxxx${key.slice(-4)}`],
+    ["by its beginning and stars", `key ${key.slice(0, 12)}*****`],
+  ])("%s is masked", (_how, text) => {
+    const told = mask(text);
+    expect(told).toContain("[credential]");
+    for (const one of [key, other])
+      for (let at = 0; at + 8 <= one.length; at += 1)
+        expect(told).not.toContain(one.slice(at, at + 8));
+    for (const end of [key, other].map((one) => one.slice(-4))) expect(told).not.toContain(end);
+    expect(told).not.toContain(encoded(key).slice(9, 30));
+    expect(told).not.toContain(escaped(key).slice(12, 40));
+    expect(told.includes("is unknown")).toBe(text.includes("is unknown"));
+  });
+
+  it("leaves JSON what it is", () => {
+    for (const text of [
+      JSON.stringify({ a: `x"${key}"y`, b: [`${key}\n`] }),
+      `{"key":"${escaped(key)}","b":"\\u00fc"}`,
+    ]) {
+      const told = JSON.parse(mask(text)) as object;
+      expect(JSON.stringify(told)).toContain("[credential]");
+    }
+  });
+
+  it.each([
+    "The model `gpt-9` does not exist or you do not have access to it.",
+    "You can find your API key at https://platform.openai.com/account/api-keys. Wait... what?",
+    "Keys look like sk-... or sk-proj-; yours does not.",
+    "100%25 of 5 > 4 &amp; \\n \\u00fc, see https://x.example/a%20b",
+    "**bold** ---- ____ .... xxxx",
+    "",
+  ])("ordinary words stay: %j", (text) => {
+    expect(mask(text)).toBe(text);
+  });
+
+  it("short is masked where it stands alone; where a provider takes none, nothing is", () => {
+    const short = withKeys("k3y!x");
+    expect(withoutCredentials(short, 'the key "k3y!x" of ak3y!xa')).toBe(
+      'the key "[credential]" of ak3y!xa',
+    );
+    expect(withoutCredentials(withKeys("", "abc"), "abc")).toBe("abc");
+    expect(withoutCredentials(withKeys("sandbox"), "the sandbox says no")).toBe(
+      "the sandbox says no",
+    );
+  });
+
+  it("is masked in an error, its stack and its causes", () => {
+    const error = new Error(`a ${key}`, { cause: new SyntaxError(`b ${key}`) });
+    maskError(known, error);
+    expect([error.message, (error.cause as Error).message]).toEqual([
+      "a [credential]",
+      "b [credential]",
+    ]);
+    expect(error.stack).not.toContain(key);
+  });
+
+  it("is masked in what a media vendor says of a job", () => {
+    const failed = asTold(known, { state: "failed", code: key, message: `no ${key}` });
+    expect(failed).toEqual({ state: "failed", code: "[credential]", message: "no [credential]" });
+    const refused = { state: "refused", status: 400, message: key, param: key } as const;
+    expect(JSON.stringify(asTold(known, refused))).not.toContain(key);
+  });
+
+  it("takes no time to find, whatever is sent", () => {
+    const size = 256 * 1024;
+    for (const piece of [
+      "\\",
+      "%",
+      "%25",
+      "*",
+      "*.",
+      "sk-",
+      key.slice(0, 7),
+      "sk-...",
+      "&#",
+      "x",
+    ]) {
+      const begun = performance.now();
+      mask(piece.repeat(Math.floor(size / piece.length)));
+      expect({ piece, isSlow: performance.now() - begun > 1_000 }).toEqual({
+        piece,
+        isSlow: false,
+      });
+    }
+  });
+});

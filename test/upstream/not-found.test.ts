@@ -1,0 +1,208 @@
+/** What vendors' 404s are about, in their own words: a thing that the caller named, or the model or the path, which is ours. */
+import { describe, expect, it } from "vitest";
+import { codecs, type ProtocolName } from "../../src/protocols/index.ts";
+import { namesThing, outcomeOfStatus } from "../../src/upstream/index.ts";
+
+type Row = readonly [title: string, protocol: ProtocolName, body: unknown, status?: number];
+
+const openai = (message: string, code: string | null = null, param: string | null = null) => ({
+  error: { message, type: "invalid_request_error", param, code },
+});
+const anthropic = (message: string) => ({
+  type: "error",
+  error: { type: "not_found_error", message },
+});
+const google = (message: string, code = 404, status = "NOT_FOUND") => ({
+  error: { code, message, status },
+});
+
+const named: readonly Row[] = [
+  [
+    "openai, a previous response",
+    "responses",
+    openai(
+      "Previous response with id 'resp_0f09a275' not found.",
+      "previous_response_not_found",
+      "previous_response_id",
+    ),
+  ],
+  [
+    "openai, an item that was not stored",
+    "responses",
+    openai(
+      "Item with id 'rs_037db69c' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.",
+      null,
+      "input",
+    ),
+  ],
+  ["openai, a stored response", "responses", openai("Response with id 'resp_1' not found.")],
+  ["openai, a thread", "chat", openai("No thread found with id 'thread_abc'.")],
+  ["openai, a file", "responses", openai("No such File object: file-abc123", null, "id")],
+  [
+    "openai, a file of a container",
+    "responses",
+    openai("File cfile_68628828 not found on container cntr_686287a8."),
+  ],
+  ["openai, a container", "responses", openai("Container with id 'cntr_1' not found.")],
+  ["openai, a container that is over", "responses", openai("Container cntr_1 has expired.")],
+  ["openai, a conversation", "responses", openai("Conversation with id 'conv_1' not found.")],
+  ["openai, a vector store", "responses", openai("Vector store with id 'vs_1' not found.")],
+  ["openai, a prompt", "responses", openai("Prompt with id 'pmpt_1' not found.")],
+  ["openai, by the field alone", "responses", openai("Not found.", null, "previous_response_id")],
+  ["fastapi, a thread", "chat", { detail: "Thread not found" }],
+  ["vllm, a response", "responses", openai("Response with id 'resp_2' not found.", "404")],
+  ["anthropic, a file", "messages", anthropic("File not found: file_011CNha8iCJcU1wXNR6q4V8w")],
+  ["anthropic, a container", "messages", anthropic("Container container_01 does not exist")],
+  ["anthropic, a skill", "messages", anthropic("Skill with ID 'skill_1' was not found")],
+  ["google, a cache", "generate_content", google("CachedContent cachedContents/a1 not found.")],
+  [
+    "google, a cache it does not own up to",
+    "generate_content",
+    google("CachedContent not found (or permission denied)", 403, "PERMISSION_DENIED"),
+    403,
+  ],
+  [
+    "google, a file it does not own up to",
+    "generate_content",
+    google(
+      "You do not have permission to access the File files/abc or it may not exist.",
+      403,
+      "PERMISSION_DENIED",
+    ),
+    403,
+  ],
+];
+
+const ours: readonly Row[] = [
+  [
+    "openai, its model",
+    "chat",
+    openai("The model `gpt-9` does not exist or you do not have access to it.", "model_not_found"),
+  ],
+  ["openai, its path", "chat", openai("Invalid URL (POST /v2/chat/completions)")],
+  ["openai, no word of what", "chat", openai("Not found")],
+  [
+    "vllm, its model",
+    "chat",
+    {
+      object: "error",
+      message: "The model `file-search` does not exist.",
+      type: "NotFoundError",
+      param: null,
+      code: 404,
+    },
+  ],
+  ["ollama, its model", "chat", openai('model "llama9" not found, try pulling it first')],
+  ["ollama, its path", "chat", "404 page not found"],
+  [
+    "groq, its model",
+    "chat",
+    openai("The model `llama3.1-405b` does not exist or you do not have access to it."),
+  ],
+  [
+    "azure, its deployment",
+    "chat",
+    {
+      error: {
+        code: "DeploymentNotFound",
+        message: "The API deployment for this resource does not exist.",
+      },
+    },
+  ],
+  ["azure, its path", "chat", { error: { code: "404", message: "Resource not found" } }],
+  [
+    "openrouter, its model",
+    "chat",
+    { error: { code: 404, message: "No endpoints found for acme/x." } },
+  ],
+  [
+    "xai, its model",
+    "chat",
+    {
+      code: "Some requested entity was not found",
+      error: "The model grok-9 does not exist or your team does not have access to it.",
+    },
+  ],
+  ["anthropic, its model", "messages", anthropic("model: claude-9")],
+  ["anthropic, its path", "messages", anthropic("Not found")],
+  [
+    "google, its model",
+    "generate_content",
+    google(
+      "models/gemini-9 is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.",
+    ),
+  ],
+  ["google, who says nothing", "generate_content", google("Requested entity was not found.")],
+  [
+    "vertex, its model",
+    "generate_content",
+    google(
+      "Publisher Model `projects/p/locations/l/publishers/google/models/x` was not found or your project does not have access to it.",
+    ),
+  ],
+  [
+    "a web server",
+    "chat",
+    "<html><head><title>404 Not Found</title></head><body>nginx</body></html>",
+  ],
+  ["a web server without the file", "chat", "File not found.\n"],
+  ["a path that is called like a thing", "responses", openai("Unknown path /v1/responses")],
+  ["fastapi, its path", "chat", { detail: "Not Found" }],
+  ["an empty body", "chat", ""],
+  [
+    "our account",
+    "generate_content",
+    google("Permission denied on resource project p.", 403, "PERMISSION_DENIED"),
+    403,
+  ],
+  ["our session", "chat", openai("Your session has expired."), 403],
+];
+
+const outcomeOf = ([, protocol, body, status = 404]: Row, request: object = {}) =>
+  outcomeOfStatus(
+    {
+      status,
+      wire: codecs[protocol].decodeError(status, body),
+      retryAfter: undefined,
+      namesThing: () => namesThing(request),
+    },
+    0,
+  );
+
+const titled = (rows: readonly Row[]) => rows.map((row) => [row[0], row[1], row] as const);
+
+describe("a 404", () => {
+  it.each(titled(named))(
+    "of %s (%s) is the caller's, in the vendor's words",
+    (_title, _protocol, row) => {
+      const outcome = outcomeOf(row);
+      expect(outcome).toMatchObject({ blame: "caller", hurtsHealth: false, retrySame: false });
+      expect(outcome.credential).toBeUndefined();
+      expect(outcome.error).toMatchObject({ code: "upstream_rejected", status: row[3] ?? 404 });
+      const words = JSON.stringify(row[2]);
+      expect(words).toContain(JSON.stringify(outcome.error.message).slice(1, -1));
+    },
+  );
+
+  it.each(titled(ours))("of %s (%s) is ours", (_title, _protocol, row) => {
+    const outcome = outcomeOf(row);
+    expect(outcome.blame).toBe("provider");
+    expect(outcome.hurtsHealth).toBe((row[3] ?? 404) === 404);
+    expect(outcome.error.code).toBe("upstream_error");
+  });
+
+  it("of google's that does not say what is about what the request names", () => {
+    const row = ours.find(([title]) => title === "google, who says nothing")!;
+    const contents = [{ parts: [{ fileData: { fileUri: "https://g/files/1" } }] }];
+    expect(outcomeOf(row, { cachedContent: "cachedContents/1" }).blame).toBe("caller");
+    expect(outcomeOf(row, { contents }).blame).toBe("caller");
+    expect(outcomeOf(row, { contents: [{ parts: [{ text: "fileUri" }] }] }).blame).toBe("provider");
+  });
+
+  it("of many letters is read in no time", () => {
+    const begun = performance.now();
+    for (const word of ["file ", "no such ", "the requested ", "permission to access the file "])
+      outcomeOf(["", "chat", openai(word.repeat(20_000))]);
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
+});

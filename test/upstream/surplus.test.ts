@@ -1,0 +1,139 @@
+/**
+ * Bytes after an answer, on connections that are used again: after the first of them no connection of that origin is, of
+ * neither client; and what comes within the first moments reaches nobody at all.
+ */
+import { describe, expect, it } from "vitest";
+import { silentLog, type Log } from "../../src/base/log.ts";
+import { ask, type Pools } from "../../src/upstream/index.ts";
+import { IdleList } from "../../src/upstream/idle-list.ts";
+import { Suspects, suspicionMs } from "../../src/upstream/surplus.ts";
+import {
+  asker,
+  sleep,
+  startRaw,
+  toldBy,
+  until,
+  usePools,
+  type RawUpstream,
+} from "./http1-support.ts";
+import { provider } from "./media-support.ts";
+
+const ok = (body = "hello"): string =>
+  `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+const chunked = (body = "hello"): string =>
+  `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+
+const connectionsOf = ({ requests }: RawUpstream) => requests.map(({ connection }) => connection);
+
+/** A log that keeps its warnings. */
+function listening() {
+  const warnings: object[] = [];
+  const log: Log = { ...silentLog, warn: (fields) => void warnings.push(fields) };
+  return { log, warnings };
+}
+
+type Client = (pools: Pools, url: string) => Promise<string>;
+
+const clients: readonly (readonly [string, Client])[] = [
+  ["text", async (pools, url) => (await toldBy(asker(url, pools)())).body ?? "none"],
+  [
+    "media",
+    async (pools, url) => {
+      const request = { method: "POST", path: "/x", headers: {}, body: "{}" } as const;
+      const answer = await ask(pools.forMedia(url, 1_000), provider("openai", url), request);
+      return answer.body.toString();
+    },
+  ],
+];
+
+/** What comes after an answer, and when. */
+const surpluses: readonly (readonly [string, (text: string) => string, number | undefined])[] = [
+  ["a second answer in the same packet", (text) => text + ok("surplus"), undefined],
+  ["a second answer at once", () => ok("surplus"), 0],
+  ["a second answer 20 ms later", () => ok("surplus"), 20],
+  ["no HTTP at all, 20 ms later", () => "garbage\r\n", 20],
+  ["no HTTP in the same packet", (text) => `${text}\0\0`, undefined],
+];
+
+describe.each(clients)("the client for %s", (_name, call) => {
+  it.each(surpluses)(
+    "takes %s for nobody's answer, and uses no connection again",
+    async (_, more, ms) => {
+      for (const text of [ok(), chunked()]) {
+        const upstream = await startRaw((socket) => {
+          if (ms === undefined) return void socket.write(more(text), "latin1");
+          socket.write(text);
+          setTimeout(() => socket.write(more(text), "latin1"), ms);
+        });
+        const { log, warnings } = listening();
+        const pools = usePools({ log });
+        // Each as soon as the one before it is answered: a connection that was used again would bring the surplus.
+        for (let calls = 0; calls < 5; calls += 1)
+          expect(await call(pools, upstream.url)).toBe("hello");
+        await until(() => warnings.length > 0);
+        upstream.answer((socket) => void socket.write(ok()));
+        const before = upstream.requests.length;
+        for (let calls = 0; calls < 3; calls += 1) {
+          expect(await call(pools, upstream.url)).toBe("hello");
+          await sleep(150);
+        }
+        expect(new Set(connectionsOf(upstream).slice(before)).size).toBe(3);
+        expect(warnings).toEqual([{ origin: upstream.url, seconds: 600 }]);
+        await until(() => upstream.sockets.every((socket) => socket.destroyed));
+      }
+    },
+  );
+
+  it("uses a connection again that has been silent", async () => {
+    const upstream = await startRaw((socket) => void socket.write(ok()));
+    const pools = usePools({});
+    expect(await call(pools, upstream.url)).toBe("hello");
+    expect(await call(pools, upstream.url)).toBe("hello");
+    await sleep(150);
+    expect(await call(pools, upstream.url)).toBe("hello");
+    expect(connectionsOf(upstream)).toEqual([0, 1, expect.any(Number)]);
+    expect(upstream.sockets).toHaveLength(2);
+  });
+});
+
+it("surplus bytes to one client close what the other one holds, and other deadlines' too", async () => {
+  const upstream = await startRaw((socket) => void socket.write(ok()));
+  const { log, warnings } = listening();
+  const pools = usePools({ log });
+  await clients[1]![1](pools, upstream.url);
+  await toldBy(asker(upstream.url, { ...pools, get: (origin) => pools.get(origin, 1_234) })());
+  upstream.answer((socket) => void socket.write(ok() + ok("surplus")));
+  await toldBy(asker(upstream.url, pools)());
+  await until(() => upstream.sockets.every((socket) => socket.destroyed));
+  expect(upstream.sockets).toHaveLength(3);
+  expect(warnings).toHaveLength(1);
+});
+
+it("an origin is a suspect for ten minutes after its last surplus, and warned of once in ten minutes", () => {
+  const { log, warnings } = listening();
+  let nowMs = 5;
+  const suspects = new Suspects(log, () => nowMs);
+  expect(suspects.has("http://a")).toBe(false);
+  suspects.add("http://a");
+  nowMs += suspicionMs - 1;
+  expect([suspects.has("http://a"), suspects.has("http://b")]).toEqual([true, false]);
+  suspects.add("http://a");
+  expect(warnings).toHaveLength(1);
+  nowMs += suspicionMs - 1;
+  expect(suspects.has("http://a")).toBe(true);
+  suspects.add("http://a");
+  expect(warnings).toHaveLength(2);
+  nowMs += suspicionMs;
+  expect(suspects.has("http://a")).toBe(false);
+});
+
+it("of many connections that wait to be silent the oldest is taken, and the rest wait on", () => {
+  const list = new IdleList<number>(100);
+  for (let item = 0; item < 256; item += 1) list.rest(item, 1_000 + item / 1_000);
+  expect(list.take(1_010)).toBe(0);
+  expect(list.take(1_010)).toBeUndefined();
+  list.remove(255);
+  expect(list.take(1_200)).toBe(254);
+  expect(list.clear()).toHaveLength(253);
+  expect(list.take(9_999)).toBeUndefined();
+});
