@@ -115,17 +115,13 @@ const pieceBytes = 1 << 20;
  * Sends a POST piece by piece, as fast as it is taken, on a connection of its own. The status of the answer; 0 where the
  * connection ends without one, because the sender was not done.
  */
-export function send(url: string, { path, body, key, chunked = false, headers }: Sent) {
+export function send(url: string, sent: Sent) {
+  const { path, body } = sent;
   return new Promise<number>((resolve) => {
     const outgoing = request(`${url}${path}`, {
       method: "POST",
       agent: false,
-      headers: {
-        "content-type": "application/json",
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...(!chunked && { "content-length": String(body.length) }),
-        ...headers,
-      },
+      headers: headersOf(sent),
     });
     outgoing.once("response", (response) => {
       resolve(response.statusCode ?? 0);
@@ -146,6 +142,33 @@ export function send(url: string, { path, body, key, chunked = false, headers }:
     more();
   });
 }
+
+/** The status that a POST gets whose head and first `bytes` of the body were sent, and then nothing. */
+export function sendStart(url: string, sent: Sent, bytes: number) {
+  return new Promise<number>((resolve, reject) => {
+    const outgoing = request(`${url}${sent.path}`, {
+      method: "POST",
+      agent: false,
+      timeout: 30_000,
+      headers: headersOf(sent),
+    });
+    outgoing.once("response", (response) => {
+      resolve(response.statusCode ?? 0);
+      outgoing.destroy();
+    });
+    outgoing.once("error", reject);
+    outgoing.once("timeout", () => outgoing.destroy(new Error("no answer within 30 s")));
+    outgoing.flushHeaders();
+    if (bytes > 0) outgoing.write(sent.body.subarray(0, bytes));
+  });
+}
+
+const headersOf = ({ body, key, chunked = false, headers }: Sent): Record<string, string> => ({
+  "content-type": "application/json",
+  ...(key !== undefined && { authorization: `Bearer ${key}` }),
+  ...(chunked ? { "transfer-encoding": "chunked" } : { "content-length": String(body.length) }),
+  ...headers,
+});
 
 /** How often each status came, such as `{ 401: 8 }`. */
 function tally(statuses: readonly number[]): Record<number, number> {
