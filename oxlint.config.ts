@@ -78,7 +78,8 @@ export default defineConfig({
   options: { typeAware: true },
   ignorePatterns: ["node_modules", "docs/openapi.json"],
   rules: {
-    "import/no-cycle": "error",
+    // Types too: who reads one file of a circle has to read them all.
+    "import/no-cycle": ["error", { ignoreTypes: false }],
     "import/no-default-export": "error",
     "max-lines": ["error", { max: 400, skipBlankLines: false, skipComments: false }],
     "max-lines-per-function": ["error", { max: 70, skipBlankLines: true, skipComments: true }],
@@ -125,6 +126,8 @@ export default defineConfig({
       files: ["test/**/*.ts", "bench/**/*.ts", "scripts/**", "src/cli/**/*.ts", "bin/**"],
       rules: { "no-console": "off", "max-lines-per-function": "off" },
     },
+    // Its circle of types goes with the pools themselves.
+    { files: ["src/ledger/**/*.ts"], rules: { "import/no-cycle": "error" } },
     { files: ["*.config.ts"], rules: { "import/no-default-export": "off" } },
   ],
 });

@@ -3,16 +3,10 @@
  * contract.md "Command line".
  */
 import type { Command } from "commander";
-import { isObject } from "../base/json.ts";
-import type { DirectCall } from "../http/index.ts";
 import { knownToken, possibleAddresses } from "./address.ts";
+import type { Needs } from "./direct-api.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
-
-/** Of the management API; docs/management.md. */
-const adminPrefix = "/admin/v1";
-
-// oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many routes, whose schemas are theirs
-export type Json = any;
+import { remoteApi, type Api, type Json } from "./remote-api.ts";
 
 /** The options that every command over the management API has. */
 export interface ApiOptions {
@@ -25,11 +19,6 @@ export const addApiOptions = (command: Command): Command =>
   command
     .option("--url <address>", "the gateway to ask (the one that runs on the data directory)")
     .option("--json", "print JSON");
-
-export interface Api {
-  /** @throws GatewayError or {@link RefusedError} with what the API answers */
-  call(call: DirectCall): Promise<Json>;
-}
 
 /** Every record of a list, page by page. */
 export async function listAll(
@@ -49,22 +38,6 @@ export async function listAll(
     cursor = page.next_cursor as string | null;
   } while (cursor !== null);
   return records;
-}
-
-/** A running gateway refused; its own words. */
-export class RefusedError extends Error {
-  override name = "RefusedError";
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-export interface Needs {
-  /** The command makes or shows keys, which needs the master key where no gateway runs. */
-  readonly secrets?: boolean;
 }
 
 /**
@@ -111,45 +84,4 @@ async function runningApi(environment: Environment): Promise<Api | undefined> {
     }
   }
   return undefined;
-}
-
-const answerMsMax = 30_000;
-
-function remoteApi(url: string, token: string): Api {
-  const base = url.replace(/\/+$/, "") + adminPrefix;
-  return {
-    async call({ method, path, query = {}, body, idempotencyKey }) {
-      const search = new URLSearchParams(query).toString();
-      const response = await fetch(`${base}${path}${search === "" ? "" : `?${search}`}`, {
-        method,
-        signal: AbortSignal.timeout(answerMsMax),
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body !== undefined && { "content-type": "application/json" }),
-          ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      }).catch((error: unknown) => {
-        const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new RefusedError(0, `no gateway answers at ${url}: ${why}. Is it running?`);
-      });
-      return read(url, response);
-    },
-  };
-}
-
-async function read(url: string, response: Response): Promise<Json> {
-  const text = await response.text();
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new RefusedError(response.status, `${url} does not answer as a gateway does`);
-  }
-  if (response.ok) return json;
-  const error = isObject(json) && isObject(json["error"]) ? json["error"] : {};
-  const message = typeof error["message"] === "string" ? error["message"] : text.slice(0, 200);
-  const hint = response.status === 401 ? " Set TOLLGATE_ADMIN_TOKEN to the gateway's token." : "";
-  throw new RefusedError(response.status, message + hint);
 }

@@ -2,10 +2,11 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { parseUsd } from "../base/money.ts";
-import { addApiOptions, withApi, type Api, type ApiOptions, type Json } from "./api.ts";
+import { addApiOptions, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { workspaceOf } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";
+import type { Api, Json } from "./remote-api.ts";
 
 interface CreditOptions extends ApiOptions {
   readonly workspace?: string;

@@ -1,6 +1,7 @@
 /** The database of an environment: `DATABASE_URL`, else the embedded one of the data directory. */
 import { carryOver } from "../backup/index.ts";
-import { openDatabase, type Database, type Log } from "../storage/index.ts";
+import type { Log } from "../base/log.ts";
+import { openDatabase, type Database } from "../storage/index.ts";
 import type { Environment } from "./environment.ts";
 
 /** Opens it; a command (`join`) shares the one of a gateway that runs. @throws as `openDatabase` does */

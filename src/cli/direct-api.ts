@@ -5,10 +5,15 @@ import { createLog } from "../base/log.ts";
 import { adminRoutes, callDirectly, type AdminServices } from "../http/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { possibleAddresses } from "./address.ts";
-import type { Api, Needs } from "./api.ts";
 import { catalogForCommands } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
 import { withDatabase, type Opened } from "./open.ts";
+import type { Api } from "./remote-api.ts";
+
+export interface Needs {
+  /** The command makes or shows keys, which needs the master key where no gateway runs. */
+  readonly secrets?: boolean;
+}
 
 /** Runs a command's work on the database. @throws what opening the database throws */
 export function withDirectApi(

@@ -3,8 +3,8 @@
  * Exit codes: 1 failed, 2 wrong usage or configuration. contract.md "Command line".
  */
 import { GatewayError } from "../base/errors.ts";
-import { RefusedError } from "./api.ts";
 import { UsageError } from "./environment.ts";
+import { RefusedError } from "./remote-api.ts";
 
 export interface Explanation {
   /** The line to print; undefined where the error itself, with its stack, says more. */

@@ -1,8 +1,9 @@
 /** Options that become fields of the management API: amounts, caps, lists, times; and which workspace is meant. */
 import type { Command } from "commander";
 import { formatUsd, parseUsd } from "../base/money.ts";
-import { listAll, type Api } from "./api.ts";
+import { listAll } from "./api.ts";
 import { UsageError } from "./environment.ts";
+import type { Api } from "./remote-api.ts";
 
 export interface CapOptions {
   readonly totalCap?: string;

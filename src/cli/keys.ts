@@ -2,15 +2,7 @@
 import type { Command } from "commander";
 import { graceSecondsMax } from "../tenancy/index.ts";
 import { GatewayError } from "../base/errors.ts";
-import {
-  addApiOptions,
-  listAll,
-  RefusedError,
-  withApi,
-  type Api,
-  type ApiOptions,
-  type Json,
-} from "./api.ts";
+import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
@@ -24,6 +16,7 @@ import {
 } from "./fields.ts";
 import { memberOf } from "./members.ts";
 import { printJson, printTable } from "./print.ts";
+import { RefusedError, type Api, type Json } from "./remote-api.ts";
 
 interface CreateOptions extends ApiOptions, CapOptions {
   readonly name: string;

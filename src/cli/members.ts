@@ -1,9 +1,10 @@
 /** `tollgate members`: list, add, set, remove. contract.md "Command line". */
 import type { Command } from "commander";
-import { addApiOptions, listAll, withApi, type Api, type ApiOptions, type Json } from "./api.ts";
+import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { addCapOptions, capsOf, defined, wordOf, workspaceOf, type CapOptions } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";
+import type { Api, Json } from "./remote-api.ts";
 import { capsText } from "./workspaces.ts";
 
 interface MemberOptions extends ApiOptions, CapOptions {

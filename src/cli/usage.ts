@@ -1,9 +1,10 @@
 /** `tollgate usage`: requests, tokens and cost, by period and by what used them. contract.md "Command line". */
 import type { Command } from "commander";
 import { granularities, usageGroups } from "../admin/index.ts";
-import { addApiOptions, withApi, type ApiOptions, type Json } from "./api.ts";
+import { addApiOptions, withApi, type ApiOptions } from "./api.ts";
 import { defined, timeOf, wordOf, workspaceOf } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";
+import type { Json } from "./remote-api.ts";
 
 interface UsageOptions extends ApiOptions {
   readonly from?: string;

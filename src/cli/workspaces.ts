@@ -1,6 +1,6 @@
 /** `tollgate workspaces`: list, create, set. contract.md "Command line". */
 import type { Command } from "commander";
-import { addApiOptions, listAll, withApi, type ApiOptions, type Json } from "./api.ts";
+import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
@@ -12,6 +12,7 @@ import {
   type CapOptions,
 } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";
+import type { Json } from "./remote-api.ts";
 
 interface SettingOptions extends ApiOptions, CapOptions {
   readonly name?: string;

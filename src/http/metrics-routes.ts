@@ -13,7 +13,6 @@ import { isSameSecret } from "../base/same-secret.ts";
 import type { Metrics } from "./metrics.ts";
 import { pathOf } from "./path.ts";
 import { writeError } from "./reply-error.ts";
-import type { HttpServices } from "./services.ts";
 
 /** Who may read the metrics. */
 export interface MetricsAccess {
@@ -25,10 +24,13 @@ export interface MetricsAccess {
   readonly behindProxy: boolean;
 }
 
-type MetricsServices = Pick<HttpServices, "metrics" | "metricsAccess">;
+interface MetricsServices {
+  readonly metrics: Metrics;
+  readonly metricsAccess: MetricsAccess;
+}
 
 /** Adds `/metrics`, unless it has a port of its own. */
-export function registerMetrics(app: FastifyInstance, services: HttpServices): void {
+export function registerMetrics(app: FastifyInstance, services: MetricsServices): void {
   const { metrics, metricsAccess } = services;
   if (metricsAccess.own !== undefined) return;
   app.get("/metrics", async (request, reply) => {

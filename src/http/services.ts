@@ -1,23 +1,49 @@
 /** What the routes need from the running gateway. The composition root (cli/serve.ts) makes it. */
+import type { Actors, Sessions, Throttle } from "../admin/index.ts";
 import type { TrustedProxies } from "../base/client-address.ts";
+import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { ImageServices, RateLimiter, TextServices } from "../calls/index.ts";
+import type { Catalog } from "../catalog/index.ts";
 import type { Ledger } from "../ledger/index.ts";
+import type { Health } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
-import type { Authenticator } from "../tenancy/index.ts";
-import type { AdminServices } from "./admin/index.ts";
-import type { ConnectionRules } from "./connections.ts";
+import type { Authenticator, Secrets } from "../tenancy/index.ts";
 import type { BodyServices } from "./body-limits.ts";
-import type { Metrics } from "./metrics.ts";
+import type { ConnectionRules } from "./connections.ts";
 import type { MetricsAccess } from "./metrics-routes.ts";
+import type { Metrics } from "./metrics.ts";
 
 /** How long a client may take to send a request, and how often that is looked at. Answers may take as long as they like. */
 export interface ReceiveLimits {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkMs: number;
+}
+
+/** What the management API needs, whether over HTTP or in a command that runs beside no gateway. */
+export interface AdminServices {
+  readonly actors: Actors;
+  readonly sessions: Sessions;
+  readonly throttle: Throttle;
+  /** The address people use. */
+  readonly publicUrl: () => string;
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  /** The catalogue in force now. */
+  readonly catalog: () => Catalog;
+  /** How the providers are doing, as this process sees it; undefined where no calls are served. */
+  readonly health: Health | undefined;
+  /** Resolves when this process has written the log rows of the calls it has answered, or after a moment under load. */
+  readonly logWritten: () => Promise<void>;
+  /** A callback was put into the outbox. */
+  readonly callbackDue: () => void;
+  /** The address of a kept file, by its name. */
+  readonly fileUrl: (name: string) => string;
 }
 
 export interface HttpServices {

@@ -117,8 +117,12 @@ function narrow(model: CallableKind, input: PlanInput) {
 export function plan(input: PlanInput<EndpointName>): Plan;
 export function plan(input: PlanInput<"embeddings">): Plan<EmbeddingModel>;
 export function plan(input: PlanInput): Plan | Plan<EmbeddingModel> {
-  return keptPlan(input, () => makePlan(input));
+  return keptPlan(input, nameOf(input), () => makePlan(input));
 }
+
+/** What of a request a plan with one offer depends on. */
+const nameOf = ({ entryPoint, parsed, affinity }: PlanInput): string =>
+  `${entryPoint} ${parsed.model}:${parsed.provider ?? ""}:${parsed.strategy ?? ""} ${affinity ? "held" : ""}`;
 
 /** A plan, and whether the next call would get the same: where one offer is all there is. */
 interface MadePlan {

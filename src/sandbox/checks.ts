@@ -1,8 +1,9 @@
 /** Small readers the vendors' strict tables share. What is refused, and in which words, stays with each vendor. */
 import type { Json } from "./json.ts";
 import { asList, asObject } from "./json.ts";
-import type { Check, Failure } from "./vendor.ts";
-import { Refusal } from "./vendor.ts";
+import type { Failure } from "./refusal.ts";
+import type { Check } from "./vendor.ts";
+import { Refusal } from "./refusal.ts";
 
 /** A check of the body that answers 400 with the failure it finds. */
 export function refuseWhen(find: (body: Json) => Failure | undefined): Check {

@@ -4,7 +4,7 @@
  */
 import { scriptedFailure } from "./reply.ts";
 import type { Script } from "./script.ts";
-import type { Failure } from "./vendor.ts";
+import type { Failure } from "./refusal.ts";
 
 export type JobState =
   | "queued"

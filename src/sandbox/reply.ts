@@ -4,7 +4,8 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { formatSse } from "../base/sse.ts";
 import type { Script } from "./script.ts";
-import type { Failure, Frame, Rendering } from "./vendor.ts";
+import type { Failure } from "./refusal.ts";
+import type { Frame, Rendering } from "./vendor.ts";
 
 export interface Delivery {
   readonly response: ServerResponse;

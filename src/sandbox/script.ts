@@ -6,7 +6,7 @@ import type { Turn } from "./conversation.ts";
 import { openQuestionStart } from "./conversation.ts";
 import type { Json } from "./json.ts";
 import { isObject } from "./json.ts";
-import { Refusal } from "./vendor.ts";
+import { Refusal } from "./refusal.ts";
 
 /** What a script line may hold. Names are those of the wire. */
 export interface Script {

@@ -13,8 +13,9 @@ import { scriptedFailure, sendStream, sendWhole, untilGone, wasCut } from "./rep
 import type { Artifacts } from "./artifacts.ts";
 import type { Script, ScriptReader } from "./script.ts";
 import { artifactFields, scriptFields } from "./script.ts";
-import type { Call, Failure, MediaRoute, Rendering, Route, TextRoute, Vendor } from "./vendor.ts";
-import { Refusal } from "./vendor.ts";
+import type { Failure } from "./refusal.ts";
+import type { Call, MediaRoute, Rendering, Route, TextRoute, Vendor } from "./vendor.ts";
+import { Refusal } from "./refusal.ts";
 
 /** Pino's shape, as far as the sandbox writes. */
 export interface SandboxLog {

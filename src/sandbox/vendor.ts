@@ -1,32 +1,11 @@
-/** What a simulated vendor is made of: how it says no, and for each endpoint how it reads and how it answers. */
+/** What a simulated vendor is made of: for each endpoint how it reads and how it answers. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Answer } from "./answer.ts";
 import type { Question } from "./conversation.ts";
 import type { Json } from "./json.ts";
 import type { FormFile } from "./multipart.ts";
+import type { Failure } from "./refusal.ts";
 import type { Script } from "./script.ts";
-
-/** What went wrong, before the vendor words it in its own shape. */
-export interface Failure {
-  readonly message: string;
-  readonly code?: string | undefined;
-  readonly type?: string | undefined;
-  readonly param?: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-}
-
-/** The vendor's no: an HTTP status and why. */
-export class Refusal extends Error {
-  readonly status: number;
-  readonly failure: Failure;
-
-  constructor(status: number, failure: Failure) {
-    super(failure.message);
-    this.name = "Refusal";
-    this.status = status;
-    this.failure = failure;
-  }
-}
 
 /** One authorised request. */
 export interface Call {

@@ -1,6 +1,7 @@
 /** A database over one PostgreSQL server: its pool, its limits, its signals. docs/architecture.md. */
 import type { ClientConfig } from "pg";
-import { createDatabase, type Database, type Log } from "./database.ts";
+import type { Log } from "../base/log.ts";
+import { createDatabase, type Database } from "./database.ts";
 import { createListener } from "./listener.ts";
 import { createPool } from "./pool.ts";
 import { createSignals } from "./signals.ts";

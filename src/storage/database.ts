@@ -3,35 +3,9 @@
  */
 import { Kysely, PostgresDialect } from "kysely";
 import type pg from "pg";
+import type { Queryable } from "./queryable.ts";
 import type { Signals } from "./signals.ts";
 import type { Tables } from "./tables.ts";
-
-/** Where storage reports what it survives by itself; pino's shape. */
-export interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
-/** How a statement is prepared; see {@link Queryable.query}. */
-export interface QueryOptions {
-  readonly name?: string;
-}
-
-/** Something that takes SQL: the pool, or one open transaction. */
-export interface Queryable {
-  /**
-   * Runs one statement. Parameters are bound ($1, $2, ...). int8 comes back as bigint, timestamptz as Date,
-   * jsonb parsed, date and numeric as text. A jsonb parameter is passed as JSON text.
-   * `name` prepares the statement under that name on its connection.
-   * Without parameters the text may hold several statements; the last one's rows are returned.
-   */
-  query<Row extends object>(
-    sql: string,
-    params?: readonly unknown[],
-    options?: QueryOptions,
-  ): Promise<Row[]>;
-}
 
 /** How a transaction runs where the default (read committed, read and write) is not wanted. */
 export interface TransactionOptions {

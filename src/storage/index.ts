@@ -1,6 +1,6 @@
 /** Storage: the database, signals between processes, the schema, the request log. Design section 2. */
 export { DataDirectoryInUseError } from "./data-lock.ts";
-export type { Database, Log, Queryable, TransactionOptions } from "./database.ts";
+export type { Database, TransactionOptions } from "./database.ts";
 export { hasEmbeddedDatabase } from "./embedded/open.ts";
 export { countOpenFiles } from "./files/counted.ts";
 export { openFileStore } from "./files/index.ts";
@@ -29,6 +29,7 @@ export {
   SchemaError,
 } from "./migrate.ts";
 export { openDatabase, type OpenOptions } from "./open.ts";
+export type { Queryable } from "./queryable.ts";
 export { createRequestLog, type RequestLog } from "./request-log.ts";
 export type { RequestRow } from "./request-log-row.ts";
 export type { Signals } from "./signals.ts";

@@ -1,11 +1,30 @@
 /**
- * The dedicated listening connection to a PostgreSQL server: connects again by itself, and notices a connection
+ * How signals travel: `notify` sends one, and a dedicated listening connection hears them. It connects again by itself, and notices a connection
  * that died without a word (a ping that gets no answer). Design section 2, "cross-node signals".
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ClientConfig } from "pg";
-import type { Log } from "./database.ts";
-import { wireChannel, type SignalSource } from "./signals.ts";
+import type { Log } from "../base/log.ts";
+import type { Queryable } from "./queryable.ts";
+
+/** The one PostgreSQL channel in use. */
+const wireChannel = "tollgate";
+
+/** Sends a signal; within a transaction it goes out with the commit. */
+export async function notify(tx: Queryable, channel: string, payload: string): Promise<void> {
+  await tx.query("select pg_notify($1, $2)", [wireChannel, `${channel}:${payload}`]);
+}
+
+/** What receives the notifications. */
+export interface Listener {
+  start(receive: (text: string) => void, reconnected: () => void): void;
+  healthy(): boolean;
+  close(): Promise<void>;
+  /** The names of all that listen on the database now. */
+  listeners(database: Queryable): Promise<readonly string[]>;
+  /** This process's name among them; undefined while it does not listen. */
+  name(): string | undefined;
+}
 
 const retryMsMin = 100;
 const retryMsMax = 3_000;
@@ -54,8 +73,8 @@ async function listen(server: ClientConfig, receive: (text: string) => void): Pr
   return { pid, lost: lost.finally(() => clearInterval(ping)), close };
 }
 
-/** A signal source on one connection of its own. */
-export function createListener(server: ClientConfig, log: Log): SignalSource {
+/** A listener on one connection of its own. */
+export function createListener(server: ClientConfig, log: Log): Listener {
   let current: Listening | undefined;
   let closed = false;
 

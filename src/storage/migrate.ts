@@ -4,7 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import type { Database, Queryable } from "./database.ts";
+import type { Database } from "./database.ts";
+import type { Queryable } from "./queryable.ts";
 
 const directory = new URL("./migrations/", import.meta.url);
 /** Any number that nothing else in the database locks. */

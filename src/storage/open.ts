@@ -1,6 +1,7 @@
 /** Opens whichever database the options name. Design section 2; contract.md "Environment". */
+import type { Log } from "../base/log.ts";
 import { connect } from "./connect.ts";
-import type { Database, Log } from "./database.ts";
+import type { Database } from "./database.ts";
 import { openEmbedded } from "./embedded/open.ts";
 import type { CarryOver } from "./embedded/upgrade.ts";
 

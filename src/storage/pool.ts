@@ -1,6 +1,6 @@
 /** The driver's connection pool with our limits and our types. Design section 2. */
 import { Pool, types as driverTypes, type CustomTypesConfig, type PoolConfig } from "pg";
-import type { Log } from "./database.ts";
+import type { Log } from "../base/log.ts";
 
 const connectionsMax = 10;
 

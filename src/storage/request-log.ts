@@ -3,7 +3,8 @@
  * The log explains and money does not depend on it, so a row that cannot be written is counted and reported, never thrown,
  * and memory stays bounded when the database is slow (T85, T87).
  */
-import type { Database, Log } from "./database.ts";
+import type { Log } from "../base/log.ts";
+import type { Database } from "./database.ts";
 import { createRowMaker, type Queued } from "./request-log-heads.ts";
 import { createInserter } from "./request-log-insert.ts";
 import type { RequestRow } from "./request-log-row.ts";

@@ -3,16 +3,9 @@
  * process that listens answers with its name. PostgreSQL itself knows who listens. Design section 2, "cross-node signals".
  */
 import { randomUUID } from "node:crypto";
-import type { Log, Queryable } from "./database.ts";
-import type { SignalSource } from "./signals.ts";
-
-/** The one PostgreSQL channel in use. */
-export const wireChannel = "tollgate";
-
-/** Sends a signal; within a transaction it goes out with the commit. */
-export async function notify(tx: Queryable, channel: string, payload: string): Promise<void> {
-  await tx.query("select pg_notify($1, $2)", [wireChannel, `${channel}:${payload}`]);
-}
+import type { Log } from "../base/log.ts";
+import { notify, type Listener } from "./listener.ts";
+import type { Queryable } from "./queryable.ts";
 
 const question = "settled?";
 const answer = "settled";
@@ -26,7 +19,7 @@ export interface Settling {
   settled(): Promise<void>;
 }
 
-export function createSettling(database: Queryable, source: SignalSource, log: Log): Settling {
+export function createSettling(database: Queryable, listener: Listener, log: Log): Settling {
   /** What each question still waits for, by its id. */
   const open = new Map<string, (name: string) => void>();
 
@@ -52,7 +45,7 @@ export function createSettling(database: Queryable, source: SignalSource, log: L
 
   return {
     receive(channel, payload) {
-      const name = source.name?.();
+      const name = listener.name();
       if (channel === question && name !== undefined) {
         // Whoever asked gives up by itself.
         notify(database, answer, `${payload} ${name}`).catch(() => undefined);
@@ -62,8 +55,8 @@ export function createSettling(database: Queryable, source: SignalSource, log: L
       open.get(id!)?.(from!);
     },
     async settled() {
-      const names = (await source.listeners?.(database)) ?? [];
-      const own = source.name?.();
+      const names = await listener.listeners(database);
+      const own = listener.name();
       if (names.every((name) => name === own)) return;
       await ask(randomUUID(), names);
     },

@@ -2,10 +2,10 @@
  * Change signals between processes over LISTEN/NOTIFY. Design section 2, "cross-node signals".
  * All logical channels travel on one PostgreSQL channel: one LISTEN hears them all.
  */
-import type { Log, Queryable } from "./database.ts";
-import { createSettling, notify } from "./settling.ts";
-
-export { wireChannel } from "./settling.ts";
+import type { Log } from "../base/log.ts";
+import { notify, type Listener } from "./listener.ts";
+import type { Queryable } from "./queryable.ts";
+import { createSettling } from "./settling.ts";
 
 export interface Signals {
   /**
@@ -27,22 +27,11 @@ export interface Signals {
   close(): Promise<void>;
 }
 
-/** What receives the notifications. */
-export interface SignalSource {
-  start(receive: (text: string) => void, reconnected: () => void): void;
-  healthy(): boolean;
-  close(): Promise<void>;
-  /** The names of all that listen on the database now; absent where this process is the only one. */
-  listeners?(database: Queryable): Promise<readonly string[]>;
-  /** This process's name among them; undefined while it does not listen. */
-  name?(): string | undefined;
-}
-
-/** Signals over a source, published through `database`. */
-export function createSignals(database: Queryable, source: SignalSource, log: Log): Signals {
+/** Signals that `listener` hears, published through `database`. */
+export function createSignals(database: Queryable, listener: Listener, log: Log): Signals {
   const handlers = new Map<string, Set<(payload: string) => void>>();
   const reconnectHandlers = new Set<() => void>();
-  const settling = createSettling(database, source, log);
+  const settling = createSettling(database, listener, log);
   let started = false;
 
   function guarded(call: () => void): void {
@@ -63,7 +52,7 @@ export function createSignals(database: Queryable, source: SignalSource, log: Lo
   function start(): void {
     if (started) return;
     started = true;
-    source.start(receive, () => {
+    listener.start(receive, () => {
       for (const handler of reconnectHandlers) guarded(handler);
     });
   }
@@ -79,12 +68,12 @@ export function createSignals(database: Queryable, source: SignalSource, log: Lo
       start();
       return () => void set.delete(handler);
     },
-    healthy: () => started && source.healthy(),
+    healthy: () => started && listener.healthy(),
     onReconnect(handler) {
       reconnectHandlers.add(handler);
       return () => void reconnectHandlers.delete(handler);
     },
-    settled: () => (started && source.healthy() ? settling.settled() : Promise.resolve()),
-    close: () => source.close(),
+    settled: () => (started && listener.healthy() ? settling.settled() : Promise.resolve()),
+    close: () => listener.close(),
   };
 }

@@ -1,11 +1,12 @@
 /** What every part of the task engine works with, and the moments at which a test may stop the world. Design sections 6, 10. */
 import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { QueueLimits } from "../ledger/index.ts";
 import type { KeptFile } from "../media/index.ts";
 import type { Health } from "../routing/index.ts";
-import type { Database, FileStore, Log, RequestRow } from "../storage/index.ts";
+import type { Database, FileStore, RequestRow } from "../storage/index.ts";
 import type { Pools } from "../upstream/index.ts";
 
 /**

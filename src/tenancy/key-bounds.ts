@@ -3,9 +3,21 @@
  * none. A bound is what an administrator said last of that field; clearing the field clears it. Spend caps need none: their
  * owner may never loosen them, whoever set them (CAP-14).
  */
-import type { KeyRecord } from "./key-record.ts";
-import type { KeySettings } from "./keys.ts";
-import type { RateLimitsJson } from "./routing-settings.ts";
+import type { RateLimits, RateLimitsJson, RateLimitsPatch } from "./routing-settings.ts";
+
+/** The settings of a key that can have bounds, as they are in force. */
+export interface BoundSettings {
+  readonly modelAllowlist: readonly string[];
+  readonly rateLimits: RateLimits | null;
+  readonly expiresAt: Date | null;
+}
+
+/** A change of them. Absent: unchanged (at creation: none). null: no limit, none. */
+export interface BoundSettingsPatch {
+  readonly modelAllowlist?: readonly string[] | null | undefined;
+  readonly rateLimits?: RateLimitsPatch | null | undefined;
+  readonly expiresAt?: Date | null | undefined;
+}
 
 /** null: no bound of that kind. */
 export interface KeyBounds {
@@ -49,10 +61,8 @@ export function renderBounds(bounds: KeyBounds): KeyBoundsJson {
   };
 }
 
-type Bounded = Pick<KeyRecord, "modelAllowlist" | "rateLimits" | "expiresAt">;
-
 /** The bounds after an administrator made `patch`: of the fields it names, what is in force `now`. */
-export function bind(current: KeyBounds, patch: KeySettings, now: Bounded): KeyBounds {
+export function bind(current: KeyBounds, patch: BoundSettingsPatch, now: BoundSettings): KeyBounds {
   const { modelAllowlist, rateLimits, expiresAt } = patch;
   const limits = now.rateLimits;
   const named = (name: "requestsPerMinute" | "tokensPerMinute"): boolean =>
@@ -74,7 +84,7 @@ const above = <Value extends number | Date>(value: Value | null, bound: Value | 
   bound !== null && (value === null || value > bound);
 
 /** The field, by its name on the wire, in which a key's settings go beyond the bounds; undefined where none does. */
-export function beyondBounds(bounds: KeyBounds, now: Bounded): string | undefined {
+export function beyondBounds(bounds: KeyBounds, now: BoundSettings): string | undefined {
   const { modelAllowlist: list } = now;
   const allowed = bounds.modelAllowlist;
   if (allowed !== null && (list.length === 0 || !list.every((id) => allowed.includes(id)))) {

@@ -4,14 +4,9 @@
  */
 import type { NanoUsd } from "../base/money.ts";
 import { formatUsd } from "../base/money.ts";
-import type { KeyBounds, KeyBoundsJson } from "./key-bounds.ts";
+import type { BoundSettings, KeyBounds, KeyBoundsJson } from "./key-bounds.ts";
 import { boundsOfRow } from "./key-bounds.ts";
-import type {
-  RateLimits,
-  RateLimitsJson,
-  RoutingJson,
-  RoutingSettings,
-} from "./routing-settings.ts";
+import type { RateLimitsJson, RoutingJson, RoutingSettings } from "./routing-settings.ts";
 import {
   rateLimitsOfRow,
   renderRateLimits,
@@ -27,7 +22,7 @@ import { renderSpendCaps, spendCapColumns, spendCapsOfRow } from "./spend-caps.t
  */
 export type KeyStatus = "active" | "disabled" | "revoked";
 
-export interface KeyRecord {
+export interface KeyRecord extends BoundSettings {
   readonly id: string;
   readonly workspaceId: string;
   readonly name: string;
@@ -39,11 +34,8 @@ export interface KeyRecord {
   /** Whose key it is: the user who created it, or for whom an admin did; null for legacy keys without a recorded owner. */
   readonly createdBy: string | null;
   readonly spendCaps: SpendCaps;
-  readonly modelAllowlist: readonly string[];
   readonly routing: RoutingSettings;
   readonly allowRequestOverride: boolean;
-  readonly rateLimits: RateLimits | null;
-  readonly expiresAt: Date | null;
   /** What its owner may not go beyond. */
   readonly bounds: KeyBounds;
   readonly createdAt: Date;

@@ -8,11 +8,12 @@ import { changeRow } from "./changes.ts";
 import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
 import { lockClause, onlyRow, pageLimit, pageOf } from "./context.ts";
+import type { BoundSettingsPatch } from "./key-bounds.ts";
 import { bind, noBounds, renderBounds } from "./key-bounds.ts";
 import { generateKey, parseKey } from "./key-format.ts";
 import type { KeyRecord, KeyRow, KeyStatus } from "./key-record.ts";
 import { keyColumns, keyOfRow } from "./key-record.ts";
-import type { RateLimitsPatch, RoutingPatch } from "./routing-settings.ts";
+import type { RoutingPatch } from "./routing-settings.ts";
 import {
   followRouting,
   mergeRateLimits,
@@ -26,13 +27,10 @@ import { mergeSpendCaps, noSpendCaps, spendCapColumns, spendCapParams } from "./
 import { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 
 /** What may be set at creation and changed later. Absent: unchanged (at creation: none). null: no limit, none. */
-export interface KeySettings {
+export interface KeySettings extends BoundSettingsPatch {
   readonly spendCaps?: SpendCapsPatch | null | undefined;
-  readonly modelAllowlist?: readonly string[] | null | undefined;
   readonly routing?: RoutingPatch | null | undefined;
   readonly allowRequestOverride?: boolean | undefined;
-  readonly rateLimits?: RateLimitsPatch | null | undefined;
-  readonly expiresAt?: Date | null | undefined;
 }
 
 export interface KeyInput extends KeySettings {

@@ -22,9 +22,10 @@ import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, describe } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
 import { findBinaries } from "../../src/storage/embedded/binaries.ts";
 import { serverIdentity, type Identity } from "../../src/storage/embedded/identity.ts";
-import { migrate, openDatabase, type Database, type Log } from "../../src/storage/index.ts";
+import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 
 /**
  * Removes what this process made, however it dies (vitest ends its workers by a signal, and no `exit` handler runs):
@@ -56,12 +57,8 @@ function removeAtEnd(directory: string): string {
   return directory;
 }
 
-/** Drops everything: for tests that do not look at the log. */
-export const silentLog: Log = {
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+/** For tests that do not look at the log. */
+export { silentLog };
 
 export interface TestPostgres {
   /** The server's `postgres` database. */

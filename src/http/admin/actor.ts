@@ -2,8 +2,8 @@
 import type { FastifyRequest } from "fastify";
 import { cookiePrefix, type Actor } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
+import type { AdminServices } from "../services.ts";
 import { checkSameOrigin } from "./same-origin.ts";
-import type { AdminServices } from "./services.ts";
 import { sessionOf } from "./session-answer.ts";
 
 declare module "fastify" {

@@ -7,9 +7,9 @@ import { adminTokenActor } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { fitsRoute } from "../path.ts";
+import type { AdminServices } from "../services.ts";
 import { checker } from "./check.ts";
 import type { AdminAnswer, AdminRoute } from "./route.ts";
-import type { AdminServices } from "./services.ts";
 
 export interface DirectCall {
   readonly method: AdminRoute["method"];

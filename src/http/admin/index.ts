@@ -21,7 +21,6 @@ export { registerAuth } from "./auth-routes.ts";
 export { callDirectly, type DirectCall } from "./direct.ts";
 export { adminPrefix, registerAdmin } from "./register.ts";
 export type { AdminRoute } from "./route.ts";
-export type { AdminServices } from "./services.ts";
 
 export const adminRoutes: readonly AdminRoute[] = [
   ...organizationRoutes,

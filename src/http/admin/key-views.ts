@@ -4,9 +4,9 @@ import type { KeyRecord } from "../../tenancy/index.ts";
 import { renderKey, renderKeySettings } from "../../tenancy/index.ts";
 import { etagOf } from "../../admin/index.ts";
 import { apiKeySchema } from "../openapi/key.ts";
+import type { AdminServices } from "../services.ts";
 import type { AdminAnswer } from "./route.ts";
 import { layersOfWorkspace, outOfScopeModels } from "./scope.ts";
-import type { AdminServices } from "./services.ts";
 import { outOfScope } from "./shapes.ts";
 
 const record = Type.Object({

@@ -3,8 +3,8 @@ import { Type } from "typebox";
 import { memberKind } from "../../admin/index.ts";
 import { getUser, renderSpend, type Member } from "../../tenancy/index.ts";
 import { orNull, timestamp } from "../openapi/document.ts";
+import type { AdminServices } from "../services.ts";
 import { words } from "./schemas.ts";
-import type { AdminServices } from "./services.ts";
 import { spendFields, stamps } from "./shapes.ts";
 
 export const memberSchema = {

@@ -19,6 +19,7 @@ import {
   removeMember,
 } from "../../tenancy/index.ts";
 import { timestamp } from "../openapi/document.ts";
+import type { AdminServices } from "../services.ts";
 import { noteInvited, noteRevoked, removeInvited } from "./invitations.ts";
 import { disableKeysOf } from "./member-keys.ts";
 import { memberSchema, renderMembers } from "./member-views.ts";
@@ -33,7 +34,6 @@ import {
   strict,
   words,
 } from "./schemas.ts";
-import type { AdminServices } from "./services.ts";
 
 const role = words("admin", "member");
 

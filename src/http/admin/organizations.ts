@@ -15,6 +15,7 @@ import {
   listOrganizations,
   type Organization,
 } from "../../tenancy/index.ts";
+import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer } from "./route.ts";
 import {
   allowlistBody,
@@ -27,7 +28,6 @@ import {
   strict,
 } from "./schemas.ts";
 import { checkProviders, outOfScopeModels } from "./scope.ts";
-import type { AdminServices } from "./services.ts";
 import { layerFields, stamps } from "./shapes.ts";
 
 const organization = Type.Object({

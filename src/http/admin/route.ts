@@ -6,7 +6,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { Action, Actor, Asked } from "../../admin/index.ts";
 import type { ErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { AdminServices } from "./services.ts";
+import type { AdminServices } from "../services.ts";
 
 /** What a handler works with: who asks for what, checked against the route's schemas. */
 export interface AdminRequest<Body, Query> extends Asked {

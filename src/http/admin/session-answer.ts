@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { cookiePrefix, type SignedIn } from "../../admin/index.ts";
 import { limitedAddress } from "../../base/client-address.ts";
 import { addressOf } from "../client-address.ts";
-import type { HttpServices } from "../services.ts";
-import type { AdminServices } from "./services.ts";
+import type { AdminServices, HttpServices } from "../services.ts";
 
 /** Where a request comes from, as sign-ins are limited by; undefined where no limit by address holds. */
 export const attemptAddress = (

@@ -17,9 +17,9 @@ import {
   type SigningSecret,
 } from "../../tenancy/index.ts";
 import { orNull, timestamp } from "../openapi/document.ts";
+import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer, type AdminRequest } from "./route.ts";
 import { strict } from "./schemas.ts";
-import type { AdminServices } from "./services.ts";
 
 const secretSchema = {
   name: "SigningSecret",

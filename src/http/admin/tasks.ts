@@ -12,6 +12,7 @@ import { formatUsd } from "../../base/money.ts";
 import { readTasks, renderUnified, taskStates, type ListedTask } from "../../tasks/index.ts";
 import { oneOf, orNull, timestamp, usd } from "../openapi/document.ts";
 import { taskShapes } from "../openapi/task-shapes.ts";
+import type { AdminServices } from "../services.ts";
 import { route } from "./route.ts";
 import {
   pageOfQuery,
@@ -23,7 +24,6 @@ import {
   timeOf,
   words,
 } from "./schemas.ts";
-import type { AdminServices } from "./services.ts";
 
 const states = Object.keys(taskStates) as (keyof typeof taskStates)[];
 

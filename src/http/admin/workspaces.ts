@@ -22,6 +22,7 @@ import {
   type Workspace,
 } from "../../tenancy/index.ts";
 import { orNull } from "../openapi/document.ts";
+import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer } from "./route.ts";
 import {
   allowlistBody,
@@ -38,7 +39,6 @@ import {
   words,
 } from "./schemas.ts";
 import { checkProviders, outOfScopeModels } from "./scope.ts";
-import type { AdminServices } from "./services.ts";
 import { layerFields, spendFields, stamps } from "./shapes.ts";
 
 const workspace = Type.Object({

@@ -3,8 +3,9 @@ import { entriesOf, firstFailure, refuseWhen, unknownField } from "../checks.ts"
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText } from "../json.ts";
 import { isSealOf } from "../seal.ts";
-import type { Call, Check, Failure } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Call, Check } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
 
 const fields = new Set([
   "model",

@@ -6,7 +6,8 @@ import { textOf, type Question, type Turn } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText } from "../json.ts";
 import { seal } from "../seal.ts";
-import type { Call, Endpoint, Failure, Frame } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Call, Endpoint, Frame } from "../vendor.ts";
 import { messagesStrict } from "./messages-strict.ts";
 
 const stopReasons: Readonly<Record<string, string>> = {

@@ -3,8 +3,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import { newId } from "../../base/ids.ts";
 import { inputTokens } from "../conversation.ts";
 import type { Json } from "../json.ts";
-import type { Failure, Route, Vendor } from "../vendor.ts";
-import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Route, Vendor } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
+import { bearer, isSandboxKey } from "../vendor.ts";
 import { messages, question } from "./messages.ts";
 import { countStrict } from "./messages-strict.ts";
 

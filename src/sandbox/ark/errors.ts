@@ -1,8 +1,8 @@
 /** The ark-like vendor's error body: `{error: {code, message, param, type}}`; the message ends with the request's id. */
 import { newId } from "../../base/ids.ts";
 import type { Json } from "../json.ts";
-import type { Failure } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 
 const usual: Readonly<Record<number, readonly [type: string, code: string]>> = {
   400: ["BadRequest", "InvalidParameter"],

@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { newId } from "../../base/ids.ts";
 import type { Artifacts } from "../artifacts.ts";
 import type { Vendor } from "../vendor.ts";
-import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
+import { bearer, isSandboxKey } from "../vendor.ts";
 import { arkError } from "./errors.ts";
 import { createTasks } from "./tasks.ts";
 

@@ -1,8 +1,8 @@
 /** The dashscope-like vendor's error body: `{code, message, request_id}`. */
 import { randomUUID } from "node:crypto";
 import type { Json } from "../json.ts";
-import type { Failure } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 
 const codes: Readonly<Record<number, string>> = {
   400: "InvalidParameter",

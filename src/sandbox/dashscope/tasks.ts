@@ -5,7 +5,7 @@ import { createJobs, failureToldBy } from "../jobs.ts";
 import type { Json } from "../json.ts";
 import type { Script } from "../script.ts";
 import type { Call, Check, MediaRoute, Reply } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
 
 /** What a task comes to. */
 export interface Making {

@@ -14,7 +14,7 @@ import {
 import type { Json } from "../json.ts";
 import { asObject, asText, isObject } from "../json.ts";
 import type { Call, Check } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
 import { invalidParameter } from "./errors.ts";
 import { refuseSynchronous } from "./tasks.ts";
 

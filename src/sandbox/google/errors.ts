@@ -1,6 +1,6 @@
 /** The google-like vendor's error body. */
 import type { Json } from "../json.ts";
-import type { Failure } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
 
 const statuses: Readonly<Record<number, string>> = {
   400: "INVALID_ARGUMENT",

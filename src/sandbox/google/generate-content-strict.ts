@@ -3,8 +3,9 @@ import { entriesOf, firstFailure, unknownField } from "../checks.ts";
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText, isObject } from "../json.ts";
 import { isSealOf, seal } from "../seal.ts";
-import type { Check, Failure } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Check } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
 import { camelFields } from "./fields.ts";
 import { bodyFields, configFields, partData, partFields, schemaFields } from "./known-fields.ts";
 

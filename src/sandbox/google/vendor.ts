@@ -3,8 +3,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import { inputTokens } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import { asObject } from "../json.ts";
-import type { Failure, Route, Vendor } from "../vendor.ts";
-import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Route, Vendor } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
+import { bearer, isSandboxKey } from "../vendor.ts";
 import { generateContent, question } from "./generate-content.ts";
 import { googleError } from "./errors.ts";
 

@@ -2,7 +2,8 @@
 import { entriesOf, firstFailure, refuseWhen, unknownField } from "../checks.ts";
 import type { Json } from "../json.ts";
 import { asList, asObject, asText } from "../json.ts";
-import type { Check, Failure } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Check } from "../vendor.ts";
 import {
   callIdTooLong,
   missingParameter,

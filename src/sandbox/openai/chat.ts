@@ -5,7 +5,8 @@ import { pieces } from "../answer.ts";
 import { readContent, type Question, type Turn } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText, isObject } from "../json.ts";
-import type { Call, Endpoint, Failure, Frame } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Call, Endpoint, Frame } from "../vendor.ts";
 import { chatStrict } from "./chat-strict.ts";
 import { openaiError } from "./errors.ts";
 

@@ -6,8 +6,9 @@ import { createHash } from "node:crypto";
 import { tokensOf } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import { asNumber } from "../json.ts";
-import type { Failure, Route } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Route } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
 import { refuseWhen, unknownField } from "../checks.ts";
 import { missingParameter, unknownParameter } from "./errors.ts";
 

@@ -1,6 +1,6 @@
 /** The openai-like vendor's error body: `{error: {message, type, param, code}}`, with the types and codes it uses. */
 import { asObject, asText, type Json } from "../json.ts";
-import type { Failure } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
 
 const types: Readonly<Record<number, string>> = {
   403: "permission_error",

@@ -2,8 +2,9 @@
 import type { FormFile } from "../multipart.ts";
 import { readPicture } from "../pictures.ts";
 import type { PictureInfo } from "../pictures.ts";
-import type { Call, Failure } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Call } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
 import { missingParameter } from "./errors.ts";
 
 export interface Upload {

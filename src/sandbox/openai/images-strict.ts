@@ -2,8 +2,9 @@
 import { refuseWhen, unknownField } from "../checks.ts";
 import type { Json } from "../json.ts";
 import { asNumber, asText } from "../json.ts";
-import type { Call, Check, Failure } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Call, Check } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
 import { missingParameter, numberLimits, outOfRange, unknownParameter } from "./errors.ts";
 
 /** What a model can do. */

@@ -2,7 +2,8 @@
 import { pieces } from "../answer.ts";
 import type { Json } from "../json.ts";
 import { asList, asObject, asText } from "../json.ts";
-import type { Failure, Frame } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Frame } from "../vendor.ts";
 
 interface Story {
   /** The response object while it is in progress, and when it is done. */

@@ -3,8 +3,9 @@ import { entriesOf, firstFailure, refuseWhen, unknownField } from "../checks.ts"
 import type { Json } from "../json.ts";
 import { asList, asObject, asText } from "../json.ts";
 import { isSeal } from "../seal.ts";
-import type { Check, Failure } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Check } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
 import {
   callIdTooLong,
   missingParameter,

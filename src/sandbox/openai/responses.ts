@@ -5,7 +5,8 @@ import { readContent, type Question, type Turn } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText, isObject } from "../json.ts";
 import { seal } from "../seal.ts";
-import type { Call, Endpoint, Failure } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import type { Call, Endpoint } from "../vendor.ts";
 import { responsesStrict } from "./responses-strict.ts";
 import { brokenFrames, responseFrames } from "./responses-stream.ts";
 

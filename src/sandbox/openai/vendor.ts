@@ -2,7 +2,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { newId } from "../../base/ids.ts";
 import type { Route, Vendor } from "../vendor.ts";
-import { bearer, isSandboxKey, Refusal } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
+import { bearer, isSandboxKey } from "../vendor.ts";
 import { chat } from "./chat.ts";
 import { embeddings } from "./embeddings.ts";
 import { openaiError } from "./errors.ts";

@@ -1,7 +1,7 @@
 /** The xai-like vendor's error bodies. It has three kinds, and a client must read them all. */
 import type { Json } from "../json.ts";
-import type { Failure } from "../vendor.ts";
-import { Refusal } from "../vendor.ts";
+import type { Failure } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 
 /** A body that is no request of this kind: plain words. A wrong value or key: a code and words. All else: an object. */
 export function xaiError(status: number, failure: Failure): Json {

@@ -8,7 +8,8 @@ import type { Encoding, Picture, Size } from "../pictures.ts";
 import { bytesOfDataUrl, colourOf, edit, paint, readPicture } from "../pictures.ts";
 import type { Script } from "../script.ts";
 import type { Call, MediaRoute, Reply } from "../vendor.ts";
-import { linkTo, Refusal } from "../vendor.ts";
+import { Refusal } from "../refusal.ts";
+import { linkTo } from "../vendor.ts";
 import { invalidArgument } from "./errors.ts";
 import { editsStrict, generationsStrict, inputsOf, sizes } from "./images-strict.ts";
 

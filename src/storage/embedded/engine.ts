@@ -1,8 +1,8 @@
 /** The embedded server while the gateway runs: started, started again when it dies, stopped in an orderly way. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../base/log.ts";
 import type { Place } from "../data-lock.ts";
-import type { Log } from "../database.ts";
 import { findBinaries } from "./binaries.ts";
 import { olderMajor, prepareCluster, prepareHome } from "./cluster.ts";
 import { openDirectory } from "./directory.ts";

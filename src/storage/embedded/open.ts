@@ -5,6 +5,7 @@
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../base/log.ts";
 import {
   DataDirectoryInUseError,
   DataDirectoryUnusableError,
@@ -13,7 +14,7 @@ import {
   type DataLock,
   type Place,
 } from "../data-lock.ts";
-import type { Database, Log } from "../database.ts";
+import type { Database } from "../database.ts";
 import { connect } from "../connect.ts";
 import { reachSocket } from "./directory.ts";
 import { databaseOf, startEngine } from "./engine.ts";

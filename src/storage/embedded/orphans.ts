@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../database.ts";
+import type { Log } from "../../base/log.ts";
 
 const quitAfterMs = 2_000;
 const killAfterMs = 5_000;

@@ -2,7 +2,7 @@
 import { appendFileSync, renameSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { createInterface } from "node:readline";
-import type { Log } from "../database.ts";
+import type { Log } from "../../base/log.ts";
 
 const bytesMax = 1_000_000;
 const linesKept = 12;

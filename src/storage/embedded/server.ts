@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../database.ts";
+import type { Log } from "../../base/log.ts";
 import { socketPort } from "./directory.ts";
 import { seenByServer, startProgram, type Site } from "./programs.ts";
 import { keepServerLog, type ServerLog } from "./server-log.ts";

@@ -5,8 +5,9 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import type { Log } from "../../base/log.ts";
 import { connect } from "../connect.ts";
-import type { Database, Log } from "../database.ts";
+import type { Database } from "../database.ts";
 import { reachSocket } from "./directory.ts";
 import { createCluster, refuse } from "./cluster.ts";
 import { clearOrphans } from "./orphans.ts";

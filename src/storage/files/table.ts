@@ -2,7 +2,8 @@
  * The table of kept files: whose each is, what it holds, and until when. The sweep removes what is past its time, in small
  * batches, whatever the number (T86). Rows STORE; migration 0008.
  */
-import type { Database, Queryable } from "../database.ts";
+import type { Database } from "../database.ts";
+import type { Queryable } from "../queryable.ts";
 import type { FileStore } from "./store.ts";
 
 export interface FileRow {

@@ -4,7 +4,8 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { GatewayError } from "../../base/errors.ts";
-import { isTransient, type Database, type Log } from "../../storage/index.ts";
+import type { Log } from "../../base/log.ts";
+import { isTransient, type Database } from "../../storage/index.ts";
 import { readSigningSecret, type Secrets } from "../../tenancy/index.ts";
 import { persistently } from "../lease.ts";
 import { readTask } from "../read.ts";

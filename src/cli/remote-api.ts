@@ -1,0 +1,67 @@
+/** The management API as a running gateway serves it, and what a call of it is to commands. */
+import { isObject } from "../base/json.ts";
+import type { DirectCall } from "../http/index.ts";
+
+/** Of the management API; docs/management.md. */
+const adminPrefix = "/admin/v1";
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many routes, whose schemas are theirs
+export type Json = any;
+
+export interface Api {
+  /** @throws GatewayError or {@link RefusedError} with what the API answers */
+  call(call: DirectCall): Promise<Json>;
+}
+
+/** A running gateway refused; its own words. */
+export class RefusedError extends Error {
+  override name = "RefusedError";
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const answerMsMax = 30_000;
+
+/** The API of the gateway at `url`. */
+export function remoteApi(url: string, token: string): Api {
+  const base = url.replace(/\/+$/, "") + adminPrefix;
+  return {
+    async call({ method, path, query = {}, body, idempotencyKey }) {
+      const search = new URLSearchParams(query).toString();
+      const response = await fetch(`${base}${path}${search === "" ? "" : `?${search}`}`, {
+        method,
+        signal: AbortSignal.timeout(answerMsMax),
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }).catch((error: unknown) => {
+        const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new RefusedError(0, `no gateway answers at ${url}: ${why}. Is it running?`);
+      });
+      return read(url, response);
+    },
+  };
+}
+
+async function read(url: string, response: Response): Promise<Json> {
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new RefusedError(response.status, `${url} does not answer as a gateway does`);
+  }
+  if (response.ok) return json;
+  const error = isObject(json) && isObject(json["error"]) ? json["error"] : {};
+  const message = typeof error["message"] === "string" ? error["message"] : text.slice(0, 200);
+  const hint = response.status === 401 ? " Set TOLLGATE_ADMIN_TOKEN to the gateway's token." : "";
+  throw new RefusedError(response.status, message + hint);
+}
