@@ -4,11 +4,13 @@
  * ledger adds up. Design section 10.
  */
 import { afterEach, describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/storage/index.ts";
 import { booksOf, eventually, sleep } from "../money/support.ts";
 import { serverPid, serverProcesses } from "../support/embedded.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { inForm } from "../support/long.ts";
-import { preparedDataDir } from "../support/postgres.ts";
+import { canMount, fillDisk, mountDisk, unmountDisk } from "../support/disk.ts";
+import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 import { drive, newLoad, type Load } from "./load.ts";
 
@@ -27,8 +29,8 @@ interface Place {
   readonly environment: Record<string, string>;
 }
 
-async function newPlace(): Promise<Place> {
-  const dataDir = await preparedDataDir();
+async function newPlace(directory?: string): Promise<Place> {
+  const dataDir = await preparedDataDir(directory);
   return {
     dataDir,
     environment: {
@@ -59,6 +61,7 @@ async function liveAndEnd(
   { environment }: Place,
   load: Load,
   end: (gateway: GatewayProcess) => Promise<void>,
+  perSecond = callsPerSecond,
 ): Promise<void> {
   const life = await spawnGateway(environment);
   gateway = life;
@@ -67,7 +70,7 @@ async function liveAndEnd(
     {
       url: life.url,
       key,
-      perSecond: callsPerSecond,
+      perSecond,
       model: "sandbox/chat",
       text,
       until: () => isGone(life),
@@ -189,4 +192,61 @@ describe("kill -9 under load", () => {
       await expectExact(place, load);
     },
   );
+
+  it.skipIf(!canMount)(
+    "BILL-01 T65 T67: a disk that is full for a while: calls are refused, and go on once there is room",
+    { timeout: inForm(180_000, 1_200_000) },
+    async () => {
+      const disk = temporaryDirectory();
+      mountDisk(disk, 200);
+      try {
+        const place = await newPlace(disk);
+        const load = newLoad();
+        await liveAndEnd(
+          place,
+          load,
+          async (life) => {
+            for (let round = 0; round < inForm(1, 10); round += 1) {
+              const refused = total(load.refused);
+              const free = fillDisk(disk);
+              await useUpLog(place.dataDir);
+              await eventually(
+                () => (total(load.refused) > refused + 5 ? true : undefined),
+                "refusals while the disk is full",
+                60_000,
+              );
+              free();
+              await answered(load, answersALife);
+            }
+            await life.stop();
+          },
+          inForm(40, callsPerSecond),
+        );
+        expect(unexpected(load)).toEqual([]);
+        await expectNothingLeft(place.dataDir);
+        await expectExact(place, load);
+      } finally {
+        unmountDisk(disk);
+      }
+    },
+  );
 });
+
+const total = (counts: Load["refused"]): number =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0);
+
+/** Has the server begin new files of its log until the disk takes no more: else it lives on what it has for a while. */
+async function useUpLog(dataDir: string): Promise<void> {
+  const database = await openDatabase({ dataDir, join: true, log: silentLog });
+  try {
+    for (let count = 0; count < 100; count += 1)
+      await database.query(
+        "select pg_logical_emit_message(true, 'test', 'x'), pg_switch_wal()",
+        [],
+      );
+  } catch {
+    // No space left, which is what was wanted.
+  } finally {
+    await database.close();
+  }
+}

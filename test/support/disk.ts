@@ -1,0 +1,50 @@
+/** A disk of a size of its own, to be filled: a file system in memory, where the system lets us mount one. */
+import { execFileSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Mounts an empty disk on a directory. @throws where the system does not let us */
+export function mountDisk(directory: string, megabytes: number): void {
+  const options = ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", directory];
+  execFileSync("mount", options, { stdio: "ignore" });
+}
+
+/** Takes it away, also while somebody still holds files on it. */
+export function unmountDisk(directory: string): void {
+  execFileSync("umount", ["--lazy", directory]);
+}
+
+function tryMount(): boolean {
+  if (process.platform !== "linux") return false;
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-mount-"));
+  try {
+    mountDisk(directory, 1);
+    unmountDisk(directory);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmdirSync(directory);
+  }
+}
+
+/** Whether disks can be mounted here: on Linux, as root with the right to. */
+export const canMount = tryMount();
+
+/** Writes until not a byte more fits; what it returns makes room again. */
+export function fillDisk(directory: string): () => void {
+  const path = join(directory, "filler");
+  const file = openSync(path, "w");
+  for (const bytes of [1 << 20, 4_096, 1]) writeUntilFull(file, Buffer.alloc(bytes));
+  closeSync(file);
+  return () => rmSync(path);
+}
+
+function writeUntilFull(file: number, piece: Buffer): void {
+  try {
+    for (;;) writeSync(file, piece);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
+}
