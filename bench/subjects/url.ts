@@ -1,0 +1,32 @@
+/** Any other gateway, by `--url`, `--key` and `--model`: set up by whoever asks for it, in front of the benchmark's upstream. */
+import { endpointPaths, type Candidate } from "./types.ts";
+
+interface UrlOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly model: string;
+}
+
+/** Only what one key and one model can do: chat completions, whole and streamed. Its processor time is not known. */
+export function gatewayAt({ url, key, model }: UrlOptions): Candidate {
+  const { origin, pathname } = new URL(url);
+  const prefix = pathname.replace(/\/+$/, "") || "/v1";
+  return {
+    name: url,
+    start: () =>
+      Promise.resolve({
+        name: url,
+        url: origin,
+        pid: undefined,
+        route: ({ endpoint, keys, conversion, answer }) =>
+          endpoint === "chat" && keys === "one" && conversion === "direct" && answer !== "held"
+            ? {
+                path: `${prefix}${endpointPaths.chat}`,
+                model,
+                headers: [{ authorization: `Bearer ${key}` }],
+              }
+            : undefined,
+        close: () => Promise.resolve(),
+      }),
+  };
+}

@@ -1,0 +1,45 @@
+/** Starts the upstream of the benchmark beside the load. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import type { TestCertificate } from "../../test/support/certificate.ts";
+
+export { framesPerStream } from "./answers.ts";
+
+export interface Upstream {
+  /** Such as `http://127.0.0.1:4001`; what follows says how it answers. */
+  readonly url: string;
+  /** Ends every stream that is held, in an orderly way. */
+  finishHeld(): void;
+  close(): void;
+}
+
+interface UpstreamOptions {
+  /** A free one without it. */
+  readonly port?: number | undefined;
+  /** It speaks TLS with it. */
+  readonly certificate?: TestCertificate | undefined;
+}
+
+/** @throws Error when it does not start, such as for a port that is taken. */
+export async function startUpstream({ port, certificate }: UpstreamOptions): Promise<Upstream> {
+  const child = fork(new URL("./main.ts", import.meta.url), {
+    env: {
+      ...process.env,
+      BENCH_PORT: String(port ?? 0),
+      BENCH_TLS_KEY: certificate?.key ?? "",
+      BENCH_TLS_CERT: certificate?.cert ?? "",
+    },
+    execArgv: [],
+  });
+  const failed = once(child, "exit").then(() => {
+    throw new Error("the upstream of the benchmark did not start");
+  });
+  const [told] = (await Promise.race([once(child, "message"), failed])) as [{ port: number }];
+  failed.catch(() => undefined);
+  const scheme = certificate === undefined ? "http" : "https";
+  return {
+    url: `${scheme}://127.0.0.1:${told.port}`,
+    finishHeld: () => void child.send("finish"),
+    close: () => void child.kill(),
+  };
+}

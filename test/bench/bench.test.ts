@@ -1,0 +1,63 @@
+/** The benchmark in its shortest form: that it still runs, and that what it writes is there and agrees with itself. */
+import { ok as assert } from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+const run = promisify(execFile);
+const main = new URL("../../bench/main.ts", import.meta.url).pathname;
+
+/** Runs `npm run bench -- ...args` but for the set-up. */
+const bench = (...args: string[]) => run(process.execPath, [main, ...args], { timeout: 100_000 });
+
+interface Written {
+  readonly rows: readonly {
+    readonly scenario: string;
+    readonly subject: string;
+    readonly median: Readonly<Record<string, number>>;
+    readonly toBare?: Readonly<Record<string, number>>;
+    readonly failures: number;
+    readonly rounds: readonly object[];
+  }[];
+}
+
+describe("npm run bench", () => {
+  it(
+    "measures the bare proxy and a gateway with 100 capped keys in one run",
+    { timeout: 120_000 },
+    async () => {
+      const file = join(temporaryDirectory(), "bench.json");
+      const args = ["caps@16", "--subject", "bare", "--subject", "postgres"];
+      const { stdout } = await bench(...args, "--rounds", "1", "--seconds", "0.4", "--json", file);
+      expect(stdout).toContain("hard daily and total caps");
+      const { rows } = JSON.parse(readFileSync(file, "utf8")) as Written;
+      expect(rows.map(({ subject }) => subject)).toEqual(["bare proxy", "Tollgate, PostgreSQL"]);
+      for (const { median, failures, rounds } of rows) {
+        expect(failures).toBe(0);
+        expect(rounds).toHaveLength(1);
+        expect(median["perSecond"]).toBeGreaterThan(0);
+        expect(median["medianMs"]).toBeGreaterThan(0);
+        expect(median["p99Ms"]).toBeGreaterThanOrEqual(median["medianMs"]!);
+        // Only Linux tells it.
+        if (process.platform === "linux") assert(median["processorUs"]! > 0);
+      }
+      const [bare, gateway] = rows;
+      const share = gateway!.median["perSecond"]! / bare!.median["perSecond"]!;
+      expect(gateway!.toBare?.["perSecond"]).toBeCloseTo(share, 2);
+    },
+  );
+
+  it("lists its scenarios, and says what it does not know", async () => {
+    const { stdout } = await bench("--list");
+    for (const name of ["one@128", "caps@256", "120kb-direct-stream", "held", "tasks"])
+      expect(stdout).toContain(name);
+    const file = join(temporaryDirectory(), "none.json");
+    await expect(bench("nonsense", "--json", file)).rejects.toThrow('no scenario "nonsense"');
+    await expect(bench("--subject", "nobody")).rejects.toThrow("--subject takes bare");
+    await expect(bench("--rounds", "0")).rejects.toThrow("--rounds takes a number above 0");
+    expect(existsSync(file)).toBe(false);
+  });
+});

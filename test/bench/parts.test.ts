@@ -1,0 +1,126 @@
+/** The parts of the benchmark that figures depend on: bodies, medians, the end of an answer, the note about the bottleneck. */
+import { describe, expect, it } from "vitest";
+import { bodyOf } from "../../bench/bodies.ts";
+import {
+  isLoadTheBottleneck,
+  isSideTheBottleneck,
+  middle,
+  ratioOf,
+  type Figures,
+  type Row,
+} from "../../bench/figures.ts";
+import { AnswerReader } from "../../bench/load/answer-reader.ts";
+import { chooseScenarios, scenarios } from "../../bench/scenarios.ts";
+import { chatAnswers } from "../../bench/upstream/answers.ts";
+
+const scenario = (name: string) => chooseScenarios([name])[0]!;
+
+const figures = (parts: Partial<Figures>): Figures => ({
+  perSecond: 1,
+  medianMs: 1,
+  p99Ms: 1,
+  loadBusy: 0,
+  failures: 0,
+  ...parts,
+});
+
+const row = (name: string, ...rounds: Partial<Figures>[]): Row => ({
+  scenario: scenario(name),
+  subject: "one",
+  rounds: rounds.map(figures),
+});
+
+describe("bodies", () => {
+  const sized = scenarios.filter(({ bodyKb }) => bodyKb !== undefined);
+  it.each(sized.map((one) => [one.name, one] as const))("%s is as large as it says", (_, one) => {
+    const bytes = Buffer.byteLength(bodyOf(one, "bench-large"));
+    expect(bytes).toBeGreaterThan(one.bodyKb! * 990);
+    expect(bytes).toBeLessThan(one.bodyKb! * 1_010);
+  });
+
+  it("an agent's body has a system prompt, tools, and turns whose results name their calls", () => {
+    const body = JSON.parse(bodyOf(scenario("120kb-direct-stream"), "m")) as {
+      messages: { role: string; tool_call_id?: string; tool_calls?: { id: string }[] }[];
+      tools: object[];
+      stream: boolean;
+    };
+    expect(body.stream).toBe(true);
+    expect(body.tools.length).toBeGreaterThan(4);
+    expect(body.messages.length).toBeGreaterThan(40);
+    expect(body.messages[0]!.role).toBe("system");
+    const asked = body.messages.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []);
+    const answered = body.messages.flatMap(({ tool_call_id }) => tool_call_id ?? []);
+    expect(answered).toEqual(asked);
+  });
+});
+
+describe("figures", () => {
+  it("a median is the middle, or lies between the two in the middle", () => {
+    expect(middle([5, 1, 3])).toBe(3);
+    expect(middle([4, 1, 3, 2])).toBe(2.5);
+    expect(middle([])).toBeNaN();
+  });
+
+  it("a ratio is the median of each round's own ratio", () => {
+    const own = row("one@128", { perSecond: 10 }, { perSecond: 30 }, { perSecond: 50 });
+    const bare = row("one@128", { perSecond: 20 }, { perSecond: 100 }, { perSecond: 50 });
+    expect(ratioOf(own, bare, "perSecond")).toBe(0.5);
+    expect(ratioOf(own, undefined, "perSecond")).toBeUndefined();
+    expect(ratioOf(own, bare, "processorUs")).toBeUndefined();
+  });
+
+  it("the load is the bottleneck where it is full and the subject is not", () => {
+    expect(isLoadTheBottleneck(row("one@128", { loadBusy: 0.98, subjectBusy: 0.6 }))).toBe(true);
+    expect(isLoadTheBottleneck(row("one@128", { loadBusy: 0.98, subjectBusy: 0.99 }))).toBe(false);
+    expect(isLoadTheBottleneck(row("one@1", { loadBusy: 0.98, subjectBusy: 0.6 }))).toBe(false);
+    const side = row("one@128", { loadBusy: 0.4, sideBusy: 0.97, subjectBusy: 0.6 });
+    expect(isLoadTheBottleneck(side)).toBe(false);
+    expect(isSideTheBottleneck(side)).toBe(true);
+  });
+});
+
+describe("the end of an answer", () => {
+  const { whole, stream } = chatAnswers();
+  /** Reads an answer in pieces of a size, and what was told of it. */
+  function read(answer: Buffer, size: number, streamed: boolean): string[] {
+    const told: string[] = [];
+    const reader = new AnswerReader(streamed, {
+      first: () => void told.push("first"),
+      whole: (ok) => void told.push(ok ? "whole" : "wrong"),
+    });
+    for (let at = 0; at < answer.length; at += size) reader.read(answer.subarray(at, at + size));
+    return told;
+  }
+
+  it.each([1, 7, 64, 1_000, 1_000_000])("is found in reads of %i bytes", (size) => {
+    expect(read(whole, size, false)).toEqual(["first", "whole"]);
+    expect(read(stream, size, true)).toEqual(["first", "whole"]);
+  });
+
+  it("an answer of another kind, another status or without its last event is not as asked", () => {
+    expect(read(whole, 1_000, true)).toEqual(["first", "wrong"]);
+    expect(read(stream, 1_000, false)).toEqual(["first", "wrong"]);
+    const refused = Buffer.from(whole.toString().replace("200 OK", "402 Payment Required"));
+    expect(read(refused, 1_000, false)).toEqual(["first", "wrong"]);
+    const cut = Buffer.from(stream.toString().replace("[DONE]", "[LOST]"));
+    expect(read(cut, 1_000, true)).toEqual(["first", "wrong"]);
+  });
+});
+
+describe("scenarios", () => {
+  it("are chosen by name, by group and by what stands before an @", () => {
+    expect(chooseScenarios(["caps@128"]).map(({ name }) => name)).toEqual(["caps@128"]);
+    expect(chooseScenarios(["caps"]).map(({ name }) => name)).toEqual([
+      "caps@16",
+      "caps@128",
+      "caps@256",
+      "caps@1",
+    ]);
+    expect(chooseScenarios(["bodies"])).toHaveLength(16);
+    expect(chooseScenarios([])).toHaveLength(scenarios.length);
+  });
+
+  it("have names of their own", () => {
+    expect(new Set(scenarios.map(({ name }) => name)).size).toBe(scenarios.length);
+  });
+});
