@@ -56,11 +56,11 @@ class Relay {
   }
 
   data(chunk: Buffer): void {
-    this.#take(() => this.#parser.push(chunk));
+    this.#send(() => this.#tapped(this.#parser.push(chunk)));
   }
 
   end(): void {
-    this.#take(() => this.#parser.end());
+    this.#send(() => this.#tapped(this.#parser.end()));
     this.#send(() => this.#options.tap.end?.() ?? []);
     if (this.#options.tap.seen.ended) this.#finish({ kind: "complete" });
     else this.#broke(new BadAnswerError("its stream ended before the answer was complete"));
@@ -74,8 +74,12 @@ class Relay {
     else this.#broke(error);
   }
 
-  #take(parse: () => readonly SseEvent[]): void {
-    this.#send(() => parse().flatMap((event) => this.#options.tap.push(event)));
+  /** What goes on of the events of one read: all of it leaves in one write. */
+  #tapped(events: readonly SseEvent[]): readonly SseEvent[] {
+    const { tap } = this.#options;
+    const frames: SseEvent[] = [];
+    for (const event of events) for (const frame of tap.push(event)) frames.push(frame);
+    return frames;
   }
 
   /** Sends the frames that a step gives. A step that throws has read what cannot be read. */

@@ -8,17 +8,20 @@ import { tokenCount } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { EndReason, Transducer } from "../codec.ts";
 import { transducer } from "../codec.ts";
-import { list, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
+import { FrameReader } from "../frame-reader.ts";
+import { list, nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { mergeDetails, reasoningText, signatureOf } from "./reasoning.ts";
 import { thinkingParts } from "./response.ts";
 import { endCalls, noToolCalls, takeCallPiece, type ToolCalls } from "./tool-calls.ts";
 import { readUsage } from "./usage.ts";
+import { varying } from "./varying.ts";
 
 type TextKind = "text" | "refusal" | "reasoning";
 
 interface StreamState {
+  readonly reader: FrameReader;
   phase: "waiting" | "open" | "ended";
   id: string;
   /** The one text, refusal or reasoning block that is open; tool calls may be open beside it. */
@@ -37,6 +40,7 @@ interface StreamState {
 /** A decoder for one stream. Of several choices the first is read. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
+    reader: new FrameReader(varying),
     phase: "waiting",
     id: "",
     block: undefined,
@@ -62,7 +66,7 @@ function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
     state.markerSeen = true;
     return endStream(state, { kind: "complete" });
   }
-  const chunk = parseObject(data);
+  const chunk = state.reader.read(data);
   if (!chunk) return breakOff(state, "The upstream sent a stream frame that is not a JSON object.");
   if (event.event === "error" || chunk["error"] || chunk["object"] === "error") {
     const { message, code } = decodeError(200, chunk);
@@ -73,12 +77,12 @@ function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
 
 function takeChunk(state: StreamState, chunk: WireObject): CanonicalEvent[] {
   const events: CanonicalEvent[] = [];
-  const choices = objects(chunk["choices"]);
-  const choice = choices.find((one) => (one["index"] ?? 0) === 0);
+  const choices = list(chunk["choices"]);
+  const choice = firstChoice(choices);
   if (state.phase === "waiting") {
     // Azure begins with a frame about its content filter, which has neither id nor choice.
     state.id = nonEmpty(chunk["id"]) ?? "";
-    if (state.id === "" && choices.length === 0) return [];
+    if (state.id === "" && !choices.some(isObject)) return [];
     state.phase = "open";
     const createdAt = tokenCount(chunk["created"]);
     events.push({ type: "start", protocol: "chat", id: state.id, createdAt });
@@ -102,20 +106,23 @@ function takeChunk(state: StreamState, chunk: WireObject): CanonicalEvent[] {
   return events;
 }
 
+function firstChoice(choices: readonly unknown[]): WireObject | undefined {
+  for (const one of choices) if (isObject(one) && (one["index"] ?? 0) === 0) return one;
+  return undefined;
+}
+
 /** Empty strings and lists are no content: vendors fill unused fields with them (T1, T4). */
 function takeDelta(state: StreamState, delta: WireObject): CanonicalEvent[] {
   const events: CanonicalEvent[] = [];
-  const thinking = thinkingParts(delta["content"]).flatMap((part) =>
-    part.type === "reasoning" ? [part.text] : [],
-  );
+  const { content } = delta;
   const details = objects(delta["reasoning_details"]);
-  const reasoning = reasoningText(delta) + thinking.join("");
+  const reasoning = reasoningText(delta) + (Array.isArray(content) ? thinkingText(content) : "");
   if (reasoning !== "" || details.length > 0) {
     events.push(...openBlock(state, "reasoning"));
     mergeDetails(state.details, details);
     events.push(...textDelta(state, reasoning));
   }
-  for (const text of contentTexts(delta["content"])) {
+  for (const text of contentTexts(content)) {
     events.push(...openBlock(state, "text"), ...textDelta(state, text));
   }
   const refusal = nonEmpty(delta["refusal"]);
@@ -130,6 +137,11 @@ function takeDelta(state: StreamState, delta: WireObject): CanonicalEvent[] {
   for (const piece of pieces) events.push(...takeCallPiece(state.tools, piece, state.id));
   return events;
 }
+
+const thinkingText = (content: readonly unknown[]): string =>
+  thinkingParts(content)
+    .map((part) => (part.type === "reasoning" ? part.text : ""))
+    .join("");
 
 function contentTexts(content: unknown): string[] {
   if (typeof content === "string") return content === "" ? [] : [content];

@@ -17,7 +17,15 @@ import { detailsOf } from "./reasoning.ts";
 import { writeUsage } from "./usage.ts";
 
 interface StreamState {
-  readonly fields: { id: string; object: string; created: number; model: string };
+  readonly fields: {
+    readonly id: string;
+    readonly object: string;
+    readonly created: number;
+    readonly model: string;
+  };
+  /** The text of a chunk before its delta, and behind it: the same for all but the last. */
+  readonly before: string;
+  readonly after: string;
   readonly wantsUsage: boolean;
   /** Whether an upstream of this protocol answers. */
   isOwn: boolean;
@@ -32,14 +40,18 @@ interface StreamState {
 
 /** An encoder for one stream. */
 export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
+  const fields = {
+    id: `chatcmpl-${context.id}`,
+    object: "chat.completion.chunk",
+    created: context.createdAt,
+    model: context.model,
+  };
+  const wantsUsage = context.request.includeUsage === true;
   const initial: StreamState = {
-    fields: {
-      id: `chatcmpl-${context.id}`,
-      object: "chat.completion.chunk",
-      created: context.createdAt,
-      model: context.model,
-    },
-    wantsUsage: context.request.includeUsage === true,
+    fields,
+    before: `${JSON.stringify(fields).slice(0, -1)},"choices":[{"index":0,"delta":`,
+    after: `,"logprobs":null,"finish_reason":null}]${wantsUsage ? ',"usage":null' : ""}}`,
+    wantsUsage,
     isOwn: false,
     usage: undefined,
     calls: new Map(),
@@ -119,9 +131,9 @@ function takeCall(state: StreamState, event: CallEvent): SseEvent[] {
 const callDelta = (state: StreamState, call: JsonObject): SseEvent =>
   delta(state, { tool_calls: [call] });
 
-function delta(state: StreamState, content: JsonObject): SseEvent {
-  return chunk(state, [{ index: 0, delta: content, logprobs: null, finish_reason: null }]);
-}
+const delta = ({ before, after }: StreamState, content: JsonObject): SseEvent => ({
+  data: before + JSON.stringify(content) + after,
+});
 
 /** Callers that want usage get `usage: null` on every chunk but the last. */
 function chunk(state: StreamState, choices: Json[], usage: JsonObject | null = null): SseEvent {

@@ -7,12 +7,13 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
 import type { Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer } from "../codec.ts";
-import { parseObject } from "../read.ts";
+import { FrameReader } from "../frame-reader.ts";
 import { decodeError } from "./errors.ts";
 import { joinPartials } from "./partial-arguments.ts";
 import { madeUpPrefix, signatureOf } from "./parts.ts";
 import { blockReason, createdAt, decodeFinish, firstCandidate, placeOf } from "./response.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
+import { varying } from "./varying.ts";
 
 /** The block that text or thoughts go on in. */
 interface OpenText {
@@ -66,12 +67,18 @@ const initial: State = {
 
 /** A decoder of one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
-  return transducer(initial, step, end, ({ isEnding }) => isEnding);
+  const reader = new FrameReader(varying);
+  return transducer(
+    initial,
+    (state, event) => step(state, event, reader),
+    end,
+    ({ isEnding }) => isEnding,
+  );
 }
 
-function step(state: State, event: SseEvent): Step {
+function step(state: State, event: SseEvent, reader: FrameReader): Step {
   if (state.phase === "over" || event.data === "[DONE]") return [state, []];
-  const data = parseObject(event.data);
+  const data = reader.read(event.data);
   if (!data) return breakOff(state, "The upstream sent a frame that is not JSON.");
   if (data["error"] !== undefined && data["error"] !== null) {
     const { message, code, type } = decodeError(502, data);

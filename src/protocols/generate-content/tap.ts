@@ -7,15 +7,17 @@ import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { StreamTap, TapOptions } from "../codec.ts";
-import { parseObject } from "../read.ts";
+import { FrameReader } from "../frame-reader.ts";
 import { breakOff, endOnce, viewOf, type HeldStream } from "../stream-tap.ts";
 import { createTextLog, type TextLog } from "../text-log.ts";
 import { decodeError, encodeError } from "./errors.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
+import { varying } from "./varying.ts";
 
 interface State extends HeldStream<"running"> {
   /** The canonical model id as JSON text. */
   readonly model: string;
+  readonly reader: FrameReader;
   readonly log: TextLog;
   usage: WireObject;
   /** By index of a candidate, whether it is still being written. */
@@ -26,6 +28,7 @@ interface State extends HeldStream<"running"> {
 export function tapStream(options: TapOptions): StreamTap {
   const state: State = {
     model: JSON.stringify(options.model),
+    reader: new FrameReader(varying),
     log: createTextLog(),
     phase: "running",
     usage: {},
@@ -48,7 +51,7 @@ export function tapStream(options: TapOptions): StreamTap {
 
 function push(state: State, event: SseEvent): readonly SseEvent[] {
   if (state.phase !== "running" || event.data === "[DONE]") return [];
-  const data = parseObject(event.data);
+  const data = state.reader.read(event.data);
   if (!data) return breakOff(state, { message: "The upstream sent a frame that is not JSON." });
   if (data["error"] !== undefined && data["error"] !== null) {
     return breakOff(state, decodeError(502, data));

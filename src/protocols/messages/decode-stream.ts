@@ -7,12 +7,13 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
 import type { Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer } from "../codec.ts";
-import { parseObject } from "../read.ts";
+import { FrameReader } from "../frame-reader.ts";
 import { decodeThinking } from "./blocks.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish } from "./response.ts";
 import { decodeUsage, mergeUsage, tellsInput } from "./usage.ts";
 import { unsignedMark } from "./unsigned.ts";
+import { varying } from "./varying.ts";
 
 interface Block {
   readonly id: string;
@@ -48,14 +49,18 @@ const initial: State = {
 
 /** A decoder of one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
-  return transducer(initial, step, end, ({ stop, open, begun }) => {
-    return stop !== undefined && open.size === 0 && begun > 0;
-  });
+  const reader = new FrameReader(varying);
+  return transducer(
+    initial,
+    (state, event) => step(state, event, reader),
+    end,
+    ({ stop, open, begun }) => stop !== undefined && open.size === 0 && begun > 0,
+  );
 }
 
-function step(state: State, event: SseEvent): Step {
+function step(state: State, event: SseEvent, reader: FrameReader): Step {
   if (state.phase === "over" || event.data === "[DONE]") return [state, []];
-  const data = parseObject(event.data);
+  const data = reader.read(event.data);
   if (!data) return breakOff(state, "The upstream sent a frame that is not JSON.");
   switch (data["type"] ?? event.event) {
     case "message_start":

@@ -106,7 +106,8 @@ function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
 function take(state: State, event: BlockEvent): Step {
   const isStart = event.type.endsWith("_start");
   const queue = isStart ? [...state.queue, waitingFor(event)] : state.queue;
-  if (queue[0]?.block === event.block) return drain(...send({ ...state, queue }, event));
+  if (queue[0]?.block === event.block)
+    return drain(...send(isStart ? { ...state, queue } : state, event));
   const kept = queue.map((waiting) =>
     waiting.block === event.block ? { ...waiting, events: added(waiting.events, event) } : waiting,
   );
@@ -134,6 +135,7 @@ function added(events: readonly BlockEvent[], event: BlockEvent): readonly Block
 
 /** Sends what waited for the first block of the queue; where that ends it, the same for the next. */
 function drain(from: State, sent: SseEvent[]): Step {
+  if ((from.queue[0]?.events.length ?? 0) === 0) return [from, sent];
   let state = from;
   const frames = [...sent];
   for (let head = state.queue[0]; head && head.events.length > 0; head = state.queue[0]) {
@@ -163,12 +165,13 @@ function send(state: State, event: BlockEvent): Step {
     case "text_delta":
     case "refusal_delta": {
       const [opened, frames] = open(state, { type: "text", text: "" });
-      return [opened, [...frames, delta(opened, { type: "text_delta", text: event.text })]];
+      frames.push(delta(opened, { type: "text_delta", text: event.text }));
+      return [opened, frames];
     }
     case "reasoning_delta": {
       const [opened, frames] = open(state, { type: "thinking", thinking: "", signature: "" });
-      const thinking = delta(opened, { type: "thinking_delta", thinking: event.text });
-      return [opened, [...frames, thinking]];
+      frames.push(delta(opened, { type: "thinking_delta", thinking: event.text }));
+      return [opened, frames];
     }
     case "tool_call_delta":
       return [state, [delta(state, { type: "input_json_delta", partial_json: event.arguments })]];
@@ -185,9 +188,11 @@ function open(state: State, block: object): Step {
   return [opened, [frame("content_block_start", { index: state.next, content_block: block })]];
 }
 
-/** A delta of the block opened last. */
-const delta = (state: State, wire: object): SseEvent =>
-  frame("content_block_delta", { index: state.next - 1, delta: wire });
+/** A delta of the block opened last. Nearly every frame is one: written without an object around it. */
+const delta = (state: State, wire: object): SseEvent => ({
+  event: "content_block_delta",
+  data: `{"type":"content_block_delta","index":${state.next - 1},"delta":${JSON.stringify(wire)}}`,
+});
 
 function close(from: State, event: BlockEnd): Step {
   const signature = event.type === "reasoning_end" ? proofOf(from, event.signature) : undefined;

@@ -1,21 +1,23 @@
 /**
  * Watches a messages stream as it passes on a direct route. Spec: "Text endpoints", STREAM-04, T16, T44, T49.
- * Deltas, nearly all of a stream, are passed on unread; the few other events are parsed.
+ * Every event is read: what is not JSON must be seen. Nearly all are deltas, which go on as they came.
  */
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { StreamTap, TapOptions } from "../codec.ts";
-import { parseObject } from "../read.ts";
+import { FrameReader } from "../frame-reader.ts";
 import { breakOff, endOnce, viewOf, type HeldStream } from "../stream-tap.ts";
+import { createTextLog, type TextLog } from "../text-log.ts";
 import { decodeError, encodeError } from "./errors.ts";
-import { createDeltaLog, type DeltaLog } from "./delta-log.ts";
 import { decodeUsage, mergeUsage, tellsInput } from "./usage.ts";
+import { varying } from "./varying.ts";
 
 /** What the tap knows of its stream. It is `stopped` after the upstream's last event, `broken` also after an answer that began anew. */
 interface State extends HeldStream<"waiting" | "running" | "stopped"> {
   readonly options: TapOptions;
-  readonly log: DeltaLog;
+  readonly reader: FrameReader;
+  readonly log: TextLog;
   messageId: unknown;
   /** Indexes of the blocks that began and did not end yet. */
   readonly openBlocks: Set<unknown>;
@@ -30,7 +32,8 @@ interface State extends HeldStream<"waiting" | "running" | "stopped"> {
 export function tapStream(options: TapOptions): StreamTap {
   const state: State = {
     options,
-    log: createDeltaLog(),
+    reader: new FrameReader(varying),
+    log: createTextLog(),
     phase: "waiting",
     messageId: undefined,
     openBlocks: new Set(),
@@ -57,20 +60,13 @@ export function tapStream(options: TapOptions): StreamTap {
 
 function push(state: State, event: SseEvent): readonly SseEvent[] {
   if (state.phase !== "waiting" && state.phase !== "running") return [];
-  if (event.event === "content_block_delta" && looksWhole(event.data)) {
-    state.log.add(event.data);
-    return [event];
-  }
   // Some vendors of this protocol add OpenAI's end marker.
   if (event.data === "[DONE]") return [];
-  const data = parseObject(event.data);
+  const data = state.reader.read(event.data);
   if (!data) return breakOff(state, { message: "The upstream sent a frame that is not JSON." });
   const name = typeof data["type"] === "string" ? data["type"] : (event.event ?? "");
   return pushNamed(state, name, data, { event: name, data: event.data });
 }
-
-/** A cheap look, so that a delta cut in half is not passed on as if it were whole (T16). */
-const looksWhole = (data: string): boolean => data.startsWith("{") && data.trimEnd().endsWith("}");
 
 function pushNamed(
   state: State,
@@ -85,7 +81,7 @@ function pushNamed(
       blockStart(state, data);
       return [frame];
     case "content_block_delta":
-      state.log.add(frame.data);
+      state.log.add(deltaText(data["delta"]));
       return [frame];
     case "content_block_stop":
       state.openBlocks.delete(data["index"]);
@@ -135,8 +131,17 @@ function blockStart(state: State, data: WireObject): void {
   state.openBlocks.add(data["index"]);
   state.anyBlock = true;
   if (block["type"] === "tool_use") state.anyToolCall = true;
-  state.log.addBlock(block);
+  // Some vendors put the whole block there.
+  state.log.add(block["text"]);
+  state.log.add(block["thinking"]);
+  const input = block["input"];
+  if (isObject(input) && Object.keys(input).length > 0) state.log.add(JSON.stringify(input));
 }
+
+const deltaText = (delta: unknown): unknown =>
+  isObject(delta)
+    ? (delta["text"] ?? delta["thinking"] ?? delta["partial_json"] ?? delta["content"])
+    : undefined;
 
 function messageDelta(state: State, data: WireObject, frame: SseEvent): readonly SseEvent[] {
   if (isObject(data["usage"])) {

@@ -9,10 +9,12 @@ import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Part, Signature } from "../canonical/request.ts";
 import type { EndReason, Transducer } from "../codec.ts";
 import { transducer } from "../codec.ts";
-import { nonEmpty, objectOf, objects, parseObject } from "../read.ts";
+import { FrameReader } from "../frame-reader.ts";
+import { nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish, decodeItem } from "./response.ts";
 import { readUsage } from "./usage.ts";
+import { varying } from "./varying.ts";
 
 type Kind = "text" | "refusal" | "reasoning" | "tool_call";
 
@@ -27,6 +29,7 @@ interface Block {
 }
 
 interface StreamState {
+  readonly reader: FrameReader;
   started: boolean;
   ended: boolean;
   readonly blocks: Map<BlockId, Block>;
@@ -38,6 +41,7 @@ interface StreamState {
 /** A decoder for one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
+    reader: new FrameReader(varying),
     started: false,
     ended: false,
     blocks: new Map(),
@@ -50,7 +54,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
   const data = event.data.trim();
   if (data === "" || data === "[DONE]" || state.ended) return [];
-  const frame = parseObject(data);
+  const frame = state.reader.read(data);
   if (!frame) {
     state.error ??= { message: "The upstream sent a frame that is not JSON.", code: undefined };
     return [];

@@ -103,6 +103,14 @@ function frame(state: StreamState, type: string, members: JsonObject): SseEvent 
   return { event: type, data };
 }
 
+/** A piece of a block; nearly every frame is one, so it is written without an object. `members` is JSON text. */
+function deltaFrame(state: StreamState, type: string, { item }: Block, members: string): SseEvent {
+  const place = `"item_id":${JSON.stringify(item.id)},"output_index":${item.index}`;
+  const data = `{"type":"${type}","sequence_number":${state.sequence},${place},${members}}`;
+  state.sequence += 1;
+  return { event: type, data };
+}
+
 function snapshot(state: StreamState, type: string, ending: Ending): SseEvent {
   const output = state.items.flatMap((item) => (item.done ? [item.done] : []));
   const response = responseObject(state.context, ending, output, state.usage);
@@ -211,19 +219,21 @@ function addText(state: StreamState, event: TextEvent): SseEvent[] {
   if (!block) return [];
   const delta = event.text;
   const frames: SseEvent[] = [];
+  const text = JSON.stringify(delta);
   if (event.type === "reasoning_delta") {
     if (block.text === "") {
       const part = { type: "summary_text", text: "" };
       const members = { ...summaryPlace(block), part };
       frames.push(frame(state, "response.reasoning_summary_part.added", members));
     }
-    const members = { ...summaryPlace(block), delta };
-    frames.push(frame(state, "response.reasoning_summary_text.delta", members));
+    const members = `"summary_index":0,"delta":${text}`;
+    frames.push(deltaFrame(state, "response.reasoning_summary_text.delta", block, members));
   } else if (event.type === "text_delta") {
-    const members = { ...place(block), delta, logprobs: [] };
-    frames.push(frame(state, "response.output_text.delta", members));
+    const members = `"content_index":${block.part},"delta":${text},"logprobs":[]`;
+    frames.push(deltaFrame(state, "response.output_text.delta", block, members));
   } else {
-    frames.push(frame(state, "response.refusal.delta", { ...place(block), delta }));
+    const members = `"content_index":${block.part},"delta":${text}`;
+    frames.push(deltaFrame(state, "response.refusal.delta", block, members));
   }
   block.text += delta;
   return frames;
@@ -233,8 +243,8 @@ function addArguments(state: StreamState, id: BlockId, delta: string): SseEvent[
   const block = state.blocks.get(id);
   if (!block) return [];
   block.text += delta;
-  const members = { item_id: block.item.id, output_index: block.item.index, delta };
-  return [frame(state, "response.function_call_arguments.delta", members)];
+  const members = `"delta":${JSON.stringify(delta)}`;
+  return [deltaFrame(state, "response.function_call_arguments.delta", block, members)];
 }
 
 type EndEvent = Extract<CanonicalEvent, { type: `${string}_end` }>;

@@ -8,13 +8,14 @@ import type { GatewayError } from "../../base/errors.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { StreamTap, TapOptions, WireError } from "../codec.ts";
-import { parseObject } from "../read.ts";
+import { FrameReader } from "../frame-reader.ts";
 import { viewOf } from "../stream-tap.ts";
 import { createTextLog } from "../text-log.ts";
 import { decodeError, errorEvent, responseError } from "./errors.ts";
 import { answerText } from "./facts.ts";
 import { completeResponse } from "./response-object.ts";
 import { readUsage } from "./usage.ts";
+import { varying } from "./varying.ts";
 
 const none: readonly SseEvent[] = [];
 const endMarker: SseEvent = { data: "[DONE]" };
@@ -27,6 +28,7 @@ const terminalTypes = new Set([
 
 /** Where a stream stands. */
 interface TapState {
+  readonly reader: FrameReader;
   readonly model: string;
   readonly text: ReturnType<typeof createTextLog>;
   /** The response object as the stream's first event gave it. */
@@ -42,6 +44,7 @@ interface TapState {
 /** A tap for one stream. Frames after the terminal event, or after the tap's own ending, are swallowed. */
 export function createResponsesTap(options: TapOptions): StreamTap {
   const state: TapState = {
+    reader: new FrameReader(varying),
     model: options.model,
     text: createTextLog(),
     response: undefined,
@@ -77,7 +80,7 @@ function pushFrame(state: TapState, event: SseEvent): readonly SseEvent[] {
   const data = event.data.trim();
   // The end marker is the gateway's to write, after the terminal event.
   if (data === "" || data === endMarker.data) return none;
-  const frame = parseObject(data);
+  const frame = state.reader.read(data);
   if (!frame) {
     state.error ??= { message: "The upstream sent a stream frame that is not a JSON object." };
     return none;

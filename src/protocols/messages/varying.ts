@@ -1,0 +1,4 @@
+import type { Varying } from "../frame-reader.ts";
+
+/** What deltas of one block differ in. */
+export const varying: Varying = { texts: ["text", "thinking", "partial_json"], numbers: [] };

@@ -1,0 +1,7 @@
+import type { Varying } from "../frame-reader.ts";
+
+/** What events of one kind differ in within one stream. */
+export const varying: Varying = {
+  texts: ["delta", "obfuscation"],
+  numbers: ["sequence_number"],
+};
