@@ -1,6 +1,7 @@
 /** What the steps of one text call share. */
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
+import type { JsonSource } from "../base/json-source.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols/index.ts";
@@ -20,6 +21,8 @@ interface Call<Protocol extends CallProtocol> {
   readonly model: string;
   readonly stream: boolean;
   readonly body: JsonObject;
+  /** The body with the bytes it was read from. */
+  readonly source: JsonSource;
   readonly caller: Caller;
   readonly callerHeaders: CallerHeaders;
   /** Where the key has limits. */

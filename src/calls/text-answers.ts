@@ -3,7 +3,8 @@
  * than it was asked for (T14, T15). Each reader settles the money before the caller sees the end of the answer.
  */
 import { toGatewayError } from "../base/errors.ts";
-import { isObject, measureJson } from "../base/json.ts";
+import { isObject } from "../base/json.ts";
+import { scanJson } from "../base/json-scan.ts";
 import { noteParams } from "../base/notes.ts";
 import { createSseParser, type SseEvent } from "../base/sse.ts";
 import { textOf } from "../base/text.ts";
@@ -143,7 +144,7 @@ const measuredBytesMin = 2 ** 20;
 /** Some upstreams tell an error with status 200: that is no answer, and not to be billed (T60). */
 function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObject {
   const text = textOf(bytes);
-  if (bytes.length > measuredBytesMin && typeof measureJson(text, answerBounds) === "string")
+  if (bytes.length > measuredBytesMin && typeof scanJson(bytes, answerBounds) === "string")
     throw new BadAnswerError("it has more values than an answer may have");
   let answer: unknown;
   try {

@@ -171,13 +171,14 @@ function describeFailure(attempt: Attempt, error: unknown): void {
 /** Asks the upstream. @throws ExchangeError, or rejects with one, where no answer comes */
 function send(context: CallContext, candidate: Candidate, apiKey: string): Promise<Exchange> {
   const { provider, offer } = candidate;
+  const { call } = context;
   if (context.reply.gone)
     throw new ExchangeError("aborted", "the client left before the upstream was asked");
   const route = candidate.route();
   const notes = candidate.notes();
   context.route = route;
   context.record.notes = notes;
-  if (context.call.stream) {
+  if (call.stream) {
     const dropped = noteHeader(notes);
     context.reply.open(dropped === undefined ? {} : { "x-gw-dropped-params": dropped });
   }
@@ -185,17 +186,17 @@ function send(context: CallContext, candidate: Candidate, apiKey: string): Promi
     provider,
     protocol: offer.protocol,
     model: offer.upstreamModel,
-    stream: context.call.stream,
+    stream: call.stream,
     apiKey,
     // What the caller's headers say is about a body of its own protocol.
-    caller: route.kind === "direct" ? context.call.callerHeaders : {},
+    caller: route.kind === "direct" ? call.callerHeaders : {},
   });
   const opening = openExchange(
     context.services.pools.get(target.origin, provider.timeouts.connectMs),
     {
       path: target.path,
       headers: target.headers,
-      body: JSON.stringify(route.body),
+      body: route.kind === "direct" ? call.source.write(route.body) : JSON.stringify(route.body),
       ...provider.timeouts,
     },
   );

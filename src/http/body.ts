@@ -2,7 +2,8 @@
 import type { FastifyRequest } from "fastify";
 import type { ByteLease } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
-import { parseJson, readJson, type JsonText } from "../base/json.ts";
+import { readJson, type JsonText } from "../base/json.ts";
+import { JsonSource } from "../base/json-source.ts";
 import type { JsonObject } from "../protocols/index.ts";
 import { keepsText, refuseUnstorableText } from "./stored-text.ts";
 
@@ -15,7 +16,7 @@ declare module "fastify" {
 
 /** The body of a Fastify request as a JSON object. Rejects with GatewayError `invalid_json`, `overloaded`, `invalid_value`. */
 export async function readBody(request: FastifyRequest): Promise<JsonObject> {
-  const body = await jsonBody(bytesOf(request), request.lease!);
+  const body = (await jsonBody(bytesOf(request), request.lease!)).value as JsonObject;
   if (keepsText(request.routeOptions.url ?? "")) refuseUnstorableText(body);
   return body;
 }
@@ -32,7 +33,7 @@ export const bytesOf = ({ body }: FastifyRequest): Buffer | undefined =>
 export function jsonBody(
   bytes: Buffer | undefined,
   lease: ByteLease,
-): JsonObject | Promise<JsonObject> {
+): JsonSource | Promise<JsonSource> {
   if (!bytes) throw new GatewayError("invalid_json", "The request has no body.");
   const turn = lease.turn();
   if (turn !== undefined) return turn.then(() => parsedInTurn(measured(bytes, lease), lease));
@@ -41,18 +42,16 @@ export function jsonBody(
   return parsedInTurn(json, lease);
 }
 
-function parsedInTurn(json: JsonText, lease: ByteLease): JsonObject | Promise<JsonObject> {
+function parsedInTurn(json: JsonText, lease: ByteLease): JsonSource | Promise<JsonSource> {
   const turn = lease.turn();
-  return turn === undefined ? parsed(json) : turn.then(() => parsed(json));
+  return turn === undefined ? new JsonSource(json) : turn.then(() => new JsonSource(json));
 }
 
 function measured(bytes: Buffer, lease: ByteLease): JsonText {
   const json = readJson(bytes);
-  lease.take(json.bytes);
+  lease.take(json.shape.memoryBytes);
   return json;
 }
-
-const parsed = (json: JsonText): JsonObject => parseJson(json) as JsonObject;
 
 /** The model that a body names. @throws GatewayError naming the field. */
 export function modelInBody({ model }: JsonObject): string {

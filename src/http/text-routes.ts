@@ -8,6 +8,7 @@ import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import type { ByteLease } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import type { JsonSource } from "../base/json-source.ts";
 import { countInputTokens, runTextCall, type RateUse } from "../calls/index.ts";
 import type { CallProtocol, JsonObject } from "../protocols/index.ts";
 import type { Caller } from "../tenancy/index.ts";
@@ -85,12 +86,14 @@ async function serve(
     const limit = textLimit(services.bodies);
     const read = readBytes(asked.raw, asked.body, { limit, lease });
     const parsed = jsonBody(read instanceof Promise ? await read : read, lease);
-    const body = parsed instanceof Promise ? await parsed : parsed;
+    const source = parsed instanceof Promise ? await parsed : parsed;
+    const body = source.value as JsonObject;
     // Checking and converting takes as long as parsing, or longer.
     const turn = lease.turn();
     if (turn !== undefined) await turn;
     const { raw, response, id } = asked;
-    await answer(services, { raw, response, id, protocol, caller, rate, body, lease });
+    const call = { protocol, caller, rate, body, source, lease };
+    await answer(services, { raw, response, id, ...call });
   } catch (thrown) {
     // A moment later: what came in the same read may turn out to be no HTTP, and is then answered so (malformed.ts).
     await Promise.resolve();
@@ -106,6 +109,7 @@ interface Read extends Asked {
   readonly caller: Caller;
   readonly rate: RateUse | undefined;
   readonly body: JsonObject;
+  readonly source: JsonSource;
   readonly lease: ByteLease;
 }
 
@@ -141,13 +145,13 @@ interface Address {
 }
 
 function call(services: HttpServices, read: Read, address: Address): Promise<void> {
-  const { id, protocol, caller, rate, body, lease } = read;
+  const { raw: _raw, response, ...about } = read;
   const { model, stream, jsonArray } = address;
-  const headers = requestIdHeaders(protocol, id);
+  const headers = requestIdHeaders(read.protocol, read.id);
   return runTextCall(
     services.text,
-    { id, protocol, model, stream, body, caller, rate, lease, callerHeaders: callerHeaders(read) },
-    createTextReply(read.response, { headers, jsonArray }),
+    { ...about, model, stream, callerHeaders: callerHeaders(read) },
+    createTextReply(response, { headers, jsonArray }),
   );
 }
 

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { answerBytesMax, BodyDecoder, codingOf } from "./decoding.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
+import type { JsonPieces } from "../base/json-source.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import type { Carrier, Job } from "./http1/job.ts";
 import type { HttpPool } from "./http1/pool.ts";
@@ -15,7 +16,7 @@ export interface ExchangeRequest {
   readonly path: string;
   /** The same object for the same headers saves making and checking them again. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: JsonPieces;
   /** From the request, once there is a connection, to the answer's head. */
   readonly firstByteMs: number;
   /** The longest silence within the answer's body; time in which it is paused does not count. */
@@ -71,7 +72,7 @@ export function openExchange(
 class ClientExchange implements Job, Exchange {
   readonly answer: Promise<Exchange>;
   readonly head: RequestHead;
-  body: string;
+  body: JsonPieces;
   readonly firstByteMs: number;
   readonly idleMs: number;
   readonly endsMs: number;

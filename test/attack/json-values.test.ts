@@ -3,7 +3,7 @@
  * converted. Nobody else waits, and the process holds.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { jsonBounds } from "../../src/base/json.ts";
+import { jsonBounds } from "../../src/base/json-scan.ts";
 import { inForm } from "../support/long.ts";
 import {
   expectUnharmed,

@@ -2,7 +2,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GatewayError } from "../../src/base/errors.ts";
-import { jsonBounds, measureJson, parseJsonObject } from "../../src/base/json.ts";
+import { parseJsonObject } from "../../src/base/json.ts";
+import { jsonBounds, scanJson } from "../../src/base/json-scan.ts";
 
 const parse = (text: string) => parseJsonObject(Buffer.from(text));
 const invalid = (bytes: Uint8Array) => {
@@ -38,7 +39,7 @@ describe("a request body", () => {
 
 /** What the measure refuses at so many levels, values or parts. */
 const breaks = (text: string, bounds: Partial<typeof jsonBounds>): boolean =>
-  typeof measureJson(text, { ...jsonBounds, ...bounds }) === "string";
+  typeof scanJson(Buffer.from(text), { ...jsonBounds, ...bounds }) === "string";
 const nestsDeeperThan = (text: string, depth: number) => breaks(text, { depth });
 
 describe("the measure of nesting", () => {

@@ -8,6 +8,7 @@ import { BodyReader } from "./body.ts";
 import { framingOf } from "./framing.ts";
 import { MalformedAnswerError, parseHead } from "./head.ts";
 import type { Carrier, Job } from "./job.ts";
+import type { RequestHead } from "./request.ts";
 import type { Dialler } from "./socket.ts";
 import type { Watched } from "./watch.ts";
 
@@ -33,7 +34,7 @@ export interface Owner {
 /** `reserved`: it lay idle and is to carry an exchange, once what may have arrived meanwhile is read. */
 type State = "connecting" | "idle" | "reserved" | "head" | "body" | "closed";
 
-/** Up to so many characters, head and body go out as one text. Longer bodies are not copied for it. */
+/** Up to so many characters or bytes, head and body are joined. Longer bodies are not copied for it. */
 const joinedMax = 16 * 1024;
 const never = Number.POSITIVE_INFINITY;
 
@@ -103,6 +104,7 @@ export class Connection implements Watched, Carrier {
     this.#state = "head";
     this.#limitMs = performance.now() + job.firstByteMs;
     this.#owner.note(this.dueMs);
+    if (typeof body !== "string") return this.#sendPieces(head, body);
     const length = Buffer.byteLength(body);
     const text = `${head.text}${length}\r\n\r\n`;
     // As many bytes as characters: all of it is ASCII, which is written fastest as Latin-1.
@@ -112,6 +114,17 @@ export class Connection implements Watched, Carrier {
       return void this.#socket.write(text + body, encoding);
     this.#socket.write(text, "latin1");
     this.#socket.write(body, encoding);
+  }
+
+  #sendPieces(head: RequestHead, pieces: readonly Uint8Array[]): void {
+    let length = 0;
+    for (const piece of pieces) length += piece.length;
+    const all = [Buffer.from(`${head.text}${length}\r\n\r\n`, "latin1"), ...pieces];
+    if (length <= joinedMax) return void this.#socket.write(Buffer.concat(all));
+    // They leave in one write, and none is copied.
+    this.#socket.cork();
+    for (const piece of all) this.#socket.write(piece);
+    this.#socket.uncork();
   }
 
   pause(): void {

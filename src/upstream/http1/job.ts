@@ -1,5 +1,6 @@
 /** What passes between an exchange and the connection that carries it. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { JsonPieces } from "../../base/json-source.ts";
 import type { ExchangeError } from "../exchange-error.ts";
 import type { RequestHead } from "./request.ts";
 
@@ -7,7 +8,7 @@ import type { RequestHead } from "./request.ts";
 export interface Job {
   readonly head: RequestHead;
   /** Empty once it is sent: an answer may take much longer, and nobody needs it again. */
-  body: string;
+  body: JsonPieces;
   /** From the request to the answer's head, milliseconds. */
   readonly firstByteMs: number;
   /** The longest silence within the body, milliseconds. */

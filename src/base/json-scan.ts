@@ -1,0 +1,170 @@
+/**
+ * One pass over the bytes of a JSON text before it is parsed: how large it is for the parser and everything after it, whether
+ * it keeps its bounds, and where the members of its object stand. It need not be valid JSON: the parser says so later.
+ */
+
+/** What a body may hold at most: parsing, checking and converting it takes time and memory for each of these. */
+export interface JsonBounds {
+  /** Objects and lists within each other. */
+  readonly depth: number;
+  /** Values of all kinds, numbers in lists too. */
+  readonly values: number;
+  /** Objects, lists, texts and names of members. They cost far more than numbers. */
+  readonly parts: number;
+  /** Of one object. */
+  readonly members: number;
+}
+
+/** A thousand rounds of an agent with tools have some 30,000 parts; lists of tokens have many numbers. */
+export const jsonBounds: JsonBounds = {
+  depth: 200,
+  values: 500_000,
+  parts: 80_000,
+  members: 10_000,
+};
+
+/** What a scan found. All but the first mean something only where the text turns out to be valid JSON. */
+export interface JsonShape {
+  /** About the bytes that its values take in memory, beside the characters of its texts. */
+  readonly memoryBytes: number;
+  /** Its values, where an empty object or list counts as two. Members that are named twice count twice. */
+  readonly values: number;
+  /** Whether a name of a member, on any level, is spelled with a backslash. */
+  readonly hasEscapedNames: boolean;
+  /** Positions of the outermost brackets, and of the commas directly within them. */
+  readonly separators: readonly number[];
+}
+
+const quote = 34;
+const comma = 44;
+const colon = 58;
+const backslash = 92;
+const openBrace = 123;
+const closeBrace = 125;
+const openBracket = 91;
+const closeBracket = 93;
+
+/** About what a value takes in a list, and what an object, a list, a text or a member's name takes besides. */
+const valueBytes = 16;
+const partBytes = 64;
+
+/** Scans the UTF-8 bytes of a JSON text, or tells which bound it breaks. */
+export function scanJson(bytes: Uint8Array, bounds: JsonBounds = jsonBounds): JsonShape | string {
+  const scan = new Scan(bounds);
+  let stringFrom = 0;
+  for (let index = 0; index < bytes.length && scan.broken === undefined; index += 1) {
+    const code = bytes[index]!;
+    if (code === quote) {
+      stringFrom = index + 1;
+      index = stringEnd(bytes, stringFrom);
+      scan.string();
+    } else if (code === comma) scan.comma(index);
+    else if (code === colon) scan.hasEscapedNames ||= holds(bytes, backslash, stringFrom, index);
+    else if (code === openBrace || code === openBracket) scan.open(index, code === openBrace);
+    else if (code === closeBrace || code === closeBracket) scan.close(index);
+  }
+  return scan.broken ?? scan.shape();
+}
+
+/** What was counted so far. */
+class Scan {
+  readonly #bounds: JsonBounds;
+  /** Members of each object that is open, by its depth; a list's never count. */
+  readonly #members: Float64Array;
+  readonly #separators: number[] = [];
+  #depth = 0;
+  #parts = 0;
+  #values = 1;
+  hasEscapedNames = false;
+  /** The first bound that was broken. */
+  broken: string | undefined = undefined;
+
+  constructor(bounds: JsonBounds) {
+    this.#bounds = bounds;
+    this.#members = new Float64Array(bounds.depth + 1);
+  }
+
+  string(): void {
+    this.#countPart();
+  }
+
+  comma(at: number): void {
+    if (this.#depth === 1) this.#separators.push(at);
+    this.#members[this.#depth]! += 1;
+    const { members } = this.#bounds;
+    if (this.#members[this.#depth]! >= members)
+      this.broken = `An object of the body has more than ${members} members.`;
+    else this.#countValue();
+  }
+
+  open(at: number, isObject: boolean): void {
+    this.#depth += 1;
+    const { depth } = this.#bounds;
+    if (this.#depth === 1) this.#separators.push(at);
+    this.#members[this.#depth] = isObject ? 0 : -Infinity;
+    this.#countPart();
+    this.#countValue();
+    if (this.#depth > depth) this.broken = `The body is nested deeper than ${depth} levels.`;
+  }
+
+  close(at: number): void {
+    if (this.#depth === 1) this.#separators.push(at);
+    this.#depth -= 1;
+  }
+
+  shape(): JsonShape {
+    return {
+      memoryBytes: this.#values * valueBytes + this.#parts * partBytes,
+      values: this.#values,
+      hasEscapedNames: this.hasEscapedNames,
+      separators: this.#separators,
+    };
+  }
+
+  #countPart(): void {
+    this.#parts += 1;
+    const { parts } = this.#bounds;
+    if (this.#parts > parts)
+      this.broken = `The body has more than ${parts} objects, lists and texts, names of members included.`;
+  }
+
+  #countValue(): void {
+    this.#values += 1;
+    const { values } = this.#bounds;
+    if (this.#values > values) this.broken = `The body has more than ${values} values.`;
+  }
+}
+
+function holds(bytes: Uint8Array, byte: number, from: number, to: number): boolean {
+  for (let index = from; index < to; index += 1) if (bytes[index] === byte) return true;
+  return false;
+}
+
+/** The bytes that end a stretch of plain characters within a string. */
+const special = new Uint8Array(256);
+special[quote] = 1;
+special[backslash] = 1;
+
+/** So many plain bytes are read one by one; a longer stretch is searched natively, so that megabytes of base64 cost nothing. */
+const readBytes = 128;
+
+/** Position of the quote that closes the string whose first character is at `from`; the text's end when none does. */
+function stringEnd(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  let index = from;
+  for (;;) {
+    const stop = Math.min(length, index + readBytes);
+    while (index < stop && special[bytes[index]!] === 0) index += 1;
+    if (index === length) return length;
+    if (index < stop) {
+      if (bytes[index] === quote) return index;
+      index += 2;
+    } else {
+      index = bytes.indexOf(quote, index);
+      if (index === -1) return length;
+      // Whether the backslashes before it escape it is seen from the first of them.
+      while (bytes[index - 1] === backslash) index -= 1;
+    }
+    if (index > length) return length;
+  }
+}
