@@ -20,12 +20,18 @@ const redacted = [
   "*.key",
 ];
 
-/** A log that writes to standard error. `level` is one of debug, info, warn, error, silent. */
-export function createLog(level: string = process.env["TOLLGATE_LOG_LEVEL"] || "info"): Log {
+/**
+ * A log that writes to standard error. `level` is one of debug, info, warn, error, silent; `worker` is the number of a
+ * worker process, told in each of its lines.
+ */
+export function createLog(
+  level: string = process.env["TOLLGATE_LOG_LEVEL"] || "info",
+  worker?: number,
+): Log {
   return pino(
     {
       level,
-      base: null,
+      base: worker === undefined ? null : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: redacted, censor: "[redacted]" },
     },

@@ -10,7 +10,7 @@ export {
   type Replay,
 } from "./image.ts";
 export { requestRow, type CallRecord, type ImageRecord } from "./record.ts";
-export { createRateLimiter, type RateLimiter, type RateUse } from "./rate-limit.ts";
+export { createRateLimiter, type KeyUse, type RateLimiter, type RateUse } from "./rate-limit.ts";
 export type { TextReply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";
 export { runTextCall, TextCallError } from "./text.ts";

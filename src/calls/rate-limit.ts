@@ -24,10 +24,21 @@ export interface RateLimiter {
    * when they change. @throws GatewayError `rate_limit_exceeded`
    */
   admit(caller: LimitedCaller, tell: Tell): RateUse | undefined;
+  /** Calls `told` with each use that is counted here, for the gateway's other processes. */
+  onUse(told: (use: KeyUse) => void): void;
+  /** Counts what keys used in the gateway's other processes. */
+  usedElsewhere(uses: readonly KeyUse[]): void;
+}
+
+/** What a key used at once; tokens may be negative, as a correction. */
+export interface KeyUse {
+  readonly keyId: string;
+  readonly requests: number;
+  readonly tokens: number;
 }
 
 /** What a key has used. */
-interface KeyUse {
+interface Windows {
   readonly requests: MinuteWindow;
   readonly tokens: MinuteWindow;
 }
@@ -37,9 +48,10 @@ const keysMax = 10_000;
 
 /** A limiter that has seen nothing. `nowMs` is a clock that only goes forward, `performance.now` where absent. */
 export function createRateLimiter(nowMs: () => number = () => performance.now()): RateLimiter {
-  const keys = new Map<string, KeyUse>();
+  const keys = new Map<string, Windows>();
+  let told: ((use: KeyUse) => void) | undefined;
 
-  function useOf(keyId: string): KeyUse {
+  function useOf(keyId: string): Windows {
     let use = keys.get(keyId);
     if (use === undefined) {
       if (keys.size >= keysMax) forgetIdle(keys, nowMs());
@@ -56,19 +68,38 @@ export function createRateLimiter(nowMs: () => number = () => performance.now())
       const tellNow = () => tell(headersOf(rateLimits, use, nowMs()));
       const { requestsPerMinute: limit } = rateLimits;
       try {
-        if (limit !== null) take(use.requests, { amount: 1, limit, unit: "requests" }, nowMs());
-        return tokensOf(use, rateLimits.tokensPerMinute, { nowMs, tellNow });
+        if (limit !== null) {
+          take(use.requests, { amount: 1, limit, unit: "requests" }, nowMs());
+          told?.({ keyId, requests: 1, tokens: 0 });
+        }
+        const used = (tokens: number): void => told?.({ keyId, requests: 0, tokens });
+        return tokensOf(use, rateLimits.tokensPerMinute, { nowMs, tellNow, used });
       } finally {
         tellNow();
+      }
+    },
+    onUse: (handler) => void (told = handler),
+    usedElsewhere(uses) {
+      for (const { keyId, requests, tokens } of uses) {
+        const use = useOf(keyId);
+        if (requests !== 0) use.requests.add(requests, nowMs());
+        if (tokens !== 0) use.tokens.add(tokens, nowMs());
       }
     },
   };
 }
 
+interface Counting {
+  readonly nowMs: () => number;
+  readonly tellNow: () => void;
+  /** Tokens were counted. */
+  readonly used: (tokens: number) => void;
+}
+
 function tokensOf(
-  { tokens }: KeyUse,
+  { tokens }: Windows,
   limit: number | null,
-  { nowMs, tellNow }: { readonly nowMs: () => number; readonly tellNow: () => void },
+  { nowMs, tellNow, used: counted }: Counting,
 ): RateUse {
   let taken = 0;
   return {
@@ -77,6 +108,7 @@ function tokensOf(
       try {
         take(tokens, { amount: inputEstimate, limit, unit: "tokens" }, nowMs());
         taken = inputEstimate;
+        counted(inputEstimate);
       } finally {
         tellNow();
       }
@@ -85,6 +117,7 @@ function tokensOf(
       if (limit === null) return;
       const used = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
       tokens.add(used - taken, nowMs());
+      if (used !== taken) counted(used - taken);
       taken = used;
     },
   };
@@ -116,7 +149,7 @@ function take(window: MinuteWindow, { amount, limit, unit }: Taken, nowMs: numbe
   throw new GatewayError("rate_limit_exceeded", message, { retryAfterSeconds });
 }
 
-function headersOf(limits: RateLimits, use: KeyUse, nowMs: number): Record<string, string> {
+function headersOf(limits: RateLimits, use: Windows, nowMs: number): Record<string, string> {
   const rows = [
     ["requests", limits.requestsPerMinute, use.requests],
     ["tokens", limits.tokensPerMinute, use.tokens],
@@ -139,7 +172,7 @@ function duration(ms: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
-function forgetIdle(keys: Map<string, KeyUse>, nowMs: number): void {
+function forgetIdle(keys: Map<string, Windows>, nowMs: number): void {
   for (const [keyId, { requests, tokens }] of keys)
     if (requests.used(nowMs) === 0 && tokens.used(nowMs) === 0) keys.delete(keyId);
 }

@@ -265,7 +265,9 @@ const settings = {
       connections: Type.Optional(
         closed({
           total: Type.Optional(
-            count("callers' connections; 20000 if absent, or what the limit of open files allows"),
+            count(
+              "callers' connections, divided among workers; 20000 if absent, or what the limit of open files allows",
+            ),
           ),
           per_address: Type.Optional(
             count("of one IPv4 address or IPv6 /64; a quarter of the total if absent"),
@@ -288,7 +290,7 @@ const settings = {
         Type.Number({
           exclusiveMinimum: 0,
           description:
-            "bodies that one process holds at once, requests and whole answers; leave room for twice `body_mb`; above it calls get 503; 256 or four times `body_mb` if absent, whichever is more",
+            "bodies held at once, requests and whole answers, divided among workers; leave room for twice `body_mb`; above it calls get 503; 256 or four times `body_mb` if absent, whichever is more",
         }),
       ),
     }),

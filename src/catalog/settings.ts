@@ -15,7 +15,7 @@ export interface Settings {
     readonly bodyBytes: number;
     /** Largest body of a text call, in bytes; at most `bodyBytes`. */
     readonly textBodyBytes: number;
-    /** All bodies that one process holds at once, in bytes. */
+    /** All bodies held at once, in bytes; divided among workers. */
     readonly bodiesUnderWayBytes: number;
   };
   readonly storage: {

@@ -2,8 +2,14 @@
 import type { Catalog, EndpointName, Model, TextModel } from "../catalog/index.ts";
 import type { Gateway } from "./gateway.ts";
 
+/** What is told of a gateway that is ready. */
+export type Ready = Pick<Gateway, "first" | "url" | "catalog" | "sandboxUrl" | "metricsUrl"> & {
+  /** Where there are several processes: how many, and why not more. */
+  readonly workers?: string;
+};
+
 /** The text to print. `seconds` is how long the start took. */
-export function banner(gateway: Gateway, seconds: number, dataDir: string): string {
+export function banner(gateway: Ready, seconds: number, dataDir: string): string {
   const { first, url } = gateway;
   const catalog = gateway.catalog();
   const lines = ["", `  Tollgate is ready at ${url} (in ${seconds.toFixed(1)} s)`, ""];
@@ -14,6 +20,7 @@ export function banner(gateway: Gateway, seconds: number, dataDir: string): stri
   if (gateway.sandboxUrl !== undefined)
     row("Sandbox", `${gateway.sandboxUrl}/__journal shows what the simulated vendors received`);
   if (gateway.metricsUrl !== undefined) row("Metrics", gateway.metricsUrl);
+  if (gateway.workers !== undefined) row("Workers", gateway.workers);
   row("Data", dataDir);
   if (!first) {
     lines.push("", "  A key: npx tollgate keys list, npx tollgate keys create --name <name>", "");

@@ -4,10 +4,14 @@ import type { Log } from "../base/log.ts";
 import { openDatabase, type Database } from "../storage/index.ts";
 import type { Environment } from "./environment.ts";
 
-/** Opens it; a command (`join`) shares the one of a gateway that runs. @throws as `openDatabase` does */
+/** Opens it; commands and workers (`join`) share the one of a gateway that runs. @throws as `openDatabase` does */
 export function openDatabaseOf(
   { databaseUrl: url, dataDir }: Environment,
-  options: { readonly join?: boolean; readonly log: Log },
+  options: {
+    readonly join?: boolean;
+    readonly connectionsMax?: number | undefined;
+    readonly log: Log;
+  },
 ): Promise<Database> {
   return openDatabase({ url, dataDir, carryOver, ...options });
 }

@@ -32,7 +32,7 @@ const databaseFiles = 24;
 const spareShare = 0.1;
 const spareMax = 512;
 const refusedMax = 1_024;
-const totalDefaultMax = 20_000;
+export const totalDefaultMax = 20_000;
 /** No limit, or none that is known: as if it were this. */
 const limitMax = 100_000;
 /** With fewer the gateway runs, but serves hardly anybody. */

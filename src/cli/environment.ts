@@ -25,6 +25,8 @@ export interface Environment {
     readonly token: string | undefined;
     readonly own: { readonly host: string; readonly port: number } | undefined;
   };
+  /** Processes that serve; undefined: one with the embedded database, one for each core with a server. */
+  readonly workers: number | undefined;
   /** For how long after SIGTERM the gateway serves on while it says that it is not ready. */
   readonly drainMs: number;
   /** What the first workspace has to spend; may be 0. */
@@ -68,6 +70,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
     trustedProxies: trustedProxies(value("TOLLGATE_TRUSTED_PROXIES")),
     metrics: metrics(value),
     initialCreditNano: usd(value("TOLLGATE_INITIAL_CREDIT") ?? "100", "TOLLGATE_INITIAL_CREDIT"),
+    workers: optional(value("TOLLGATE_WORKERS"), (text) => parseWorkers(text, "TOLLGATE_WORKERS")),
     drainMs: seconds(value("TOLLGATE_DRAIN_SECONDS"), "TOLLGATE_DRAIN_SECONDS") * 1000,
     variables,
   };
@@ -85,6 +88,21 @@ function metrics(value: (name: string) => string | undefined): Environment["metr
         ? undefined
         : { port: parsePort(port, "TOLLGATE_METRICS_PORT"), host: host ?? "127.0.0.1" },
   };
+}
+
+const optional = <T>(text: string | undefined, parse: (text: string) => T): T | undefined =>
+  text === undefined ? undefined : parse(text);
+
+const workersMax = 256;
+
+/** A number of worker processes. @throws UsageError */
+export function parseWorkers(text: string, name: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > workersMax)
+    throw new UsageError(
+      `${name} is "${text}"; it takes a number of processes from 1 to ${workersMax}`,
+    );
+  return count;
 }
 
 function usd(text: string, name: string): NanoUsd {

@@ -5,6 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import { UsageError } from "./environment.ts";
 import { RefusedError } from "./remote-api.ts";
+import { WorkerFailedError } from "./workers/failed.ts";
 
 export interface Explanation {
   /** The line to print; undefined where the error itself, with its stack, says more. */
@@ -34,6 +35,7 @@ interface SystemError extends Error {
 /** Reads an error that ended a command. */
 export function explain(error: unknown): Explanation {
   if (error instanceof UsageError) return { text: error.message, exitCode: 2 };
+  if (error instanceof WorkerFailedError) return { text: error.message, exitCode: error.exitCode };
   if (error instanceof GatewayError || error instanceof RefusedError) {
     return { text: error.message, exitCode: error.status === 400 ? 2 : 1 };
   }

@@ -10,10 +10,18 @@ interface FileSweep {
   readonly files: FileStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Whether this process is the one of its gateway that sweeps. */
+  readonly sweeps: () => boolean;
 }
 
 /** Starts the rounds, one at a time; the returned function ends them, after the one under way. */
-export function startFileSweep({ database, files, clock, log }: FileSweep): () => Promise<void> {
+export function startFileSweep({
+  database,
+  files,
+  clock,
+  log,
+  sweeps,
+}: FileSweep): () => Promise<void> {
   let underWay: Promise<void> | undefined;
   const round = async (): Promise<void> => {
     try {
@@ -25,7 +33,9 @@ export function startFileSweep({ database, files, clock, log }: FileSweep): () =
     }
     underWay = undefined;
   };
-  const begin = (): void => void (underWay ??= round());
+  const begin = (): void => {
+    if (sweeps()) underWay ??= round();
+  };
   begin();
   const timer = setInterval(begin, everyMs);
   return async () => {

@@ -2,7 +2,7 @@
  * The running gateway, put together: database, catalogue, sandbox, ledger, HTTP. Everything that exists is made here,
  * and closed here in the opposite order. design.md section 3.
  */
-import type { AddressInfo } from "node:net";
+import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ByteBudget } from "../base/byte-budget.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
@@ -19,6 +19,7 @@ import type { Catalog } from "../catalog/index.ts";
 import {
   createApp,
   createMetrics,
+  leaveConnections,
   startMetricsServer,
   stopServer,
   type MetricsAccess,
@@ -32,6 +33,7 @@ import {
   migrate,
   openFileStore,
   type Database,
+  type RequestLog,
 } from "../storage/index.ts";
 import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
 import { createPools } from "../upstream/index.ts";
@@ -44,6 +46,9 @@ import { openDatabaseOf } from "./database.ts";
 import { logDescriptors, openFilesLimit, planDescriptors } from "./descriptors.ts";
 import type { Environment } from "./environment.ts";
 import { startFileSweep } from "./file-sweep.ts";
+import { listenOn } from "./listen.ts";
+import { alone, type OwnState, type WorkerRole } from "./workers/role.ts";
+import { shareOf } from "./workers/share.ts";
 
 export interface GatewayOptions {
   readonly environment: Environment;
@@ -67,6 +72,8 @@ export interface GatewayOptions {
   };
   /** Answers plain text calls without Node's HTTP, as is usual; tests only. */
   readonly bareSockets?: boolean;
+  /** What this process is among the workers of its gateway; alone if absent. */
+  readonly role?: WorkerRole;
 }
 
 export interface Gateway {
@@ -84,9 +91,17 @@ export interface Gateway {
   readonly ledger: Ledger;
   /**
    * Stops taking calls, waits for those under way, settles, and closes everything. For `leaveMs` before that it says that it
-   * is not ready and serves as ever, so that a balancer can leave it.
+   * is not ready and serves as ever, so that a balancer can leave it. With `callsMs` another process has taken over its socket:
+   * connections are left to their clients, and calls under way may take so long.
    */
-  close(options?: { readonly leaveMs?: number }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
+  /** What this process alone answers with. */
+  readonly own: OwnState;
+}
+
+interface CloseOptions {
+  readonly leaveMs?: number;
+  readonly callsMs?: number;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -94,6 +109,8 @@ const holdLeaseMsDefault = 60_000;
 const keepAliveMsDefault = 15_000;
 const receiveDefault = { headersMs: 30_000, requestMs: 600_000, checkMs: 5_000 };
 const sweepEveryMs = 10_000;
+/** Clients are told that an idle connection lasts five seconds; looked at every five. */
+const idleMsMax = 12_000;
 /** How long a reader of the request log waits for the rows of calls that were just answered. */
 const logWaitMs = 250;
 
@@ -120,21 +137,28 @@ async function build(
   closers: (() => Promise<void> | void)[],
   closeAll: () => Promise<void>,
 ): Promise<Gateway> {
-  const { environment, log, clock = systemClock } = options;
+  const { environment, log, clock = systemClock, role = alone } = options;
+  const { given } = role;
   if (environment.allowPrivateAddresses) log.warn({}, privateAddressesAllowed);
-  const sandbox = await startSandboxIfWanted(environment);
-  if (sandbox) closers.push(() => sandbox.close());
+  const sandbox = await startSandboxIfWanted(environment, role);
+  closers.push(() => sandbox?.close());
+  const sandboxUrl = sandbox?.url ?? given.sandboxUrl;
   // Before the database: a mistake in the file is told at once, and leaves nothing behind.
-  const catalog = await openCatalog({ environment, sandboxUrl: sandbox?.url, log });
+  const catalog = await openCatalog({ environment, sandboxUrl, log });
   closers.push(() => catalog.close());
+  const limits = shareOf(catalog.settings.limits, role.count);
   const openFiles = openFilesLimit();
   const descriptors = planDescriptors({
     limit: openFiles,
     sandbox: sandbox !== undefined,
-    asked: catalog.settings.limits.connections,
+    asked: limits.connections,
   });
   const outgoing = new Slots(descriptors.outgoing);
-  const database = await openDatabaseOf(environment, { log });
+  const database = await openDatabaseOf(environment, {
+    log,
+    join: role.isWorker,
+    connectionsMax: given.poolMax,
+  });
   closers.push(() => database.close());
   await migrate(database);
   const secrets = await openSecrets({
@@ -149,10 +173,10 @@ async function build(
     outgoing,
   );
   closers.push(() => files.close());
-  closers.push(startFileSweep({ database, files, clock, log }));
-  const budget = new ByteBudget(catalog.settings.limits.bodiesUnderWayBytes);
+  closers.push(startFileSweep({ database, files, clock, log, sweeps: role.sweeps }));
+  const budget = new ByteBudget(limits.bodiesUnderWayBytes);
   const health = new Health({ clock, rules: options.health });
-  const pools = createPools({ log, slots: outgoing, ownOrigin: sandbox?.url });
+  const pools = createPools({ log, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());
   const requestLog = createRequestLog(database, log);
   closers.push(() => requestLog.flush());
@@ -171,6 +195,7 @@ async function build(
     clock,
     log,
     tasks: options.tasks,
+    sweeps: role.sweeps,
     ownUrl: () => address,
   });
   closers.push(() => media.close());
@@ -182,18 +207,23 @@ async function build(
     leaseMs: options.holdLeaseMs ?? holdLeaseMsDefault,
   });
   closers.push(() => spend.close());
-  closers.push(startSweeper(ledger, log));
+  closers.push(startSweeper(ledger, log, role.sweeps));
 
   let stage: "open" | "leaving" | "refusing" = "open";
-  const metrics = createMetrics();
+  const metrics = createMetrics(role.joinMetrics);
   const metricsAccess = metricsAccessOf(environment);
-  const metricsServer = await startMetricsServer({ metrics, metricsAccess });
+  const metricsServer = await startMetricsServer(
+    { metrics, metricsAccess },
+    given.sockets?.metrics,
+  );
   if (metricsServer) closers.push(() => metricsServer.close());
   const finished = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
     if (record.costNano > 0n) media.charged(record.workspaceId, record.keyId);
   };
+  const rates = createRateLimiter();
+  role.shareRates(rates);
   const shared = {
     catalog: () => catalog.current(),
     pools,
@@ -220,7 +250,7 @@ async function build(
     files,
     fileUrl: (name) => media.fileUrl(name),
     authenticator,
-    rates: createRateLimiter(),
+    rates,
     admin: await openAdmin({
       environment,
       catalog,
@@ -232,8 +262,7 @@ async function build(
       ownUrl: () => address,
       running: {
         health,
-        logWritten: () =>
-          Promise.race([requestLog.flush(), sleep(logWaitMs, undefined, { ref: false })]),
+        logWritten: () => everyLogWritten(requestLog, role),
         callbackDue: () => media.callbackDue(),
         fileUrl: (name) => media.fileUrl(name),
       },
@@ -254,24 +283,23 @@ async function build(
       perAddressMax: descriptors.perAddress,
       refusedMax: descriptors.refused,
       unreadMs: catalog.settings.limits.connections.unreadMs,
-      pendingBytesMax: catalog.settings.limits.bodiesUnderWayBytes,
+      pendingBytesMax: limits.bodiesUnderWayBytes,
     },
     bareSockets: options.bareSockets,
-    ready: () => stage === "open",
+    ready: () => role.ready(stage === "open"),
+    leaving: () => stage !== "open",
     refusing: () => stage === "refusing",
   });
+  closers.push(() => app.close());
+  logDescriptors(log, openFiles, descriptors);
+  address = await listenOn(app, environment, given);
+  let closing: CloseOptions = {};
   closers.push(async () => {
     stage = "leaving";
     media.tasks.rest();
-    if (app.server.listening) await stopServer(app.server, () => (stage = "refusing"));
-    await app.close();
+    await stopServer(app.server, () => (stage = "refusing"), closing.callsMs);
   });
-  logDescriptors(log, openFiles, descriptors);
-  await app.listen({ host: environment.host, port: environment.port });
-  const { port } = app.server.address() as AddressInfo;
-  const host = environment.host.includes(":") ? `[${environment.host}]` : environment.host;
-  address = `http://${host}:${port}`;
-  closers.push(announceAddress(environment, address));
+  if (!role.isWorker) closers.push(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.
   const first = await firstStart({
     database,
@@ -288,10 +316,16 @@ async function build(
     catalog: () => catalog.current(),
     database,
     ledger,
-    async close({ leaveMs = 0 } = {}) {
+    async close(options = {}) {
       stage = "leaving";
-      if (leaveMs > 0) await sleep(leaveMs);
+      closing = options;
+      await leave(app.server, options);
       await closeAll();
+    },
+    own: {
+      isOpen: () => stage === "open",
+      measure: () => metrics.read(),
+      flushLogs: () => requestLog.flush(),
     },
   };
 }
@@ -303,16 +337,31 @@ function metricsAccessOf({ metrics, publicUrl, trustedProxies }: Environment): M
   return { ...metrics, behindProxy };
 }
 
+/** The time before the end, in which others take over. */
+async function leave(server: Server, { leaveMs = 0, callsMs }: CloseOptions): Promise<void> {
+  if (callsMs !== undefined) await leaveConnections(server, idleMsMax);
+  if (leaveMs > 0) await sleep(leaveMs);
+}
+
+/** Waits for what was just answered, here and in the gateway's other processes. */
+async function everyLogWritten(requestLog: RequestLog, role: WorkerRole): Promise<void> {
+  const written = Promise.all([requestLog.flush(), role.flushLogs()]);
+  await Promise.race([written, sleep(logWaitMs, undefined, { ref: false })]);
+}
+
+/** Workers share that of their supervisor. */
 async function startSandboxIfWanted(
   environment: Environment,
+  { isWorker }: WorkerRole,
 ): Promise<Awaited<ReturnType<typeof startSandbox>> | undefined> {
-  if (!sandboxWanted(environment)) return undefined;
+  if (isWorker || !sandboxWanted(environment)) return undefined;
   return startSandbox({ host: "127.0.0.1", port: 0 });
 }
 
 /** Voids the holds whose lease ran out: their processes died. */
-function startSweeper(ledger: Ledger, log: Log): () => void {
+function startSweeper(ledger: Ledger, log: Log, sweeps: () => boolean): () => void {
   const sweep = (): void => {
+    if (!sweeps()) return;
     ledger.expireHolds().then(
       (count) => count > 0 && log.warn({ count }, "released reservations whose calls never ended"),
       (error: unknown) => log.warn({ err: error }, "the sweep of reservations failed"),

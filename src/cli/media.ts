@@ -40,6 +40,8 @@ interface MediaOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly tasks: TaskTestOptions | undefined;
+  /** Whether this process is the one of its gateway that looks for what nobody announced. */
+  readonly sweeps: () => boolean;
   /** The gateway's own address, known once it listens. */
   readonly ownUrl: () => string;
 }
@@ -59,7 +61,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** Starts the engine and the deliverer. */
 export function openMedia(options: MediaOptions): Media {
-  const { environment, database, clock, log, catalog, files } = options;
+  const { environment, database, clock, log, catalog, files, sweeps } = options;
   const { settings } = catalog;
   const fileUrl = (name: string): string =>
     `${(environment.publicUrl ?? options.ownUrl()).replace(/\/+$/, "")}/files/${name}`;
@@ -68,6 +70,7 @@ export function openMedia(options: MediaOptions): Media {
     secrets: options.secrets,
     clock,
     log,
+    sweeps,
     timeoutMs: settings.webhooks.timeoutMs,
     render: (task) => renderUnified(task, fileUrl),
     send: createSender({ allowPrivate: environment.allowPrivateAddresses }),
@@ -78,6 +81,7 @@ export function openMedia(options: MediaOptions): Media {
     database,
     clock,
     log,
+    sweeps,
     callbackDue: () => deliverer.wake(),
     everyMs: options.tasks?.alertEveryMs,
   });
@@ -86,6 +90,7 @@ export function openMedia(options: MediaOptions): Media {
     database,
     clock,
     log,
+    sweeps,
     files,
     catalog: () => catalog.current(),
     pools: options.pools,

@@ -36,7 +36,10 @@ export function createProgram(): Command {
       "--config <file>",
       "configuration file (TOLLGATE_CONFIG; tollgate.yaml where it exists)",
     )
-    .option("--workers <count>", "processes on one PostgreSQL (1)")
+    .option(
+      "--workers <count>",
+      "processes that share the port (TOLLGATE_WORKERS; 1 with the embedded database, else one for each core)",
+    )
     .action(async (options: ServeOptions) => (await import("./serve.ts")).serve(options));
   program
     .command("sandbox")

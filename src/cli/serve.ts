@@ -1,8 +1,10 @@
 /** `tollgate serve`: start, say how to make a first call, run until told to stop. */
 import { createLog } from "../base/log.ts";
 import { banner } from "./banner.ts";
-import { readEnvironment, parsePort, UsageError } from "./environment.ts";
-import { startGateway, type Gateway } from "./gateway.ts";
+import { readEnvironment, parsePort, parseWorkers } from "./environment.ts";
+import type { Gateway } from "./gateway.ts";
+import { sameSignalMs } from "./signals.ts";
+import { workersWanted } from "./workers/count.ts";
 
 export interface ServeOptions {
   readonly port?: string;
@@ -13,34 +15,30 @@ export interface ServeOptions {
 
 /** Runs the gateway until SIGINT or SIGTERM. A second signal, half a second later or more, stops it at once. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const started = process.hrtime.bigint();
+  const startedMs = performance.now();
   const fromEnvironment = readEnvironment(process.env);
-  checkWorkers(options.workers);
   const environment = {
     ...fromEnvironment,
     port: options.port === undefined ? fromEnvironment.port : parsePort(options.port, "--port"),
     host: options.host ?? fromEnvironment.host,
     configPath: options.config ?? fromEnvironment.configPath,
+    workers:
+      options.workers === undefined
+        ? fromEnvironment.workers
+        : parseWorkers(options.workers, "--workers"),
   };
   const log = createLog();
+  const wanted = workersWanted(environment);
+  if (wanted > 1) {
+    const { supervise } = await import("./workers/supervise.ts");
+    return supervise({ environment, wanted, log, startedMs });
+  }
+  const { startGateway } = await import("./gateway.ts");
   const gateway = await startGateway({ environment, log });
-  const seconds = Number(process.hrtime.bigint() - started) / 1e9;
+  const seconds = (performance.now() - startedMs) / 1000;
   console.log(banner(gateway, seconds, environment.dataDir));
   stopOnSignal(gateway, environment.drainMs);
 }
-
-function checkWorkers(workers: string | undefined): void {
-  if (workers === undefined || workers === "1") return;
-  throw new UsageError(
-    "--workers: more than one process on one database comes with a later version; start several gateways on one DATABASE_URL instead",
-  );
-}
-
-/**
- * The same Ctrl-C comes twice under `npm start`: from the terminal to the whole process group, and passed on by npm. A person
- * needs longer for a second one.
- */
-const sameSignalMs = 500;
 
 /** A person who presses Ctrl-C waits for nobody to leave; a supervisor's SIGTERM gives balancers `drainMs` for it. */
 function stopOnSignal(gateway: Gateway, drainMs: number): void {

@@ -96,7 +96,7 @@ function takeTextRequestsFirst({ server }: FastifyInstance, services: HttpServic
         tooManyHeaders(),
       );
     // Served, but the next request of this client goes elsewhere.
-    if (!services.ready()) response.setHeader("connection", "close");
+    if (services.leaving()) response.setHeader("connection", "close");
     cors?.mark(request, response);
     if (cors?.answerPreflight(request, response) === true) return;
     if (takeTextRequest(services, { raw: request, response, body: request })) return;
@@ -108,7 +108,7 @@ function takeTextRequestsFirst({ server }: FastifyInstance, services: HttpServic
       cors?.mark(raw, response);
       return takeTextRequest(services, { raw, response, body: raw.body });
     },
-    leaving: () => !services.ready(),
+    leaving: () => services.leaving(),
     checkMs: services.receive.checkMs,
   });
 }

@@ -14,11 +14,16 @@ export function registerHealth(app: FastifyInstance, services: HttpServices): vo
   const databaseAnswers = createProbe(services);
   app.get("/healthz", (_request, reply) => reply.send({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {
-    const database = await databaseAnswers();
-    const ready = services.ready() && database;
-    return reply
-      .code(ready ? 200 : 503)
-      .send({ status: ready ? "ready" : "not_ready", database: database ? "ok" : "down" });
+    const [database, { isReady, workers }] = await Promise.all([
+      databaseAnswers(),
+      services.ready(),
+    ]);
+    const ready = isReady && database;
+    return reply.code(ready ? 200 : 503).send({
+      status: ready ? "ready" : "not_ready",
+      database: database ? "ok" : "down",
+      ...(workers && { workers }),
+    });
   });
 }
 

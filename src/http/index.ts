@@ -1,7 +1,8 @@
 /** The HTTP surface of the gateway. */
 export { createApp } from "./app.ts";
-export { createMetrics } from "./metrics.ts";
-export { stopServer } from "./stop-server.ts";
+export { createMetrics, type JoinMetrics } from "./metrics.ts";
+export type { Readiness } from "./services.ts";
+export { leaveConnections, stopServer } from "./stop-server.ts";
 export { startMetricsServer, type MetricsAccess } from "./metrics-routes.ts";
 export type { AdminServices } from "./services.ts";
 export { adminRoutes, callDirectly, type DirectCall } from "./admin/index.ts";

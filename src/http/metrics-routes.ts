@@ -86,9 +86,13 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Serves `/metrics` on its own port; undefined where it has none. Rejects when the port is taken. */
+/**
+ * Serves `/metrics` on its own port; undefined where it has none. Rejects when the port is taken.
+ * @param bound the descriptor of a socket that has that port already
+ */
 export async function startMetricsServer(
   services: MetricsServices,
+  bound?: number,
 ): Promise<MetricsServer | undefined> {
   const { metrics, metricsAccess } = services;
   const { own, token } = metricsAccess;
@@ -104,7 +108,10 @@ export async function startMetricsServer(
   server.maxConnections = 64;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(own.port, own.host, resolve);
+    server.listen(
+      bound !== undefined ? { fd: bound } : { port: own.port, host: own.host },
+      resolve,
+    );
   });
   const { port } = server.address() as AddressInfo;
   return {

@@ -1,5 +1,11 @@
 /** Prometheus metrics of calls that are answered at once, with the names of OpenTelemetry's `gen_ai.*` conventions where one fits. */
 import { collectDefaultMetrics, Registry } from "prom-client";
+import {
+  labelText,
+  renderFamilies,
+  type Joined,
+  type MetricFamily,
+} from "../base/metric-family.ts";
 import type { CallRecord, ImageRecord } from "../calls/index.ts";
 import { counters, histograms, type Counter, type Histogram } from "./series.ts";
 
@@ -8,9 +14,15 @@ type Observed = CallRecord | ImageRecord;
 export interface Metrics {
   /** Counts one ended call. */
   observe(record: Observed): void;
+  /** What this process has measured. */
+  read(): Promise<MetricFamily[]>;
+  /** The gateway's metrics as text: of all its processes, where it has several. */
   render(): Promise<string>;
   readonly contentType: string;
 }
+
+/** Makes the metrics of the whole gateway of those of this process. */
+export type JoinMetrics = (own: () => Promise<MetricFamily[]>) => Promise<MetricFamily[]>;
 
 const secondsBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
@@ -59,8 +71,39 @@ function tokensOf(usage: NonNullable<Observed["metered"]>["usage"]) {
   };
 }
 
+/** How prom-client says that values of several processes become one; a moment or an average is told by the largest. */
+const joinedBy: Readonly<Record<string, Joined>> = { sum: "sum", min: "min" };
+
+/** What prom-client has measured of the process itself. */
+async function readRegistry(registry: Registry): Promise<MetricFamily[]> {
+  const all = (await registry.getMetricsAsJSON()) as unknown as ProcessMetric[];
+  return all.map(({ name, help, type, aggregator, values }) => ({
+    name,
+    help,
+    type,
+    joined: joinedBy[aggregator] ?? "max",
+    lines: values.map(({ metricName = name, labels, value }) => {
+      const text = labelText(labels);
+      return [text === "" ? metricName : `${metricName}{${text}}`, value] as const;
+    }),
+  }));
+}
+
+/** prom-client's JSON, which its types tell only in part. */
+interface ProcessMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly aggregator: string;
+  readonly values: readonly {
+    readonly metricName?: string;
+    readonly labels: Readonly<Record<string, string | number>>;
+    readonly value: number;
+  }[];
+}
+
 /** Metrics of their own, so that several gateways can live in one process (tests do that). */
-export function createMetrics(): Metrics {
+export function createMetrics(join: JoinMetrics = (own) => own()): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const families = makeFamilies();
@@ -88,12 +131,14 @@ export function createMetrics(): Metrics {
     };
   }
 
+  const read = async (): Promise<MetricFamily[]> => [
+    ...(await readRegistry(registry)),
+    ...Object.values(families).map((family) => family.read()),
+  ];
   return {
     contentType: registry.contentType,
-    async render() {
-      const own = Object.values(families).map((family) => family.render());
-      return [await registry.metrics(), ...own].join("\n");
-    },
+    read,
+    render: async () => renderFamilies(await join(read)),
     observe(record) {
       const { provider, metered } = record;
       if (provider === null) return countUnknown(record);

@@ -2,6 +2,7 @@
  * Counters and histograms in Prometheus' text format, for what happens many thousand times a second: a series is looked
  * up once and then only counted, where prom-client checks and joins its labels each time.
  */
+import { labelText, type MetricFamily } from "../base/metric-family.ts";
 
 /** Labels by name, in the order they are written. */
 type Labels = Readonly<Record<string, string>>;
@@ -15,8 +16,8 @@ export interface Counter {
 interface Family<Series> {
   /** The series with these labels; made with its first use. */
   series(labels: Labels): Series;
-  /** All series as text, with their help and type. */
-  render(): string;
+  /** All series as data. */
+  read(): MetricFamily;
 }
 
 interface About {
@@ -24,19 +25,14 @@ interface About {
   readonly help: string;
 }
 
-const labelText = (labels: Labels): string =>
-  Object.entries(labels)
-    .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, escaped)}"`)
-    .join(",");
-
-const escaped = (character: string): string => (character === "\n" ? "\\n" : `\\${character}`);
+type Line = readonly [text: string, value: number];
 
 /** Series under the text of their labels, and the lines of each. */
 function family<Series>(
   { name, help }: About,
   type: string,
   make: () => Series,
-  lines: (series: Series, labels: string) => readonly string[],
+  lines: (series: Series, labels: string) => readonly Line[],
 ): Family<Series> {
   const all = new Map<string, Series>();
   return {
@@ -46,13 +42,13 @@ function family<Series>(
       if (series === undefined) all.set(text, (series = make()));
       return series;
     },
-    render: () =>
-      [
-        `# HELP ${name} ${help}`,
-        `# TYPE ${name} ${type}`,
-        ...[...all].flatMap(([labels, series]) => lines(series, labels)),
-        "",
-      ].join("\n"),
+    read: () => ({
+      name,
+      help,
+      type,
+      joined: "sum",
+      lines: [...all].flatMap(([labels, series]) => lines(series, labels)),
+    }),
   };
 }
 
@@ -60,7 +56,7 @@ function family<Series>(
 export function counters(about: About): Family<Counter> {
   const make = (): Counter => ({ total: 0 });
   return family(about, "counter", make, ({ total }, labels) => [
-    `${about.name}{${labels}} ${total}`,
+    [`${about.name}{${labels}}`, total],
   ]);
 }
 
@@ -84,13 +80,13 @@ export class Histogram {
   }
 
   /** The lines of this series: how many were at most each bound, their sum and their count. */
-  lines(name: string, labels: string): readonly string[] {
+  lines(name: string, labels: string): readonly Line[] {
     let count = 0;
-    const buckets = [...this.#bounds, "+Inf"].map((bound, index) => {
+    const buckets = [...this.#bounds, "+Inf"].map((bound, index): Line => {
       count += this.#counts[index]!;
-      return `${name}_bucket{le="${bound}",${labels}} ${count}`;
+      return [`${name}_bucket{le="${bound}",${labels}}`, count];
     });
-    return [...buckets, `${name}_sum{${labels}} ${this.#sum}`, `${name}_count{${labels}} ${count}`];
+    return [...buckets, [`${name}_sum{${labels}}`, this.#sum], [`${name}_count{${labels}}`, count]];
   }
 }
 

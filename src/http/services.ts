@@ -46,6 +46,12 @@ export interface AdminServices {
   readonly fileUrl: (name: string) => string;
 }
 
+/** Whether the gateway takes calls; with several processes also how many of them do. */
+export interface Readiness {
+  readonly isReady: boolean;
+  readonly workers?: { readonly ready: number; readonly of: number };
+}
+
 export interface HttpServices {
   readonly text: TextServices;
   readonly images: ImageServices;
@@ -71,8 +77,10 @@ export interface HttpServices {
   readonly connections: ConnectionRules;
   /** Whether text calls that arrive whole in one read are answered without Node's HTTP; yes if absent. */
   readonly bareSockets?: boolean | undefined;
-  /** False once the gateway was told to stop: `/readyz` says so, and answers close their connections. */
-  ready(): boolean;
+  /** Whether the gateway takes calls, as `/readyz` says: with several processes, whether enough of them do. */
+  ready(): Promise<Readiness>;
+  /** True once this process was told to stop: answers close their connections. */
+  leaving(): boolean;
   /** True once it is too late for anything new. */
   refusing(): boolean;
 }

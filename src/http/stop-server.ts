@@ -5,16 +5,24 @@
  */
 import { once } from "node:events";
 import type { Server } from "node:http";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { Server as TcpServer } from "node:net";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 /** Requests on open connections are served for this long after the listener closed, and refused after it. */
 const lateMs = 3_000;
 /** How long calls under way may take to end when the gateway stops. */
-const cutMs = 20_000;
+const cutMsDefault = 20_000;
 const idleCheckMs = 50;
 
-/** Closes the listener and then, one by one as they fall idle, all connections. `refuse` is called when it is too late for new requests. */
-export async function stopServer(server: Server, refuse: () => void): Promise<void> {
+/**
+ * Closes the listener and then, one by one as they fall idle, all connections. `refuse` is called when it is too late for new
+ * requests; calls that are still under way after `cutMs` (20 s if absent) are cut.
+ */
+export async function stopServer(
+  server: Server,
+  refuse: () => void,
+  cutMs = cutMsDefault,
+): Promise<void> {
   const closed = once(server, "close");
   await quietTurn(server);
   server.close();
@@ -28,6 +36,27 @@ export async function stopServer(server: Server, refuse: () => void): Promise<vo
   clearTimeout(cut);
   clearTimeout(late);
 }
+
+// Node's HTTP server would also close the connections that are idle now.
+// oxlint-disable-next-line typescript/unbound-method -- it is called with its server
+const { close: closeListener } = TcpServer.prototype;
+
+/**
+ * Closes the listener alone, where another process goes on with the same socket, and waits for at most `ms` until no
+ * connection is left. They are closed as ever: by their clients, after an answer that says so, or when idle for too long,
+ * which is what their clients expect. So none is closed in the moment in which its next request is on the way.
+ */
+export async function leaveConnections(server: Server, ms: number): Promise<void> {
+  closeListener.call(server);
+  const deadline = performance.now() + ms;
+  while (performance.now() < deadline && (await countConnections(server)) > 0)
+    await sleep(idleCheckMs);
+}
+
+const countConnections = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
 
 const quietSearchMs = 1_000;
 

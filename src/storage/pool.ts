@@ -2,7 +2,8 @@
 import { Pool, types as driverTypes, type CustomTypesConfig, type PoolConfig } from "pg";
 import type { Log } from "../base/log.ts";
 
-const connectionsMax = 10;
+/** Connections of one process at most, where nothing else is said. */
+export const connectionsMax = 10;
 
 type Parse = (text: string) => unknown;
 

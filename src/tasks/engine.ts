@@ -55,6 +55,8 @@ export interface TaskServices {
   readonly openUpload: (upload: KeptFile) => Readable;
   /** Tells the deliverer of callbacks that one may be due. */
   readonly callbackDue: () => void;
+  /** Whether this process is the one of its gateway that looks for what nobody announced. */
+  readonly sweeps: () => boolean;
   /** Tests stop the process here. */
   readonly at: (point: TaskPoint) => void | Promise<void>;
   readonly timing: TaskTiming;

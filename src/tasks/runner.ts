@@ -115,21 +115,25 @@ export function startRunner(services: TaskServices): Runner {
 
 /** What is done by the clock: a look for tasks nobody announced, leases of long steps, jumps of the clock, old idempotency keys. */
 function startChores(services: TaskServices, lookNow: () => void, held: () => readonly Job[]) {
-  const { clock, log, timing, database } = services;
+  const { clock, log, timing, database, sweeps } = services;
   const attempt = (work: Promise<unknown>, message: string): void => {
     work.catch((error: unknown) => log.warn({ err: error }, message));
   };
-  const sweep = setInterval(lookNow, timing.sweepMs);
+  const elected = (work: () => void) => () => {
+    if (sweeps()) work();
+  };
+  const sweep = setInterval(elected(lookNow), timing.sweepMs);
   const leases = setInterval(
     () => attempt(extendLeases(services, held()), "leases of tasks could not be extended"),
     timing.leaseMs / 3,
   );
-  const mend = () =>
-    attempt(mendAfterClockJump(services), "tasks that a clock put off could not be looked for");
+  const mend = elected(() =>
+    attempt(mendAfterClockJump(services), "tasks that a clock put off could not be looked for"),
+  );
   mend();
   const mends = setInterval(mend, timing.mendMs);
   const keys = setInterval(
-    () => attempt(sweepKeys(database, clock.now()), "idempotency keys could not be swept"),
+    elected(() => attempt(sweepKeys(database, clock.now()), "idempotency keys could not be swept")),
     housekeepingMs,
   );
   return {

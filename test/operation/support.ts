@@ -20,8 +20,11 @@ export interface KeptProcess extends GatewayProcess {
 }
 
 /** A gateway process whose output is kept after its banner too. */
-export async function start(environment: Record<string, string>): Promise<KeptProcess> {
-  const gateway = await spawnGateway(environment);
+export async function start(
+  environment: Record<string, string>,
+  options?: Parameters<typeof spawnGateway>[1],
+): Promise<KeptProcess> {
+  const gateway = await spawnGateway(environment, options);
   const tookMs = startMs(gateway.readyMs, gateway.child.pid!);
   let text = "";
   for (const stream of [gateway.child.stdout!, gateway.child.stderr!])

@@ -30,17 +30,14 @@ const limited = (openFiles: number): string[] => [
 /** Starts `tollgate serve` with these variables on top of the process's own, on a free port unless told otherwise. */
 export async function spawnGateway(
   environment: Record<string, string>,
-  { openFiles }: { readonly openFiles?: number } = {},
+  { openFiles, program = main }: { readonly openFiles?: number; readonly program?: string } = {},
 ): Promise<GatewayProcess> {
   const started = performance.now();
-  const [command, ...args] = [
-    ...(openFiles === undefined ? [] : limited(openFiles)),
-    process.execPath,
-    main,
-    "serve",
-  ];
-  const child = spawn(command, args, {
-    env: { ...process.env, PORT: "0", ...environment },
+  const serve = program === main ? [main, "serve"] : [program];
+  const line = [...(openFiles === undefined ? [] : limited(openFiles)), process.execPath, ...serve];
+  const child = spawn(line[0]!, line.slice(1), {
+    // What a test kills or looks at is one process, unless it says otherwise.
+    env: { ...process.env, PORT: "0", TOLLGATE_WORKERS: "1", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let banner = "";

@@ -22,6 +22,8 @@ import type { CarryOver } from "./upgrade.ts";
 
 const joinWaitMsMax = 30_000;
 const joinPollMs = 50;
+/** A command needs few. */
+const joinedConnectionsMax = 2;
 
 interface EmbeddedOptions {
   readonly dataDir: string;
@@ -88,7 +90,11 @@ async function joinHolder(options: EmbeddedOptions): Promise<Database | DataLock
     if (lock !== undefined) return lock;
     const holder = readHolder(dataDir);
     if (holder !== undefined && holder.port !== 0)
-      return connectTo(holder, { ...options, connectionsMax: 2 }, () => Promise.resolve());
+      return connectTo(
+        holder,
+        { ...options, connectionsMax: options.connectionsMax ?? joinedConnectionsMax },
+        () => Promise.resolve(),
+      );
     if (performance.now() > deadline) throw new DataDirectoryInUseError(dataDir, holder?.pid);
     await sleep(joinPollMs);
   }

@@ -15,7 +15,7 @@ full_page_writes = on
 synchronous_commit = on
 
 # One gateway's database on a small machine.
-max_connections = 40
+max_connections = 100
 shared_buffers = 32MB
 work_mem = 4MB
 maintenance_work_mem = 32MB

@@ -13,6 +13,8 @@ import { createPlaces, lookedAtMax } from "./places.ts";
 import { tryOnce, type DelivererServices } from "./try-once.ts";
 
 export interface DelivererOptions extends DelivererServices {
+  /** Whether this process is the one of its gateway that looks into the outbox unasked; yes where absent. */
+  readonly sweeps?: (() => boolean) | undefined;
   /** How often the outbox is looked into unasked; 1 s where absent. */
   readonly pollMs?: number | undefined;
   /** How long a claim holds; longer than a try can take. `timeoutMs` and half a minute where absent. */
@@ -74,7 +76,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     start() {
       open = true;
       timers = [
-        setInterval(wake, options.pollMs ?? pollMsDefault),
+        setInterval(() => {
+          if (options.sweeps?.() !== false) wake();
+        }, options.pollMs ?? pollMsDefault),
         setInterval(() => (mendDue = true), mendEveryMs),
       ];
       wake();

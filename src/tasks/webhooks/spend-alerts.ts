@@ -20,6 +20,8 @@ export interface SpendAlertsOptions {
   readonly log: Log;
   /** Something was put into the outbox. */
   readonly callbackDue: () => void;
+  /** Whether this process is the one of its gateway that looks at all caps unasked; yes where absent. */
+  readonly sweeps?: (() => boolean) | undefined;
   /** How often what was charged is looked at; 2 s where absent. */
   readonly everyMs?: number | undefined;
 }
@@ -69,9 +71,11 @@ export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
     if (all || charged.size > 0) looking = looking.then(() => look(all));
   };
 
-  next(true);
+  const sweeps = options.sweeps ?? (() => true);
+  next(sweeps());
   const often = setInterval(() => next(false), options.everyMs ?? everyMsDefault);
   const now = setInterval(() => {
+    if (!sweeps()) return;
     next(true);
     forgetOld(database, options.clock.now()).catch((error: unknown) =>
       log.warn({ err: error }, "old alerts could not be removed"),

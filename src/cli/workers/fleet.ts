@@ -1,0 +1,208 @@
+/**
+ * Keeps the workers running: starts them, starts one again that died, replaces them one after the other, stops them all.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../base/log.ts";
+import type { FirstStart } from "../first-start.ts";
+import { Hub } from "./hub.ts";
+import type { ToSupervisor } from "./messages.ts";
+import type { WorkerProcess } from "./worker-process.ts";
+
+/** A worker that lived so long and died is started again at once. */
+const stableMs = 10_000;
+const pauseMsMin = 200;
+const pauseMsMax = 5_000;
+/** Failures in a row, of every worker, after which the gateway gives up. */
+const failuresMax = 6;
+/** What a worker may take beyond the time in which balancers leave: calls, tasks and callbacks under way, in bounds of their own. */
+const endMsMax = 45_000;
+/** Calls under way of a worker that was replaced may take so long. */
+const replacedMsMax = 600_000;
+
+export interface FleetOptions {
+  readonly count: number;
+  readonly start: (
+    number: number,
+    told: (worker: WorkerProcess, message: ToSupervisor) => void,
+  ) => WorkerProcess;
+  readonly log: Log;
+  /** No worker runs, and none could be started. */
+  readonly gaveUp: (error: Error) => void;
+}
+
+interface Place {
+  readonly number: number;
+  current: WorkerProcess;
+  failures: number;
+  /** Settles when a replacement that is under way has its place, or has failed. */
+  replacement?: Promise<boolean>;
+}
+
+/** What the start of all came to. */
+export interface Started {
+  readonly first: FirstStart | undefined;
+  readonly metricsUrl: string | undefined;
+}
+
+export class Fleet {
+  readonly #options: FleetOptions;
+  readonly #hub: Hub;
+  readonly #places: Place[] = [];
+  readonly #alive = new Set<WorkerProcess>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#hub = new Hub(options.count);
+  }
+
+  /** Starts all. @throws WorkerFailedError of the first where none comes up */
+  async start(): Promise<Started> {
+    for (let number = 1; number <= this.#options.count; number += 1)
+      this.#places.push({ number, current: this.#start(number), failures: 0 });
+    const starts = await Promise.allSettled(this.#places.map(({ current }) => current.ready));
+    const ready = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+    if (ready.length === 0) throw (starts[0] as PromiseRejectedResult).reason;
+    for (const place of this.#places) void this.#keep(place);
+    return {
+      first: ready.find(({ first }) => first !== undefined)?.first,
+      metricsUrl: ready[0]!.metricsUrl,
+    };
+  }
+
+  #start(number: number, restarted = false): WorkerProcess {
+    const worker = this.#options.start(number, (from, message) => this.#hub.told(from, message));
+    this.#alive.add(worker);
+    worker.ready.then(
+      () => {
+        this.#hub.enter(worker, restarted);
+        this.#elect();
+      },
+      () => undefined,
+    );
+    void worker.ended.then(() => {
+      this.#alive.delete(worker);
+      this.#hub.leave(worker);
+      this.#elect();
+    });
+    return worker;
+  }
+
+  /** The first that takes calls looks for the work that nobody announced; the others do not. */
+  #elect(): void {
+    const ready = [...this.#alive].filter(({ state }) => state === "ready");
+    const elected = ready.reduce<WorkerProcess | undefined>(
+      (best, worker) => (best === undefined || worker.number < best.number ? worker : best),
+      undefined,
+    );
+    for (const worker of this.#alive) worker.send({ kind: "sweeps", on: worker === elected });
+  }
+
+  /** Starts a place's worker again whenever it dies. */
+  async #keep(place: Place): Promise<void> {
+    for (;;) {
+      const worker = place.current;
+      const how = await worker.ended;
+      await place.replacement;
+      if (this.#stopping.signal.aborted) return;
+      // It was replaced: another has its place.
+      if (place.current !== worker) continue;
+      const livedMs = performance.now() - worker.startedMs;
+      if (worker.state === "ready" && livedMs > stableMs) place.failures = 0;
+      this.#options.log.error({ worker: place.number, how }, "a worker ended; it is started again");
+      await this.#again(place);
+      if (this.#stopping.signal.aborted) return;
+    }
+  }
+
+  /** One more start of a place's worker, after a pause that grows with each failure. */
+  async #again(place: Place): Promise<void> {
+    const { log, gaveUp } = this.#options;
+    const pauseMs = Math.min(pauseMsMin * 2 ** (place.failures - 1), pauseMsMax);
+    if (place.failures > 0)
+      await sleep(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    if (this.#stopping.signal.aborted) return;
+    place.failures += 1;
+    place.current = this.#start(place.number, true);
+    try {
+      await place.current.ready;
+      log.info({ worker: place.number }, "the worker is back");
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return;
+      log.error(
+        { worker: place.number, reason: (error as Error).message },
+        "a worker did not start",
+      );
+      place.current.kill();
+      if (this.#isHopeless()) gaveUp(error as Error);
+    }
+  }
+
+  #isHopeless(): boolean {
+    const runs = [...this.#alive].some(({ state }) => state === "ready");
+    return !runs && this.#places.every(({ failures }) => failures >= failuresMax);
+  }
+
+  /** Replaces all workers, one after the other: the old one leaves when the new one takes calls. */
+  async reload(): Promise<void> {
+    for (const place of this.#places) {
+      const old = place.current;
+      // One that is being started again reads the configuration of now by itself.
+      if (old.state !== "ready" || !this.#alive.has(old)) continue;
+      place.replacement = this.#replace(place);
+      if (!(await place.replacement)) return;
+      old.send({ kind: "stop", leaveMs: 0, replaced: true });
+      await within(old.ended, replacedMsMax + endMsMax, () => old.kill());
+    }
+    this.#options.log.info({ workers: this.#places.length }, "all workers were replaced");
+  }
+
+  /** Puts a new worker into a place; false, and the old one stays, where none comes up. */
+  async #replace(place: Place): Promise<boolean> {
+    const { current: old, number } = place;
+    const next = this.#start(number);
+    try {
+      await next.ready;
+    } catch (error) {
+      const reason = (error as Error).message;
+      if (!this.#stopping.signal.aborted)
+        this.#options.log.error(
+          { worker: number, reason },
+          "a new worker did not start; the old ones stay",
+        );
+      next.kill();
+      return false;
+    }
+    place.current = next;
+    place.failures = 0;
+    old.state = "leaving";
+    this.#elect();
+    return !this.#stopping.signal.aborted;
+  }
+
+  /** Stops all, each in order; what is left after `leaveMs` and a bound is killed. */
+  async stop(leaveMs: number): Promise<void> {
+    this.#stopping.abort();
+    this.#hub.stop();
+    for (const worker of this.#alive) {
+      if (worker.state === "starting") worker.kill();
+      worker.send({ kind: "stop", leaveMs, replaced: false });
+    }
+    const all = Promise.all([...this.#alive].map(({ ended }) => ended));
+    await within(all, leaveMs + endMsMax, () => this.kill());
+    await all;
+  }
+
+  /** Ends all at once. */
+  kill(): void {
+    this.#stopping.abort();
+    for (const worker of this.#alive) worker.kill();
+  }
+}
+
+/** Waits for `work`; what takes longer than `ms` is told to `late`. */
+async function within(work: Promise<unknown>, ms: number, late: () => void): Promise<void> {
+  const timer = setTimeout(late, ms);
+  await work;
+  clearTimeout(timer);
+}

@@ -1,0 +1,127 @@
+/** A worker's side of the channel to its supervisor: its role among the others, made of messages. */
+import type { MetricFamily } from "../../base/metric-family.ts";
+import type { KeyUse, RateLimiter } from "../../calls/index.ts";
+import type { Answers, Question, ToSupervisor, ToWorker, WorkerStart } from "./messages.ts";
+import type { OwnState, WorkerRole } from "./role.ts";
+
+/** A supervisor that does not answer by then is itself in trouble: the worker speaks for itself. */
+const answerMsMax = 2_000;
+/** How often what was counted is told unasked: a worker that is killed takes what came after that along. */
+const tellEveryMs = 5_000;
+/** How long uses of keys are gathered before others hear of them. */
+const gatherMs = 50;
+
+/** The part of `process` that is the channel. */
+export interface Channel {
+  send(message: ToSupervisor, sent?: () => void): void;
+  receive(handler: (message: ToWorker) => void): void;
+}
+
+export interface Link extends WorkerRole {
+  /** What the running gateway answers with. */
+  serve(gateway: LinkedGateway): void;
+  /** Tells everything once more; resolves when it is on its way. */
+  lastWords(): Promise<void>;
+}
+
+export interface LinkedGateway extends OwnState {
+  stop(options: { readonly leaveMs: number; readonly replaced: boolean }): void;
+}
+
+/** The role of a worker. */
+export function createLink(start: WorkerStart, channel: Channel): Link {
+  let sweeps = false;
+  let gateway: LinkedGateway | undefined;
+  let stop: { readonly leaveMs: number; readonly replaced: boolean } | undefined;
+  let limiter: RateLimiter | undefined;
+  const measure = async (): Promise<MetricFamily[]> => (await gateway?.measure()) ?? [];
+  const asked = new Map<number, (answer: Answers[Question] | undefined) => void>();
+  let lastId = 0;
+
+  async function ask<Q extends Question>(what: Q): Promise<Answers[Q] | undefined> {
+    const id = (lastId += 1);
+    const { promise, resolve } = Promise.withResolvers<Answers[Question] | undefined>();
+    const timer = setTimeout(resolve, answerMsMax, undefined);
+    asked.set(id, resolve);
+    channel.send({ kind: "ask", id, what });
+    try {
+      return (await promise) as Answers[Q] | undefined;
+    } finally {
+      clearTimeout(timer);
+      asked.delete(id);
+    }
+  }
+
+  async function answer(id: number, what: Question): Promise<void> {
+    if (what === "flush") await gateway?.flushLogs();
+    const data =
+      what === "ready" ? gateway?.isOpen() === true : what === "metrics" ? await measure() : null;
+    channel.send({ kind: "answer", id, data });
+  }
+
+  channel.receive((message) => {
+    if (message.kind === "sweeps") sweeps = message.on;
+    else if (message.kind === "question") void answer(message.id, message.what);
+    else if (message.kind === "told") asked.get(message.id)?.(message.answer);
+    else if (message.kind === "used") limiter?.usedElsewhere(message.uses);
+    else if (stop === undefined) {
+      stop = message;
+      gateway?.stop(message);
+    }
+  });
+  const tell = async (): Promise<void> =>
+    new Promise((resolve) => {
+      measure().then(
+        (families) => channel.send({ kind: "measured", families }, resolve),
+        () => resolve(),
+      );
+    });
+  const telling = setInterval(() => void tell(), tellEveryMs);
+  telling.unref();
+
+  return {
+    isWorker: true,
+    count: start.count,
+    given: start,
+    sweeps: () => sweeps,
+    async ready(isOpen) {
+      const all = await ask("ready");
+      if (all === undefined) return { isReady: isOpen };
+      const { stopping, ready, of } = all;
+      return { isReady: !stopping && ready >= enough(of), workers: { ready, of } };
+    },
+    async joinMetrics(own) {
+      return (await ask("metrics")) ?? own();
+    },
+    shareRates(rates) {
+      limiter = rates;
+      shareUses(rates, (uses) => channel.send({ kind: "used", uses }));
+    },
+    async flushLogs() {
+      await ask("flush");
+    },
+    serve(running) {
+      gateway = running;
+      if (stop !== undefined) running.stop(stop);
+    },
+    async lastWords() {
+      clearInterval(telling);
+      await tell();
+    },
+  };
+}
+
+/** Half of the workers: one that died must not have a balancer take all of them out. */
+const enough = (count: number): number => Math.ceil(count / 2);
+
+function shareUses(rates: RateLimiter, send: (uses: readonly KeyUse[]) => void): void {
+  let waiting: KeyUse[] = [];
+  rates.onUse((use) => {
+    waiting.push(use);
+    if (waiting.length > 1) return;
+    setTimeout(() => {
+      send(waiting);
+      waiting = [];
+    }, gatherMs).unref();
+  });
+}

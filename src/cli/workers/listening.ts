@@ -1,0 +1,71 @@
+/**
+ * The port that all workers share. On Linux the supervisor binds one socket for each worker with SO_REUSEPORT and hands it
+ * down: the system spreads connections over the sockets, and what waits in one is not lost when its worker is replaced or
+ * dies, because the supervisor still holds it. Elsewhere Node's cluster module hands connections out in turn.
+ */
+import { lookup } from "node:dns/promises";
+import { once } from "node:events";
+import * as net from "node:net";
+import type { AddressInfo } from "node:net";
+import type { Environment } from "../environment.ts";
+
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  /** What worker `number` inherits to listen on; undefined where the cluster module hands connections out. */
+  socketsOf(
+    number: number,
+  ): { readonly main: number; readonly metrics: number | undefined } | undefined;
+  /** Gives the sockets up: they are closed when the last worker closes them. Twice is once. */
+  close(): void;
+}
+
+/** Since Node 26.4; before it, and where the system does not spread evenly, the cluster module does it. */
+const canShare = (): boolean =>
+  process.platform === "linux" && (net as { BoundSocket?: unknown }).BoundSocket !== undefined;
+
+/**
+ * Fails as listening does where the port is taken, by another Tollgate too, which would let us share it. @returns the port
+ */
+async function probe(host: string, port: number): Promise<number> {
+  const server = net.createServer();
+  server.listen({ host, port, exclusive: true });
+  await once(server, "listening");
+  const { port: found } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return found;
+}
+
+/** Takes the port. @throws Error of `listen` or `getaddrinfo` */
+export async function openListening(
+  { host, port, metrics }: Pick<Environment, "host" | "port" | "metrics">,
+  count: number,
+  share = canShare(),
+): Promise<Listening> {
+  const found = await probe(host, port);
+  if (metrics.own !== undefined) await probe(metrics.own.host, metrics.own.port);
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${found}`;
+  if (!share) return { url, port: found, socketsOf: () => undefined, close: () => undefined };
+  const { address } = await lookup(host);
+  const sockets = Array.from(
+    { length: count },
+    () => new net.BoundSocket({ host: address, port: found, reusePort: true }),
+  );
+  // One for all: scrapes are few, whoever takes one answers for all.
+  const own = metrics.own && {
+    host: (await lookup(metrics.own.host)).address,
+    port: metrics.own.port,
+  };
+  let metricsSocket = own && new net.BoundSocket(own);
+  return {
+    url,
+    port: found,
+    socketsOf: (number) => ({ main: sockets[number - 1]!.fd(), metrics: metricsSocket?.fd() }),
+    close() {
+      for (const socket of sockets.splice(0)) socket.close();
+      metricsSocket?.close();
+      metricsSocket = undefined;
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * `tollgate serve` with several workers: this process owns the port, the embedded database, the sandbox and the signals, and
+ * answers no call. docs/architecture.md "Workers".
+ */
+import type { Log } from "../../base/log.ts";
+import { startSandbox } from "../../sandbox/index.ts";
+import { migrate } from "../../storage/index.ts";
+import { openSecrets } from "../../tenancy/index.ts";
+import { announceAddress } from "../address.ts";
+import { banner } from "../banner.ts";
+import { openCatalog, sandboxWanted } from "../catalog.ts";
+import { openDatabaseOf } from "../database.ts";
+import { UsageError, type Environment } from "../environment.ts";
+import { explain } from "../explain.ts";
+import { sameSignalMs } from "../signals.ts";
+import { connectionsLeft, planWorkers, type WorkersPlan } from "./count.ts";
+import { Fleet } from "./fleet.ts";
+import { openListening, type Listening } from "./listening.ts";
+import { startWorker } from "./worker-process.ts";
+
+interface Supervised {
+  readonly environment: Environment;
+  readonly wanted: number;
+  readonly log: Log;
+  /** When the command began, by the monotonic clock. */
+  readonly startedMs: number;
+  /** Whether each worker gets a socket of its own; as the system allows if absent. Tests only. */
+  readonly shareSockets?: boolean;
+}
+
+/** Everything that is open, closed in the opposite order. */
+type Closers = (() => Promise<void> | void)[];
+
+async function closeAll(closers: Closers): Promise<void> {
+  for (const close of closers.splice(0).reverse()) await close();
+}
+
+/** Closes everything and ends the process. */
+async function endWith(closers: Closers, exitCode: number): Promise<void> {
+  try {
+    await closeAll(closers);
+  } catch (error) {
+    console.error(error);
+    process.exit(1);
+  }
+  process.exit(exitCode);
+}
+
+/** Runs the workers until SIGINT or SIGTERM. @throws what keeps the gateway from starting */
+export async function supervise(options: Supervised): Promise<void> {
+  const closers: Closers = [];
+  try {
+    await start(options, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+async function start(
+  { environment, wanted, log, startedMs, shareSockets }: Supervised,
+  closers: Closers,
+): Promise<void> {
+  const sandbox = sandboxWanted(environment)
+    ? await startSandbox({ host: "127.0.0.1", port: 0 })
+    : undefined;
+  if (sandbox) closers.push(() => sandbox.close());
+  const readCatalog = async () => {
+    const open = await openCatalog({ environment, sandboxUrl: sandbox?.url, log });
+    open.close();
+    return open.current();
+  };
+  const catalog = await readCatalog();
+  const plan = await prepareDatabase({ environment, wanted, log }, closers);
+  const listening = await openListening(environment, plan.count, shareSockets);
+  closers.push(() => listening.close());
+  const fleet = new Fleet({
+    count: plan.count,
+    start: (number, told) =>
+      startWorker(
+        {
+          number,
+          count: plan.count,
+          host: environment.host,
+          port: listening.port,
+          configPath: environment.configPath,
+          url: listening.url,
+          sandboxUrl: sandbox?.url,
+          poolMax: plan.poolMax,
+        },
+        listening,
+        told,
+      ),
+    log,
+    gaveUp(error) {
+      console.error(`tollgate: no worker could be started: ${error.message}`);
+      fleet.kill();
+      void endWith(closers, 1);
+    },
+  });
+  closers.push(() => fleet.kill());
+  const { first, metricsUrl } = await fleet.start();
+  closers.push(announceAddress(environment, listening.url));
+  const workers = plan.reduced === undefined ? `${plan.count}` : `${plan.count}: ${plan.reduced}`;
+  const ready = { url: listening.url, first, metricsUrl, sandboxUrl: sandbox?.url, workers };
+  const seconds = (performance.now() - startedMs) / 1000;
+  console.log(banner({ ...ready, catalog: () => catalog }, seconds, environment.dataDir));
+  stopOnSignal({ fleet, listening, closers, drainMs: environment.drainMs });
+  reloadOnSignal(fleet, readCatalog, log);
+}
+
+/** Migrations, the master key and the count of connections: once, before the first worker. */
+async function prepareDatabase(
+  { environment, wanted, log }: Pick<Supervised, "environment" | "wanted" | "log">,
+  closers: Closers,
+): Promise<WorkersPlan> {
+  const database = await openDatabaseOf(environment, { log, connectionsMax: 2 });
+  const isServer = environment.databaseUrl !== undefined;
+  if (!isServer) closers.push(() => database.close());
+  try {
+    await migrate(database);
+    const { masterKey, dataDir } = environment;
+    await openSecrets({ database, masterKey, dataDir });
+    const plan = planWorkers(wanted, await connectionsLeft(database));
+    if (plan.reduced !== undefined)
+      log.warn({ wanted, workers: plan.count, reason: plan.reduced }, "fewer workers than wanted");
+    return plan;
+  } finally {
+    // The embedded server lives as long as this process; of another one nothing more is needed.
+    if (isServer) await database.close();
+  }
+}
+
+interface Stopping {
+  readonly fleet: Fleet;
+  readonly listening: Listening;
+  readonly closers: Closers;
+  readonly drainMs: number;
+}
+
+/** As a gateway alone does: Ctrl-C waits for no balancer, a second signal ends everything at once. */
+function stopOnSignal({ fleet, listening, closers, drainMs }: Stopping): void {
+  let firstMs: number | undefined;
+  const stop = (signal: NodeJS.Signals): void => {
+    const nowMs = performance.now();
+    if (firstMs !== undefined) {
+      if (nowMs - firstMs <= sameSignalMs) return;
+      fleet.kill();
+      process.exit(1);
+    }
+    firstMs = nowMs;
+    // The workers' sockets are then closed with the workers, at a moment when no connection waits in them.
+    listening.close();
+    void fleet.stop(signal === "SIGTERM" ? drainMs : 0).then(() => endWith(closers, 0));
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+}
+
+/** SIGHUP reads the configuration again and replaces the workers; a wrong file changes nothing. */
+function reloadOnSignal(fleet: Fleet, readCatalog: () => Promise<unknown>, log: Log): void {
+  let underWay = false;
+  let again = false;
+  const reload = async (): Promise<void> => {
+    try {
+      await readCatalog();
+      log.info({}, "the workers are replaced one after the other");
+      await fleet.reload();
+    } catch (error) {
+      const reason = error instanceof UsageError ? error.message : explain(error).text;
+      log.error({ reason, err: reason === undefined ? error : undefined }, "nothing was reloaded");
+    }
+  };
+  process.on("SIGHUP", () => {
+    again = true;
+    if (underWay) return;
+    underWay = true;
+    void (async () => {
+      while (again) {
+        again = false;
+        await reload();
+      }
+      underWay = false;
+    })();
+  });
+}

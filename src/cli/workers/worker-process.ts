@@ -1,0 +1,131 @@
+/** One worker as its supervisor sees it: started, asked, told to stop, ended. */
+import { fork, type ChildProcess } from "node:child_process";
+import cluster from "node:cluster";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { MetricFamily } from "../../base/metric-family.ts";
+import { WorkerFailedError } from "./failed.ts";
+import type { Listening } from "./listening.ts";
+import {
+  workerVariable,
+  type Question,
+  type ToSupervisor,
+  type ToWorker,
+  type WorkerStart,
+} from "./messages.ts";
+
+const entry = fileURLToPath(new URL("worker.ts", import.meta.url));
+/** Descriptors that a worker inherits come after its standard ones and the channel to the supervisor. */
+const firstInherited = 4;
+const startMsMax = 120_000;
+
+type Ready = Extract<ToSupervisor, { kind: "ready" }>;
+type Answer = Extract<ToSupervisor, { kind: "answer" }>["data"];
+
+export interface WorkerProcess {
+  readonly number: number;
+  readonly pid: number | undefined;
+  state: "starting" | "ready" | "leaving";
+  readonly startedMs: number;
+  /** Rejects with a {@link WorkerFailedError} where it does not come up. */
+  readonly ready: Promise<Ready>;
+  /** Resolves with how it ended, when all that it told has been read. */
+  readonly ended: Promise<string>;
+  /** What it had counted when it last told. */
+  measured: readonly MetricFamily[];
+  send(message: ToWorker): void;
+  /** Its answer; undefined where none comes in time. */
+  ask(what: Question, msMax: number): Promise<Answer | undefined>;
+  kill(): void;
+}
+
+function spawnWorker(start: WorkerStart, listening: Listening): ChildProcess {
+  const sockets = listening.socketsOf(start.number);
+  const inherited = sockets && [sockets.main, sockets.metrics].filter((fd) => fd !== undefined);
+  const places = inherited && {
+    main: firstInherited,
+    ...(inherited.length > 1 && { metrics: firstInherited + 1 }),
+  };
+  const variables = { [workerVariable]: JSON.stringify({ ...start, sockets: places }) };
+  if (inherited === undefined) {
+    cluster.setupPrimary({ exec: entry, args: [] });
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    return cluster.fork(variables).process;
+  }
+  return fork(entry, [], {
+    env: { ...process.env, ...variables },
+    stdio: ["inherit", "inherit", "inherit", "ipc", ...inherited],
+  });
+}
+
+/** Starts a worker; `told` gets what it says beyond its start and its answers. */
+export function startWorker(
+  start: WorkerStart,
+  listening: Listening,
+  told: (worker: WorkerProcess, message: ToSupervisor) => void,
+): WorkerProcess {
+  const child = spawnWorker(start, listening);
+  const ready = Promise.withResolvers<Ready>();
+  // Whoever waits for it gets the rejection; nobody may.
+  ready.promise.catch(() => undefined);
+  const questions = new Map<number, (answer: Answer | undefined) => void>();
+  let questionId = 0;
+  const late = setTimeout(() => child.kill("SIGKILL"), startMsMax).unref();
+
+  const worker: WorkerProcess = {
+    number: start.number,
+    pid: child.pid,
+    state: "starting",
+    startedMs: performance.now(),
+    ready: ready.promise,
+    ended: endOf(child).then((how) => {
+      clearTimeout(late);
+      ready.reject(
+        new WorkerFailedError(`worker ${start.number} ended (${how}) before it was ready`, 1),
+      );
+      for (const answer of questions.values()) answer(undefined);
+      return how;
+    }),
+    measured: [],
+    send(message) {
+      // A worker that has just gone is told nothing more.
+      if (child.connected) child.send(message, () => undefined);
+    },
+    async ask(what, msMax) {
+      const id = (questionId += 1);
+      const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
+      const timer = setTimeout(resolve, msMax, undefined);
+      questions.set(id, resolve);
+      worker.send({ kind: "question", id, what });
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        questions.delete(id);
+      }
+    },
+    kill: () => void child.kill("SIGKILL"),
+  };
+  child.on("message", (message: ToSupervisor) => {
+    if (message.kind === "ready") {
+      clearTimeout(late);
+      worker.state = "ready";
+      ready.resolve(message);
+    } else if (message.kind === "failed")
+      ready.reject(new WorkerFailedError(message.text, message.exitCode));
+    else if (message.kind === "answer") questions.get(message.id)?.(message.data);
+    else told(worker, message);
+  });
+  return worker;
+}
+
+async function endOf(child: ChildProcess): Promise<string> {
+  const failed = new Promise<string>((resolve) =>
+    child.once("error", (error) => resolve(error.message)),
+  );
+  const exited = once(child, "exit").then(([code, signal]) => `${signal ?? `code ${code}`}`);
+  const how = await Promise.race([failed, exited]);
+  // What it said last may still be on its way.
+  if (child.connected) await once(child, "disconnect");
+  return how;
+}

@@ -1,0 +1,47 @@
+/** A worker process: the gateway as `serve` runs it, on a socket and a database that its supervisor gives it. */
+import { createLog } from "../../base/log.ts";
+import { explain } from "../explain.ts";
+import { readEnvironment } from "../environment.ts";
+import { startGateway } from "../gateway.ts";
+import { createLink, type Channel } from "./link.ts";
+import { workerVariable, type ToSupervisor, type ToWorker, type WorkerStart } from "./messages.ts";
+
+/** Signals reach the whole process group, from a terminal or a service manager: the supervisor says what they mean. */
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+// No worker outlives its supervisor, however that ended.
+process.on("disconnect", () => process.exit(1));
+
+const channel: Channel = {
+  send: (message: ToSupervisor, sent) =>
+    void process.send?.(message, undefined, undefined, () => sent?.()),
+  receive: (handler) => void process.on("message", (message: ToWorker) => handler(message)),
+};
+
+/** Calls under way may take so long where another process has taken over. */
+const replacedMsMax = 600_000;
+
+async function run(start: WorkerStart): Promise<void> {
+  const log = createLog(undefined, start.number);
+  const link = createLink(start, channel);
+  const { host, port, configPath } = start;
+  const environment = { ...readEnvironment(process.env), host, port, configPath };
+  const gateway = await startGateway({ environment, log, role: link });
+  const { first, metricsUrl } = gateway;
+  link.serve({
+    ...gateway.own,
+    stop({ leaveMs, replaced }) {
+      const closed = gateway.close({ leaveMs, ...(replaced && { callsMs: replacedMsMax }) });
+      void closed.then(() => link.lastWords()).then(() => process.exit(0), fail);
+    },
+  });
+  channel.send({ kind: "ready", first, metricsUrl });
+}
+
+/** Tells the supervisor why this worker ends, and ends it. */
+function fail(error: unknown): void {
+  const { text, exitCode } = explain(error);
+  const whole = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  channel.send({ kind: "failed", text: text ?? whole, exitCode }, () => process.exit(exitCode));
+}
+
+run(JSON.parse(process.env[workerVariable]!) as WorkerStart).catch(fail);

@@ -1,0 +1,42 @@
+/** Where the system does not spread connections, Node's cluster module hands them out: the same gateway. */
+import { expect, it } from "vitest";
+import { drive, newLoad } from "../faults/load.ts";
+import { eventually } from "../money/support.ts";
+import { callOnce, isAlive, metric, startWorkers, whenReady, workersOf } from "./support.ts";
+
+const program = new URL("../support/cluster-gateway.ts", import.meta.url).pathname;
+
+it.skipIf(process.platform !== "linux")(
+  "without sockets of their own: calls, a worker that dies, SIGHUP without a failed call, and the end",
+  { timeout: 240_000 },
+  async () => {
+    const gateway = await startWorkers({}, program);
+    try {
+      const { url, key, child } = gateway;
+      const workers = workersOf(child.pid!);
+      expect(workers).toHaveLength(2);
+      const calls = await Promise.all(Array.from({ length: 20 }, () => callOnce(gateway)));
+      expect(calls.map(({ outcome }) => outcome)).toEqual(Array(20).fill("200"));
+      expect(await metric(url, "tollgate_calls_total")).toBe(20);
+      process.kill(workers[0]!, "SIGKILL");
+      await eventually(() => (isAlive(workers[0]!) ? undefined : true), "its death");
+      await whenReady(url);
+      const load = newLoad();
+      let over = false;
+      const text = '#sandbox {"reply": "a short answer", "delay_ms": 100}';
+      const driven = drive(
+        { url, key, perSecond: 20, model: "sandbox/chat", text, until: () => over },
+        load,
+      );
+      const old = workersOf(child.pid!);
+      child.kill("SIGHUP");
+      await eventually(() => (old.some(isAlive) ? undefined : true), "new workers", 120_000);
+      over = true;
+      await driven;
+      expect({ cut: load.cut, refused: [...load.refused] }).toEqual({ cut: 0, refused: [] });
+      expect(await gateway.stop()).toBe(0);
+    } finally {
+      await gateway.kill();
+    }
+  },
+);

@@ -1,0 +1,93 @@
+/** How many workers there are, and what each gets of the limits. */
+import { expect, it } from "vitest";
+import { defaultSettings } from "../../src/catalog/index.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import { planWorkers, workersWanted } from "../../src/cli/workers/count.ts";
+import { shareOf } from "../../src/cli/workers/share.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { availableParallelism } from "node:os";
+import { openDatabase } from "../../src/storage/index.ts";
+import { eventually } from "../money/support.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { startWorkers, workersOf } from "./support.ts";
+
+it("one with the embedded database, one for each core with a server, or as many as asked for", () => {
+  const wanted = (variables: Record<string, string>) => workersWanted(readEnvironment(variables));
+  const DATABASE_URL = "postgres://user@host/database";
+  expect(wanted({})).toBe(1);
+  expect(wanted({ DATABASE_URL })).toBe(availableParallelism());
+  expect(wanted({ TOLLGATE_WORKERS: "3" })).toBe(3);
+  expect(wanted({ DATABASE_URL, TOLLGATE_WORKERS: "1" })).toBe(1);
+});
+
+it("each has ten connections and a listener where there are enough, with one worker more while they are replaced", () => {
+  expect(planWorkers(4, { max: 100, taken: 3 })).toEqual({
+    count: 4,
+    poolMax: 10,
+    reduced: undefined,
+  });
+});
+
+it("with fewer the pools shrink, then the workers, and it says what would be needed", () => {
+  expect(planWorkers(8, { max: 100, taken: 3 })).toMatchObject({ count: 8, poolMax: 9 });
+  expect(planWorkers(14, { max: 100, taken: 3 })).toMatchObject({ count: 14, poolMax: 5 });
+  const { count, poolMax, reduced } = planWorkers(32, { max: 100, taken: 3 });
+  expect({ count, poolMax }).toEqual({ count: 14, poolMax: 5 });
+  expect(reduced).toMatch(/takes 100 connections .* 32 workers need max_connections of 207$/);
+  expect(planWorkers(32, { max: 207, taken: 3 })).toMatchObject({ count: 32, reduced: undefined });
+  expect(planWorkers(4, { max: 5, taken: 3 })).toMatchObject({ count: 1, poolMax: 5 });
+});
+
+it("what fits is never more than the database has", () => {
+  for (let max = 30; max <= 400; max += 7)
+    for (const wanted of [2, 3, 8, 16, 64]) {
+      const { count, poolMax } = planWorkers(wanted, { max, taken: 3 });
+      // One is always there.
+      const used = count === 1 ? 0 : (count + 1) * (poolMax + 1) + 3 + 6;
+      expect(used).toBeLessThanOrEqual(max);
+    }
+});
+
+it("connections and bodies are divided, and the largest body fits everywhere", () => {
+  const { limits } = defaultSettings;
+  expect(shareOf(limits, 1)).toBe(limits);
+  const two = shareOf(limits, 2);
+  expect(two.connections.total).toBe(10_000);
+  expect(two.bodiesUnderWayBytes).toBe(limits.bodiesUnderWayBytes / 2);
+  expect(shareOf(limits, 64).bodiesUnderWayBytes).toBe(2 * limits.bodyBytes);
+  const small = { ...limits, bodiesUnderWayBytes: limits.bodyBytes };
+  expect(shareOf(small, 2).bodiesUnderWayBytes).toBe(limits.bodyBytes);
+});
+
+it.skipIf(process.platform !== "linux")(
+  "a server that takes few connections: there are fewer workers, and the banner says why",
+  { timeout: 120_000 },
+  async () => {
+    const url = await (await sharedPostgres()).createMigrated();
+    const database = await openDatabase({ url, log: silentLog });
+    // Others' databases are on the same server: what they use counts.
+    const [{ used } = { used: 0 }] = await database.query<{ used: number }>(
+      "select count(*)::int as used from pg_stat_activity where backend_type = 'client backend'",
+    );
+    const room = used + 3 + 6 + 3 * 6 + 4;
+    await database.query(
+      `alter database ${new URL(url).pathname.slice(1)} connection limit ${room}`,
+    );
+    await database.close();
+    const gateway = await startWorkers({
+      DATABASE_URL: url,
+      TOLLGATE_DATA_DIR: temporaryDirectory(),
+      TOLLGATE_WORKERS: "40",
+    });
+    try {
+      expect(gateway.banner).toMatch(
+        new RegExp(`Workers +[1-3]: the database takes ${room} connections .* 40 workers need`),
+      );
+      const [, count] = /Workers +(\d):/.exec(gateway.banner)!;
+      expect(workersOf(gateway.child.pid!)).toHaveLength(Number(count));
+    } finally {
+      expect(await gateway.stop()).toBe(0);
+    }
+    await eventually(() => (workersOf(gateway.child.pid!).length === 0 ? true : undefined), "end");
+  },
+);

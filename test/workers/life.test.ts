@@ -1,0 +1,242 @@
+/** Workers that die, are replaced or stopped, under load: who fails, what is left, what the ledger says. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { eventually } from "../money/support.ts";
+import { serverProcesses } from "../support/embedded.ts";
+import { inForm, isLong } from "../support/long.ts";
+import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
+import { tollgate } from "../support/process.ts";
+import { drive, newLoad } from "../faults/load.ts";
+import {
+  callOnce,
+  isAlive,
+  metric,
+  readiness,
+  startWorkers,
+  steadyCalls,
+  whenReady,
+  workersOf,
+  type WorkersGateway,
+} from "./support.ts";
+
+const slow = '#sandbox {"reply": "a short answer", "delay_ms": 150}';
+const linux = process.platform === "linux";
+let gateway: WorkersGateway | undefined;
+afterEach(async () => {
+  await gateway?.kill();
+});
+
+const verify = (dataDir: string) =>
+  tollgate(["verify"], { TOLLGATE_DATA_DIR: dataDir, DATABASE_URL: "" });
+
+/** Waits for so many calls more that ended well, whoever counts them. */
+const answered = async (url: string, more: number): Promise<void> => {
+  const from = await metric(url, "tollgate_calls_total");
+  await eventually(
+    async () => ((await metric(url, "tollgate_calls_total")) >= from + more ? true : undefined),
+    "calls",
+    60_000,
+  );
+};
+
+describe.skipIf(!linux)("under load", () => {
+  it(
+    "BILL-01 T65: kill -9 of a worker: only its calls in flight fail, it is started again, and the ledger adds up",
+    { timeout: 400_000 },
+    async () => {
+      const running = (gateway = await startWorkers({ TOLLGATE_LOG_LEVEL: "error" }));
+      let over = false;
+      const calls = steadyCalls(running, 40, () => over, slow);
+      const killed: number[] = [];
+      for (let round = 0; round < inForm(2, 10); round += 1) {
+        await answered(running.url, 40);
+        const [victim] = workersOf(running.child.pid!);
+        const counted = await metric(running.url, "tollgate_calls_total");
+        process.kill(victim!, "SIGKILL");
+        killed.push(performance.now());
+        await whenReady(running.url);
+        expect(isAlive(victim!)).toBe(false);
+        expect(workersOf(running.child.pid!)).toHaveLength(2);
+        // What it had counted stays in the sums.
+        expect(await metric(running.url, "tollgate_calls_total")).toBeGreaterThanOrEqual(counted);
+      }
+      over = true;
+      const ended = await calls;
+      const failed = ended.filter(({ outcome }) => outcome !== "200");
+      const inFlight = (call: { startedMs: number; endedMs: number }) =>
+        killed.some((atMs) => call.startedMs <= atMs && call.endedMs >= atMs);
+      expect(failed.filter((call) => !inFlight(call))).toEqual([]);
+      expect(ended.length - failed.length).toBeGreaterThan(80);
+      expect(await metric(running.url, "tollgate_worker_restarts_total")).toBe(killed.length);
+      expect(await running.stop()).toBe(0);
+      expect(await verify(running.dataDir)).toMatchObject({ code: 0, stdout: "no difference\n" });
+    },
+  );
+
+  it(
+    "kill -9 of the supervisor: two seconds later nothing is left, the embedded database included",
+    { timeout: 400_000 },
+    async () => {
+      const running = (gateway = await startWorkers({ TOLLGATE_LOG_LEVEL: "silent" }));
+      const load = newLoad();
+      let over = false;
+      const { url, key, dataDir } = running;
+      const driven = drive(
+        { url, key, perSecond: 30, model: "sandbox/chat", text: slow, until: () => over },
+        load,
+      );
+      await answered(url, 20);
+      const workers = workersOf(running.child.pid!);
+      expect(workers).toHaveLength(2);
+      const from = performance.now();
+      await running.kill();
+      await expect
+        .poll(() => [...workers.filter(isAlive), ...serverProcesses(dataDir)], {
+          timeout: 20_000,
+          interval: 20,
+        })
+        .toEqual([]);
+      expect(performance.now() - from).toBeLessThan(inForm(8_000, 2_000));
+      over = true;
+      await driven;
+      const again = (gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir }));
+      expect((await callOnce({ url: again.url, key })).outcome).toBe("200");
+      expect(await again.stop()).toBe(0);
+      expect(await verify(dataDir)).toMatchObject({ code: 0 });
+    },
+  );
+
+  it(
+    "SIGHUP reads the configuration again and replaces the workers one after the other: 0 calls fail",
+    { timeout: 400_000 },
+    async () => {
+      const directory = temporaryDirectory();
+      const file = join(directory, "tollgate.yaml");
+      writeFileSync(file, "limits: {text_body_mb: 1}\n");
+      const running = (gateway = await startWorkers({ TOLLGATE_CONFIG: file }));
+      const { url, key, child } = running;
+      const large = () => callOnce(running, "x".repeat(1_500_000));
+      expect((await large()).outcome).toBe("413");
+      const load = newLoad();
+      let over = false;
+      // Kept-alive connections and new ones.
+      const kept = drive(
+        { url, key, perSecond: 30, model: "sandbox/chat", text: slow, until: () => over },
+        load,
+      );
+      const fresh = steadyCalls(running, 20, () => over, slow);
+      await answered(url, 40);
+      const old = workersOf(child.pid!);
+      writeFileSync(file, "limits: {text_body_mb: 4}\n");
+      child.kill("SIGHUP");
+      await eventually(
+        () => (old.some((pid) => isAlive(pid)) ? undefined : true),
+        "new workers",
+        120_000,
+      );
+      await answered(url, 20);
+      over = true;
+      const calls = await fresh;
+      await kept;
+      expect({ cut: load.cut, refused: [...load.refused], whole: load.whole.size }).toEqual({
+        cut: 0,
+        refused: [],
+        whole: load.begun,
+      });
+      expect(calls.filter(({ outcome }) => outcome !== "200")).toEqual([]);
+      expect(workersOf(child.pid!)).toHaveLength(2);
+      expect((await large()).outcome).toBe("200");
+      // All calls are in the sums, those of the old workers too.
+      expect(await metric(url, "tollgate_calls_total")).toBe(load.begun + calls.length + 1);
+    },
+  );
+});
+
+describe.skipIf(!linux)("signals", () => {
+  it("a wrong configuration is told, and changes nothing", { timeout: 120_000 }, async () => {
+    const file = join(temporaryDirectory(), "tollgate.yaml");
+    writeFileSync(file, "limits: {text_body_mb: 1}\n");
+    const running = (gateway = await startWorkers({ TOLLGATE_CONFIG: file }));
+    const old = workersOf(running.child.pid!);
+    writeFileSync(file, "limits: {text_body_mb: none}\n");
+    running.child.kill("SIGHUP");
+    await eventually(
+      () => (running.printed().includes("nothing was reloaded") ? true : undefined),
+      "the log",
+      30_000,
+    );
+    expect(workersOf(running.child.pid!)).toEqual(old);
+    expect((await callOnce(running)).outcome).toBe("200");
+  });
+
+  it(
+    "SIGTERM: calls under way end, /readyz says 503 while balancers leave, and nothing is left",
+    { timeout: 120_000 },
+    async () => {
+      const running = (gateway = await startWorkers({ TOLLGATE_DRAIN_SECONDS: "2" }));
+      const { url, child, dataDir } = running;
+      const workers = workersOf(child.pid!);
+      const calls = Array.from({ length: 12 }, () =>
+        callOnce(running, '#sandbox {"reply": "late", "delay_ms": 3000}'),
+      );
+      await expect.poll(async () => journalOf(running), { timeout: 20_000 }).toBe(12);
+      const stopped = running.stop();
+      await eventually(
+        async () => ((await readiness(url)).status === "not_ready" ? true : undefined),
+        "a gateway that is not ready",
+        20_000,
+      );
+      // Served as ever while balancers leave.
+      expect((await callOnce(running)).outcome).toBe("200");
+      expect((await Promise.all(calls)).map(({ outcome }) => outcome)).toEqual(
+        Array(12).fill("200"),
+      );
+      expect(await stopped).toBe(0);
+      expect(workers.filter(isAlive)).toEqual([]);
+      expect(serverProcesses(dataDir)).toEqual([]);
+    },
+  );
+
+  it("a second signal ends everything at once", { timeout: 120_000 }, async () => {
+    const running = (gateway = await startWorkers());
+    const workers = workersOf(running.child.pid!);
+    const call = callOnce(running, '#sandbox {"delay_ms": 30000}');
+    await expect.poll(async () => journalOf(running), { timeout: 20_000 }).toBe(1);
+    running.child.kill("SIGTERM");
+    const started = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(await running.stop()).toBe(1);
+    expect(performance.now() - started).toBeLessThan(8_000);
+    expect((await call).outcome).not.toBe("200");
+    await expect.poll(() => workers.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it.skipIf(!isLong)(
+    "a worker that does not end is killed with the rest",
+    { timeout: 600_000 },
+    async () => {
+      const dataDir = await preparedDataDir();
+      const running = (gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir }));
+      const [hung] = workersOf(running.child.pid!);
+      process.kill(hung!, "SIGSTOP");
+      // It takes no calls: the other one alone is enough.
+      await eventually(
+        async () => {
+          const { status, workers } = await readiness(running.url);
+          return status === "ready" && workers?.ready === 1 ? true : undefined;
+        },
+        "one that is ready",
+        20_000,
+      );
+      expect(await running.stop()).toBe(0);
+      expect(isAlive(hung!)).toBe(false);
+      expect(readFileSync(join(dataDir, "database/server.log"), "utf8")).not.toMatch(/PANIC/);
+    },
+  );
+});
+
+async function journalOf({ sandboxUrl }: WorkersGateway): Promise<number> {
+  const { data } = (await (await fetch(`${sandboxUrl}/__journal`)).json()) as { data: unknown[] };
+  return data.length;
+}

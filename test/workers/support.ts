@@ -1,0 +1,167 @@
+/** Gateways of several worker processes, and what the system tells of those. */
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { eventually } from "../money/support.ts";
+import { keyOf, start, type KeptProcess } from "../operation/support.ts";
+import { preparedDataDir } from "../support/postgres.ts";
+
+export interface WorkersGateway extends KeptProcess {
+  readonly key: string;
+  readonly dataDir: string;
+}
+
+/** A gateway with two workers on an embedded database of its own, unless told otherwise. */
+export async function startWorkers(
+  environment: Record<string, string> = {},
+  program?: string,
+): Promise<WorkersGateway> {
+  const dataDir = environment["TOLLGATE_DATA_DIR"] ?? (await preparedDataDir());
+  const variables = {
+    TOLLGATE_DATA_DIR: dataDir,
+    TOLLGATE_WORKERS: "2",
+    TOLLGATE_SANDBOX: "on",
+    DATABASE_URL: "",
+    ...environment,
+  };
+  const gateway = await start(variables, program === undefined ? {} : { program });
+  return { ...gateway, dataDir, key: gateway.banner.includes("gw_live_") ? keyOf(gateway) : "" };
+}
+
+const fieldsOf = (pid: string): string[] => {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ");
+  } catch {
+    return [];
+  }
+};
+
+/** The workers of a supervisor, those that are ending included; zombies are not. */
+export function workersOf(supervisor: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      const [state, parent] = fieldsOf(pid);
+      return Number(parent) === supervisor && state !== "Z" && commandOf(pid).includes("worker.ts");
+    })
+    .map(Number);
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** What a worker was started with, as its supervisor wrote it into its environment. */
+export const startOf = (pid: number): string => readFileSync(`/proc/${pid}/environ`, "utf8");
+
+export const isAlive = (pid: number): boolean => {
+  const [state] = fieldsOf(String(pid));
+  return state !== undefined && state !== "Z";
+};
+
+/** The connections to a port of loopback that a process holds the server's end of. */
+export function connectionsOf(pid: number, port: number): number {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const established = new Set(
+    readFileSync("/proc/net/tcp", "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter((fields) => fields[1]?.endsWith(local) && fields[3] === "01")
+      .map((fields) => `socket:[${fields[9]}]`),
+  );
+  return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
+    try {
+      return established.has(readlinkSync(`/proc/${pid}/fd/${fd}`));
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+/** The number of a metric's series, summed. */
+export async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
+  return [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, "gm"))].reduce(
+    (sum, [, value]) => sum + Number(value),
+    0,
+  );
+}
+
+/** Waits until both workers are ready, as /readyz tells. */
+export const whenReady = (url: string, count = 2): Promise<true> =>
+  eventually(
+    async () => ((await readiness(url)).workers?.ready === count ? true : undefined),
+    `${count} workers`,
+    60_000,
+  );
+
+interface ReadinessBody {
+  readonly status: string;
+  readonly workers?: { readonly ready: number; readonly of: number };
+}
+
+/** What /readyz says, asked on a connection of its own; status "down" where nobody answers. */
+export async function readiness(url: string): Promise<ReadinessBody> {
+  try {
+    const response = await fetch(`${url}/readyz`, { headers: { connection: "close" } });
+    return (await response.json()) as ReadinessBody;
+  } catch {
+    return { status: "down" };
+  }
+}
+
+export interface Call {
+  readonly startedMs: number;
+  readonly endedMs: number;
+  /** `200`, or why it failed. */
+  readonly outcome: string;
+}
+
+/** One chat call on a connection of its own, so that a failure is that of one process. */
+export function callOnce(
+  { url, key }: { readonly url: string; readonly key: string },
+  text = "Hi",
+): Promise<Call> {
+  const startedMs = performance.now();
+  const body = JSON.stringify({
+    model: "sandbox/chat",
+    messages: [{ role: "user", content: text }],
+  });
+  const agent = new Agent({ keepAlive: false });
+  return new Promise((resolve) => {
+    const end = (outcome: string): void =>
+      resolve({ startedMs, endedMs: performance.now(), outcome });
+    const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
+    const sent = request(
+      `${url}/v1/chat/completions`,
+      { method: "POST", agent, headers },
+      (answer) => {
+        answer.resume();
+        answer.on("end", () => end(String(answer.statusCode)));
+        answer.on("error", (error) => end(error.message));
+      },
+    );
+    sent.on("error", (error) => end(error.message));
+    sent.end(body);
+  });
+}
+
+/** Calls on connections of their own, so many a second, until told to stop; resolves with all. */
+export async function steadyCalls(
+  gateway: { readonly url: string; readonly key: string },
+  perSecond: number,
+  until: () => boolean,
+  text?: string,
+): Promise<Call[]> {
+  const calls: Promise<Call>[] = [];
+  const started = performance.now();
+  while (!until()) {
+    const due = ((performance.now() - started) / 1000) * perSecond;
+    while (calls.length < due) calls.push(callOnce(gateway, text));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return Promise.all(calls);
+}

@@ -1,0 +1,187 @@
+/** Several workers are one gateway: they share the port, /metrics, /readyz, the limits of keys, and what looks for work. */
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../money/support.ts";
+import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
+import { spawnGateway, tollgate } from "../support/process.ts";
+import {
+  callOnce,
+  connectionsOf,
+  metric,
+  readiness,
+  startOf,
+  startWorkers,
+  whenReady,
+  workersOf,
+  type WorkersGateway,
+} from "./support.ts";
+
+const linux = process.platform === "linux";
+
+describe.skipIf(!linux)("two workers", () => {
+  let gateway: WorkersGateway;
+  beforeAll(async () => {
+    const dataDir = await preparedDataDir();
+    // The database writes down each statement with its process.
+    mkdirSync(join(dataDir, "database"), { recursive: true });
+    appendFileSync(join(dataDir, "database/custom.conf"), "log_statement = all\n");
+    gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir });
+  });
+  afterAll(async () => {
+    await gateway.kill();
+  });
+
+  it("are two processes below one, and the first start is told once", () => {
+    expect(workersOf(gateway.child.pid!)).toHaveLength(2);
+    expect(gateway.banner.match(/gw_live_/g)).toHaveLength(2);
+    expect(gateway.banner).toMatch(/^ {2}Workers +2$/m);
+  });
+
+  it("share the connections", async () => {
+    const port = Number(new URL(gateway.url).port);
+    const sockets = Array.from({ length: 60 }, () => connect(port, "127.0.0.1"));
+    const workers = workersOf(gateway.child.pid!);
+    const counts = () => workers.map((pid) => connectionsOf(pid, port));
+    await expect
+      .poll(() => counts().reduce((sum, count) => sum + count, 0), { timeout: 20_000 })
+      .toBeGreaterThanOrEqual(60);
+    // By chance: fewer than ten of sixty on one side is one in ten millions.
+    expect(Math.min(...counts())).toBeGreaterThan(10);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it("answer /metrics for both: the sums are the calls made", async () => {
+    const before = await metric(gateway.url, "tollgate_calls_total");
+    const calls = await Promise.all(Array.from({ length: 40 }, () => callOnce(gateway)));
+    expect(new Set(calls.map(({ outcome }) => outcome))).toEqual(new Set(["200"]));
+    // Whichever is asked.
+    for (let time = 0; time < 6; time += 1)
+      expect(await metric(gateway.url, "tollgate_calls_total")).toBe(before + 40);
+    expect(await metric(gateway.url, "gen_ai_server_request_duration_seconds_count")).toBe(
+      before + 40,
+    );
+    expect(await metric(gateway.url, "tollgate_workers")).toBe(2);
+  });
+
+  it("answer /readyz for both", async () => {
+    expect(await readiness(gateway.url)).toMatchObject({
+      status: "ready",
+      workers: { ready: 2, of: 2 },
+    });
+  });
+
+  it("LIM-17: a key's limit of requests holds over both", async () => {
+    const token = readFileSync(join(gateway.dataDir, "admin-token"), "utf8").trim();
+    const admin = async (path: string, body?: object) => {
+      const response = await fetch(`${gateway.url}/admin/v1${path}`, {
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        ...(body && { method: "POST", body: JSON.stringify(body) }),
+      });
+      return (await response.json()) as { data: { id: string }[]; key: string };
+    };
+    const [workspace] = (await admin("/workspaces")).data;
+    const { key } = await admin("/keys", {
+      workspace_id: workspace!.id,
+      name: "limited",
+      rate_limits: { requests_per_minute: 10 },
+    });
+    const outcomes: string[] = [];
+    for (let time = 0; time < 16; time += 1) {
+      outcomes.push((await callOnce({ url: gateway.url, key })).outcome);
+      // What one worker has counted is on its way to the other for a twentieth of a second.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    expect(outcomes.filter((outcome) => outcome === "200")).toHaveLength(10);
+    expect(outcomes.slice(10)).toEqual(Array(6).fill("429"));
+  });
+
+  it("one of them looks for work that nobody announced, and the other when that one dies", async () => {
+    const log = join(gateway.dataDir, "database/server.log");
+    /** The database's processes that looked for tasks since the log was that long; each serves one worker. */
+    const looked = (from: number): number[] =>
+      [
+        ...readFileSync(log, "utf8")
+          .slice(from)
+          .matchAll(/\[(\d+)\] LOG: {2}execute tasks_claim/g),
+      ].map(([, pid]) => Number(pid));
+    const size = () => readFileSync(log, "utf8").length;
+    const looks = async (count: number, name: string): Promise<void> => {
+      const from = size();
+      await eventually(() => (looked(from).length >= count ? true : undefined), name, 60_000);
+    };
+    const numbered = (number: number): number =>
+      workersOf(gateway.child.pid!).find((pid) => startOf(pid).includes(`"number":${number},`))!;
+    // The first is elected. While it stands still nobody looks; while the other does, all is as ever.
+    process.kill(numbered(2), "SIGSTOP");
+    await looks(4, "looks of the first");
+    process.kill(numbered(2), "SIGCONT");
+    process.kill(numbered(1), "SIGSTOP");
+    const from = size();
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    // What was on its way when it stopped.
+    expect(looked(from).length).toBeLessThanOrEqual(2);
+    process.kill(numbered(1), "SIGKILL");
+    await looks(4, "looks of the other");
+    await whenReady(gateway.url);
+  });
+
+  it("tell their number in each line of the log", () => {
+    const lines = gateway
+      .printed()
+      .split("\n")
+      .filter((line) => line.startsWith("{"));
+    const numbers = new Set(lines.map((line) => (JSON.parse(line) as { worker?: number }).worker));
+    expect(numbers.has(1) || numbers.has(2)).toBe(true);
+  });
+});
+
+describe("starting", () => {
+  it("a port that is taken is told once, by another Tollgate with workers too", async () => {
+    const gateway = await startWorkers();
+    const port = new URL(gateway.url).port;
+    const told = await spawnGateway({
+      PORT: port,
+      TOLLGATE_WORKERS: "2",
+      TOLLGATE_DATA_DIR: await preparedDataDir(),
+      DATABASE_URL: "",
+    }).then(
+      () => "it started",
+      (error: Error) => error.message,
+    );
+    await gateway.kill();
+    expect(told.match(new RegExp(`port ${port} on 127.0.0.1 is in use`, "g"))).toHaveLength(1);
+    expect(told).toMatch(/ended with code 1/);
+  });
+
+  it("a gateway none of whose workers can start says why once, and ends", async () => {
+    const dataDir = await preparedDataDir();
+    // Where the files' directory should be.
+    writeFileSync(join(dataDir, "files"), "");
+    const told = await spawnGateway({
+      TOLLGATE_WORKERS: "2",
+      TOLLGATE_DATA_DIR: dataDir,
+      DATABASE_URL: "",
+      TOLLGATE_LOG_LEVEL: "silent",
+    }).then(
+      () => "it started",
+      (error: Error) => error.message,
+    );
+    expect(told.match(/tollgate: /g)).toHaveLength(1);
+    expect(told).toMatch(/ended with code 1: tollgate: .*files/s);
+  });
+
+  it("a wrong number of workers is told", async () => {
+    for (const [name, value] of [
+      ["TOLLGATE_WORKERS", "0"],
+      ["TOLLGATE_WORKERS", "many"],
+    ] as const)
+      expect(
+        await tollgate(["serve"], { [name]: value, TOLLGATE_DATA_DIR: temporaryDirectory() }),
+      ).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`${name} is "${value}"`) as string,
+      });
+  });
+});
