@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { isLong } from "./test/support/long.ts";
+import { patienceMs } from "./test/support/patience.ts";
 
 /** Suites of direct routes that hold through the canonical form too: they run a second time with conversion forced. */
 const alsoForced = [
@@ -16,8 +17,10 @@ const alsoForced = [
 
 export default defineConfig({
   test: {
-    testTimeout: isLong ? 3_600_000 : 30_000,
-    hookTimeout: isLong ? 600_000 : 60_000,
+    // These end what hangs. What is merely slow must not meet them, on a machine of a third of the speed either.
+    testTimeout: isLong ? 3_600_000 : 300_000,
+    hookTimeout: isLong ? 600_000 : 300_000,
+    expect: { poll: { timeout: patienceMs } },
     pool: "forks",
     // Three for two cores: tests also wait. The files of a worker share its modules and its PostgreSQL server, which a
     // third of the time went into.

@@ -13,6 +13,7 @@ import {
   type Body,
   type Name,
 } from "../conversion/world.ts";
+import { costMs } from "../support/cost.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 const world = conversions();
@@ -286,10 +287,12 @@ describe("an address in a text call", () => {
     expect(JSON.stringify(answer).length).toBeLessThan(1000);
   });
 
-  it("T77: many addresses are looked at in the time of one pass", () => {
+  it("T77: many addresses are looked at in the time of one pass", async () => {
     const content = Array.from({ length: 200_000 }, () => ({ type: "image_url", image_url: "x" }));
-    const started = performance.now();
-    expect(addressesIn("chat", { messages: [{ role: "user", content }] })).toHaveLength(200_000);
-    expect(performance.now() - started).toBeLessThan(2000);
+    let found = 0;
+    const look = () =>
+      (found = addressesIn("chat", { messages: [{ role: "user", content }] }).length);
+    expect(await costMs(look)).toBeLessThan(2_000);
+    expect(found).toBe(200_000);
   });
 });

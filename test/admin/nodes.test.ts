@@ -103,7 +103,7 @@ describe("two nodes", () => {
       must(await one.admin("PATCH", `/workspaces/${one.workspaceId}`, { name: "Slow" }));
       const tookMs = performance.now() - started;
       expect(tookMs).toBeGreaterThan(900);
-      expect(tookMs).toBeLessThan(5_000);
+      expect(tookMs).toBeLessThan(30_000);
     } finally {
       await deaf.end();
     }

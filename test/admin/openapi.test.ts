@@ -65,7 +65,7 @@ describe("the management API as described", () => {
         wrong: [],
       });
     }
-  }, 60_000);
+  });
 
   /** The resources of this folder; what is read of calls and tasks is tested where it is made. */
   const mine = /^\/admin\/v1\/(organizations|workspaces\/?|keys|tokens|audit|me)(?!.*webhook)/;

@@ -81,7 +81,7 @@ describe("a vendor that sends bytes after its answer", () => {
       attacker: (JSON.parse(made.stdout) as { key: string }).key,
       innocent: /gw_live_\w+/.exec(gateway.banner)![0],
     };
-  }, 120_000);
+  });
   afterAll(async () => {
     await gateway?.kill();
     vendor?.child.kill("SIGKILL");

@@ -9,6 +9,7 @@ import {
   type Config,
   type ConfigWatch,
 } from "../../src/catalog/index.ts";
+import { patiently } from "../support/patience.ts";
 
 const environment = {};
 const withGlobal = (count: number) => `limits: { queue: { global: ${count} } }\n`;
@@ -48,7 +49,7 @@ async function start(text: string, pollMs = 60_000): Promise<ConfigWatch> {
   return watching;
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 10 });
+const until = (check: () => void) => vi.waitFor(check, patiently);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("watchConfig", () => {

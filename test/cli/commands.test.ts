@@ -61,36 +61,32 @@ describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kin
   });
   afterAll(() => gateway.stop());
 
-  it(
-    "KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key's whole life, each step of which counts for the very next call",
-    { timeout: 120_000 },
-    async () => {
-      const made = (await run("keys create --name ci --json", environment)) as KeyJson;
-      expect(await call(gateway.url, made.key)).toBe("200 ok");
-      await run(`keys disable ${made.id}`, environment);
-      expect(await call(gateway.url, made.key)).toBe("401 api_key_disabled");
-      await run(`keys enable ${made.id}`, environment);
-      expect(await call(gateway.url, made.key)).toBe("200 ok");
-      expect(await run(`keys reveal ${made.id}`, environment)).toBe(`${made.key}\n`);
-      const rotated = (await run(
-        `keys rotate ${made.id} --grace-seconds 600 --json`,
-        environment,
-      )) as KeyJson;
-      expect(rotated).toMatchObject({ id: made.id, name: "ci", status: "active" });
-      expect(await call(gateway.url, made.key)).toBe("200 ok");
-      expect(await call(gateway.url, rotated.key)).toBe("200 ok");
-      const again = (await run(`keys rotate ${made.id} --json`, environment)) as KeyJson;
-      expect(await call(gateway.url, made.key)).toBe("401 invalid_api_key");
-      expect(await call(gateway.url, rotated.key)).toBe("401 api_key_expired");
-      expect(await call(gateway.url, again.key)).toBe("200 ok");
-      await run(`keys revoke ${made.id}`, environment);
-      expect(await call(gateway.url, again.key)).toBe("401 api_key_revoked");
-      const refused = await tollgate(["keys", "enable", made.id], environment);
-      expect(refused).toMatchObject({ code: 1, stdout: "" });
-      expect(refused.stderr).toBe("tollgate: The API key is revoked and cannot become active.\n");
-      expect(await run("verify", environment)).toBe("no difference\n");
-    },
-  );
+  it("KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key's whole life, each step of which counts for the very next call", async () => {
+    const made = (await run("keys create --name ci --json", environment)) as KeyJson;
+    expect(await call(gateway.url, made.key)).toBe("200 ok");
+    await run(`keys disable ${made.id}`, environment);
+    expect(await call(gateway.url, made.key)).toBe("401 api_key_disabled");
+    await run(`keys enable ${made.id}`, environment);
+    expect(await call(gateway.url, made.key)).toBe("200 ok");
+    expect(await run(`keys reveal ${made.id}`, environment)).toBe(`${made.key}\n`);
+    const rotated = (await run(
+      `keys rotate ${made.id} --grace-seconds 600 --json`,
+      environment,
+    )) as KeyJson;
+    expect(rotated).toMatchObject({ id: made.id, name: "ci", status: "active" });
+    expect(await call(gateway.url, made.key)).toBe("200 ok");
+    expect(await call(gateway.url, rotated.key)).toBe("200 ok");
+    const again = (await run(`keys rotate ${made.id} --json`, environment)) as KeyJson;
+    expect(await call(gateway.url, made.key)).toBe("401 invalid_api_key");
+    expect(await call(gateway.url, rotated.key)).toBe("401 api_key_expired");
+    expect(await call(gateway.url, again.key)).toBe("200 ok");
+    await run(`keys revoke ${made.id}`, environment);
+    expect(await call(gateway.url, again.key)).toBe("401 api_key_revoked");
+    const refused = await tollgate(["keys", "enable", made.id], environment);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toBe("tollgate: The API key is revoked and cannot become active.\n");
+    expect(await run("verify", environment)).toBe("no difference\n");
+  });
 
   it("credit shows at once; the same reference credits once", async () => {
     const before = (await run("credits show --json", environment)) as { credits: string };

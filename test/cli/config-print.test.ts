@@ -43,7 +43,6 @@ async function printed(
 
 it.each(["vendors of the environment", "a file"])(
   "print, check, start with the same environment: %s",
-  { timeout: 120_000 },
   async (kind) => {
     const file = join(directory, "first.yaml");
     writeFileSync(

@@ -57,14 +57,10 @@ beforeEach(() => {
 /** Every charge belongs to an answer that was seen whole, and the other way round; each is the exact price. */
 async function expectExact(before: ReadonlySet<string>, whole: ReadonlySet<string>): Promise<void> {
   // A reservation whose answer was lost with its connection ends with its lease.
-  await eventually(
-    async () => {
-      await bench.ledger.expireHolds();
-      return (await bench.holds()).length === 0 ? true : undefined;
-    },
-    "no open hold",
-    10_000,
-  );
+  await eventually(async () => {
+    await bench.ledger.expireHolds();
+    return (await bench.holds()).length === 0 ? true : undefined;
+  }, "no open hold");
   await bench.expectClean();
   const charges = (await bench.charges()).filter((row) => !before.has(row.reference));
   expect(charges.filter((row) => row.amount_nano !== costNano)).toEqual([]);
@@ -77,7 +73,6 @@ const chargeIds = async (): Promise<Set<string>> =>
 describe("PostgreSQL under load", () => {
   it.each(["fast", "immediate"] as const)(
     "T67 T68: a %s restart, twice: calls wait or are refused, and each answer is charged once",
-    { timeout: 60_000 },
     async (how) => {
       const before = await chargeIds();
       const heard = up.requests.length;
@@ -104,61 +99,57 @@ describe("PostgreSQL under load", () => {
     },
   );
 
-  it(
-    "T68: an outage: new calls are told 503 with Retry-After, and what is under way ends and is charged when it is over",
-    { timeout: 60_000 },
-    async () => {
-      const before = await chargeIds();
-      const whole = new Set<string>();
-      const ends: (() => void)[] = [];
-      up.answer((request, response) => {
-        if (request.body["stream"] === true)
-          response.writeHead(200, { "content-type": "text/event-stream" }).write(delta("Hello"));
-        ends.push(() => {
-          if (request.body["stream"] !== true) return void answering(usage)(request, response);
-          response.end(finishFrame + usageFrame(usage) + doneFrame);
-        });
+  it("T68: an outage: new calls are told 503 with Retry-After, and what is under way ends and is charged when it is over", async () => {
+    const before = await chargeIds();
+    const whole = new Set<string>();
+    const ends: (() => void)[] = [];
+    up.answer((request, response) => {
+      if (request.body["stream"] === true)
+        response.writeHead(200, { "content-type": "text/event-stream" }).write(delta("Hello"));
+      ends.push(() => {
+        if (request.body["stream"] !== true) return void answering(usage)(request, response);
+        response.end(finishFrame + usageFrame(usage) + doneFrame);
       });
-      const underWay = [false, true].map((stream) =>
-        bench.post("/v1/chat/completions", talk({ stream })),
-      );
-      await eventually(() => (ends.length === 2 ? true : undefined), "two calls under way");
+    });
+    const underWay = [false, true].map((stream) =>
+      bench.post("/v1/chat/completions", talk({ stream })),
+    );
+    await eventually(() => (ends.length === 2 ? true : undefined), "two calls under way");
 
-      const restarted = postgres.restart("immediate", 8_000);
-      await sleep(300);
-      // Their answers are complete now, but cannot be charged yet: the callers wait.
-      for (const end of ends) end();
-      const heard = up.requests.length;
-      const refused = await Promise.all(
-        ["chat/completions", "messages"].map((path) =>
-          bench.post(`/v1/${path}`, { ...talk(), max_tokens: 10 }),
-        ),
-      );
-      for (const response of refused) {
-        expect(response.status).toBe(503);
-        expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
-      }
-      expect(await errorOf(refused[0]!)).toMatchObject({ code: "database_unavailable" });
-      expect(await errorOf(refused[1]!)).toMatchObject({ type: "overloaded_error" });
-      expect((await bench.get("/readyz")).status).toBe(503);
-      expect((await bench.get("/healthz")).status).toBe(200);
-      expect(up.requests).toHaveLength(heard);
-      await restarted;
-      for (const call of underWay) {
-        const response = await call;
-        expect(response.status).toBe(200);
-        const text = await response.text();
-        expect(text.endsWith(doneFrame) || text.endsWith("}")).toBe(true);
-        whole.add(idOf(response));
-      }
-      up.answer(answering(usage));
-      const after = await eventually(async () => {
-        const response = await bench.post("/v1/chat/completions", talk());
-        await response.text();
-        return response.status === 200 ? response : undefined;
-      }, "calls work again");
-      whole.add(idOf(after));
-      await expectExact(before, whole);
-    },
-  );
+    const restarted = postgres.restart("immediate", 8_000);
+    await sleep(300);
+    // Their answers are complete now, but cannot be charged yet: the callers wait.
+    for (const end of ends) end();
+    const heard = up.requests.length;
+    const refused = await Promise.all(
+      ["chat/completions", "messages"].map((path) =>
+        bench.post(`/v1/${path}`, { ...talk(), max_tokens: 10 }),
+      ),
+    );
+    for (const response of refused) {
+      expect(response.status).toBe(503);
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expect(await errorOf(refused[0]!)).toMatchObject({ code: "database_unavailable" });
+    expect(await errorOf(refused[1]!)).toMatchObject({ type: "overloaded_error" });
+    expect((await bench.get("/readyz")).status).toBe(503);
+    expect((await bench.get("/healthz")).status).toBe(200);
+    expect(up.requests).toHaveLength(heard);
+    await restarted;
+    for (const call of underWay) {
+      const response = await call;
+      expect(response.status).toBe(200);
+      const text = await response.text();
+      expect(text.endsWith(doneFrame) || text.endsWith("}")).toBe(true);
+      whole.add(idOf(response));
+    }
+    up.answer(answering(usage));
+    const after = await eventually(async () => {
+      const response = await bench.post("/v1/chat/completions", talk());
+      await response.text();
+      return response.status === 200 ? response : undefined;
+    }, "calls work again");
+    whole.add(idOf(after));
+    await expectExact(before, whole);
+  });
 });

@@ -181,9 +181,8 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     clock.advance(1);
     expect((await get(`/files/${old}`)).status).toBe(404);
     // The next round of the sweep.
-    for (let tries = 0; tries < 100 && names().includes(old); tries += 1) await sleep(100);
+    await expect.poll(names).not.toContain(old);
     expect(names()).toContain(name);
-    expect(names()).not.toContain(old);
     expect(await findFile(gateway.database, old, new Date(0))).toBeUndefined();
   });
 });
@@ -221,8 +220,7 @@ describe("a file of 100 MB", () => {
     expect(openFiles()).toBe(1);
     expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(10_000_000);
     socket.destroy();
-    for (let tries = 0; tries < 50 && openFiles() > 0; tries += 1) await sleep(20);
-    expect(openFiles()).toBe(0);
+    await expect.poll(openFiles).toBe(0);
   });
 
   it("arrives whole", async () => {

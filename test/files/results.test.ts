@@ -1,11 +1,11 @@
 /** The results of real tasks, made by the sandbox's vendor, as files of our own. Rows STORE-01, STORE-02, STORE-03, STORE-05. */
 import { buffer } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { startSandbox } from "../../src/sandbox/index.ts";
 import { openFileStore } from "../../src/storage/index.ts";
 import { mediaTypeOf } from "../../src/upstream/index.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { eventually } from "../support/patience.ts";
 import { clipConfiguration } from "../support/task-life.ts";
 import { s3Config, startS3 } from "./s3-server.ts";
 
@@ -19,7 +19,6 @@ const dayMs = 86_400_000;
 
 it.each(["local", "s3"])(
   "STORE-01, STORE-02, STORE-03, STORE-05: a result is ours for seven days, its vendor gone; then the file goes, the task stays (%s)",
-  { timeout: 90_000 },
   async (kind) => {
     let aheadMs = 0;
     const clock = { now: () => Date.now() + aheadMs };
@@ -54,22 +53,13 @@ it.each(["local", "s3"])(
     expect((await fetch(url)).status).toBe(404);
     const read = await gateway.get(`/v1/tasks/${task.id}`);
     expect([read.status, ((await read.json()) as TaskBody).status]).toEqual([200, "succeeded"]);
-    await goes(async () => {
+    await eventually(async () => {
       const kept = await store.open(name);
       kept?.stream.destroy();
       return kept === undefined;
-    });
+    }, "the next round of the sweep");
     await store.close();
     await gateway.close();
     await server?.close();
   },
 );
-
-/** Waits for the sweep's next round. */
-async function goes(gone: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 60; tries += 1) {
-    if (await gone()) return;
-    await sleep(250);
-  }
-  throw new Error("the file is still there");
-}

@@ -7,7 +7,6 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   FileTooLargeError,
@@ -16,6 +15,7 @@ import {
   openFileStore,
   type FileStore,
 } from "../../src/storage/index.ts";
+import { eventually } from "../support/patience.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 import { startS3 } from "./s3-server.ts";
 
@@ -232,10 +232,8 @@ it("a process killed while it writes leaves nothing that the next one finds", as
   `;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script]);
   const kept = (): string[] => readdirSync(join(dataDir, "files"));
-  for (let tries = 0; tries < 500; tries += 1) {
-    if (existsSync(join(dataDir, "files")) && kept().length > 0) break;
-    await sleep(20);
-  }
+  const isWriting = () => existsSync(join(dataDir, "files")) && kept().length > 0;
+  await eventually(isWriting, "a file that is written");
   child.kill("SIGKILL");
   await once(child, "exit");
   expect(kept()).toEqual([expect.stringMatching(/^\.part-/)]);

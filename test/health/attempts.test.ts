@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { changeKey } from "../../src/tenancy/index.ts";
+import { patiently } from "../support/patience.ts";
 import { json } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
 import {
@@ -158,7 +159,7 @@ async function reload(changed: Parameters<typeof configuration>[1], marker: stri
   writeFileSync(path, configuration(trio.up, changed));
   await vi.waitFor(
     async () => expect(await (await trio.gateway.get("/v1/models")).text()).toContain(marker),
-    { timeout: 10_000, interval: 20 },
+    patiently,
   );
 }
 

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultHealthRules, type HealthRules } from "../../src/routing/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { eventually } from "../support/patience.ts";
 import { preparedDataDir } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { chat } from "../rows/protocols.ts";
@@ -115,12 +116,10 @@ export async function startTrio(options: TrioOptions = {}): Promise<Trio> {
 }
 
 async function rowOf({ database }: GatewayUnderTest, id: string): Promise<Row> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  return eventually(async () => {
     const [row] = await database.query<Row>("select * from request_log where id = $1", [id]);
-    if (row) return row;
-    await sleep(20);
-  }
-  throw new Error(`no row of the request log has the id ${id}`);
+    return row;
+  }, `the row of ${id} in the request log`);
 }
 
 /** How many calls each provider has got since the last question. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { changeKey } from "../../src/tenancy/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { patiently } from "../support/patience.ts";
 import { preparedDataDir } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 
@@ -83,17 +84,14 @@ async function attempts(): Promise<string[]> {
   const { id } = (await answer.json()) as { id: string };
   expect(answer.status).toBe(200);
   let made: readonly Attempt[] = [];
-  await vi.waitFor(
-    async () => {
-      const [row] = await gateway.database.query<{ attempts: Attempt[]; upstream_id: string }>(
-        "select attempts, upstream_id from tasks where id = $1",
-        [id],
-      );
-      expect(row!.upstream_id).not.toBeNull();
-      made = row!.attempts;
-    },
-    { timeout: 10_000, interval: 20 },
-  );
+  await vi.waitFor(async () => {
+    const [row] = await gateway.database.query<{ attempts: Attempt[]; upstream_id: string }>(
+      "select attempts, upstream_id from tasks where id = $1",
+      [id],
+    );
+    expect(row!.upstream_id).not.toBeNull();
+    made = row!.attempts;
+  }, patiently);
   return made.map(({ provider, credential }) => `${provider} ${credential}`);
 }
 
@@ -136,7 +134,7 @@ it("T74: what the caller's layers allowed at submission holds for every attempt,
     writeFileSync(join(gateway.directory, "tollgate.yaml"), configuration(7, "community"));
     await vi.waitFor(
       async () => expect(await (await gateway.get("/v1/models")).text()).toContain("acme/clip-7"),
-      { timeout: 10_000, interval: 20 },
+      patiently,
     );
     await failing(request, response);
   });

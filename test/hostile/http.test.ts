@@ -143,12 +143,12 @@ describe("slow and half-open", () => {
   it("a hundred connections that say nothing hold nobody up, and end", async () => {
     const started = performance.now();
     const silent = Promise.all(
-      Array.from({ length: 100 }, () => world.raw([], { waitMs: 10_000 })),
+      Array.from({ length: 100 }, () => world.raw([], { waitMs: 120_000 })),
     );
     const answered = await world.raw([good()], { answers: 1 });
     expect(statuses(answered)).toEqual([200]);
     await silent;
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(60_000);
   });
 
   it("half a body and gone: nothing is reserved, and it is no fault of ours", async () => {

@@ -74,7 +74,7 @@ beforeAll(async () => {
   for (const stream of [gateway.child.stdout!, gateway.child.stderr!])
     stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
   await tollgate(["credits", "add", "5"], environment);
-}, 120_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await upstream.close();
@@ -197,7 +197,7 @@ it("neither keys nor upstream credentials are ever printed, and no answer carrie
     [key, vendorSecret, adminToken, masterKey, ...parts].filter((one) => told.includes(one)),
   ).toEqual([]);
   expect(parts.filter((one) => printed.includes(one))).toEqual([]);
-}, 120_000);
+});
 
 /** A task, from its submission to its end. */
 async function runTask(body: object): Promise<Response> {

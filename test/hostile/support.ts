@@ -5,6 +5,7 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { patienceMs } from "../support/patience.ts";
 import { startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 
 /** How a call reaches one of the four text endpoints. */
@@ -196,7 +197,7 @@ export function useWorld(settings: GatewaySettings = {}): World {
     async unharmed(work) {
       const before = await state(gateway, upstream);
       const result = await work();
-      await expect.poll(() => state(gateway, upstream), { timeout: 5_000 }).toEqual(before);
+      await expect.poll(() => state(gateway, upstream)).toEqual(before);
       const next = entries[(turn += 1) % entries.length]!;
       const response = await gateway.post(next.path, next.good);
       expect(`${response.status} ${await response.text()}`).toContain("200 {");
@@ -259,7 +260,7 @@ export function readError(name: Entry["name"], body: unknown): Pick<Told, "code"
 function raw(
   gateway: GatewayUnderTest,
   parts: readonly (string | Buffer)[],
-  { waitMs = 5_000, halfClose = false, pauseMs = 0, answers: wanted = Infinity }: RawOptions,
+  { waitMs = patienceMs, halfClose = false, pauseMs = 0, answers: wanted = Infinity }: RawOptions,
 ): Promise<string> {
   return new Promise((resolve) => {
     const { port } = new URL(gateway.url);

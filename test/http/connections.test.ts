@@ -35,7 +35,7 @@ function ask(request: RawRequest, reads = true): RawClient {
   return client;
 }
 
-const answered = (client: RawClient) => expect.poll(() => client.status(), { timeout: 5_000 });
+const answered = (client: RawClient) => expect.poll(() => client.status());
 
 describe("connections beyond the limit", () => {
   it("are told 503 in the shape of their path, with Retry-After, and are closed", async () => {
@@ -70,7 +70,7 @@ describe("connections beyond the limit", () => {
     await answered(ask({ path: "/healthz" })).toBe(200);
     const silent = ask({ path: "" });
     silent.socket.write("");
-    await expect.poll(() => silent.closed(), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => silent.closed()).toBe(true);
   });
 
   const own = Object.values(networkInterfaces())
@@ -126,18 +126,18 @@ describe.each([
     await start("unread_s: 0.6", { bareSockets });
     const stuck = ask(long(extra), false);
     // A whole answer is charged before it is sent, a stream when its client is gone: by what arrived.
-    await expect.poll(charges, { timeout: 15_000 }).toHaveLength(1);
+    await expect.poll(charges).toHaveLength(1);
     expect((await charges())[0]).toBeGreaterThan(0n);
-    await sleep(2_000);
+    await sleep(3_000);
     // What the system holds for it can still be read; then it ends in the middle.
     stuck.socket.resume();
-    await expect.poll(() => stuck.closed(), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => stuck.closed()).toBe(true);
     expect(stuck.socket.bytesRead).toBeLessThan(12_000_000);
     expect(stuck.socket.bytesRead).toBeGreaterThan(0);
   });
 
   it("goes on as long as something is taken", async () => {
-    await start("unread_s: 0.6", { bareSockets });
+    await start("unread_s: 1.2", { bareSockets });
     const slow = ask(long({}), false);
     const started = performance.now();
     const { socket } = slow;
@@ -148,8 +148,8 @@ describe.each([
       // The bytes are spread over some two seconds.
       setTimeout(() => socket.resume(), 10);
     });
-    await expect.poll(() => read, { timeout: 20_000 }).toBeGreaterThan(12_000_000);
-    expect(performance.now() - started).toBeGreaterThan(600);
+    await expect.poll(() => read).toBeGreaterThan(12_000_000);
+    expect(performance.now() - started).toBeGreaterThan(1_200);
     expect(slow.closed()).toBe(false);
   });
 });
@@ -188,13 +188,13 @@ describe("open files", () => {
     });
     const other = await startRecorder((_request, response) => void response.end("{}"));
     const post = (origin: string) =>
-      openExchange(pools.get(origin, 1_000), {
+      openExchange(pools.get(origin, 20_000), {
         path: "/",
         headers: {},
         body: "{}",
-        firstByteMs: 5_000,
-        idleMs: 5_000,
-        totalMs: 5_000,
+        firstByteMs: 30_000,
+        idleMs: 30_000,
+        totalMs: 30_000,
       });
     const open = post(recorder.url);
     open.answer.catch(() => undefined);

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { patiently } from "../support/patience.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 
 /** The newest row of the request log, once it is written. */
@@ -14,7 +15,7 @@ async function loggedRow(gateway: GatewayUnderTest, id: string) {
     );
     expect(row).toBeDefined();
     return row!;
-  });
+  }, patiently);
 }
 
 describe("a call", () => {

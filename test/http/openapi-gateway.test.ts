@@ -10,6 +10,7 @@ import { createSseParser } from "../../src/base/sse.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { startGateway, type Gateway } from "../../src/cli/gateway.ts";
 import { registerDocs } from "../../src/http/openapi.ts";
+import { patiently } from "../support/patience.ts";
 import {
   address,
   byId,
@@ -71,7 +72,7 @@ describe("the running gateway", () => {
     const { id: canceled } = await send("/v1/tasks", slow);
     // While the vendor is being asked a cancel is refused; once it has the task it confirms.
     const cancel = async () => (await send(`/v1/tasks/${canceled}/cancel`)).status;
-    await vi.waitFor(async () => expect(await cancel()).toBe("canceled"), 10_000);
+    await vi.waitFor(async () => expect(await cancel()).toBe("canceled"), patiently);
     return { finished, canceled, file: output.videos[0]!.url.split("/").at(-1)! };
   }
 

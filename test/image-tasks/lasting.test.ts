@@ -69,9 +69,7 @@ it.each([
 
     const second = await live({ ...environment });
     const key = first.key!;
-    await expect
-      .poll(async () => (await listed(second, key))[0]?.status, { timeout: 20_000 })
-      .toBe(status);
+    await expect.poll(async () => (await listed(second, key))[0]?.status).toBe(status);
     const [task, ...others] = await listed(second, key);
     expect([others, task!.cost]).toEqual([[], cost]);
     expect(vendor.requests).toHaveLength(1);
@@ -81,10 +79,9 @@ it.each([
     ]);
     // The sweep takes what was sent, and a result that nobody was told of.
     const left = () => readdirSync(join(directory, "data", "files")).length;
-    await expect.poll(left, { timeout: 15_000 }).toBe(task!.output.images.length);
+    await expect.poll(left).toBe(task!.output.images.length);
     await second.end();
   },
-  60_000,
 );
 
 const post = ({ url, key }: Life, pictures: readonly Buffer[]) =>
@@ -125,5 +122,5 @@ it("in a bucket too: pictures go in and out whole, and what is refused or over l
   ]);
   const made = Buffer.from(await (await fetch(task.output.images[0]!.url)).arrayBuffer());
   expect(made.equals(await plain())).toBe(true);
-  await expect.poll(() => bucket.names().length, { timeout: 15_000 }).toBe(1);
-}, 60_000);
+  await expect.poll(() => bucket.names().length).toBe(1);
+});

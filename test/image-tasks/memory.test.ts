@@ -120,5 +120,4 @@ it.runIf(process.platform === "linux")(
     expect(above).toBeLessThan(300);
     await gateway.end();
   },
-  90_000,
 );

@@ -262,7 +262,7 @@ describe("callbacks", () => {
       receiver.received.length = 0;
       const task = await run({ model, webhook_url: receiver.url }, files);
       expect(task.status).toBe(status);
-      await expect.poll(() => receiver.received.length, { timeout: 5000 }).toBe(1);
+      await expect.poll(() => receiver.received.length).toBe(1);
       expect(JSON.parse(receiver.received[0]!.body)).toMatchObject({
         id: expect.any(String) as string,
         type: `task.${status}`,

@@ -34,12 +34,10 @@ describe("the budget of bytes under way", () => {
   it("is held by a call until its answer has been sent", async () => {
     await startWith(4);
     const first = bench.generate({ prompt: prompted({ delay_ms: 1_500 }) });
-    await expect.poll(() => bench.holds(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => bench.holds()).toBe(1);
     expect(await codeOf(await bench.generate())).toBe("503 overloaded");
     expect(await codeOf(await first)).toBe("200 ok");
-    await expect
-      .poll(async () => codeOf(await bench.generate()), { timeout: 10_000 })
-      .toBe("200 ok");
+    await expect.poll(async () => codeOf(await bench.generate())).toBe("200 ok");
   });
 
   it("counts what arrives beyond what was expected, whatever fits", async () => {

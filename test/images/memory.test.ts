@@ -53,58 +53,51 @@ async function idleOf(pid: number): Promise<number> {
 
 const price = `{ input: "5", image_input: "8", output: "10", image_output: "30" }`;
 
-it(
-  "LIM-04, EDIT2-05: sixteen references of 25 MB stay on disk: below 300 MB above idle",
-  { timeout: 120_000 },
-  async () => {
-    const file = await picture();
-    const vendor = await startCounting({ data: [{ b64_json: file.toString("base64") }] });
-    const directory = mkdtempSync(join(tmpdir(), "tollgate-memory-"));
-    closers.push(() => rmSync(directory, { recursive: true, force: true }));
-    const config = join(directory, "tollgate.yaml");
-    writeFileSync(
-      config,
-      `
+it("LIM-04, EDIT2-05: sixteen references of 25 MB stay on disk: below 300 MB above idle", async () => {
+  const file = await picture();
+  const vendor = await startCounting({ data: [{ b64_json: file.toString("base64") }] });
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-memory-"));
+  closers.push(() => rmSync(directory, { recursive: true, force: true }));
+  const config = join(directory, "tollgate.yaml");
+  writeFileSync(
+    config,
+    `
 providers:
   - { id: counting, dialect: openai-compatible, base_url: "${vendor.url}/v1", api_key: x, tier: official }
 models:
   - { id: acme/edit, kind: image, family: image-b, offers: [{ provider: counting, upstream_model: big, price: ${price} }] }
 `,
-    );
-    const { url, key, child } = await live({
-      TOLLGATE_CONFIG: config,
-      TOLLGATE_DATA_DIR: join(directory, "data"),
-      TOLLGATE_SANDBOX: "off",
+  );
+  const { url, key, child } = await live({
+    TOLLGATE_CONFIG: config,
+    TOLLGATE_DATA_DIR: join(directory, "data"),
+    TOLLGATE_SANDBOX: "off",
+  });
+  const edit = async (files: Parameters<typeof formOf>[1]) => {
+    const body = formOf({ model: "acme/edit", prompt: "x", size: "64x64", quality: "low" }, files);
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`${url}/v1/images/edits`, {
+      method: "POST",
+      headers,
+      body,
     });
-    const edit = async (files: Parameters<typeof formOf>[1]) => {
-      const body = formOf(
-        { model: "acme/edit", prompt: "x", size: "64x64", quality: "low" },
-        files,
-      );
-      const headers = { authorization: `Bearer ${key}` };
-      const answer = await fetch(`${url}/v1/images/edits`, {
-        method: "POST",
-        headers,
-        body,
-      });
-      if (answer.status !== 200) throw new Error(await answer.text());
-      return (await answer.json()) as ImageAnswer;
-    };
-    // Idle is after a first call: what it loads stays.
-    await edit({ image: file });
-    vendor.seen.bytes = 0;
-    const pid = child.pid!;
-    const idle = await idleOf(pid);
-    writeFileSync(`/proc/${pid}/clear_refs`, "5");
-    const reference = padded(file, bytesEach);
-    const answer = await edit({ "image[]": Array.from({ length: references }, () => reference) });
-    const above = memoryOf(pid, "VmHWM") - idle;
-    expect(answer.size).toBe("64x48");
-    expect(vendor.seen).toMatchObject({ requests: 2 });
-    expect(vendor.seen.bytes).toBeGreaterThan(references * bytesEach);
-    expect(above).toBeLessThan(300 * megabyte);
-    const left = () => readdirSync(join(directory, "data", "files")).length;
-    // The two results.
-    await expect.poll(left).toBe(2);
-  },
-);
+    if (answer.status !== 200) throw new Error(await answer.text());
+    return (await answer.json()) as ImageAnswer;
+  };
+  // Idle is after a first call: what it loads stays.
+  await edit({ image: file });
+  vendor.seen.bytes = 0;
+  const pid = child.pid!;
+  const idle = await idleOf(pid);
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
+  const reference = padded(file, bytesEach);
+  const answer = await edit({ "image[]": Array.from({ length: references }, () => reference) });
+  const above = memoryOf(pid, "VmHWM") - idle;
+  expect(answer.size).toBe("64x48");
+  expect(vendor.seen).toMatchObject({ requests: 2 });
+  expect(vendor.seen.bytes).toBeGreaterThan(references * bytesEach);
+  expect(above).toBeLessThan(300 * megabyte);
+  const left = () => readdirSync(join(directory, "data", "files")).length;
+  // The two results.
+  await expect.poll(left).toBe(2);
+});

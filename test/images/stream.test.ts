@@ -1,7 +1,7 @@
 // Streamed images: the events, what is refused, how a stream that fails ends, and what a client that leaves pays.
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
+import { eventually } from "../support/patience.ts";
 import {
   modelB,
   picture,
@@ -39,13 +39,7 @@ const refused = (fields: Fields) =>
     bench.edit({ model: modelB, prompt, stream: "true", ...fields }, { image }),
   );
 
-/** Waits until a condition holds. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries += 1) {
-    if (tries > 100) throw new Error("it never came so far");
-    await sleep(50);
-  }
-}
+const until = (holds: () => Promise<boolean>) => eventually(holds, "a condition that holds");
 
 describe("events", () => {
   it("STREAM-08, STREAM-09, EDIT2-26, EDIT2-27: previews, then the picture with usage and gw", async () => {

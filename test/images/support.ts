@@ -3,10 +3,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI, { toFile } from "openai";
 import sharp from "sharp";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { eventually } from "../support/patience.ts";
 
 export const modelA = "sandbox/image-model-a";
 export const modelB = "sandbox/image-model-b";
@@ -153,7 +153,7 @@ export async function startImages(
     },
     holds,
     async state() {
-      for (let tries = 0; tries < 100 && (await uploads()) > 0; tries += 1) await sleep(50);
+      await eventually(async () => (await uploads()) === 0, "the end of every upload");
       const directory = join(gateway.directory, "data", "files");
       const { chargedNano } = await gateway.ledger.balance(workspaceId);
       const files = existsSync(directory) ? readdirSync(directory) : [];

@@ -8,48 +8,43 @@ const config = (url: string) => chatConfig(url, 'price: { input: "100", output: 
 const askedTokens = 100;
 
 describeGateways("a key that may spend a dollar", { config }, (bench) => {
-  it(
-    "T63: a thousand calls at once under a hard cap never charge more than the cap, and use nearly all of it",
-    { timeout: 60_000 },
-    async () => {
-      const spent = async () =>
-        (await bench().ledger.spend(bench().workspaceId, { layer: "key", id: bench().keyId }))
-          .total;
-      expect(await spent()).toBe(0n);
-      await bench().setCaps("key", { totalNano: dollar, hard: true });
-      let served = 0;
-      bench().up.answer((request, response) => {
-        served += 1;
-        // From hardly anything to all that was asked for.
-        const output = (served * 37) % (askedTokens + 1);
-        setTimeout(() => void answering(usageOf(5, output))(request, response), served % 20);
-      });
-      let highest = 0n;
-      const watch = setInterval(() => {
-        void spent().then((now) => (highest = now > highest ? now : highest));
-      }, 20);
-      const statuses = new Map<number, number>();
-      // Who is refused comes again, as the reservations of others are given back.
-      async function caller(): Promise<void> {
-        for (let tries = 0; tries < 3; tries += 1) {
-          const answer = await bench().post(
-            "/v1/chat/completions",
-            talk({ max_tokens: askedTokens }),
-          );
-          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-          if (answer.status === 200) return void (await answer.text());
-          expect((await errorOf(answer)).code).toBe("key_total_spend_cap_reached");
-        }
+  it("T63: a thousand calls at once under a hard cap never charge more than the cap, and use nearly all of it", async () => {
+    const spent = async () =>
+      (await bench().ledger.spend(bench().workspaceId, { layer: "key", id: bench().keyId })).total;
+    expect(await spent()).toBe(0n);
+    await bench().setCaps("key", { totalNano: dollar, hard: true });
+    let served = 0;
+    bench().up.answer((request, response) => {
+      served += 1;
+      // From hardly anything to all that was asked for.
+      const output = (served * 37) % (askedTokens + 1);
+      setTimeout(() => void answering(usageOf(5, output))(request, response), served % 20);
+    });
+    let highest = 0n;
+    const watch = setInterval(() => {
+      void spent().then((now) => (highest = now > highest ? now : highest));
+    }, 20);
+    const statuses = new Map<number, number>();
+    // Who is refused comes again, as the reservations of others are given back.
+    async function caller(): Promise<void> {
+      for (let tries = 0; tries < 3; tries += 1) {
+        const answer = await bench().post(
+          "/v1/chat/completions",
+          talk({ max_tokens: askedTokens }),
+        );
+        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+        if (answer.status === 200) return void (await answer.text());
+        expect((await errorOf(answer)).code).toBe("key_total_spend_cap_reached");
       }
-      await Promise.all(Array.from({ length: 1_000 }, caller));
-      clearInterval(watch);
-      const total = await spent();
-      expect([...statuses.keys()].sort((one, other) => one - other)).toEqual([200, 402]);
-      expect(total).toBeLessThanOrEqual(dollar);
-      expect(highest).toBeLessThanOrEqual(dollar);
-      // No more than one call's reservation is left over.
-      expect(total).toBeGreaterThan((dollar * 9n) / 10n);
-      await bench().expectClean();
-    },
-  );
+    }
+    await Promise.all(Array.from({ length: 1_000 }, caller));
+    clearInterval(watch);
+    const total = await spent();
+    expect([...statuses.keys()].sort((one, other) => one - other)).toEqual([200, 402]);
+    expect(total).toBeLessThanOrEqual(dollar);
+    expect(highest).toBeLessThanOrEqual(dollar);
+    // No more than one call's reservation is left over.
+    expect(total).toBeGreaterThan((dollar * 9n) / 10n);
+    await bench().expectClean();
+  });
 });

@@ -49,63 +49,58 @@ function countRefused(calls: readonly Promise<Response>[]): () => number {
 }
 
 describeGateways("a thousand calls at once", { config }, (bench) => {
-  it(
-    "BILL-23 T63: credit for a hundred serves exactly a hundred; the others are refused before anyone upstream hears of them",
-    { timeout: 60_000 },
-    async () => {
-      const other = await bench().addWorkspace("1");
-      const headers = { authorization: `Bearer ${other.key}` };
-      bench().up.answer(answering(usage));
-      // What one call reserves, from a call of the same size.
-      const first = await bench().post("/v1/chat/completions", talk(), headers);
-      await first.text();
-      const held = (await bench().entry(idOf(first)))!.held_nano;
-      const { availableNano } = await bench().ledger.balance(other.workspaceId);
-      await bench().ledger.credit({
-        workspaceId: other.workspaceId,
-        amountNano: 100n * held + (held - 1n) - availableNano,
-        reference: "a hundred calls",
-      });
+  it("BILL-23 T63: credit for a hundred serves exactly a hundred; the others are refused before anyone upstream hears of them", async () => {
+    const other = await bench().addWorkspace("1");
+    const headers = { authorization: `Bearer ${other.key}` };
+    bench().up.answer(answering(usage));
+    // What one call reserves, from a call of the same size.
+    const first = await bench().post("/v1/chat/completions", talk(), headers);
+    await first.text();
+    const held = (await bench().entry(idOf(first)))!.held_nano;
+    const { availableNano } = await bench().ledger.balance(other.workspaceId);
+    await bench().ledger.credit({
+      workspaceId: other.workspaceId,
+      amountNano: 100n * held + (held - 1n) - availableNano,
+      reference: "a hundred calls",
+    });
 
-      const up = heldBack(answering(usage));
-      bench().up.answer(up.answer);
-      const heard = bench().up.requests.length;
-      const calls = Array.from({ length: 1_000 }, (_, index) =>
-        bench().post("/v1/chat/completions", talk({ stream: index % 2 === 0 }), headers),
-      );
-      const refused = countRefused(calls);
-      await eventually(
-        () => (refused() === 900 && up.waiting() === 100 ? true : undefined),
-        "900 refused and 100 under way",
-        30_000,
-      );
-      const during = await bench().ledger.balance(other.workspaceId);
-      expect(during).toMatchObject({ heldNano: 100n * held, availableNano: held - 1n });
-      up.release();
-      const responses = await Promise.all(calls);
-      const served = responses.filter((response) => response.status === 200);
-      expect(served).toHaveLength(100);
-      await Promise.all(served.map((response) => response.text()));
-      for (const response of responses.filter((one) => one.status !== 200)) {
-        expect(response.status).toBe(402);
-        expect(response.headers.get("x-should-retry")).toBe("false");
-        expect(await errorOf(response)).toMatchObject({
-          code: "insufficient_balance",
-          type: "insufficient_quota",
-        });
-      }
-      expect(bench().up.requests.length - heard).toBe(100);
-      const charges = new Map((await bench().charges()).map((row) => [row.reference, row]));
-      for (const response of served)
-        expect(charges.get(idOf(response))).toMatchObject({ amount_nano: costNano });
-      expect(charges.size).toBe(101);
-      expect(await bench().ledger.balance(other.workspaceId)).toMatchObject({
-        chargedNano: 101n * costNano,
-        heldNano: 0n,
+    const up = heldBack(answering(usage));
+    bench().up.answer(up.answer);
+    const heard = bench().up.requests.length;
+    const calls = Array.from({ length: 1_000 }, (_, index) =>
+      bench().post("/v1/chat/completions", talk({ stream: index % 2 === 0 }), headers),
+    );
+    const refused = countRefused(calls);
+    await eventually(
+      () => (refused() === 900 && up.waiting() === 100 ? true : undefined),
+      "900 refused and 100 under way",
+    );
+    const during = await bench().ledger.balance(other.workspaceId);
+    expect(during).toMatchObject({ heldNano: 100n * held, availableNano: held - 1n });
+    up.release();
+    const responses = await Promise.all(calls);
+    const served = responses.filter((response) => response.status === 200);
+    expect(served).toHaveLength(100);
+    await Promise.all(served.map((response) => response.text()));
+    for (const response of responses.filter((one) => one.status !== 200)) {
+      expect(response.status).toBe(402);
+      expect(response.headers.get("x-should-retry")).toBe("false");
+      expect(await errorOf(response)).toMatchObject({
+        code: "insufficient_balance",
+        type: "insufficient_quota",
       });
-      await bench().expectClean();
-    },
-  );
+    }
+    expect(bench().up.requests.length - heard).toBe(100);
+    const charges = new Map((await bench().charges()).map((row) => [row.reference, row]));
+    for (const response of served)
+      expect(charges.get(idOf(response))).toMatchObject({ amount_nano: costNano });
+    expect(charges.size).toBe(101);
+    expect(await bench().ledger.balance(other.workspaceId)).toMatchObject({
+      chargedNano: 101n * costNano,
+      heldNano: 0n,
+    });
+    await bench().expectClean();
+  });
 
   it("KEY-13: a key revoked while its call runs: the call ends and is charged, and the next one fails", async () => {
     const up = heldBack(answering(usage));
@@ -212,7 +207,6 @@ describe("two gateways on one PostgreSQL", () => {
     await eventually(
       () => (refused() === 240 && upstream.waiting() === 60 ? true : undefined),
       "60 under way, 240 refused",
-      20_000,
     );
     upstream.release();
     const served = (await Promise.all(calls)).filter((response) => response.status === 200);

@@ -17,6 +17,7 @@ import {
 import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
@@ -75,21 +76,7 @@ export interface BenchOptions {
   readonly clock?: Clock;
 }
 
-const waitMs = 10_000;
-
-/** Asks until the answer is not undefined. */
-export async function eventually<T>(
-  ask: () => Promise<T | undefined> | T | undefined,
-  what: string,
-  deadlineMs: number = waitMs,
-): Promise<T> {
-  for (const started = Date.now(); Date.now() - started < deadlineMs;) {
-    const value = await ask();
-    if (value !== undefined) return value;
-    await sleep(10);
-  }
-  throw new Error(`not within ${deadlineMs} ms: ${what}`);
-}
+export { eventually };
 
 export const sleep = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms));
@@ -135,7 +122,6 @@ export function booksOf(database: Database): Books {
       await eventually(
         async () => ((await books.holds()).length === 0 ? true : undefined),
         "no open hold",
-        3_000,
       );
       expect(await verifyLedger(database)).toEqual([]);
     },

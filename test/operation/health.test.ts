@@ -91,32 +91,26 @@ it("/readyz is 503 while the database takes no writes, and asks it at most once 
   };
   await setting("alter system set default_transaction_read_only = on");
   try {
-    await expect.poll(async () => (await read("/readyz")).status, { timeout: 10_000 }).toBe(503);
+    await expect.poll(async () => (await read("/readyz")).status).toBe(503);
   } finally {
     await setting("alter system reset default_transaction_read_only");
   }
-  await expect.poll(async () => (await read("/readyz")).status, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await read("/readyz")).status).toBe(200);
 });
 
-it(
-  "/readyz is 503 while the database is away, /healthz is not, and both come back by themselves",
-  { timeout: 60_000 },
-  async () => {
-    const restarted = postgres.restart("fast", 4_000);
-    await expect
-      .poll(() => read("/readyz"), { timeout: 10_000 })
-      .toEqual({ status: 503, text: '{"status":"not_ready","database":"down"}' });
-    expect((await read("/healthz")).status).toBe(200);
-    const refused = await call("sandbox/chat");
-    expect(refused.status).toBe(503);
-    expect(((await refused.json()) as { error: { code: string } }).error.code).toBe(
-      "database_unavailable",
-    );
-    expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
-    await restarted;
-    await expect.poll(async () => (await read("/readyz")).status, { timeout: 20_000 }).toBe(200);
-    await expect
-      .poll(async () => (await call("sandbox/chat")).status, { timeout: 20_000 })
-      .toBe(200);
-  },
-);
+it("/readyz is 503 while the database is away, /healthz is not, and both come back by themselves", async () => {
+  const restarted = postgres.restart("fast", 4_000);
+  await expect
+    .poll(() => read("/readyz"))
+    .toEqual({ status: 503, text: '{"status":"not_ready","database":"down"}' });
+  expect((await read("/healthz")).status).toBe(200);
+  const refused = await call("sandbox/chat");
+  expect(refused.status).toBe(503);
+  expect(((await refused.json()) as { error: { code: string } }).error.code).toBe(
+    "database_unavailable",
+  );
+  expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+  await restarted;
+  await expect.poll(async () => (await read("/readyz")).status).toBe(200);
+  await expect.poll(async () => (await call("sandbox/chat")).status).toBe(200);
+});

@@ -92,7 +92,6 @@ describe.each([
 ])("Ctrl-C to %s under npm start", (name, terminal) => {
   it.skipIf(terminal && !hasTerminal)(
     "a running stream ends whole, and so does the gateway",
-    { timeout: 60_000 },
     async () => {
       const started = await start(terminal, join(directory, `${name}-once`));
       const { whole } = await stream(started);
@@ -103,21 +102,17 @@ describe.each([
     },
   );
 
-  it.skipIf(terminal && !hasTerminal)(
-    "a second one stops at once",
-    { timeout: 60_000 },
-    async () => {
-      const started = await start(terminal, join(directory, `${name}-twice`));
-      const { whole } = await stream(started);
-      started.interrupt();
-      // A person's second press; sooner it is the first one, passed on.
-      await new Promise((resolve) => setTimeout(resolve, 900));
-      started.interrupt();
-      expect(await whole).toMatch(/\(cut\)$/);
-      await started.gone;
-      expect(await listening(started.url)).toBe(false);
-    },
-  );
+  it.skipIf(terminal && !hasTerminal)("a second one stops at once", async () => {
+    const started = await start(terminal, join(directory, `${name}-twice`));
+    const { whole } = await stream(started);
+    started.interrupt();
+    // A person's second press; sooner it is the first one, passed on.
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    started.interrupt();
+    expect(await whole).toMatch(/\(cut\)$/);
+    await started.gone;
+    expect(await listening(started.url)).toBe(false);
+  });
 });
 
 const listening = (url: string): Promise<boolean> =>

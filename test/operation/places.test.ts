@@ -47,9 +47,7 @@ async function startFrom(
   let printed = "";
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on("line", (line) => (printed += `${line}\n`));
-  await expect
-    .poll(() => /^curl /m.test(printed) || child.exitCode !== null, { timeout: 60_000 })
-    .toBe(true);
+  await expect.poll(() => /^curl /m.test(printed) || child.exitCode !== null).toBe(true);
   const url = /ready at (http:\/\/\S+)/.exec(printed)?.[1];
   if (url === undefined) throw new Error(printed);
   return { child, url, key: /gw_live_\w+/.exec(printed)![0] };
@@ -70,7 +68,6 @@ function isOpenToAll(path: string): boolean {
 
 it.skipIf(!isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.execPath))(
   "as a user, from a checkout that it may only read",
-  { timeout: 120_000 },
   async () => {
     const dataDir = join(temporaryDirectory(), "data");
     mkdirSync(dataDir);
@@ -86,7 +83,6 @@ it.skipIf(!isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.exec
 
 it.skipIf(!isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.execPath))(
   "as a user without a name it says what PostgreSQL lacks, and what to set",
-  { timeout: 60_000 },
   async () => {
     const dataDir = join(temporaryDirectory(), "data");
     mkdirSync(dataDir);
@@ -100,7 +96,6 @@ it.skipIf(!isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.exec
 
 it.skipIf(!isRoot || !isLinux)(
   "as root, checkout and data under a home of mode 0700 with a space in its name",
-  { timeout: 120_000 },
   async () => {
     const home = join(temporaryDirectory(), "root's home");
     mkdirSync(home, { mode: 0o700 });
@@ -142,20 +137,16 @@ it("two in directories side by side; a second one in the same directory is refus
   );
   expect(await one!.stop()).toBe(0);
   expect(await two!.stop()).toBe(0);
-}, 120_000);
+});
 
-it.skipIf(!isLinux)(
-  "with the port taken it ends in words, and its database with it",
-  async () => {
-    const dataDir = join(temporaryDirectory(), "data");
-    const taken = createServer().listen(0, "127.0.0.1");
-    await once(taken, "listening");
-    const { port } = taken.address() as AddressInfo;
-    await expect(spawnGateway({ TOLLGATE_DATA_DIR: dataDir, PORT: String(port) })).rejects.toThrow(
-      /port \d+ on 127\.0\.0\.1 is in use by another program/,
-    );
-    expect(serverProcesses(dataDir)).toEqual([]);
-    taken.close();
-  },
-  120_000,
-);
+it.skipIf(!isLinux)("with the port taken it ends in words, and its database with it", async () => {
+  const dataDir = join(temporaryDirectory(), "data");
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  await expect(spawnGateway({ TOLLGATE_DATA_DIR: dataDir, PORT: String(port) })).rejects.toThrow(
+    /port \d+ on 127\.0\.0\.1 is in use by another program/,
+  );
+  expect(serverProcesses(dataDir)).toEqual([]);
+  taken.close();
+});

@@ -147,7 +147,7 @@ describe("the hold", () => {
     const body = { ...boat, ...bySeconds, prompt: scripted({ task_seconds: 600 }) };
     const { id } = await created(body);
     const cancel = async () => (await bench.send("POST", `/v1/tasks/${id}/cancel`)).status;
-    await expect.poll(cancel, { timeout: 10_000 }).toBe(200);
+    await expect.poll(cancel).toBe(200);
     expect((await bench.read(id)).cost).toBe("0");
     expect(await bench.available()).toBe(before);
     expect(await books.entry(id)).toMatchObject({ kind: "void" });

@@ -36,7 +36,7 @@ it("ERR-04: an argument that the vendor calls invalid is invalid_argument in the
   });
   const { request_id: id } = (await created.json()) as { request_id: string };
   const read = async () => (await gateway.get(`/v1/videos/${id}`)).json() as Promise<object>;
-  await expect.poll(read, { timeout: 10_000 }).toMatchObject({ status: "failed" });
+  await expect.poll(read).toMatchObject({ status: "failed" });
   const message = expect.stringContaining("Too blue.") as string;
   expect(await read()).toMatchObject({ error: { code: "invalid_argument", message } });
 });

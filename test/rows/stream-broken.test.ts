@@ -114,13 +114,16 @@ describe("what only looks broken", () => {
   );
 
   it("T16: an upstream that says all and then leaves its connection open is not waited for", async () => {
+    // Silence may last two minutes here.
+    const patient = await startWorld();
     for (const protocol of protocols) {
-      world.answer(stream(protocol.frames, () => undefined));
+      patient.answer(stream(protocol.frames, () => undefined));
       const started = performance.now();
-      const events = await readEvents(await world.call(protocol, { stream: true }));
+      const events = await readEvents(await patient.call(protocol, { stream: true }));
       expect(protocol.endsNormally(events)).toBe(true);
-      expect(performance.now() - started).toBeLessThan(2_500);
+      expect(performance.now() - started).toBeLessThan(60_000);
     }
+    await patient.close();
   });
 
   it("T16: an answer that fails before its first frame is an error answer with a status", async () => {

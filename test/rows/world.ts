@@ -2,7 +2,6 @@
  * The gateway that the rows are shown on: four models, one per protocol, each offered by two stand-in upstreams,
  * and helpers to call it and to see what it charged and logged.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
@@ -15,6 +14,7 @@ import {
   type Secrets,
 } from "../../src/tenancy/index.ts";
 import { forced, startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { eventually } from "../support/patience.ts";
 import { preparedDataDir } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { protocols, upstreamModel, type Protocol } from "./protocols.ts";
@@ -183,12 +183,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
 /** Log rows are written off the caller's path, so a row may come a moment after its answer. */
 async function logRow({ database }: GatewayUnderTest, id: string): Promise<LogRow> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  return eventually(async () => {
     const rows = await database.query<LogRow>("select * from request_log where id = $1", [id]);
-    if (rows[0]) return rows[0];
-    await sleep(20);
-  }
-  throw new Error(`no row of the request log has the id ${id}`);
+    return rows[0];
+  }, `the row of ${id} in the request log`);
 }
 
 /** The events of a streamed answer, parsed from its bytes. */

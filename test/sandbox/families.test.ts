@@ -74,7 +74,9 @@ async function statusOf(
     open: () => Readable.from([picture]),
   };
   const sent = mediaDialect(provider.dialect, request.kind)!.submit(provider, "sandbox", job);
-  const answer = await ask(pools.forMedia(sandbox.url, 1000), provider, sent, { totalMs: 20_000 });
+  const answer = await ask(pools.forMedia(sandbox.url, 20_000), provider, sent, {
+    totalMs: 60_000,
+  });
   return answer.status === 200 ? "taken" : answer.body.toString();
 }
 

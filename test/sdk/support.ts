@@ -1,12 +1,12 @@
 /** What the SDK tests share: one gateway on the sandbox, a key without money, a real picture, and what the gateway wrote down. */
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Usage } from "../../src/base/usage.ts";
 import { createKey, createWorkspace, openSecrets } from "../../src/tenancy/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { eventually } from "../support/patience.ts";
 
 /** One request as the sandbox journal tells it. */
 export interface Arrival {
@@ -70,7 +70,7 @@ export function useWorld(options: { readonly forceConversion?: boolean } = {}): 
       eventually(async () => {
         const sql = "select * from request_log order by created_at desc, id desc limit 20";
         return (await gateway.database.query<LoggedCall>(sql)).find(isIt);
-      }),
+      }, "a row of the request log"),
     countingFetch() {
       let count = 0;
       return {
@@ -91,17 +91,6 @@ async function keyWithoutMoney({ database, directory }: GatewayUnderTest): Promi
   const { id } = await createWorkspace(context, { name: "Poor", organizationId: null });
   const { key } = await createKey(context, { workspaceId: id, name: "poor", createdBy: null });
   return key;
-}
-
-/** Asks again every 20 ms, for at most five seconds, until there is an answer. */
-export async function eventually<Found>(find: () => Promise<Found | undefined>): Promise<Found> {
-  const deadline = Date.now() + 5000;
-  for (;;) {
-    const found = await find();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error("it did not come to pass within five seconds");
-    await sleep(20);
-  }
 }
 
 /** The error a call must fail with. */

@@ -20,8 +20,7 @@ function start(kind: "embedded" | "server", place: string) {
   children.push(child);
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
-  const said = (text: RegExp) =>
-    expect.poll(() => lines.find((line) => text.test(line)), { timeout: 20_000 });
+  const said = (text: RegExp) => expect.poll(() => lines.find((line) => text.test(line)));
   return { child, lines, said };
 }
 

@@ -7,7 +7,7 @@ import { preparedDataDir, silentLog, startPostgres } from "../support/postgres.t
 
 async function eventually(database: Database): Promise<void> {
   await expect
-    .poll(() => database.query("select 1 as one", []).catch(() => undefined), { timeout: 15_000 })
+    .poll(() => database.query("select 1 as one", []).catch(() => undefined))
     .toEqual([{ one: 1 }]);
 }
 
@@ -33,7 +33,7 @@ it("T73: while the server is away signals are not trusted, and handlers hear whe
   expect(reconnects === 2 || !database.signals.healthy()).toBe(true);
 
   await eventually(database);
-  await expect.poll(() => reconnects, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => reconnects).toBe(2);
   expect(database.signals.healthy()).toBe(true);
   await database.signals.publish("keys", "again");
   await expect.poll(() => got).toEqual(["again"]);
@@ -73,7 +73,7 @@ it("the embedded server is started again when it dies, on the same rows, and sig
 
   await eventually(database);
   expect(await database.query("select name from settings", [])).toEqual([{ name: "kept" }]);
-  await expect.poll(() => reconnects, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => reconnects).toBe(2);
   await database.signals.publish("keys", "again");
   await expect.poll(() => got).toEqual(["again"]);
   await database.close();

@@ -203,7 +203,7 @@ describeDatabase("heads of the request log", (open) => {
     expect(writers.flatMap(({ errors }) => errors)).toEqual([]);
   });
 
-  it("reads every row as it was given, whatever is in it", { timeout: 60_000 }, async () => {
+  it("reads every row as it was given, whatever is in it", async () => {
     const database = await open();
     const text = fc.constantFrom("a", "b", "null", "", "ü", '"%s"', "\\n");
     const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
@@ -281,7 +281,7 @@ describeDatabase("heads of the request log", (open) => {
     return database;
   }
 
-  it("rows from before heads read as they did, beside new ones", { timeout: 60_000 }, async () => {
+  it("rows from before heads read as they did, beside new ones", async () => {
     const database = await openOlder();
     const columns =
       "workspace_id, id, created_at, key_id, model, provider, protocol, upstream_protocol, status, http_status, usage, " +

@@ -1,6 +1,7 @@
 // Idempotency-Key and Prefer, and the fingerprint of a request.
 import { describe, expect, it } from "vitest";
 import { fingerprint, idempotencyKeyOf, waitSecondsOf } from "../../src/http/creation-headers.ts";
+import { costMs } from "../support/cost.ts";
 
 describe("Prefer: wait", () => {
   it.each([
@@ -27,11 +28,12 @@ describe("Prefer: wait", () => {
     expect(waitSecondsOf({ prefer })).toBe(seconds);
   });
 
-  it("a long header is read in no time", () => {
-    const before = performance.now();
-    for (const text of ["wait ".repeat(3000), ",".repeat(15_000), "wait=".padEnd(15_000, " ")])
-      waitSecondsOf({ prefer: text });
-    expect(performance.now() - before).toBeLessThan(200);
+  it("a long header is read in no time", async () => {
+    const texts = ["wait ".repeat(3000), ",".repeat(15_000), "wait=".padEnd(15_000, " ")];
+    const read = () => {
+      for (const prefer of texts) waitSecondsOf({ prefer });
+    };
+    expect(await costMs(read)).toBeLessThan(200);
   });
 });
 

@@ -4,6 +4,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import { createKey, createWorkspace, openSecrets } from "../../src/tenancy/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { eventually } from "../support/patience.ts";
 
 export interface TaskBody {
   readonly id: string;
@@ -94,12 +95,13 @@ export async function startBench(
       return (await answer.json()) as TaskBody;
     },
     async until(id, ...states) {
-      for (let tries = 0; tries < 400; tries += 1) {
-        const task = await read(id);
-        if (states.includes(task.status)) return task;
-        await new Promise((resolve) => setTimeout(resolve, 25));
-      }
-      throw new Error(`the task is ${(await read(id)).status}, not ${states.join(" or ")}`);
+      return eventually(
+        async () => {
+          const task = await read(id);
+          return states.includes(task.status) && task;
+        },
+        `task ${id} ${states.join(" or ")}`,
+      );
     },
     async received(path) {
       const answer = await fetch(`${gateway.sandboxUrl}/__journal`);

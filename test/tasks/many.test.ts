@@ -39,63 +39,59 @@ const submit = (url: string, key: string, prompt: string) =>
   });
 
 describe("two gateway processes and a third runner on one PostgreSQL", () => {
-  it(
-    "T79: 2,000 tasks are each put once, told done once, charged once",
-    { timeout: 240_000 },
-    async () => {
-      const count = 2_000;
-      const directory = temporaryDirectory();
-      const databaseUrl = await (await sharedPostgres()).createDatabase();
-      const config = clipConfiguration(vendor.recorder.url, queue);
-      writeFileSync(join(directory, "tollgate.yaml"), config);
-      const environment = {
-        TOLLGATE_DATA_DIR: directory,
-        TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
-        DATABASE_URL: databaseUrl,
-        // Nobody dies here: however slow the machine is, no step is taken over.
-        TEST_LEASE_MS: "60000",
-      };
-      const first = await live(environment);
-      const second = await live(environment);
-      const third = await startTestGateway({
-        config,
-        databaseUrl,
-        environment: { TOLLGATE_DATA_DIR: directory },
-        tasks: { timing: { firstPollMs: 30, sweepMs: 100 } },
+  it("T79: 2,000 tasks are each put once, told done once, charged once", async () => {
+    const count = 2_000;
+    const directory = temporaryDirectory();
+    const databaseUrl = await (await sharedPostgres()).createDatabase();
+    const config = clipConfiguration(vendor.recorder.url, queue);
+    writeFileSync(join(directory, "tollgate.yaml"), config);
+    const environment = {
+      TOLLGATE_DATA_DIR: directory,
+      TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
+      DATABASE_URL: databaseUrl,
+      // Nobody dies here: however slow the machine is, no step is taken over.
+      TEST_LEASE_MS: "60000",
+    };
+    const first = await live(environment);
+    const second = await live(environment);
+    const third = await startTestGateway({
+      config,
+      databaseUrl,
+      environment: { TOLLGATE_DATA_DIR: directory },
+      tasks: { timing: { firstPollMs: 30, sweepMs: 100 } },
+    });
+    try {
+      const urls = [first.url, second.url, third.url];
+      await each(count, 24, async (index) => {
+        const response = await submit(urls[index % 3]!, first.key!, `clip ${index}`);
+        expect(`${response.status} ${await response.text()}`).toMatch(/^200 /);
       });
-      try {
-        const urls = [first.url, second.url, third.url];
-        await each(count, 24, async (index) => {
-          const response = await submit(urls[index % 3]!, first.key!, `clip ${index}`);
-          expect(`${response.status} ${await response.text()}`).toMatch(/^200 /);
-        });
-        const open = async () =>
-          third.database.query<{ status: string; count: bigint }>(
-            "select status, count(*) as count from tasks group by status",
-          );
-        await eventually(
-          async () => {
-            const rows = await open();
-            return rows.every(({ status }) => status === "succeeded") ? true : undefined;
-          },
-          "the end of every task",
-          120_000,
+      const open = async () =>
+        third.database.query<{ status: string; count: bigint }>(
+          "select status, count(*) as count from tasks group by status",
         );
-        expect(await open()).toEqual([{ status: "succeeded", count: BigInt(count) }]);
-        const once = (counts: ReadonlyMap<string, number>) =>
-          [...counts].filter(([, times]) => times !== 1);
-        expect([vendor.submitted.size, once(vendor.submitted)]).toEqual([count, []]);
-        expect([vendor.done.size, once(vendor.done)]).toEqual([count, []]);
-        const books = booksOf(third.database);
-        await books.expectClean();
-        expect((await books.charges()).map((row) => row.amount_nano)).toEqual(
-          Array.from({ length: count }, () => 100_000_000n),
-        );
-      } finally {
-        await Promise.all([first.end(), second.end(), third.close()]);
-      }
-    },
-  );
+      await eventually(
+        async () => {
+          const rows = await open();
+          return rows.every(({ status }) => status === "succeeded") ? true : undefined;
+        },
+        "the end of every task",
+        120_000,
+      );
+      expect(await open()).toEqual([{ status: "succeeded", count: BigInt(count) }]);
+      const once = (counts: ReadonlyMap<string, number>) =>
+        [...counts].filter(([, times]) => times !== 1);
+      expect([vendor.submitted.size, once(vendor.submitted)]).toEqual([count, []]);
+      expect([vendor.done.size, once(vendor.done)]).toEqual([count, []]);
+      const books = booksOf(third.database);
+      await books.expectClean();
+      expect((await books.charges()).map((row) => row.amount_nano)).toEqual(
+        Array.from({ length: count }, () => 100_000_000n),
+      );
+    } finally {
+      await Promise.all([first.end(), second.end(), third.close()]);
+    }
+  });
 });
 
 describe("submissions at once", () => {

@@ -113,7 +113,7 @@ models:
       await one.credit("10");
       const { id } = await one.create({ model: "acme/clip", prompt: "A boat", duration: 1 });
       const asked = () => vendor.requests.filter(({ method }) => method === "GET").length;
-      await expect.poll(asked, { timeout: 10_000 }).toBeGreaterThan(2);
+      await expect.poll(asked).toBeGreaterThan(2);
       const told = (await (await one.get(`/api/v1/tasks/${id}`)).json()) as { output: object };
       expect(told.output).toEqual({ task_id: id, task_status: "PENDING" });
       expect((await one.read(id)).status).toBe("running");

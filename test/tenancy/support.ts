@@ -1,6 +1,5 @@
 /** What the tests of tenancy share: a fresh tenant on a real database, and keys in the states a test needs. */
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { manualClock } from "../../src/base/clock.ts";
 import type { ErrorCode } from "../../src/base/errors.ts";
@@ -16,6 +15,7 @@ import {
 } from "../../src/tenancy/index.ts";
 import { generateKey, parseKey } from "../../src/tenancy/key-format.ts";
 import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { eventually } from "../support/patience.ts";
 
 export const startMs = Date.parse("2026-11-20T10:00:00.000Z");
 
@@ -57,13 +57,9 @@ export async function refusal(call: Promise<unknown>): Promise<ErrorCode> {
   throw error;
 }
 
-/** Waits until something is so, at most five seconds. */
+/** Waits until something is so. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) expect.fail("what was waited for did not happen");
-    await sleep(10);
-  }
+  await eventually(condition, "a condition that comes true");
 }
 
 /** A key from before ciphertexts and owners were kept. */

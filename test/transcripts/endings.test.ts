@@ -33,6 +33,7 @@ it.each([...resetting, ...leaving])(
     const started = performance.now();
     const { events } = await world.stream(from, to, {}, saysAll(frames, isReset));
     expect(byName[from].endsNormally(events)).toBe(true);
-    expect(performance.now() - started).toBeLessThan(2_500);
+    // One who waited for the close would wait for two minutes.
+    expect(performance.now() - started).toBeLessThan(60_000);
   },
 );

@@ -3,7 +3,7 @@
  * id, and the bill counts what the vendor counted. Spec: "Text endpoints"; skipped where the recordings are not there.
  */
 import { describe, expect, it } from "vitest";
-import { eventually } from "../sdk/support.ts";
+import { eventually } from "../support/patience.ts";
 import { createSseParser } from "../../src/base/sse.ts";
 import { countedIn, onTheWire, recordingsOf, usagesIn, type Recording } from "./recordings.ts";
 import { modelOf, useBench, type Bench, type Body, type Protocol } from "./support.ts";
@@ -47,7 +47,7 @@ function rowOf({ gateway }: Bench, reply: Response): Promise<Body> {
       id,
     ]);
     return rows[0];
-  });
+  }, `the row of ${id} in the request log`);
 }
 
 const parsed = (text: string): Body => JSON.parse(text) as Body;

@@ -7,6 +7,7 @@ import {
   ExchangeError,
   type Exchange,
 } from "../../src/upstream/index.ts";
+import { eventually } from "../support/patience.ts";
 import { startRecorder, type Answer } from "../support/recorder.ts";
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -28,12 +29,12 @@ async function open(
     path: "/x",
     headers: {},
     body: "{}",
-    firstByteMs: 5_000,
-    idleMs: 5_000,
-    totalMs: 5_000,
+    firstByteMs: 30_000,
+    idleMs: 30_000,
+    totalMs: 60_000,
     ...deadlines,
   };
-  return { upstream, ...openExchange(pools.get(upstream.url, 1_000), request) };
+  return { upstream, ...openExchange(pools.get(upstream.url, 20_000), request) };
 }
 
 async function failureOf(work: Promise<unknown>): Promise<string> {
@@ -169,10 +170,4 @@ describe("an exchange", () => {
   });
 });
 
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("the condition never came true");
-}
+const until = (condition: () => boolean) => eventually(condition, "a condition that comes true");

@@ -66,12 +66,14 @@ describe("a connection", () => {
     const ask = asker(upstream.url);
     await toldBy(ask());
     const begun = performance.now();
-    await sleep(700);
+    await sleep(200);
     await toldBy(ask());
     expect(connectionsOf(upstream)).toEqual([0, 0]);
-    await until(() => upstream.sockets[0]!.destroyed);
-    expect(performance.now() - begun).toBeGreaterThan(1_600);
-    expect(performance.now() - begun).toBeLessThan(2_900);
+    // Timers of one process keep their order, however late they are; the close that ours has begun is read a moment later.
+    const late = sleep(2_900).then(() => sleep(200));
+    const closed = until(() => upstream.sockets[0]!.destroyed);
+    expect(await Promise.race([closed, late.then(() => "too late")])).toBe(true);
+    expect(performance.now() - begun).toBeGreaterThan(1_100);
   });
 
   it("that its server has closed while it lay idle is not used, even when nobody has noticed yet", async () => {
@@ -145,19 +147,18 @@ describe("a deadline", () => {
     });
     const ask = asker(upstream.url);
     const begun = performance.now();
-    expect(await toldBy(ask({ firstByteMs: 100 }))).toMatchObject({
+    // One that began anew with each note would end as the deadline of the whole.
+    expect(await toldBy(ask({ firstByteMs: 100, totalMs: 5_000 }))).toMatchObject({
       failure: "first_byte_timeout",
     });
     expect(performance.now() - begun).toBeGreaterThan(95);
-    expect(performance.now() - begun).toBeLessThan(1_000);
   });
 
   it("of silence does not run while we hold the flow back ourselves", async () => {
-    const upstream = await startRaw((socket) => {
-      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\na");
-      setTimeout(() => socket.write("b"), 250);
-    });
-    const exchange = await asker(upstream.url)({ idleMs: 100 }).answer;
+    const upstream = await startRaw(
+      (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\na"),
+    );
+    const exchange = await asker(upstream.url)({ idleMs: 300 }).answer;
     const heard: string[] = [];
     const done = new Promise<void>((resolve) =>
       exchange.consume({
@@ -169,8 +170,9 @@ describe("a deadline", () => {
       }),
     );
     exchange.pause();
-    await sleep(200);
+    await sleep(450);
     exchange.resume();
+    upstream.sockets[0]!.write("b");
     await done;
     expect(heard).toEqual(["a", "b"]);
   });
@@ -189,7 +191,8 @@ describe("a deadline", () => {
     for (const { failure, ms } of told) {
       expect(failure).toBe("first_byte_timeout");
       expect(ms).toBeGreaterThan(-2);
-      expect(ms).toBeLessThan(1_000);
+      // That of the long one is half a minute.
+      expect(ms).toBeLessThan(15_000);
     }
     long.abort();
     expect(await toldBy(long)).toMatchObject({ failure: "aborted" });
@@ -207,9 +210,7 @@ describe("a deadline", () => {
     const pools = usePools();
     const get = (origin: string) => pools.get(origin, 100);
     const ask = asker(`https://127.0.0.1:${port}`, { ...pools, get });
-    const begun = performance.now();
     expect(await toldBy(ask())).toMatchObject({ failure: "connect" });
-    expect(performance.now() - begun).toBeLessThan(1_500);
   });
 });
 

@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach } from "vitest";
 import { createPools, ExchangeError, openExchange } from "../../src/upstream/index.ts";
 import type { ExchangeRequest } from "../../src/upstream/exchange.ts";
+import { eventually, patienceMs } from "../support/patience.ts";
 
 /** What the upstream does with a request, head and body, that has come in whole. */
 type Behaviour = (socket: Socket, request: string) => void;
@@ -105,7 +106,7 @@ export async function startAfterthought(
     url: `http://127.0.0.1:${port}`,
     block(ms = 0) {
       const until = performance.now() + ms;
-      Atomics.wait(count, 0, seen, 10_000);
+      Atomics.wait(count, 0, seen, patienceMs);
       seen += 1;
       while (performance.now() < until);
     },
@@ -140,13 +141,13 @@ export function usePools(options: Parameters<typeof createPools>[0] = { quietMs:
 /** Asks a URL; `parts` are what of the request matters. */
 export function asker(url: string, pools = usePools()) {
   return (parts: Partial<ExchangeRequest> = {}) =>
-    openExchange(pools.get(url, 2_000), {
+    openExchange(pools.get(url, 20_000), {
       path: "/v1/x",
       headers: {},
       body: "{}",
-      firstByteMs: 5_000,
-      idleMs: 5_000,
-      totalMs: 10_000,
+      firstByteMs: 30_000,
+      idleMs: 30_000,
+      totalMs: 60_000,
       ...parts,
     });
 }
@@ -186,10 +187,5 @@ export async function toldBy(opening: ReturnType<typeof openExchange>): Promise<
 export const sleep = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms));
 
-export async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 300; tries += 1) {
-    if (condition()) return;
-    await sleep(10);
-  }
-  throw new Error("the condition never came true");
-}
+export const until = (condition: () => boolean): Promise<boolean> =>
+  eventually(condition, "a condition that comes true");

@@ -24,7 +24,10 @@ function askAt(url: string, request: Partial<MediaAsk> = {}, limits: AskLimits =
   const pools = createPools();
   closers.push(() => pools.close());
   const whole = { method: "POST", path: "/x", headers: {}, body: "{}", ...request } as const;
-  return ask(pools.forMedia(url, 500), provider("xai", url), whole, { totalMs: 5_000, ...limits });
+  return ask(pools.forMedia(url, 20_000), provider("xai", url), whole, {
+    totalMs: 60_000,
+    ...limits,
+  });
 }
 
 async function recorder(answer: Answer) {
@@ -195,7 +198,7 @@ describe("an answer that streams", () => {
     const pools = createPools();
     closers.push(() => pools.close());
     const request = { method: "POST", path: "/x", headers: {}, body: "{}" } as const;
-    return askForStream(pools.forMedia(url, 500), provider("openai", url), request, limits);
+    return askForStream(pools.forMedia(url, 20_000), provider("openai", url), request, limits);
   }
 
   /** Answers with events for as long as somebody reads them. */

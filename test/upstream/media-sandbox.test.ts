@@ -13,6 +13,7 @@ import {
   type MediaState,
 } from "../../src/upstream/index.ts";
 import { scripted, useSandbox } from "../sandbox/support.ts";
+import { eventually } from "../support/patience.ts";
 import { dialectOf, video } from "./media-support.ts";
 
 const sandbox = useSandbox();
@@ -30,7 +31,7 @@ const providerOf = (vendor: Vendor): Provider =>
   sandboxCatalog(sandbox.url).providers.get(`sandbox-${vendor}`)!;
 
 const send = (vendor: Vendor, request: MediaAsk) =>
-  ask(pools.forMedia(sandbox.url, 1_000), providerOf(vendor), request, { totalMs: 5_000 });
+  ask(pools.forMedia(sandbox.url, 20_000), providerOf(vendor), request, { totalMs: 60_000 });
 
 const jobOf = (request: VideoRequest, upstreamModel: string): MediaJob => ({
   request,
@@ -66,12 +67,10 @@ async function polled(vendor: Vendor, id: string): Promise<Answer> {
 /** How a job ends. */
 async function ended(vendor: Vendor, model: string, script: object): Promise<Answer> {
   const id = await taken(vendor, jobOf(video({ prompt: scripted(script) }), model));
-  for (let tries = 0; tries < 200; tries += 1) {
+  return eventually(async () => {
     const answer = await polled(vendor, id);
-    if (answer.state !== "pending") return answer;
-    await sleep(20);
-  }
-  throw new Error("the job never ended");
+    return answer.state !== "pending" && answer;
+  }, "the end of the job");
 }
 
 describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {

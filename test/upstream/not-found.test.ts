@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { codecs, type ProtocolName } from "../../src/protocols/index.ts";
 import { namesThing, outcomeOfStatus } from "../../src/upstream/index.ts";
+import { costMs } from "../support/cost.ts";
 
 type Row = readonly [title: string, protocol: ProtocolName, body: unknown, status?: number];
 
@@ -199,10 +200,11 @@ describe("a 404", () => {
     expect(outcomeOf(row, { contents: [{ parts: [{ text: "fileUri" }] }] }).blame).toBe("provider");
   });
 
-  it("of many letters is read in no time", () => {
-    const begun = performance.now();
-    for (const word of ["file ", "no such ", "the requested ", "permission to access the file "])
-      outcomeOf(["", "chat", openai(word.repeat(20_000))]);
-    expect(performance.now() - begun).toBeLessThan(500);
+  it("of many letters is read in no time", async () => {
+    const words = ["file ", "no such ", "the requested ", "permission to access the file "];
+    const read = () => {
+      for (const word of words) outcomeOf(["", "chat", openai(word.repeat(20_000))]);
+    };
+    expect(await costMs(read)).toBeLessThan(500);
   });
 });

@@ -103,12 +103,12 @@ describeDatabase("an outbox with several deliverers", (open) => {
     const answers: ServerResponse[] = [];
     const receiver = await startReceiver((response) => void answers.push(response), 204);
     const taskId = await tenant.end(receiver.url);
-    const deliverer = newDeliverer(database, tenant.clock, { closeMs: 50, timeoutMs: 20_000 });
+    const deliverer = newDeliverer(database, tenant.clock, { closeMs: 50, timeoutMs: 120_000 });
     deliverer.start();
     await until(() => answers.length === 1);
     const begunMs = performance.now();
     await deliverer.close();
-    expect(performance.now() - begunMs).toBeLessThan(5_000);
+    expect(performance.now() - begunMs).toBeLessThan(60_000);
     const { status, dueAt, tries } = await tenant.delivery(taskId);
     expect({ status, dueAt: dueAt!.getTime() }).toEqual({
       status: "pending",

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, expect } from "vitest";
 import { manualClock, type Clock } from "../../src/base/clock.ts";
@@ -24,6 +23,7 @@ import {
 import { createWorkspace, readSigningSecret } from "../../src/tenancy/index.ts";
 import { deriveSecrets } from "../../src/tenancy/secrets.ts";
 import { makeCertificate } from "../support/certificate.ts";
+import { eventually } from "../support/patience.ts";
 
 export const certificate = makeCertificate();
 setDefaultCACertificates([...getCACertificates("default"), certificate.cert]);
@@ -71,13 +71,9 @@ export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
 export const masterKey = randomBytes(32);
 export const secrets = deriveSecrets(masterKey);
 
-/** Waits until something is so, at most ten seconds. */
+/** Waits until something is so. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) expect.fail("what was waited for did not happen");
-    await sleep(5);
-  }
+  await eventually(condition, "a condition that comes true");
 }
 
 export const render: DelivererOptions["render"] = (task) =>
@@ -96,7 +92,7 @@ export function newDeliverer(
     log: silentLog,
     send: createSender({ allowPrivate: true }),
     render,
-    timeoutMs: 2_000,
+    timeoutMs: 30_000,
     pollMs: 10,
     random: () => 0.5,
     ...options,

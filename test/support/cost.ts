@@ -1,0 +1,39 @@
+/** What work costs the processor: a limit on it holds on slow machines and on busy ones, which one on the clock does not. */
+
+/** What the loop below takes on the machine that the limits were set on, in milliseconds of its processor. */
+const usualLoopMs = 40;
+
+/** Strings, maps and arithmetic, as most of our work is. */
+function loop(): number {
+  let sum = 0;
+  for (let round = 0; round < 20; round += 1) {
+    const seen = new Map<string, number>();
+    for (let index = 0; index < 6_000; index += 1) seen.set(`key ${index % 3_000}`, index);
+    for (const [key, value] of JSON.parse(JSON.stringify([...seen])) as [string, number][])
+      sum += key.length * (value % 7);
+  }
+  return sum;
+}
+
+/** The processor time of this process, all its threads together, while `work` runs, in milliseconds. */
+export async function processorMs(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+let isWarm = false;
+
+/**
+ * Does `work` and tells the processor time that this process spent meanwhile, all its threads together, in milliseconds of the
+ * usual machine: it is measured by a loop that runs before and after.
+ */
+export async function costMs(work: () => unknown): Promise<number> {
+  if (!isWarm) for (let times = 0; times < 3; times += 1) loop();
+  isWarm = true;
+  const before = await processorMs(loop);
+  const cost = await processorMs(work);
+  const after = await processorMs(loop);
+  return (cost * usualLoopMs * 2) / (before + after);
+}

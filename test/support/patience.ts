@@ -1,0 +1,26 @@
+/** Waiting for what must happen. Only a test that fails waits in vain, so the time is one that no slow machine needs. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+/**
+ * How long tests wait for one thing, in milliseconds; `expect.poll` too (vitest.config.ts). Less than the lease of a
+ * reservation (60 s): one that leaked is not to be taken for one that was given back.
+ */
+export const patienceMs = 40_000;
+
+/** What `vi.waitFor` takes, whose own patience is a second. */
+export const patiently = { timeout: patienceMs, interval: 20 } as const;
+
+/** Asks every 10 ms until the answer is neither undefined nor false, and returns it; throws with `what` after `withinMs`. */
+export async function eventually<Found>(
+  ask: () => Promise<Found | undefined | false> | Found | undefined | false,
+  what: string,
+  withinMs: number = patienceMs,
+): Promise<Found> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const found = await ask();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await sleep(10);
+  }
+}
