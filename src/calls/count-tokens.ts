@@ -52,7 +52,7 @@ export async function countInputTokens(
     health: services.health,
   });
   const told = await askVendor(services, call, offers[0]!);
-  return counting.answer(told ?? estimate(promptOf(request)));
+  return counting.answer(told ?? (await estimate(promptOf(request))));
 }
 
 /** A caller waits for a count before it does anything else: an estimate now is better than a number later. */
@@ -130,7 +130,12 @@ function parsed(text: string): unknown {
 /** Tokens beside the texts: what frames a message and a tool, and a picture of common size. */
 const tokensPer = { message: 4, tool: 8, medium: 1_600 } as const;
 
-function estimate({ text, messages, tools, media }: ReturnType<typeof promptOf>): number {
+async function estimate({
+  text,
+  messages,
+  tools,
+  media,
+}: ReturnType<typeof promptOf>): Promise<number> {
   const framing = messages * tokensPer.message + tools * tokensPer.tool;
-  return tokensIn(text) + framing + media * tokensPer.medium;
+  return (await tokensIn(text)) + framing + media * tokensPer.medium;
 }

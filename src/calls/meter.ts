@@ -2,7 +2,6 @@
  * What a call used: the vendor's own count where it told one, else an estimate that says so.
  * decisions.md "client disconnect"; traps T47, T48, T60, T61, T62.
  */
-import { countTokens } from "gpt-tokenizer";
 import { noUsage, type Usage } from "../base/usage.ts";
 
 /** `upstream`: the vendor told it. `estimated`: counted here, in what arrived. */
@@ -23,10 +22,26 @@ const countedCharactersMax = 20_000;
 const longRun = /[\p{L}\p{M}]{33,}|[^\s\p{L}\p{N}]{33,}|\s{33,}/gu;
 const runPiece = 32;
 
+type Count = (text: string) => number;
+
+/** Its tables take a quarter of what an idle gateway needs, and most vendors tell their usage: it is loaded when it is first needed. */
+let tokenizer: Promise<Count> | undefined;
+
+async function loadTokenizer(): Promise<Count> {
+  const { countTokens } = await import("gpt-tokenizer");
+  const options = { disallowedSpecial: new Set<string>() };
+  return (text) => (text === "" ? 0 : countTokens(text, options));
+}
+
 /** The tokens of a text, as one widely used tokenizer counts them; long runs without a break are counted in pieces. */
-export function tokensIn(text: string): number {
+export async function tokensIn(text: string): Promise<number> {
+  if (text === "") return 0;
+  return countIn(text, await (tokenizer ??= loadTokenizer()));
+}
+
+function countIn(text: string, count: Count): number {
   const share = text.length / countedCharactersMax;
-  if (share > 1) return Math.ceil(tokensIn(text.slice(0, countedCharactersMax)) * share);
+  if (share > 1) return Math.ceil(countIn(text.slice(0, countedCharactersMax), count) * share);
   let tokens = 0;
   let from = 0;
   for (const { index, 0: run } of text.matchAll(longRun)) {
@@ -37,34 +52,32 @@ export function tokensIn(text: string): number {
   return tokens + count(text.slice(from));
 }
 
-const count = (text: string): number =>
-  text === "" ? 0 : countTokens(text, { disallowedSpecial: new Set() });
-
 /** The usage of a complete answer. */
 export function meterWhole(
   told: Usage | undefined,
   inputEstimate: number,
   text: () => string,
-): Metered {
-  if (told) return { usage: told, source: "upstream" };
-  return {
-    usage: { ...noUsage, inputTokens: inputEstimate, outputTokens: tokensIn(text()) },
-    source: "estimated",
-  };
+): Metered | Promise<Metered> {
+  return told ? { usage: told, source: "upstream" } : estimate(inputEstimate, text());
+}
+
+async function estimate(inputTokens: number, text: string): Promise<Metered> {
+  const outputTokens = await tokensIn(text);
+  return { usage: { ...noUsage, inputTokens, outputTokens }, source: "estimated" };
 }
 
 /**
  * The usage of an answer that its caller left before the end: what the vendor had told by then,
  * and at least the tokens of the text that had arrived.
  */
-export function meterPartial(
+export async function meterPartial(
   told: Usage | undefined,
   inputEstimate: number,
   text: string,
-): Metered {
+): Promise<Metered> {
   const usage = told ?? { ...noUsage, inputTokens: inputEstimate };
   return {
-    usage: { ...usage, outputTokens: Math.max(usage.outputTokens, tokensIn(text)) },
+    usage: { ...usage, outputTokens: Math.max(usage.outputTokens, await tokensIn(text)) },
     source: "estimated",
   };
 }

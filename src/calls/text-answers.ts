@@ -35,7 +35,9 @@ export async function answerWhole(
     ? wholeFromStream(route, bytes)
     : parseAnswer(bytes, route, exchange);
   recordFirstToken(context.record, context.services.clock.now());
-  const metered = meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
+  const metered = await meterWhole(route.usage(answer), context.inputEstimate, () =>
+    route.text(answer),
+  );
   // Before the charge: an answer that cannot be converted is not given, and not billed.
   const converted = route.answer(answer, noteParams(context.record.notes), metered.usage);
   await settle(context, candidate, metered);
@@ -52,7 +54,7 @@ async function chargeCut(
   const text = textOfCut(error.received?.toString("utf8") ?? "");
   // Nothing of the answer arrived: nothing is charged, as on a stream without a frame.
   if (text === "") throw error;
-  await settle(context, candidate, meterPartial(undefined, context.inputEstimate, text));
+  await settle(context, candidate, await meterPartial(undefined, context.inputEstimate, text));
 }
 
 /** Relays a stream, charges it, and then sends its end. */
@@ -73,7 +75,7 @@ export async function answerStream(
     await settle(
       context,
       candidate,
-      meterPartial(tap.seen.usage, context.inputEstimate, tap.seen.text),
+      await meterPartial(tap.seen.usage, context.inputEstimate, tap.seen.text),
     );
     return;
   }
@@ -81,7 +83,7 @@ export async function answerStream(
   try {
     // Costs of upstream errors are absorbed by the platform (BILL-22); the caller is told inside the stream (T16).
     if (end.kind === "broken") throw end.error;
-    const metered = meterWhole(tap.seen.usage, context.inputEstimate, () => tap.seen.text);
+    const metered = await meterWhole(tap.seen.usage, context.inputEstimate, () => tap.seen.text);
     await settle(context, candidate, metered);
     last = tap.release(metered.usage);
   } catch (error) {
@@ -109,7 +111,7 @@ async function answerStreamFromWhole(
   await settle(
     context,
     candidate,
-    meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer)),
+    await meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer)),
   );
   context.reply.end(frames);
 }
