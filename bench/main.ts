@@ -1,37 +1,55 @@
 /** `npm run bench`: see `--help`, and docs/performance.md for what is measured and how. */
 import { writeFileSync } from "node:fs";
-import { chooseScenarios, groups, scenarios } from "./scenarios.ts";
+import { printHttpSavings } from "./http/report.ts";
+import { httpScenarios, measureHttp } from "./http/run.ts";
 import { help, readOptions, type BenchOptions } from "./options.ts";
-import { runBench } from "./run.ts";
-import { jsonReport } from "./report/json.ts";
+import type { Report } from "./report/shown.ts";
 import { textReport } from "./report/table.ts";
+import { writeDocs } from "./report/write-docs.ts";
+import { root, runBench } from "./run.ts";
+import { chooseScenarios, groups, scenarios } from "./scenarios.ts";
 
-/** What came of it, for the process's exit code. */
+function list(): void {
+  for (const group of groups) {
+    console.log(`\n${group.name}: ${group.title}`);
+    for (const one of scenarios.filter(({ group: name }) => name === group.name))
+      console.log(`  ${one.name.padEnd(24)}${one.title}`);
+  }
+}
+
+/** Measures and prints; the report of it. */
+async function measure(options: BenchOptions, signal: AbortSignal): Promise<Report> {
+  if (options.http) {
+    const report = await measureHttp(options, httpScenarios(options.scenarios), signal);
+    printHttpSavings(report);
+    return report;
+  }
+  const report = await runBench(options, chooseScenarios(options.scenarios), signal);
+  console.log(textReport(report));
+  if (options.docs) writeDocs(root, report);
+  return report;
+}
+
+/** The exit code: 1 where answers were not as asked. */
 async function main(options: BenchOptions): Promise<number> {
   if (options.help) {
     console.log(help);
     return 0;
   }
   if (options.list) {
-    for (const group of groups) {
-      console.log(`\n${group.name}: ${group.title}`);
-      for (const one of scenarios.filter(({ group: name }) => name === group.name))
-        console.log(`  ${one.name.padEnd(24)}${one.title}`);
-    }
+    list();
     return 0;
   }
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => stopping.abort(new Error("stopped")));
-  const report = await runBench(options, chooseScenarios(options.scenarios), stopping.signal);
-  console.log(textReport(report));
-  if (options.json !== undefined) writeFileSync(options.json, jsonReport(report));
-  const failures = report.rows
-    .flatMap(({ rounds }) => rounds)
-    .reduce((sum, round) => sum + round.failures, 0);
-  if (failures > 0)
-    console.error(`\n${failures} answers were not as asked: the figures do not count`);
-  return failures > 0 ? 1 : 0;
+  const report = await measure(options, stopping.signal);
+  if (options.json !== undefined)
+    writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+  const failures = report.rows.reduce((sum, row) => sum + row.failures, 0);
+  if (failures === 0) return 0;
+  console.error(`\nbench: ${failures} answers were not as asked: the figures do not count`);
+  return 1;
 }
 
 try {

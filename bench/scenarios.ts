@@ -49,7 +49,7 @@ const base = {
 const keysTitles: Record<Keys, string> = {
   one: "one key",
   many: "100 keys in 20 workspaces",
-  caps: "100 keys, hard daily and total caps",
+  caps: "100 keys with hard caps",
 };
 
 const calls: Scenario[] = (["one", "many", "caps"] as const).flatMap((keys) =>

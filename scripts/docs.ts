@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { chartsOf, pageWith, type Kept } from "../bench/report/page.ts";
 import { openapiDocument } from "../src/http/openapi.ts";
 import { commandLinePage } from "./docs-cli.ts";
 import { configurationPage } from "./docs-configuration.ts";
@@ -17,6 +18,8 @@ import { sandboxPage } from "./docs-sandbox.ts";
 import { tasksPage } from "./docs-tasks.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+/** What `npm run bench -- --docs` measured. */
+const measured = JSON.parse(readFileSync(join(root, "docs/performance.json"), "utf8")) as Kept;
 
 /** Each generated file with its writer. */
 const pages: Record<string, () => string> = {
@@ -28,12 +31,17 @@ const pages: Record<string, () => string> = {
   "docs/sandbox.md": sandboxPage,
   "docs/tasks.md": tasksPage,
   "docs/cli.md": commandLinePage,
+  "docs/performance.md": () =>
+    pageWith(readFileSync(join(root, "docs/performance.md"), "utf8"), measured),
+  ...Object.fromEntries(
+    [...chartsOf(measured)].map(([name, svg]) => [`docs/${name}`, () => svg] as const),
+  ),
   "docs/openapi.json": () => `${JSON.stringify(openapiDocument(), null, 2)}\n`,
 };
 
-/** The text as the formatter would leave it, so that a generated file passes `oxfmt --check`. It leaves JSON alone. */
+/** The text as the formatter would leave it, so that a generated file passes `oxfmt --check`. It leaves JSON and charts alone. */
 function format(path: string, text: string): string {
-  if (path.endsWith(".json")) return text;
+  if (/\.(?:json|svg)$/.test(path)) return text;
   const program = join(root, "node_modules/oxfmt/bin/oxfmt");
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

@@ -33,7 +33,9 @@ export interface LoadResult {
 }
 
 /** A bit of load before counting begins: at both ends of the counted time calls are under way. */
-const leadMs = (seconds: number): number => Math.min(300, seconds * 150);
+const leadMs = (seconds: number): number => Math.min(1_000, seconds * 300);
+/** Connections open in so many steps of that time: calls that all begin at once would end at once, again and again. */
+const openingSteps = 16;
 /** A target that hangs must not hang the benchmark. */
 const graceMs = 3_000;
 const againMs = 50;
@@ -44,9 +46,11 @@ export async function drive(target: LoadTarget, options: LoadOptions): Promise<L
   const run = new Run(target);
   const abort = (): void => run.end();
   options.signal.addEventListener("abort", abort);
-  for (let count = 0; count < options.connections; count += 1) run.open();
   try {
-    await sleep(leadMs(options.seconds), options.signal);
+    for (let step = 1; step <= openingSteps; step += 1) {
+      run.openUpTo(Math.ceil((options.connections * step) / openingSteps));
+      await sleep(leadMs(options.seconds) / openingSteps, options.signal);
+    }
     run.counting = true;
     options.onBegin?.();
     const began = performance.now();
@@ -75,7 +79,7 @@ export async function drive(target: LoadTarget, options: LoadOptions): Promise<L
 /** Resolves early when the signal fires: whoever waits looks at it. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, signal.aborted ? 0 : ms);
     signal.addEventListener("abort", done);
     function done(): void {
       clearTimeout(timer);
@@ -107,8 +111,13 @@ class Run {
     this.over = new Promise((resolve) => (this.#resolve = resolve));
   }
 
+  /** Opens connections until there are so many. */
+  openUpTo(count: number): void {
+    while (this.#closers.size < count && !this.stopping) this.#open();
+  }
+
   /** One connection, and another in its place should it break. */
-  open(): void {
+  #open(): void {
     const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
     let sentMs = 0;
     let firstMs = 0;
@@ -142,7 +151,7 @@ class Run {
       this.#closers.delete(close);
       if (!this.stopping) {
         this.failures += 1;
-        setTimeout(() => (this.stopping ? this.#checkOver() : this.open()), againMs);
+        setTimeout(() => (this.stopping ? this.#checkOver() : this.#open()), againMs);
       }
       this.#checkOver();
     });

@@ -23,8 +23,8 @@ export interface HeldResult {
   readonly failures: number;
 }
 
-const openMs = 30_000;
-const endMs = 15_000;
+const openMs = 60_000;
+const endMs = 30_000;
 /** So many open in a moment, as callers do who come one by one. */
 const openedAtOnce = 50;
 const frameTime = / t=(\d+(?:\.\d+)?);/g;

@@ -13,6 +13,8 @@ import { endpointPaths, upstreamBase, type Candidate } from "./types.ts";
 
 const version = "1.15.2";
 const name = `Portkey ${version}`;
+/** Its streams fail with later versions of this package ("immutable"), which it asks for without a bound. */
+const overrides = { "@hono/node-server": "1.14.0" };
 const run = promisify(execFile);
 
 /** Installs it where it is not yet. `root` is the project's. @throws Error with what npm said */
@@ -21,7 +23,7 @@ export async function portkey(root: string, signal: AbortSignal): Promise<Candid
   const program = join(home, "node_modules/@portkey-ai/gateway/build/start-server.js");
   if (!existsSync(program)) {
     mkdirSync(home, { recursive: true });
-    writeFileSync(join(home, "package.json"), '{ "private": true }\n');
+    writeFileSync(join(home, "package.json"), JSON.stringify({ private: true, overrides }));
     const flags = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
     await run("npm", ["install", ...flags, `@portkey-ai/gateway@${version}`], {
       cwd: home,

@@ -1,8 +1,10 @@
 /** The benchmark in its shortest form: that it still runs, and that what it writes is there and agrees with itself. */
 import { ok as assert } from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../support/postgres.ts";
@@ -32,7 +34,7 @@ describe("npm run bench", () => {
       const file = join(temporaryDirectory(), "bench.json");
       const args = ["caps@16", "--subject", "bare", "--subject", "postgres"];
       const { stdout } = await bench(...args, "--rounds", "1", "--seconds", "0.4", "--json", file);
-      expect(stdout).toContain("hard daily and total caps");
+      expect(stdout).toContain("100 keys with hard caps");
       const { rows } = JSON.parse(readFileSync(file, "utf8")) as Written;
       expect(rows.map(({ subject }) => subject)).toEqual(["bare proxy", "Tollgate, PostgreSQL"]);
       for (const { median, failures, rounds } of rows) {
@@ -60,4 +62,41 @@ describe("npm run bench", () => {
     await expect(bench("--rounds", "0")).rejects.toThrow("--rounds takes a number above 0");
     expect(existsSync(file)).toBe(false);
   });
+
+  it.runIf(process.platform === "linux")(
+    "leaves no process and no file behind when it is stopped",
+    { timeout: 120_000 },
+    async () => {
+      const folder = temporaryDirectory();
+      // The server's user reads it, where we are root.
+      chmodSync(folder, 0o755);
+      const args = ["one@16", "--subject", "bare", "--subject", "postgres", "--seconds", "60"];
+      const child = spawn(process.execPath, [main, ...args], {
+        env: { ...process.env, TMPDIR: folder },
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      const ended = once(child, "exit");
+      for await (const line of createInterface({ input: child.stderr }))
+        if (line.includes("warming up")) break;
+      expect(processesWith(folder).length).toBeGreaterThan(2);
+      child.kill("SIGINT");
+      expect((await ended)[0]).toBe(1);
+      // The watcher of the test servers' files ends a moment after us.
+      await expect.poll(() => processesWith(folder), { timeout: 20_000 }).toEqual([]);
+      const left = readdirSync(folder).filter((name) => /^tollgate-(?:bench|pg)-/.test(name));
+      expect(left).toEqual([]);
+    },
+  );
 });
+
+/** Processes whose temporary directory this is. */
+function processesWith(folder: string): string[] {
+  return readdirSync("/proc").filter((id) => {
+    try {
+      return /^\d+$/.test(id) && readFileSync(`/proc/${id}/environ`, "latin1").includes(folder);
+    } catch {
+      // It has ended, or is of somebody else.
+      return false;
+    }
+  });
+}
