@@ -30,7 +30,7 @@ export class HttpPool {
         method: "POST",
         path: job.head.path,
         headers: job.head.headers,
-        body: job.body,
+        body: typeof job.body === "string" ? job.body : Buffer.concat(job.body),
         headersTimeout: job.firstByteMs,
         bodyTimeout: job.idleMs,
       },
