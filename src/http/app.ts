@@ -104,9 +104,9 @@ function takeTextRequestsFirst({ server }: FastifyInstance, services: HttpServic
   });
   if (services.bareSockets === false) return;
   answerOnBareSockets(server, {
-    take: (raw, response) => {
+    take: (raw, response, body) => {
       cors?.mark(raw, response);
-      return takeTextRequest(services, { raw, response, body: raw.body });
+      return takeTextRequest(services, { raw, response, body });
     },
     leaving: () => services.leaving(),
     checkMs: services.receive.checkMs,

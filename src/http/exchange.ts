@@ -32,6 +32,21 @@ export interface RequestHead {
   readonly headers: Readonly<ReadHeaders>;
 }
 
+/** A body that is on its way. */
+export interface BodyStream {
+  /** `error`: the connection broke before the body's end. Reading begins with the listener for `data`. */
+  on(event: "data" | "end" | "error", listener: (chunk: Buffer) => void): unknown;
+  listenerCount(event: "data"): number;
+  pause(): unknown;
+  resume(): unknown;
+  /** True once all of it has been read. */
+  readonly readableEnded: boolean;
+  readonly destroyed: boolean;
+}
+
+/** A body, where it came with its head, else what it is read from. */
+export type RequestBody = Buffer | BodyStream;
+
 /** Where an answer goes: a head, then text, then its end. */
 export interface ResponseSink {
   /** True once `writeHead` was called. */

@@ -1,10 +1,9 @@
 /** Reading the body of a request: its announced type, encoding and length first, then its bytes, within its limit and the process's budget. */
-import type { IncomingMessage } from "node:http";
 import type { ByteLease } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
 import { bodyTooLarge, type BodyLimit } from "./body-limits.ts";
 import { decodeBody, encodingOf, refuseEncoded } from "./content-encoding.ts";
-import type { RequestHead } from "./exchange.ts";
+import type { BodyStream, RequestBody, RequestHead } from "./exchange.ts";
 import { brokenBody } from "./failure.ts";
 import { pace } from "./paced.ts";
 
@@ -24,13 +23,12 @@ function checkJsonType(type = "application/json"): void {
 
 /**
  * The bytes of a request's JSON body, decompressed; undefined where it has none. What is announced as too large is not read.
- * `source` is the body, where it came with its head, else the request that it is read from.
  * @throws GatewayError `unsupported_media_type`, `unsupported_content_encoding`, `request_too_large`, `overloaded`, or
  * rejects with one of them, or with `malformed_request` where the body breaks off or is not in its encoding.
  */
 export function readBytes(
   { headers }: RequestHead,
-  source: IncomingMessage | Buffer,
+  source: RequestBody,
   bounds: BodyBounds,
 ): Buffer | undefined | Promise<Buffer> {
   const length = headers["content-length"];
@@ -54,7 +52,7 @@ export function readBytes(
 /** Up to here a body is read as it comes. */
 const unpacedBytes = 65_536;
 
-function collect(request: IncomingMessage, { limit, lease }: BodyBounds): Promise<Buffer> {
+function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;

@@ -3,7 +3,6 @@
  * Their routes in Fastify only hand over, and most requests do not go through it at all (`takeTextRequest`): its router,
  * hooks and body parser take as long as the key, the bounds and the parse. Many are not even read by Node's HTTP (bare/).
  */
-import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import type { ByteLease } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -15,6 +14,7 @@ import type { Caller } from "../tenancy/index.ts";
 import { jsonBody, modelInBody, streamInBody } from "./body.ts";
 import { textLimit } from "./body-limits.ts";
 import { callerHeaders, callerOf } from "./caller.ts";
+import type { RequestBody } from "./exchange.ts";
 import { answerFailure, type Asked } from "./failure.ts";
 import { parseModelPath } from "./model-path.ts";
 import { queryOf } from "./path.ts";
@@ -68,7 +68,7 @@ export function takeTextRequest(
 
 /** A request whose body may still be on its way. */
 interface Received extends Asked {
-  readonly body: IncomingMessage | Buffer;
+  readonly body: RequestBody;
 }
 
 /** The key, the body, the call. Never rejects. */

@@ -172,14 +172,14 @@ interface RawOptions {
 
 type GatewaySettings = Omit<Parameters<typeof startTestGateway>[0] & object, "config">;
 
-/** A gateway for the tests of one file. */
-export function useWorld(settings: GatewaySettings = {}): World {
+/** A gateway for the tests of one file. `more` is added to its configuration. */
+export function useWorld(settings: GatewaySettings = {}, more = ""): World {
   let gateway: GatewayUnderTest;
   let upstream: Recorder;
   let turn = 0;
   beforeAll(async () => {
     upstream = await startRecorder(answer);
-    gateway = await startTestGateway({ ...settings, config: config(upstream.url) });
+    gateway = await startTestGateway({ ...settings, config: config(upstream.url) + more });
     await gateway.credit("100");
   });
   afterAll(async () => {

@@ -10,8 +10,9 @@ import { bytesOf, harmless, oddHeads, oddities, type Parts } from "./bare-odditi
 import { openClient, pause, wholeAnswers } from "./bare-support.ts";
 
 const receive = { headersMs: 20_000, requestMs: 20_000, checkMs: 1_000 };
-const withBare = useWorld({ receive });
-const without = useWorld({ receive, bareSockets: false });
+const limits = "limits: { text_body_mb: 1 }\n";
+const withBare = useWorld({ receive }, limits);
+const without = useWorld({ receive, bareSockets: false }, limits);
 
 const user = [{ role: "user", content: "Grüße" }];
 const calls: readonly (readonly [path: string, body: object])[] = [
@@ -34,8 +35,8 @@ const calls: readonly (readonly [path: string, body: object])[] = [
 ];
 
 /** A call as a plain request. */
-function partsOf(path: string, body: object, key: string): Parts {
-  const text = Buffer.from(JSON.stringify(body)).toString("latin1");
+function partsOf(path: string, body: object, key: string, padding = 0): Parts {
+  const text = Buffer.from(JSON.stringify(body)).toString("latin1") + " ".repeat(padding);
   return {
     line: `POST ${path} HTTP/1.1`,
     headers: [
@@ -64,26 +65,47 @@ interface Sent {
   readonly shares: readonly number[];
   /** How often it is sent on the same connection, each time when the last answer is there. */
   readonly times: number;
+  /** Spaces behind the JSON of the body. */
+  readonly padding?: number;
+  /** What the client does instead of sending the last bytes of the body, or sends right behind them. */
+  readonly ending?: "cut" | "request" | undefined;
 }
+
+/** A request as it is sent to its end. */
+function ended(bytes: Buffer, ending: Sent["ending"]): Buffer {
+  if (ending === "cut") return bytes.subarray(0, -1);
+  if (ending === undefined) return bytes;
+  return Buffer.concat([bytes, Buffer.from(next)]);
+}
+const next = "GET /healthz HTTP/1.1\r\nHost: gateway\r\n\r\n";
 
 /** What a gateway answers on one connection, without what is different each time. */
 async function answerOf({ gateway }: World, sent: Sent): Promise<string> {
   const client = openClient(Number(new URL(gateway.url).port));
-  const parts = partsOf(...sent.call, gateway.key);
-  const bytes = bytesOf(sent.changes.reduce((changed, change) => change(changed), parts));
+  const parts = partsOf(...sent.call, gateway.key, sent.padding);
+  const whole = bytesOf(sent.changes.reduce((changed, change) => change(changed), parts));
+  const bytes = ended(whole, sent.ending);
   for (let time = 1; time <= sent.times && !client.socket.destroyed; time += 1) {
     for (const piece of cut(bytes, sent.shares)) {
       if (client.socket.writable) client.socket.write(piece);
       if (sent.shares.length > 0) await pause(4);
     }
+    if (sent.ending === "cut") break;
     const timer = setTimeout(() => client.socket.end(), 2_000);
-    await client.until((text) => wholeAnswers(text) >= time);
+    await client.until((text) => wholeAnswers(text) >= time * (sent.ending === "request" ? 2 : 1));
     clearTimeout(timer);
   }
   client.socket.end();
-  return (await client.closed)
+  const text = (await client.closed)
     .replaceAll(/^Date: .*$/gm, "Date")
     .replaceAll(/req_[0-9a-z]{26}/g, `req_${"0".repeat(26)}`);
+  return sent.ending === "cut" ? withoutEarlyRefusal(text) : text;
+}
+
+/** Whether a refusal leaves before a fault behind it is seen, which is answered too, is a matter of moments. */
+function withoutEarlyRefusal(text: string): string {
+  const answers = text.split(/(?=HTTP\/1\.1 )/);
+  return answers.filter((one, at) => one.includes(" 200 ") || at === answers.length - 1).join("");
 }
 
 /** Both answers; again where a connection that broke may have swallowed one. */
@@ -129,6 +151,18 @@ describe("bare sockets make no difference", () => {
       shares: fc.constant([]),
       times: fc.integer({ min: 1, max: 2 }),
     });
+    // Larger than one read, than the limit of text bodies, and than what a socket holds; refused early where the key is wrong.
+    const large = fc.record({
+      call: fc.constantFrom(...calls),
+      changes: fc.array(
+        fc.constantFrom(...harmless).map(([, make]) => make),
+        { maxLength: 2 },
+      ),
+      padding: fc.constantFrom(1, 1_000, 70_000, 400_000, 1_200_000),
+      shares: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
+      times: fc.integer({ min: 1, max: 2 }),
+      ending: fc.constantFrom(undefined, undefined, "cut", "request"),
+    });
     const inPieces = fc.record({
       call: fc.constantFrom(...calls),
       changes: fc.array(
@@ -138,7 +172,7 @@ describe("bare sockets make no difference", () => {
       shares: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 4 }),
       times: fc.integer({ min: 1, max: 2 }),
     });
-    const eight = fc.array(fc.oneof(whole, inPieces), { minLength: 8, maxLength: 8 });
+    const eight = fc.array(fc.oneof(whole, inPieces, large), { minLength: 8, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(eight, async (all) => void (await Promise.all(all.map(expectSame)))),
       { numRuns: 25 },

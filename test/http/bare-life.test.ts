@@ -1,14 +1,17 @@
 // The life of a connection on a bare socket: clients that leave, time, the end of the server. As Node has it.
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import type { BodyStream } from "../../src/http/exchange.ts";
 import {
   answerWhole,
   bare,
   labels,
   openClient,
   pause,
+  plainRequest,
   useServers,
   wholeAnswers,
+  type BareAnswer,
   type Client,
 } from "./bare-support.ts";
 
@@ -83,6 +86,89 @@ describe("time", () => {
     client.socket.write(bare.slice(0, 30));
     expect(await client.closed).toMatch(/^HTTP\/1\.1 408 /);
   });
+});
+
+describe("a body on its way", () => {
+  const begun = plainRequest("/v1/a", "a".repeat(100)).slice(0, -50);
+
+  it.each([
+    ["reset", (client: Client) => client.socket.resetAndDestroy()],
+    ["close", (client: Client) => client.socket.destroy()],
+  ])("its reader is told when they %s in the middle of it", async (_name, leave) => {
+    const { port, body } = await startReading();
+    const client = openClient(port);
+    client.socket.write(begun);
+    const reading = await body();
+    const broken = new Promise((resolve) => reading.on("error", resolve));
+    leave(client);
+    await broken;
+    expect(reading).toMatchObject({ destroyed: true, readableEnded: false });
+  });
+
+  it("one that ends too soon is a client's error like any other", async () => {
+    const { port, server, body } = await startReading();
+    const client = openClient(port);
+    client.socket.write(begun);
+    await body();
+    const told = once(server, "clientError");
+    client.socket.end();
+    const [error] = (await told) as [{ code: string }, unknown];
+    expect(error.code).toBe("HPE_INVALID_EOF_STATE");
+    client.socket.destroy();
+  });
+
+  it("one that takes for ever is a client's error too, and cuts an answer that has begun", async () => {
+    const { port, server, body, responses } = await startReading();
+    const silent = openClient(port);
+    const told = once(server, "clientError");
+    silent.socket.write(begun);
+    await body();
+    const [error] = (await told) as [{ code: string }, unknown];
+    expect(error.code).toBe("ERR_HTTP_REQUEST_TIMEOUT");
+    silent.socket.destroy();
+    const answered = openClient(port);
+    answered.socket.write(begun);
+    await body();
+    responses.at(-1)!.writeHead(200, {});
+    responses.at(-1)!.write("first");
+    expect(await answered.closed).toMatch(/first\r\n$/);
+  });
+
+  it("holds the server's end up until its answer is over", async () => {
+    const { port, server, body, responses } = await startReading({ requestMs: 60_000 });
+    const client = openClient(port);
+    client.socket.write(begun);
+    await body();
+    const closed = once(server, "close");
+    server.close();
+    server.closeIdleConnections();
+    client.socket.write("a".repeat(50));
+    answerWhole(responses[0]!);
+    expect(labels(await client.until((text) => wholeAnswers(text) > 0))).toEqual(["bare"]);
+    server.closeAllConnections();
+    await closed;
+  });
+
+  /** A server that reads every body and leaves the answers to the test. */
+  async function startReading({ requestMs = 200 } = {}) {
+    const bodies: BodyStream[] = [];
+    const responses: BareAnswer[] = [];
+    const server = await start({
+      checkMs: 20,
+      requestMs,
+      take: (_request, response, body) => {
+        responses.push(response);
+        if (Buffer.isBuffer(body)) return true;
+        body.on("data", () => undefined);
+        return bodies.push(body) > 0;
+      },
+    });
+    const body = async (): Promise<BodyStream> => {
+      await expect.poll(() => bodies.length).toBeGreaterThan(0);
+      return bodies.shift()!;
+    };
+    return { ...server, responses, body };
+  }
 });
 
 describe("the end of the server", () => {

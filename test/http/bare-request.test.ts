@@ -1,7 +1,7 @@
 // What is read as a plain request, and what is not: the strict form, and nothing that could be understood in two ways.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readWholeRequest } from "../../src/http/bare/request.ts";
+import { readPlainRequest } from "../../src/http/bare/request.ts";
 import { bytesOf, harmless, oddities, type Parts } from "./bare-oddities.ts";
 
 const body = '{"model":"a"}';
@@ -18,7 +18,7 @@ const plain: Parts = {
 
 describe("a plain request", () => {
   it("is read with its path, its headers in small letters and its body", () => {
-    const read = readWholeRequest(bytesOf(plain))!;
+    const read = readPlainRequest(bytesOf(plain))!;
     expect(read).toMatchObject({ method: "POST", url: "/v1/chat/completions" });
     expect(read.headers).toMatchObject({
       host: "gateway",
@@ -30,27 +30,38 @@ describe("a plain request", () => {
   });
 
   it.each(harmless)("may have %s", (_name, change) => {
-    expect(readWholeRequest(bytesOf(change(plain)))).toBeDefined();
+    expect(readPlainRequest(bytesOf(change(plain)))).toBeDefined();
   });
 
   it("has values without the blanks around them, as Latin-1", () => {
     const odd = { ...plain, headers: [...plain.headers, "X-Api-Key: \t a \u00e9\tb \t"] };
-    expect(readWholeRequest(bytesOf(odd))!.headers["x-api-key"]).toBe("a \u00e9\tb");
+    expect(readPlainRequest(bytesOf(odd))!.headers["x-api-key"]).toBe("a \u00e9\tb");
+  });
+});
+
+describe("a body that is on its way", () => {
+  it("is begun with what came of it, and its announced length is known", () => {
+    const bytes = bytesOf(plain);
+    for (let missing = 0; missing <= body.length; missing += 1) {
+      const read = readPlainRequest(bytes.subarray(0, bytes.length - missing))!;
+      expect(read.body.toString()).toBe(body.slice(0, body.length - missing));
+      expect(read.length).toBe(body.length);
+    }
   });
 });
 
 describe("what is left to Node", () => {
   it.each(oddities)("%s", (_name, change) => {
-    expect(readWholeRequest(bytesOf(change(plain)))).toBeUndefined();
+    expect(readPlainRequest(bytesOf(change(plain)))).toBeUndefined();
   });
 
-  it("every part of a request, and a request with anything before or behind it", () => {
+  it("every part of a head, and a request with anything before or behind it", () => {
     const bytes = bytesOf(plain);
-    for (let end = 0; end < bytes.length; end += 1)
-      expect(readWholeRequest(bytes.subarray(0, end))).toBeUndefined();
+    for (let end = 0; end < bytes.length - body.length; end += 1)
+      expect(readPlainRequest(bytes.subarray(0, end))).toBeUndefined();
     for (const extra of ["\r\n", " ", "a", bytes.toString()]) {
-      expect(readWholeRequest(Buffer.from(bytes.toString() + extra))).toBeUndefined();
-      expect(readWholeRequest(Buffer.from(extra + bytes.toString()))).toBeUndefined();
+      expect(readPlainRequest(Buffer.from(bytes.toString() + extra))).toBeUndefined();
+      expect(readPlainRequest(Buffer.from(extra + bytes.toString()))).toBeUndefined();
     }
   });
 
@@ -62,7 +73,7 @@ describe("what is left to Node", () => {
         const bytes = bytesOf(plain);
         fc.pre(bytes[at] !== 13 && bytes[at] !== 10 && bytes[at] !== code);
         bytes[at] = code;
-        expect(readWholeRequest(bytes)).toBeUndefined();
+        expect(readPlainRequest(bytes)).toBeUndefined();
       }),
     );
   });

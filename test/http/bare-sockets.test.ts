@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { bytesOf, harmless, oddities, type Parts } from "./bare-oddities.ts";
+import type { RequestBody } from "../../src/http/exchange.ts";
 import {
   answerWhole,
   bare,
@@ -12,8 +13,10 @@ import {
   other,
   pause,
   plainRequest,
+  saying,
   useServers,
   wholeAnswers,
+  type BareAnswer,
 } from "./bare-support.ts";
 
 const { start, startByHand } = useServers();
@@ -41,24 +44,74 @@ describe("who answers", () => {
     expect(await inTurn(port, [other, bare])).toEqual(["node", "node"]);
   });
 
-  it("a request in pieces, wherever it is cut: Node", async () => {
+  it("a request whose head comes in pieces, wherever it is cut: Node", async () => {
     const { port } = await start();
-    for (let cut = 1; cut < bare.length; cut += 7) {
+    for (let cut = 1; cut < bare.length - "{}".length; cut += 7) {
       const client = openClient(port);
       client.socket.write(bare.slice(0, cut));
-      await pause(5);
+      await pause(15);
       client.socket.write(bare.slice(cut));
       expect(labels(await client.until((text) => wholeAnswers(text) > 0))).toEqual(["node"]);
       client.socket.destroy();
     }
   });
 
-  it("a request larger than one read: Node", async () => {
+  it("a request whose body comes in many reads, and those after it: the bare socket", async () => {
     const { port } = await start();
-    expect(await inTurn(port, [plainRequest("/v1/a", "a".repeat(300_000)), bare])).toEqual([
-      "node",
-      "node",
+    const large = plainRequest("/v1/a", "a".repeat(300_000));
+    expect(await inTurn(port, [large, bare, large, bare])).toEqual([
+      "bare",
+      "bare",
+      "bare",
+      "bare",
     ]);
+  });
+
+  it("a body goes to its reader byte for byte, wherever it is cut", async () => {
+    const bodies: string[] = [];
+    const { port } = await start({ take: saying("bare", (body) => bodies.push(body)) });
+    const body = "0123456789".repeat(3);
+    const request = plainRequest("/v1/a", body);
+    const client = openClient(port);
+    for (let missing = 0; missing <= body.length; missing += 1) {
+      client.socket.write(request.slice(0, request.length - missing));
+      await pause(5);
+      if (missing > 0) client.socket.write(request.slice(request.length - missing));
+      await client.until((text) => wholeAnswers(text) > missing);
+    }
+    client.socket.destroy();
+    expect(bodies).toEqual(Array.from({ length: body.length + 1 }, () => body));
+  });
+
+  it("what comes behind a body in the same read: Node, when the answer is over", async () => {
+    const { port } = await start();
+    const client = openClient(port);
+    const large = plainRequest("/v1/a", "a".repeat(100));
+    client.socket.write(large.slice(0, -50));
+    await pause();
+    client.socket.write(large.slice(-50) + other);
+    const text = await client.until((so) => wholeAnswers(so) > 1);
+    expect(labels(text)).toEqual(["bare", "node"]);
+    client.socket.destroy();
+  });
+
+  it("a body that nobody reads waits outside until its answer, and is then read and forgotten", async () => {
+    const taken: { response: BareAnswer; body: RequestBody }[] = [];
+    const { port } = await start({
+      take: (_request, response, body) => taken.push({ response, body }) > 0,
+    });
+    const client = openClient(port);
+    client.socket.write(plainRequest("/v1/a", "a".repeat(30_000_000)));
+    await expect.poll(() => taken.length).toBe(1);
+    const { response, body } = taken[0]!;
+    await pause(100);
+    expect(client.socket.writableLength).toBeGreaterThan(0);
+    answerWhole(response);
+    await client.until((text) => wholeAnswers(text) > 0);
+    await expect.poll(() => body, { timeout: 10_000 }).toMatchObject({ readableEnded: true });
+    client.socket.write(bare);
+    await expect.poll(() => taken.length).toBe(2);
+    client.socket.destroy();
   });
 
   it("two requests in one write: Node, in their order", async () => {

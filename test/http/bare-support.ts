@@ -5,7 +5,7 @@ import { afterEach, expect } from "vitest";
 import { answerOnBareSockets } from "../../src/http/bare/index.ts";
 
 type Take = Parameters<typeof answerOnBareSockets>[1]["take"];
-type BareAnswer = Parameters<Take>[1];
+export type BareAnswer = Parameters<Take>[1];
 type Settings = NonNullable<Parameters<typeof startServer>[0]>;
 
 interface LabelledServer {
@@ -14,6 +14,24 @@ interface LabelledServer {
   close(): Promise<void>;
 }
 
+/** Takes /v1/ and answers when the body has been read, which `told` hears. */
+export const saying =
+  (text: string, told: (body: string) => void = () => undefined): Take =>
+  (request, response, body) => {
+    if (!request.url.startsWith("/v1/")) return false;
+    const answer = (all: string): void => {
+      told(all);
+      answerWhole(response, text);
+    };
+    if (Buffer.isBuffer(body)) answer(body.toString());
+    else {
+      const chunks: Buffer[] = [];
+      body.on("data", (chunk) => void chunks.push(chunk));
+      body.on("end", () => answer(Buffer.concat(chunks).toString()));
+    }
+    return true;
+  };
+
 /** A server whose bare sockets take /v1/ and say "bare"; everything else is answered "node". */
 async function startServer(
   settings: {
@@ -21,14 +39,19 @@ async function startServer(
     readonly leaving?: () => boolean;
     readonly checkMs?: number;
     readonly headersMs?: number;
+    readonly requestMs?: number;
     /** Without bare sockets where false. */
     readonly bare?: boolean;
     readonly keepAliveMs?: number;
   } = {},
 ): Promise<LabelledServer> {
-  const { checkMs = 1_000, headersMs = 30_000 } = settings;
+  const { checkMs = 1_000, headersMs = 30_000, requestMs = 60_000 } = settings;
   const server = createServer(
-    { headersTimeout: headersMs, requestTimeout: 60_000, connectionsCheckingInterval: checkMs },
+    {
+      headersTimeout: Math.min(headersMs, requestMs),
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
+    },
     (request, response) => {
       request.resume();
       request.on("end", () => response.writeHead(200, { "content-length": 4 }).end("node"));
@@ -36,15 +59,9 @@ async function startServer(
   );
   server.keepAliveTimeout = settings.keepAliveMs ?? 72_000;
   server.keepAliveTimeoutBuffer = 100;
-  const sayBare: Take = (request, response) => {
-    if (!request.url.startsWith("/v1/")) return false;
-    response.writeHead(200, { "content-length": 4 });
-    response.end("bare");
-    return true;
-  };
   if (settings.bare !== false)
     answerOnBareSockets(server, {
-      take: settings.take ?? sayBare,
+      take: settings.take ?? saying("bare"),
       leaving: settings.leaving ?? (() => false),
       checkMs,
     });

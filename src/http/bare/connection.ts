@@ -1,16 +1,24 @@
 /**
- * One connection that has not been given to Node's HTTP yet. Each read that is exactly one plain request is answered on the
- * socket itself; at the first read that is anything else the connection is handed over for the rest of its life.
+ * One connection that has not been given to Node's HTTP yet. A read that is one plain request, or begins one with all of its
+ * head, is answered on the socket itself, and the rest of its body is read here. At the first read that is anything else the
+ * connection is handed over for the rest of its life.
  */
 import type { Socket } from "node:net";
+import type { RequestBody } from "../exchange.ts";
+import { forgetBody } from "../paced.ts";
+import { BareBody, type BodyLine } from "./body.ts";
 import type { CommonLines } from "./head.ts";
-import { readWholeRequest, type WholeRequest } from "./request.ts";
+import { readPlainRequest, type PlainRequest } from "./request.ts";
 import { BareResponse, type AnswerLine } from "./response.ts";
+
+export type Take = (request: PlainRequest, response: BareResponse, body: RequestBody) => boolean;
 
 /** What a connection needs of its server. */
 export interface BareServer {
   /** Answers a request, or leaves it untouched and returns false. */
-  readonly take: (request: WholeRequest, response: BareResponse) => boolean;
+  readonly take: Take;
+  /** A fault of the client in the middle of its request, as Node tells it. */
+  clientError(error: Error, socket: Socket): void;
   /** Gives the socket to Node, with what was read of it. */
   handOver(connection: BareConnection, bytes: Buffer): void;
   forget(connection: BareConnection): void;
@@ -22,17 +30,19 @@ export interface BareServer {
 /** What may be kept of the next requests while a call runs; above it nothing more is read. */
 const earlyBytesMax = 65_536;
 
-/** `fresh`: nothing was read yet; `busy`: until the answer is written and has left; `idle`: after an answer. */
+/** `fresh`: nothing was read yet; `busy`: until the body is read, and the answer written and has left; `idle`: after that. */
 export type ConnectionState = "fresh" | "busy" | "idle";
 
-export class BareConnection implements AnswerLine {
+export class BareConnection implements AnswerLine, BodyLine {
   readonly socket: Socket;
   readonly #server: BareServer;
   state: ConnectionState = "fresh";
-  /** Since when it has been in this state, by `performance.now`; not kept while busy. */
+  /** Since when it has been in this state, by `performance.now`. */
   sinceMs = performance.now();
   closed = false;
   #response: BareResponse | undefined;
+  /** What of a request is still on its way. */
+  #body: BareBody | undefined;
   /** Whether the answer under way told the client that the connection closes after it. */
   #last = false;
   /** What came while busy. */
@@ -69,8 +79,27 @@ export class BareConnection implements AnswerLine {
       this.socket.destroySoon();
       return;
     }
-    // A client that does not read its answers is asked for no more requests.
-    if (!this.full) this.#beIdle();
+    if (this.#body !== undefined) forgetBody(this.#body);
+    this.#rest();
+  }
+
+  /** Whether the body of a request is on its way. */
+  get isReceiving(): boolean {
+    return this.#body !== undefined;
+  }
+
+  pauseReading(): void {
+    this.socket.pause();
+  }
+
+  resumeReading(): void {
+    this.socket.resume();
+  }
+
+  /** A body that cannot be read to its end: told to the client where no answer has begun, and the connection ends. */
+  fail(error: Error): void {
+    if (this.#response?.headersSent === true) this.socket.destroy();
+    else this.#server.clientError(error, this.socket);
   }
 
   /** Gives the socket back as it was found. */
@@ -84,7 +113,9 @@ export class BareConnection implements AnswerLine {
     return socket;
   }
 
-  #beIdle(): void {
+  /** Goes idle where nothing is left of the last request. A client that does not read its answers is asked for no more. */
+  #rest(): void {
+    if (this.#response !== undefined || this.#body !== undefined || this.full) return;
     this.state = "idle";
     this.sinceMs = performance.now();
     if (this.#earlyBytes === 0 || !this.socket.writable) return;
@@ -92,22 +123,41 @@ export class BareConnection implements AnswerLine {
   }
 
   readonly #onData = (bytes: Buffer): void => {
-    if (this.state === "busy") {
-      this.#keep(bytes);
+    if (this.#body !== undefined) this.#receive(this.#body, bytes);
+    else if (this.state === "busy") this.#keep(bytes);
+    else this.#begin(bytes);
+  };
+
+  #begin(bytes: Buffer): void {
+    const request = readPlainRequest(bytes);
+    if (request === undefined) return this.#server.handOver(this, bytes);
+    const { length, body } = request;
+    const response = new BareResponse(this);
+    const before = this.state;
+    this.state = "busy";
+    this.#response = response;
+    if (length > body.length) this.#body = new BareBody(this, length, body);
+    const wasIdleMs = this.sinceMs;
+    this.sinceMs = performance.now();
+    if (this.#server.take(request, response, this.#body ?? body)) {
+      // Nothing is read before the caller is known.
+      if (this.#body?.listenerCount("data") === 0) this.socket.pause();
       return;
     }
-    const request = readWholeRequest(bytes);
-    if (request !== undefined) {
-      const response = new BareResponse(this);
-      const before = this.state;
-      this.state = "busy";
-      this.#response = response;
-      if (this.#server.take(request, response)) return;
-      this.state = before;
-      this.#response = undefined;
-    }
+    this.state = before;
+    this.sinceMs = wasIdleMs;
+    this.#response = undefined;
+    this.#body = undefined;
     this.#server.handOver(this, bytes);
-  };
+  }
+
+  #receive(body: BareBody, bytes: Buffer): void {
+    const taken = body.take(bytes);
+    if (!body.readableEnded) return;
+    this.#body = undefined;
+    if (taken < bytes.length) this.#keep(bytes.subarray(taken));
+    this.#rest();
+  }
 
   /** Pipelined, or noise: for Node to judge when the answer is over. */
   #keep(bytes: Buffer): void {
@@ -118,12 +168,13 @@ export class BareConnection implements AnswerLine {
 
   // As Node's server does: a client that ends its side is answered no more.
   readonly #onEnd = (): void => {
-    this.socket.end();
+    if (this.#body === undefined) this.socket.end();
+    else this.fail(cutOff());
   };
 
   readonly #onDrain = (): void => {
     if (this.#response !== undefined) this.#response.drained();
-    else if (this.state === "busy") this.#beIdle();
+    else if (this.state === "busy") this.#rest();
   };
 
   // `close` follows.
@@ -133,5 +184,10 @@ export class BareConnection implements AnswerLine {
     this.closed = true;
     this.#server.forget(this);
     this.#response?.broken();
+    this.#body?.broken();
   };
 }
+
+/** Node's error for the same. */
+const cutOff = (): Error =>
+  Object.assign(new Error("Parse Error: Invalid EOF state"), { code: "HPE_INVALID_EOF_STATE" });

@@ -1,2 +1,2 @@
-/** Requests that arrive whole in one read are answered on their socket, without Node's request and response. */
+/** Requests whose head arrives in one read are answered on their socket, without Node's request and response. */
 export { answerOnBareSockets } from "./server.ts";

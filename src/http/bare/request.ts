@@ -1,15 +1,17 @@
 /**
- * Reading a request that arrived whole in one read. Only the strict, plain form is read here; whatever else HTTP/1.1 allows or
+ * Reading a request whose head arrived in one read. Only the strict, plain form is read here; whatever else HTTP/1.1 allows or
  * forbids is for Node's own parser, so that there is one opinion about where a message ends. RFC 9112, sections 3 to 6.
  */
 import { headersMax, type RequestHead } from "../exchange.ts";
 
-/** A request with its body. */
-export interface WholeRequest extends RequestHead {
+/** A request, and what came of its body with its head. */
+export interface PlainRequest extends RequestHead {
   readonly method: "POST";
   readonly url: string;
   readonly headers: PlainHeaders;
   readonly body: Buffer;
+  /** The announced length of the body, which may be more than has come. */
+  readonly length: number;
 }
 
 /** The headers that are read, each at most once. All are there from the start: objects of one shape are read fastest. */
@@ -73,10 +75,10 @@ const plainHead =
 const plainLength = /^(?:0|[1-9]\d{0,8})$/;
 
 /**
- * The one request that these bytes are, to the last one; undefined when they are anything else or when there is any doubt.
- * Values of headers are decoded as Latin-1.
+ * The one request that these bytes are or begin, with all of its head; undefined when they are anything else or when there is
+ * any doubt. Values of headers are decoded as Latin-1.
  */
-export function readWholeRequest(bytes: Buffer): WholeRequest | undefined {
+export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   const end = bytes.indexOf(headEnd);
   if (end === -1 || end > headBytesMax) return undefined;
   const head = bytes.toString("latin1", 0, end + 2);
@@ -85,8 +87,8 @@ export function readWholeRequest(bytes: Buffer): WholeRequest | undefined {
   const headers = readHeaders(head);
   if (headers === undefined || !isPlain(headers)) return undefined;
   const body = bytes.subarray(end + headEnd.length);
-  if (Number(headers["content-length"]) !== body.length) return undefined;
-  return { method: "POST", url, headers, body };
+  const length = Number(headers["content-length"]);
+  return length < body.length ? undefined : { method: "POST", url, headers, body, length };
 }
 
 /** The headers of a well-formed head; undefined where one comes twice or is not plain, or there are too many. */

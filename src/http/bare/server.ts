@@ -4,14 +4,12 @@
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { BareConnection, type BareServer } from "./connection.ts";
+import { BareConnection, type BareServer, type Take } from "./connection.ts";
 import { CommonLines } from "./head.ts";
-import type { WholeRequest } from "./request.ts";
-import type { BareResponse } from "./response.ts";
 
 interface BareOptions {
   /** Answers a request, or leaves it untouched and returns false. Must not throw. */
-  readonly take: (request: WholeRequest, response: BareResponse) => boolean;
+  readonly take: Take;
   /** True once the gateway stops. */
   readonly leaving: () => boolean;
   /** How often idle connections are looked at. */
@@ -28,6 +26,9 @@ export function answerOnBareSockets(server: Server, { take, leaving, checkMs }: 
     take,
     leaving,
     common: new CommonLines(server.keepAliveTimeout),
+    clientError(error, socket) {
+      if (!server.emit("clientError", error, socket)) socket.destroy();
+    },
     forget: (connection) => void open.delete(connection),
     handOver(connection, bytes) {
       open.delete(connection);
@@ -38,7 +39,7 @@ export function answerOnBareSockets(server: Server, { take, leaving, checkMs }: 
   };
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => void open.add(new BareConnection(socket, bare)));
-  const checking = setInterval(() => closeLate(server, open), checkMs).unref();
+  const checking = setInterval(() => closeLate(server, bare, open), checkMs).unref();
   server.on("close", () => clearInterval(checking));
   closeWithServer(server, open);
 }
@@ -51,18 +52,24 @@ function giveToNode(socket: Socket, bytes: Buffer, connect: (socket: Socket) => 
   socket.resume();
 }
 
-/** Ends connections that have not said anything in time, or nothing more since their last answer. */
-function closeLate(server: Server, open: ReadonlySet<BareConnection>): void {
+/** Ends connections that have not said anything in time, or nothing more since their last answer, or are late with a body. */
+function closeLate(server: Server, bare: BareServer, open: ReadonlySet<BareConnection>): void {
   const nowMs = performance.now();
   const idleMsMax = server.keepAliveTimeout + server.keepAliveTimeoutBuffer;
-  for (const { state, sinceMs, socket } of open) {
+  for (const connection of open) {
+    const { state, sinceMs, socket } = connection;
     const quietMs = nowMs - sinceMs;
-    if (state === "fresh" && server.headersTimeout > 0 && quietMs > server.headersTimeout) {
-      if (!server.emit("clientError", requestTimeout(), socket)) socket.destroy();
+    if (state === "fresh") {
+      if (isOver(server.headersTimeout, quietMs)) bare.clientError(requestTimeout(), socket);
+    } else if (connection.isReceiving) {
+      if (isOver(server.requestTimeout, quietMs)) connection.fail(requestTimeout());
     } else if (state === "idle" && server.keepAliveTimeout > 0 && quietMs > idleMsMax)
       socket.destroy();
   }
 }
+
+/** Whether a time is longer than its limit, where 0 is none. Both in milliseconds. */
+const isOver = (limitMs: number, ms: number): boolean => limitMs > 0 && ms > limitMs;
 
 /** Node's error for the same. */
 const requestTimeout = (): Error =>
