@@ -8,7 +8,7 @@ const program = new URL("../support/cluster-gateway.ts", import.meta.url).pathna
 
 it.skipIf(process.platform !== "linux")(
   "without sockets of their own: calls, a worker that dies, SIGHUP without a failed call, and the end",
-  { timeout: 240_000 },
+  { timeout: 400_000 },
   async () => {
     const gateway = await startWorkers({}, program);
     try {

@@ -61,7 +61,7 @@ it("connections and bodies are divided, and the largest body fits everywhere", (
 
 it.skipIf(process.platform !== "linux")(
   "a server that takes few connections: there are fewer workers, and the banner says why",
-  { timeout: 120_000 },
+  { timeout: 400_000 },
   async () => {
     const url = await (await sharedPostgres()).createMigrated();
     const database = await openDatabase({ url, log: silentLog });

@@ -1,5 +1,6 @@
 /** Workers that die, are replaced or stopped, under load: who fails, what is left, what the ledger says. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../money/support.ts";
@@ -151,6 +152,50 @@ describe.skipIf(!linux)("under load", () => {
       expect(await metric(url, "tollgate_calls_total")).toBe(load.begun + calls.length + 1);
     },
   );
+});
+
+describe.skipIf(!linux)("a worker that cannot be started again", () => {
+  it(
+    "leaves its connections to the others, is tried again, and comes back",
+    { timeout: 400_000 },
+    async () => {
+      const running = (gateway = await startWorkers());
+      const files = join(running.dataDir, "files");
+      renameSync(files, `${files}.away`);
+      writeFileSync(files, "");
+      const [victim] = workersOf(running.child.pid!);
+      process.kill(victim!, "SIGKILL");
+      await eventually(
+        () => (running.printed().includes("a worker did not start") ? true : undefined),
+        "an attempt that fails",
+        120_000,
+      );
+      const calls = await Promise.all(Array.from({ length: 20 }, () => callOnce(running)));
+      expect(calls.map(({ outcome }) => outcome)).toEqual(Array(20).fill("200"));
+      expect(await readiness(running.url)).toMatchObject({
+        status: "ready",
+        workers: { ready: 1, of: 2 },
+      });
+      rmSync(files);
+      renameSync(`${files}.away`, files);
+      await whenReady(running.url);
+      expect(await running.stop()).toBe(0);
+    },
+  );
+
+  it("when none can, the gateway says why and ends", { timeout: 400_000 }, async () => {
+    const running = (gateway = await startWorkers());
+    const gone = once(running.child, "exit");
+    const files = join(running.dataDir, "files");
+    renameSync(files, `${files}.away`);
+    writeFileSync(files, "");
+    for (const pid of workersOf(running.child.pid!)) process.kill(pid, "SIGKILL");
+    expect(await gone).toEqual([1, null]);
+    expect(
+      running.printed().match(/^tollgate: no worker could be started: .*files/gm),
+    ).toHaveLength(1);
+    expect(serverProcesses(running.dataDir)).toEqual([]);
+  });
 });
 
 describe.skipIf(!linux)("signals", () => {

@@ -137,6 +137,20 @@ describe.skipIf(!linux)("two workers", () => {
   });
 });
 
+it.skipIf(!linux)("a port of its own for /metrics answers for both", async () => {
+  const gateway = await startWorkers({ TOLLGATE_METRICS_PORT: "0" });
+  try {
+    const url = /Metrics +(\S+)\/metrics/.exec(gateway.banner)![1]!;
+    const calls = await Promise.all(Array.from({ length: 12 }, () => callOnce(gateway)));
+    expect(new Set(calls.map(({ outcome }) => outcome))).toEqual(new Set(["200"]));
+    for (let time = 0; time < 4; time += 1)
+      expect(await metric(url, "tollgate_calls_total")).toBe(12);
+    expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
+  } finally {
+    await gateway.kill();
+  }
+});
+
 describe("starting", () => {
   it("a port that is taken is told once, by another Tollgate with workers too", async () => {
     const gateway = await startWorkers();

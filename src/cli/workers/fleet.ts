@@ -26,6 +26,8 @@ export interface FleetOptions {
     told: (worker: WorkerProcess, message: ToSupervisor) => void,
   ) => WorkerProcess;
   readonly log: Log;
+  /** A worker could not be started again: what waits for it should not wait on. */
+  readonly failed: (number: number) => void;
   /** No worker runs, and none could be started. */
   readonly gaveUp: (error: Error) => void;
 }
@@ -117,23 +119,23 @@ export class Fleet {
 
   /** One more start of a place's worker, after a pause that grows with each failure. */
   async #again(place: Place): Promise<void> {
-    const { log, gaveUp } = this.#options;
+    const { log, failed, gaveUp } = this.#options;
     const pauseMs = Math.min(pauseMsMin * 2 ** (place.failures - 1), pauseMsMax);
     if (place.failures > 0)
       await sleep(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     if (this.#stopping.signal.aborted) return;
     place.failures += 1;
-    place.current = this.#start(place.number, true);
     try {
+      place.current = this.#start(place.number, true);
       await place.current.ready;
       log.info({ worker: place.number }, "the worker is back");
     } catch (error) {
-      if (this.#stopping.signal.aborted) return;
-      log.error(
-        { worker: place.number, reason: (error as Error).message },
-        "a worker did not start",
-      );
       place.current.kill();
+      await place.current.ended;
+      if (this.#stopping.signal.aborted) return;
+      failed(place.number);
+      const reason = (error as Error).message;
+      log.error({ worker: place.number, reason }, "a worker did not start");
       if (this.#isHopeless()) gaveUp(error as Error);
     }
   }

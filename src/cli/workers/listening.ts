@@ -16,6 +16,8 @@ export interface Listening {
   socketsOf(
     number: number,
   ): { readonly main: number; readonly metrics: number | undefined } | undefined;
+  /** Gives up the socket of a worker that does not start: the system sends its connections to the others. */
+  release(number: number): void;
   /** Gives the sockets up: they are closed when the last worker closes them. Twice is once. */
   close(): void;
 }
@@ -46,12 +48,11 @@ export async function openListening(
   const found = await probe(host, port);
   if (metrics.own !== undefined) await probe(metrics.own.host, metrics.own.port);
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${found}`;
-  if (!share) return { url, port: found, socketsOf: () => undefined, close: () => undefined };
+  const nothing = (): undefined => undefined;
+  if (!share) return { url, port: found, socketsOf: nothing, release: nothing, close: nothing };
   const { address } = await lookup(host);
-  const sockets = Array.from(
-    { length: count },
-    () => new net.BoundSocket({ host: address, port: found, reusePort: true }),
-  );
+  const bind = () => new net.BoundSocket({ host: address, port: found, reusePort: true });
+  const sockets = new Map(Array.from({ length: count }, (_, index) => [index + 1, bind()]));
   // One for all: scrapes are few, whoever takes one answers for all.
   const own = metrics.own && {
     host: (await lookup(metrics.own.host)).address,
@@ -61,9 +62,18 @@ export async function openListening(
   return {
     url,
     port: found,
-    socketsOf: (number) => ({ main: sockets[number - 1]!.fd(), metrics: metricsSocket?.fd() }),
+    socketsOf(number) {
+      const socket = sockets.get(number) ?? bind();
+      sockets.set(number, socket);
+      return { main: socket.fd(), metrics: metricsSocket?.fd() };
+    },
+    release(number) {
+      sockets.get(number)?.close();
+      sockets.delete(number);
+    },
     close() {
-      for (const socket of sockets.splice(0)) socket.close();
+      for (const socket of sockets.values()) socket.close();
+      sockets.clear();
       metricsSocket?.close();
       metricsSocket = undefined;
     },

@@ -92,6 +92,7 @@ async function start(
         told,
       ),
     log,
+    failed: (number) => listening.release(number),
     gaveUp(error) {
       console.error(`tollgate: no worker could be started: ${error.message}`);
       fleet.kill();
