@@ -10,6 +10,7 @@ Measures Tollgate beside a bare proxy, in one run, in front of the same upstream
   --rounds N         rounds (5); a round measures every subject in every scenario once
   --seconds N        seconds of one measurement (3)
   --against COMMIT   also an earlier commit, with its own packages
+  --workers N        also this checkout with N workers, all on the measured core: compare the processor time of a call
   --peers            also @portkey-ai/gateway, installed from npm into a cache directory
   --url URL --key KEY --model MODEL
                      also another gateway that speaks chat completions; its upstream is to be the benchmark's,
@@ -31,6 +32,7 @@ export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly against: string | undefined;
+  readonly workers: number | undefined;
   readonly peers: boolean;
   readonly other:
     | { readonly url: string; readonly key: string; readonly model: string }
@@ -54,6 +56,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "3" },
       against: { type: "string" },
+      workers: { type: "string" },
       peers: { type: "boolean", default: false },
       url: { type: "string" },
       key: { type: "string", default: "none" },
@@ -79,10 +82,8 @@ export function readOptions(args: readonly string[]): BenchOptions {
     against: values.against,
     json: values.json,
     other: url === undefined || model === undefined ? undefined : { url, key, model },
-    upstreamPort:
-      values["upstream-port"] === undefined
-        ? undefined
-        : positive(values["upstream-port"], "--upstream-port"),
+    workers: optional(values.workers, "--workers"),
+    upstreamPort: optional(values["upstream-port"], "--upstream-port"),
   };
 }
 
@@ -91,6 +92,9 @@ function subjectName(text: string): SubjectName {
   if (name === undefined) throw new Error(`--subject takes ${subjectNames.join(", ")}`);
   return name;
 }
+
+const optional = (text: string | undefined, name: string): number | undefined =>
+  text === undefined ? undefined : positive(text, name);
 
 function positive(text: string, name: string): number {
   const value = Number(text);

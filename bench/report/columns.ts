@@ -30,6 +30,7 @@ const toCommit = (name: Name): Column => ["x commit", (row) => times(row.toCommi
 const processor: readonly Column[] = [
   figure("CPU us", "processorUs"),
   ["x bare", (row) => times(row.toBare?.processorUs)],
+  ["CPU x commit", (row) => times(row.toCommit?.processorUs)],
 ];
 const latency = [figure("median ms", "medianMs"), figure("p99 ms", "p99Ms")];
 const first = [figure("first ms", "firstMedianMs"), figure("first p99", "firstP99Ms")];

@@ -39,6 +39,13 @@ export async function findCandidates({
         start: (surroundings) => startTollgate({ name, root: home, database }, surroundings),
       };
     });
+  /** Compared with one worker. */
+  const withWorkers = (workers: number): Candidate[] =>
+    tollgate("Tollgate", root).map(({ name: one }, index) => {
+      const name = `${one}, ${workers} workers`;
+      const own = { name, root, database: databases[index]!, workers };
+      return { name, against: one, start: (surroundings) => startTollgate(own, surroundings) };
+    });
   const candidates = subjects.includes("bare") ? [bareProxy] : [];
   if (against === undefined) candidates.push(...tollgate("Tollgate", root));
   else {
@@ -48,6 +55,7 @@ export async function findCandidates({
     candidates.push(...tollgate("Tollgate", root, tree.commit));
     candidates.push(...tollgate(tree.commit, tree.root));
   }
+  if (options.workers !== undefined) candidates.push(...withWorkers(options.workers));
   if (options.peers) {
     say("installing @portkey-ai/gateway where it is missing");
     candidates.push(await portkey(root, signal));

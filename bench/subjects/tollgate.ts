@@ -14,6 +14,8 @@ interface TollgateOptions {
   readonly root: string;
   /** `embedded`: its own database in its data directory. */
   readonly database: "postgres" | "embedded";
+  /** Processes that share the port (1). */
+  readonly workers?: number | undefined;
   /** What Node is started with; without it as the checkout's `npm start` does. */
   readonly nodeArguments?: readonly string[] | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -32,7 +34,7 @@ export async function startTollgate(
   writeFileSync(config, tollgateConfig(upstreamUrl));
   const program = options.nodeArguments ?? [join(options.root, "scripts/start.mjs")];
   const start = async () =>
-    startProcess([...program, "--workers", "1"], {
+    startProcess([...program, "--workers", String(options.workers ?? 1)], {
       cwd: options.root,
       ready: /ready at http:\/\/\S+/,
       env: {
