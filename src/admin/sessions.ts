@@ -96,7 +96,7 @@ function baseOptions(options: SessionsOptions) {
     baseURL,
     basePath: "/auth",
     secret: options.secrets.sessionSecret(),
-    database: { db: options.database.kysely, type: "postgres" as const },
+    database: options.database.pool,
     ...tables,
     account: {
       modelName: "auth_accounts",

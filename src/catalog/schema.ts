@@ -4,14 +4,8 @@
  */
 import { Type, type Static, type TProperties } from "typebox";
 import { isObject } from "../base/json.ts";
-import {
-  dialects,
-  imageFamilies,
-  supplyTiers,
-  textEndpoints,
-  textProtocols,
-  videoFamilies,
-} from "./types.ts";
+import { supplyTiers } from "../base/management.ts";
+import { dialects, imageFamilies, textEndpoints, textProtocols, videoFamilies } from "./types.ts";
 
 const closed = <Properties extends TProperties>(properties: Properties, description?: string) =>
   Type.Object(properties, {

@@ -2,6 +2,7 @@
  * What the gateway can serve, as data: providers, models, offers and prices.
  * Spec: "Model identifiers", "Text endpoints"; contract "Configuration file". Loading and checking live beside this file.
  */
+import type { SupplyTier } from "../base/management.ts";
 import type { NanoUsd } from "../base/money.ts";
 
 /** The text protocols, by the names the configuration uses. */
@@ -43,10 +44,6 @@ export const dialects = [
   "ark",
 ] as const;
 export type Dialect = (typeof dialects)[number];
-
-/** Supply tiers, from the vendor itself to anyone. */
-export const supplyTiers = ["official", "partner", "community"] as const;
-export type SupplyTier = (typeof supplyTiers)[number];
 
 /** Families of image and video models: what a call means and how it is priced. */
 export const imageFamilies = [

@@ -1,6 +1,6 @@
 /** A parsed file against its schema: every breach as a finding, in words that tell what to write. */
 import { Settings } from "typebox/system";
-import { Errors } from "typebox/value";
+import { Errors } from "typebox/schema";
 import type { TSchema } from "typebox";
 import { isObject, type WireObject } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
@@ -24,7 +24,7 @@ interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[];
 }
 
-type Breach = ReturnType<typeof Errors>[number];
+type Breach = ReturnType<typeof Errors>[1][number];
 
 const errorsMax = 1000;
 
@@ -33,7 +33,7 @@ function breachesOf(schema: TSchema, value: unknown): Breach[] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: errorsMax });
   try {
-    return Errors(schema, value);
+    return Errors(schema, value)[1];
   } finally {
     Settings.Set({ maxErrors });
   }

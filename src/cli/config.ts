@@ -1,27 +1,9 @@
-/** `tollgate config`: check a file, print its JSON Schema for editors, print what is in force. contract.md "Command line". */
+/** `tollgate config` and its options; what they do is in config-commands.ts. contract.md "Command line". */
 import type { Command } from "commander";
-import {
-  checkSecrets,
-  configJson,
-  configSchema,
-  defaultSettings,
-  environmentCatalog,
-  environmentSource,
-  formatPath,
-  loadConfig,
-  printConfig,
-  sandboxCatalog,
-  type Config,
-  type ConfigResult,
-} from "../catalog/index.ts";
-import { configFile, mistakesText, nowhere, sandboxWanted } from "./catalog.ts";
-import { readEnvironment, UsageError } from "./environment.ts";
-import { printJson } from "./print.ts";
+import type { FileOption } from "./config-commands.ts";
 
-interface FileOption {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+/** The catalogue takes most of a command's time, and help needs none of it. */
+const commands = () => import("./config-commands.ts");
 
 /** Adds the sub-commands to `config`. */
 export function addConfigCommands(config: Command): void {
@@ -34,11 +16,11 @@ export function addConfigCommands(config: Command): void {
     .description("report every mistake of the file with its line; exit 2 when there is any")
     .option(...file)
     .option("--json", "print the mistakes as JSON")
-    .action(check);
+    .action(async (options: FileOption) => (await commands()).check(options));
   config
     .command("schema")
     .description("print the file's JSON Schema, for editors")
-    .action(() => printJson(configSchema()));
+    .action(async () => (await commands()).schema());
   config
     .command("print")
     .description(
@@ -46,70 +28,5 @@ export function addConfigCommands(config: Command): void {
     )
     .option(...file)
     .option("--json", "print it as JSON instead of YAML")
-    .action(print);
+    .action(async (options: FileOption) => (await commands()).print(options));
 }
-
-interface Loaded {
-  readonly path: string | undefined;
-  /** Whether a gateway started here would run the sandbox. */
-  readonly hasSandbox: boolean;
-  readonly result: ConfigResult;
-}
-
-/** The configuration that `serve` would start with. */
-async function load(options: FileOption): Promise<Loaded> {
-  const environment = readEnvironment(process.env);
-  const configPath = options.config ?? environment.configPath;
-  const path = configFile({ configPath });
-  const { variables } = environment;
-  const hasSandbox = sandboxWanted({ ...environment, configPath });
-  if (path === undefined) {
-    const config = {
-      catalog: environmentCatalog(variables),
-      settings: defaultSettings,
-      source: environmentSource(variables),
-      digest: "",
-    };
-    return { path, hasSandbox, result: { config } };
-  }
-  const knownProviders = hasSandbox ? [...sandboxCatalog(nowhere).providers.values()] : [];
-  const result = await loadConfig(path, { environment: variables, knownProviders });
-  return { path, hasSandbox, result };
-}
-
-async function check(options: FileOption): Promise<void> {
-  const { path, result } = await load(options);
-  if ("mistakes" in result) {
-    process.exitCode = 2;
-    if (options.json) printJson({ mistakes: result.mistakes });
-    else console.error(mistakesText(result.mistakes));
-    return;
-  }
-  if (options.json) printJson({ mistakes: [] });
-  else
-    console.log(
-      `${path ?? "no configuration file: the environment's vendors"}: ${summary(result.config)}, no mistake`,
-    );
-}
-
-const summary = ({ catalog }: Config): string =>
-  `${catalog.providers.size} providers, ${catalog.models.size} models`;
-
-async function print(options: FileOption): Promise<void> {
-  const { result, hasSandbox, path } = await load(options);
-  if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
-  const document = configJson(result.config);
-  if (options.json) printJson(document);
-  else console.log((hasSandbox ? sandboxRemark(path) : "") + printConfig(result.config).trimEnd());
-  const masked = checkSecrets(document).map((finding) => formatPath(finding.path));
-  if (masked.length > 0)
-    console.error(
-      `tollgate: masked, because the file itself holds them: ${masked.join(", ")}. Put them back, best as \${VARIABLE}, to start from this.`,
-    );
-}
-
-/** What no file can hold: the sandbox listens elsewhere at each start. */
-const sandboxRemark = (path: string | undefined): string =>
-  path === undefined
-    ? "# Beside this the sandbox's models are served. With a file that takes TOLLGATE_SANDBOX=on.\n"
-    : "# Beside this the sandbox's models are served (TOLLGATE_SANDBOX=on).\n";

@@ -2,7 +2,8 @@
 import { systemClock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { createLog } from "../base/log.ts";
-import { adminRoutes, callDirectly, type AdminServices } from "../http/index.ts";
+import { adminRoutes, callDirectly } from "../http/admin/index.ts";
+import type { AdminServices } from "../http/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { possibleAddresses } from "./address.ts";
 import { catalogForCommands } from "./catalog.ts";

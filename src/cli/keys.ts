@@ -1,7 +1,7 @@
 /** `tollgate keys`: create, list, disable, enable, revoke, reveal, rotate. KEY rows; contract.md "Command line". */
 import type { Command } from "commander";
-import { graceSecondsMax } from "../tenancy/index.ts";
 import { GatewayError } from "../base/errors.ts";
+import { graceSecondsMax } from "../base/management.ts";
 import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import {

@@ -6,7 +6,7 @@ import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { hasEmbeddedDatabase, migrate, type Database } from "../storage/index.ts";
-import { openSecrets, type Secrets } from "../tenancy/index.ts";
+import type { Secrets } from "../tenancy/index.ts";
 import { openDatabaseOf } from "./database.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
 
@@ -41,7 +41,10 @@ export async function withDatabase<T>(work: (opened: Opened) => Promise<T>): Pro
     return await work({
       database,
       ledger,
-      secrets: () => openSecrets({ database, masterKey: environment.masterKey, dataDir }),
+      async secrets() {
+        const { openSecrets } = await import("../tenancy/index.ts");
+        return openSecrets({ database, masterKey: environment.masterKey, dataDir });
+      },
     });
   } finally {
     await ledger.close();

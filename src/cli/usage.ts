@@ -1,6 +1,6 @@
 /** `tollgate usage`: requests, tokens and cost, by period and by what used them. contract.md "Command line". */
 import type { Command } from "commander";
-import { granularities, usageGroups } from "../admin/index.ts";
+import { granularities, usageGroups } from "../base/management.ts";
 import { addApiOptions, withApi, type ApiOptions } from "./api.ts";
 import { defined, timeOf, wordOf, workspaceOf } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";

@@ -5,4 +5,4 @@ export type { Readiness } from "./services.ts";
 export { leaveConnections, stopServer } from "./stop-server.ts";
 export { startMetricsServer, type MetricsAccess } from "./metrics-routes.ts";
 export type { AdminServices } from "./services.ts";
-export { adminRoutes, callDirectly, type DirectCall } from "./admin/index.ts";
+export type { DirectCall } from "./admin/index.ts";

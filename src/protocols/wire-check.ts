@@ -50,13 +50,14 @@ export const when = (key: string, values: readonly string[], rule: object): obje
 });
 
 /**
- * Compiles a schema into a check of whole bodies.
+ * A schema as a check of whole bodies, compiled at its first use: few gateways are called in all protocols.
  * The check throws GatewayError `missing_required_parameter`, `invalid_type`, `invalid_value` or an integer range
  * code, with the dotted path of the first fault as `param`.
  */
 export function compileCheck(schema: TSchema): (body: unknown) => void {
-  const compiled = Compile(schema);
+  let compiled: ReturnType<typeof Compile> | undefined;
   return (body) => {
+    compiled ??= Compile(schema);
     if (compiled.Check(body)) return;
     const fault = findFault(schema, body, "");
     if (!fault) throw new GatewayError("invalid_value", "The body does not fit this endpoint.");

@@ -1,11 +1,9 @@
 /**
  * The database: what the rest of the gateway sees of PostgreSQL, its own server or another. docs/architecture.md.
  */
-import { Kysely, PostgresDialect } from "kysely";
 import type pg from "pg";
 import type { Queryable } from "./queryable.ts";
 import type { Signals } from "./signals.ts";
-import type { Tables } from "./tables.ts";
 
 /** How a transaction runs where the default (read committed, read and write) is not wanted. */
 export interface TransactionOptions {
@@ -18,8 +16,8 @@ export interface TransactionOptions {
 export interface Database extends Queryable {
   /** Runs `work` in one transaction on one connection; commits when it resolves, rolls back when it throws. */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Typed tables for ordinary queries. */
-  readonly kysely: Kysely<Tables>;
+  /** The driver's own, for a library that brings its statements along. */
+  readonly pool: pg.Pool;
   readonly signals: Signals;
   /** Ends the pool, and with the embedded database its server and the hold on the data directory. */
   close(): Promise<void>;
@@ -62,7 +60,6 @@ function begin(options: TransactionOptions): string {
 /** Puts a {@link Database} together from its parts. */
 export function createDatabase(parts: DatabaseParts): Database {
   const { pool } = parts;
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 
   const query: Queryable["query"] = (sql, params, options) => run(pool, sql, params, options?.name);
 
@@ -99,14 +96,12 @@ export function createDatabase(parts: DatabaseParts): Database {
   return {
     query,
     transaction,
-    kysely,
+    pool,
     signals,
     close: () =>
       (closed ??= (async () => {
         await signals.close();
-        await kysely.destroy();
-        // Kysely ends the pool only when it has used it.
-        if (!pool.ending) await pool.end();
+        await pool.end();
         await parts.closeRest();
       })()),
   };

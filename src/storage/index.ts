@@ -34,5 +34,4 @@ export { connectionsMax as poolConnectionsMax } from "./pool.ts";
 export { createRequestLog, type RequestLog } from "./request-log.ts";
 export type { RequestRow } from "./request-log-row.ts";
 export type { Signals } from "./signals.ts";
-export type * from "./tables.ts";
 export { isTransient } from "./transient.ts";

@@ -85,7 +85,7 @@ export {
   type OrganizationPatch,
 } from "./organizations.ts";
 export { renderRouting } from "./routing-settings.ts";
-export { graceSecondsMax, rotateKey } from "./rotate-key.ts";
+export { rotateKey } from "./rotate-key.ts";
 export { verifyPassword } from "./passwords.ts";
 export type {
   RateLimits,

@@ -3,6 +3,7 @@
  * contract.md `POST /keys/{id}/rotate`. The old value works for a time of grace, so that whoever holds it can change over.
  */
 import { GatewayError } from "../base/errors.ts";
+import { graceSecondsMax } from "../base/management.ts";
 import { changeRow } from "./changes.ts";
 import { invalidValue } from "./checks.ts";
 import type { ChangeContext } from "./context.ts";
@@ -13,9 +14,6 @@ import { keyColumns, keyOfRow } from "./key-record.ts";
 import type { KeyReference, KeyWithSecret } from "./keys.ts";
 import { referenceParams, whereReference } from "./keys.ts";
 import type { Secrets } from "./secrets.ts";
-
-/** Thirty days. Longer, and the old value is simply a second key. */
-export const graceSecondsMax = 30 * 24 * 60 * 60;
 
 function checkGrace(graceSeconds: number): void {
   if (Number.isInteger(graceSeconds) && graceSeconds >= 0 && graceSeconds <= graceSecondsMax)

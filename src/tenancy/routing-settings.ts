@@ -2,7 +2,7 @@
  * Routing settings of an organization, a workspace or a key, and a key's rate limits, as values and as stored JSON.
  * Spec: "Authentication" 6. How the layers combine: scope.ts.
  */
-import { supplyTiers, type SupplyTier } from "../catalog/index.ts";
+import { supplyTiers, type SupplyTier } from "../base/management.ts";
 import { checkNames, invalidValue } from "./checks.ts";
 
 const sortStrategies = ["price", "latency", "throughput", "balanced"] as const;

@@ -6,14 +6,13 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { GatewayError } from "../../src/base/errors.ts";
+import { supplyTiers, type SupplyTier } from "../../src/base/management.ts";
 import {
   defaultTimeouts,
-  supplyTiers,
   type Catalog,
   type MediaOffer,
   type Model,
   type Provider,
-  type SupplyTier,
   type TextOffer,
 } from "../../src/catalog/index.ts";
 import {

@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import { parseUsd } from "../../src/base/money.ts";
+import { supplyTiers } from "../../src/base/management.ts";
 import {
   defaultTimeouts,
   sandboxCatalog,
-  supplyTiers,
   textProtocols,
   type Catalog,
   type EndpointName,

@@ -1,4 +1,4 @@
-/** The schema: refused where this version cannot run on it; its tables are those that tables.ts declares. */
+/** The schema: refused where this version cannot run on it; the key of a workspace's tables begins with it. */
 import { expect, it } from "vitest";
 import { migrate, SchemaError } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";

@@ -29,7 +29,7 @@ describeDatabase("database", (open) => {
       });
     await put("kept", false);
     await expect(put("lost", true)).rejects.toThrow("no");
-    const names = await database.kysely.selectFrom("settings").select("name").execute();
+    const names = await database.query("select name from settings");
     expect(names).toEqual([{ name: "kept" }]);
   });
 

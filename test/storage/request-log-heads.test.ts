@@ -77,7 +77,7 @@ function readAs(row: RequestRow): object {
 }
 
 const read = (database: Database): Promise<object[]> =>
-  database.kysely.selectFrom("request_log").selectAll().orderBy("id").execute();
+  database.query("select * from request_log order by id");
 
 const sorted = (rows: readonly RequestRow[]): object[] =>
   rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)).map(readAs);

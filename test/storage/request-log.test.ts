@@ -35,11 +35,7 @@ describeDatabase("request log", (open) => {
     for (let index = 0; index < 2_000; index += 1) requestLog.add(row(`r${index}`));
     requestLog.add(row("full"));
     await requestLog.flush();
-    const rows = await database.kysely
-      .selectFrom("request_log")
-      .selectAll()
-      .where("id", "=", "full")
-      .execute();
+    const rows = await database.query("select * from request_log where id = 'full'");
     expect(rows).toEqual([
       {
         workspace_id: "w",

@@ -1,11 +1,11 @@
 /** Rotation: a new value for a key, a time of grace for the old one, and nobody who believes a stale cache. */
 import { beforeAll, expect, it } from "vitest";
+import { graceSecondsMax } from "../../src/base/management.ts";
 import { createLedger, type Ledger, type ReserveResult } from "../../src/ledger/index.ts";
 import {
   changeKey,
   disableKey,
   getKey,
-  graceSecondsMax,
   revealKey,
   revokeKey,
   rotateKey,

@@ -1,4 +1,4 @@
 /** Reading what calls left behind, as far as the reader may see it: the request log, tasks, callbacks, usage. */
 export { getRequest, listRequests, renderAttempts } from "./requests.ts";
-export { granularities, readUsage, sumNames, usageGroups, usageRowsMax } from "./usage.ts";
+export { readUsage, sumNames, usageRowsMax } from "./usage.ts";
 export { deliveryTrail, findVisible, listVisible, taskTrail, type RowName } from "./visible-ids.ts";

@@ -7,23 +7,19 @@
  */
 import { GatewayError } from "../../base/errors.ts";
 import { idTime } from "../../base/ids.ts";
+import type { Granularity, UsageGroup } from "../../base/management.ts";
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { visibilityParams, whereVisible, type Visibility } from "../../tenancy/index.ts";
 
-export const granularities = ["hour", "day", "month", "total"] as const;
-export type Granularity = (typeof granularities)[number];
-
-/** What rows can be made of, and the column of `calls` below that it is. */
-const groups = {
+/** The column of `calls` below that each group is. */
+const groups: Readonly<Record<UsageGroup, string>> = {
   model: "model",
   key: "key_id",
   provider: "provider",
   member: "member_id",
   workspace: "workspace_id",
-} as const;
-export type UsageGroup = keyof typeof groups;
-export const usageGroups = Object.keys(groups) as UsageGroup[];
+};
 
 export interface UsageFilter {
   readonly visibility: Visibility;

@@ -1,18 +1,19 @@
 /** Bodies and queries of the management API against their schemas: the first breach as an error that names the field. */
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import type { TSchema } from "typebox";
 import { GatewayError, type ErrorCode } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 
-type Breach = ReturnType<ReturnType<typeof Compile>["Errors"]>[number];
+type Validator = ReturnType<typeof Compile>;
+type Breach = ReturnType<Validator["Errors"]>[1][number];
 
 /** A check, compiled at its first use: a start must not wait for forty of them. @throws GatewayError, from what it returns */
 export function checker(schema: TSchema): (value: unknown) => void {
-  let compiled: ReturnType<typeof Compile> | undefined;
+  let compiled: Validator | undefined;
   return (value) => {
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return;
-    const breaches = compiled.Errors(value);
+    const [, breaches] = compiled.Errors(value);
     throw errorOf(breaches.findLast(tells) ?? breaches[0]!, value);
   };
 }

@@ -1,11 +1,11 @@
 /** What is done to an API key besides changing its settings: disable, enable, revoke, reveal, rotate. KEY-04, KEY-08 to KEY-13. */
 import { Type } from "typebox";
 import { changeObject, keyKind, type Action } from "../../admin/index.ts";
+import { graceSecondsMax } from "../../base/management.ts";
 import {
   disableKey,
   enableKey,
   getKey,
-  graceSecondsMax,
   revealKey,
   revokeKey,
   rotateKey,

@@ -1,14 +1,8 @@
 /** What was used and what it cost, over the management API. contract.md `GET /usage`. */
 import { Type } from "typebox";
-import {
-  granularities,
-  readUsage,
-  sumNames,
-  usageGroups,
-  usageRowsMax,
-  visibilityOf,
-} from "../../admin/index.ts";
+import { readUsage, sumNames, usageRowsMax, visibilityOf } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
+import { granularities, usageGroups } from "../../base/management.ts";
 import { oneOf, orNull, timestamp, usd } from "../openapi/document.ts";
 import { route } from "./route.ts";
 import { strict, timeBody, timeOf, words } from "./schemas.ts";

@@ -1,0 +1,93 @@
+/** What `tollgate config` does: check a file, print its JSON Schema for editors, print what is in force. */
+import {
+  checkSecrets,
+  configJson,
+  configSchema,
+  defaultSettings,
+  environmentCatalog,
+  environmentSource,
+  formatPath,
+  loadConfig,
+  printConfig,
+  sandboxCatalog,
+  type Config,
+  type ConfigResult,
+} from "../catalog/index.ts";
+import { configFile, mistakesText, nowhere, sandboxWanted } from "./catalog.ts";
+import { readEnvironment, UsageError } from "./environment.ts";
+import { printJson } from "./print.ts";
+
+export interface FileOption {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Prints the JSON Schema of the file. */
+export const schema = (): void => printJson(configSchema());
+
+interface Loaded {
+  readonly path: string | undefined;
+  /** Whether a gateway started here would run the sandbox. */
+  readonly hasSandbox: boolean;
+  readonly result: ConfigResult;
+}
+
+/** The configuration that `serve` would start with. */
+async function load(options: FileOption): Promise<Loaded> {
+  const environment = readEnvironment(process.env);
+  const configPath = options.config ?? environment.configPath;
+  const path = configFile({ configPath });
+  const { variables } = environment;
+  const hasSandbox = sandboxWanted({ ...environment, configPath });
+  if (path === undefined) {
+    const config = {
+      catalog: environmentCatalog(variables),
+      settings: defaultSettings,
+      source: environmentSource(variables),
+      digest: "",
+    };
+    return { path, hasSandbox, result: { config } };
+  }
+  const knownProviders = hasSandbox ? [...sandboxCatalog(nowhere).providers.values()] : [];
+  const result = await loadConfig(path, { environment: variables, knownProviders });
+  return { path, hasSandbox, result };
+}
+
+/** Reports every mistake of the file. */
+export async function check(options: FileOption): Promise<void> {
+  const { path, result } = await load(options);
+  if ("mistakes" in result) {
+    process.exitCode = 2;
+    if (options.json) printJson({ mistakes: result.mistakes });
+    else console.error(mistakesText(result.mistakes));
+    return;
+  }
+  if (options.json) printJson({ mistakes: [] });
+  else
+    console.log(
+      `${path ?? "no configuration file: the environment's vendors"}: ${summary(result.config)}, no mistake`,
+    );
+}
+
+const summary = ({ catalog }: Config): string =>
+  `${catalog.providers.size} providers, ${catalog.models.size} models`;
+
+/** Prints what is in force as a file to start from. */
+export async function print(options: FileOption): Promise<void> {
+  const { result, hasSandbox, path } = await load(options);
+  if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
+  const document = configJson(result.config);
+  if (options.json) printJson(document);
+  else console.log((hasSandbox ? sandboxRemark(path) : "") + printConfig(result.config).trimEnd());
+  const masked = checkSecrets(document).map((finding) => formatPath(finding.path));
+  if (masked.length > 0)
+    console.error(
+      `tollgate: masked, because the file itself holds them: ${masked.join(", ")}. Put them back, best as \${VARIABLE}, to start from this.`,
+    );
+}
+
+/** What no file can hold: the sandbox listens elsewhere at each start. */
+const sandboxRemark = (path: string | undefined): string =>
+  path === undefined
+    ? "# Beside this the sandbox's models are served. With a file that takes TOLLGATE_SANDBOX=on.\n"
+    : "# Beside this the sandbox's models are served (TOLLGATE_SANDBOX=on).\n";
