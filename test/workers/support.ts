@@ -62,6 +62,13 @@ export const isAlive = (pid: number): boolean => {
   return state !== undefined && state !== "Z";
 };
 
+/** Processor time of a process, in milliseconds over all its threads. */
+export function workedMs(pid: number): number {
+  const fields = fieldsOf(String(pid));
+  // User and system time, in ticks of a hundredth of a second.
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 /** The connections to a port of loopback that a process holds the server's end of. */
 export function connectionsOf(pid: number, port: number): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
@@ -95,7 +102,7 @@ export const whenReady = (url: string, count = 2): Promise<true> =>
   eventually(
     async () => ((await readiness(url)).workers?.ready === count ? true : undefined),
     `${count} workers`,
-    60_000,
+    180_000,
   );
 
 interface ReadinessBody {
@@ -106,7 +113,9 @@ interface ReadinessBody {
 /** What /readyz says, asked on a connection of its own; status "down" where nobody answers. */
 export async function readiness(url: string): Promise<ReadinessBody> {
   try {
-    const response = await fetch(`${url}/readyz`, { headers: { connection: "close" } });
+    // A connection that a worker was just given when it died is never answered where the cluster module hands them out.
+    const signal = AbortSignal.timeout(5_000);
+    const response = await fetch(`${url}/readyz`, { headers: { connection: "close" }, signal });
     return (await response.json()) as ReadinessBody;
   } catch {
     return { status: "down" };
