@@ -2,19 +2,20 @@
  * Holds of image calls: each in a transaction of its own, because it counts in the queue and is decided together with other
  * rows of its call. Spec: "Errors" 2 (503); decisions.md "queue limits", "idempotency".
  */
-import type { Clock } from "../base/clock.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { NanoUsd } from "../base/money.ts";
 import {
-  chargeExpiredIn,
+  holdRetryMs,
+  idleRetryMs,
+  idleWaitMs,
   persist,
-  postIn,
   refusalError,
   reserveIn,
-  reserveRetryMs,
+  settleIn,
   settleRetryMs,
-  type PostResult,
+  type HoldInput,
   type QueueLimits,
-  type ReserveInput,
+  type SettleResult,
 } from "../ledger/index.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 
@@ -23,41 +24,50 @@ export type Beside = (tx: Queryable) => Promise<void>;
 
 export interface HoldDatabase {
   readonly database: Database;
-  readonly clock: Clock;
   readonly queue: QueueLimits;
 }
 
+/** The call is refused, and may fit in a moment; its transaction is undone. */
+class NotYetError extends Error {}
+
 /** Reserves. @throws GatewayError what refuses the call; then nothing is kept */
 export async function reserveQueuedHold(
-  { database, clock, queue }: HoldDatabase,
-  input: Omit<ReserveInput, "kind">,
+  { database, queue }: HoldDatabase,
+  input: Omit<HoldInput, "kind">,
   beside: Beside,
 ): Promise<void> {
-  // An attempt whose answer was lost may have been committed: `already_reserved` is granted too.
-  await persist(reserveRetryMs, () =>
-    database.transaction(async (tx) => {
-      await beside(tx);
-      const result = await reserveIn(tx, { ...input, kind: "image" }, clock.now(), queue);
-      const refusal = refusalError(result, input.amountNano);
-      if (refusal) throw refusal;
-    }),
-  );
+  const idleUntilMs = performance.now() + idleWaitMs;
+  const attempt = (): Promise<void> =>
+    // An attempt whose answer was lost may have been committed: `reserved` is what it answers then too.
+    persist(holdRetryMs, () =>
+      database.transaction(async (tx) => {
+        await beside(tx);
+        const result = await reserveIn(tx, { ...input, kind: "image" }, queue);
+        if (result.mayFitSoon === true && performance.now() < idleUntilMs) throw new NotYetError();
+        const refusal = refusalError(result, input.amountNano);
+        if (refusal) throw refusal;
+      }),
+    );
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof NotYetError)) throw error;
+      await sleep(idleRetryMs);
+    }
+  }
 }
 
-/** Charges; `isLate` where the hold had expired while its call still ran. @throws GatewayError `database_unavailable` */
+/** Charges. @throws GatewayError `database_unavailable` */
 export function postQueuedHold(
-  { database, clock }: HoldDatabase,
+  { database }: HoldDatabase,
   input: { readonly id: string; readonly workspaceId: string; readonly amountNano: NanoUsd },
   beside: Beside,
-): Promise<{ readonly result: PostResult; readonly isLate: boolean }> {
+): Promise<SettleResult> {
   return persist(settleRetryMs, () =>
     database.transaction(async (tx) => {
       await beside(tx);
-      const result = await postIn(tx, input, clock.now());
-      const isLate = result.outcome === "already_voided";
-      return isLate
-        ? { result: await chargeExpiredIn(tx, input, clock.now()), isLate }
-        : { result, isLate };
+      return settleIn(tx, input, input.amountNano);
     }),
   );
 }

@@ -4,7 +4,12 @@
  */
 import type { Log } from "../base/log.ts";
 import type { NanoUsd } from "../base/money.ts";
-import { refusalError, type Ledger, type PostResult, type ReserveInput } from "../ledger/index.ts";
+import {
+  refusalError,
+  type Ledger,
+  type ReserveInput,
+  type SettleResult,
+} from "../ledger/index.ts";
 import {
   postQueuedHold,
   reserveQueuedHold,
@@ -40,48 +45,32 @@ export interface Spend {
 }
 
 interface SpendOptions extends HoldDatabase {
-  /** How long a hold outlives the process that took it. Open calls extend theirs. */
+  /** How long the hold of an image call outlives the process that took it. Open calls extend theirs. */
   readonly leaseMs: number;
   readonly log: Log;
 }
 
-/** Spending over a ledger. Holds of open calls have their leases extended at a third of the lease. */
+/** Spending over a ledger. Holds of open image calls have their leases extended at a third of the lease. */
 export function createSpend(ledger: Ledger, options: SpendOptions): Spend {
   const { leaseMs, log } = options;
-  /** Open calls with a hold of their own; the ledger knows those that share one. */
+  /** Open image calls: they have holds of their own. */
   const open = new Map<string, Hold>();
-  const extendAll = async (): Promise<void> => {
-    await ledger.extendPools(leaseMs);
-    await Promise.all([...open.values()].map((hold) => ledger.extend({ ...hold, leaseMs })));
-  };
   const timer = setInterval(() => {
-    extendAll().catch((error: unknown) => log.warn({ err: error }, "leases could not be extended"));
+    ledger
+      .extend([...open.values()], leaseMs)
+      .catch((error: unknown) => log.warn({ err: error }, "leases could not be extended"));
   }, leaseMs / 3);
   timer.unref();
 
   return {
-    async reserve(hold, { keyId, keyRotation }, amountNano) {
-      const result = await ledger.reserve({
-        id: hold.id,
-        workspaceId: hold.workspaceId,
-        keyId,
-        keyRotation,
-        amountNano,
-        leaseMs,
-        kind: "text",
-        pooled: true,
-      });
+    async reserve({ id, workspaceId }, { keyId, keyRotation }, amountNano) {
+      const result = await ledger.reserve({ id, workspaceId, keyId, keyRotation, amountNano });
       const refusal = refusalError(result, amountNano);
       if (refusal) throw refusal;
-      if (!("pooled" in result)) open.set(hold.id, hold);
     },
-    async post(hold, amountNano) {
-      const { id, workspaceId } = hold;
-      const result = await ledger.post({ id, workspaceId, amountNano });
-      open.delete(hold.id);
-      if (result.outcome === "posted" || result.outcome === "already_posted")
-        return result.chargedNano;
-      return chargedBy(log, hold, await ledger.chargeExpired({ ...hold, amountNano }), true);
+    async post({ id, workspaceId }, amountNano) {
+      const hold = { id, workspaceId };
+      return chargedBy(log, hold, await ledger.post({ ...hold, amountNano }));
     },
     async reserveQueued(hold, { keyId, keyRotation }, amountNano, beside) {
       const input = { ...hold, keyId, keyRotation, amountNano, leaseMs };
@@ -89,9 +78,9 @@ export function createSpend(ledger: Ledger, options: SpendOptions): Spend {
       open.set(hold.id, hold);
     },
     async postQueued(hold, amountNano, beside) {
-      const { result, isLate } = await postQueuedHold(options, { ...hold, amountNano }, beside);
+      const result = await postQueuedHold(options, { ...hold, amountNano }, beside);
       open.delete(hold.id);
-      return chargedBy(log, hold, result, isLate);
+      return chargedBy(log, hold, result);
     },
     async release(hold) {
       open.delete(hold.id);
@@ -108,13 +97,8 @@ export function createSpend(ledger: Ledger, options: SpendOptions): Spend {
   };
 }
 
-/** What was charged, as the ledger tells it; nothing where the hold is gone. `isLate`: it had expired by then. */
-function chargedBy(
-  log: Log,
-  hold: Hold,
-  { outcome, chargedNano }: PostResult,
-  isLate: boolean,
-): NanoUsd {
+/** What was charged, as the ledger tells it; nothing where the hold is gone. */
+function chargedBy(log: Log, hold: Hold, { outcome, chargedNano, isLate }: SettleResult): NanoUsd {
   if (outcome === "posted" || outcome === "already_posted") {
     if (isLate) log.warn({ hold: hold.id }, "a call outlived its lease; it was charged after it");
     return chargedNano;

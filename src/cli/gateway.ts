@@ -166,7 +166,8 @@ async function build(
     masterKey: environment.masterKey,
     dataDir: environment.dataDir,
   });
-  const ledger = createLedger(database, clock);
+  const holdLeaseMs = options.holdLeaseMs ?? holdLeaseMsDefault;
+  const ledger = createLedger(database, { leaseMs: holdLeaseMs });
   closers.push(() => ledger.close());
   const files = countOpenFiles(
     await openFileStore(catalog.settings.storage, environment.dataDir),
@@ -201,10 +202,9 @@ async function build(
   closers.push(() => media.close());
   const spend = createSpend(ledger, {
     database,
-    clock,
     log,
     queue: catalog.settings.limits.queue,
-    leaseMs: options.holdLeaseMs ?? holdLeaseMsDefault,
+    leaseMs: holdLeaseMs,
   });
   closers.push(() => spend.close());
   closers.push(startSweeper(ledger, log, role.sweeps));
@@ -358,11 +358,11 @@ async function startSandboxIfWanted(
   return (await import("../sandbox/index.ts")).startSandbox({ host: "127.0.0.1", port: 0 });
 }
 
-/** Voids the holds whose lease ran out: their processes died. */
+/** Takes back what gateways that died had set aside, and ends holds whose lease ran out. */
 function startSweeper(ledger: Ledger, log: Log, sweeps: () => boolean): () => void {
   const sweep = (): void => {
     if (!sweeps()) return;
-    ledger.expireHolds().then(
+    ledger.expire().then(
       (count) => count > 0 && log.warn({ count }, "released reservations whose calls never ended"),
       (error: unknown) => log.warn({ err: error }, "the sweep of reservations failed"),
     );

@@ -2,7 +2,6 @@
  * How commands reach the database: `DATABASE_URL`, else the data directory, joining the gateway that runs on it
  * or opening it themselves when none does. contract.md "Command line".
  */
-import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { hasEmbeddedDatabase, migrate, type Database } from "../storage/index.ts";
@@ -35,7 +34,7 @@ export async function withDatabase<T>(work: (opened: Opened) => Promise<T>): Pro
   refuseUnused(environment);
   const { dataDir } = environment;
   const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
-  const ledger = createLedger(database, systemClock);
+  const ledger = createLedger(database);
   try {
     await migrate(database);
     return await work({

@@ -3,9 +3,19 @@ import { verifyLedger } from "../ledger/index.ts";
 import { withDatabase } from "./open.ts";
 import { printJson } from "./print.ts";
 
+const progressMs = 2_000;
+
 /** Recomputes everything in one snapshot, also while traffic runs. */
 export async function verifyCommand(options: { readonly json?: boolean }): Promise<void> {
-  const differences = await withDatabase(({ database }) => verifyLedger(database));
+  let toldMs = performance.now();
+  const differences = await withDatabase(({ database }) =>
+    verifyLedger(database, (done, estimated) => {
+      // A small ledger is read in a moment: only what takes longer is told of, and not where the output is piped.
+      if (!process.stderr.isTTY || performance.now() - toldMs < progressMs) return;
+      toldMs = performance.now();
+      process.stderr.write(`${done} of about ${Math.round(estimated)} entries\n`);
+    }),
+  );
   if (options.json) printJson({ differences });
   else if (differences.length === 0) console.log("no difference");
   else for (const difference of differences) console.log(JSON.stringify(difference, bigintAsText));

@@ -1,152 +1,98 @@
-/**
- * Group commit: what arrives while a batch is under way goes out together as the next one. Design section 5.
- * One batch of a kind is under way at a time; two at once were measured slower than one. The next leaves before those of the one
- * that came back go on: they would keep the event loop from it.
- */
+/** The batch of a lane: what `ledger_batch` takes and answers (storage/migrations/0021_ledger.sql). */
+import type { Queryable } from "../storage/index.ts";
+import type { KeyRefusal } from "./types.ts";
 
-export interface BatchOptions<Item, Result> {
-  /** Items a batch takes at most, when so many are waiting. */
-  sizeMax(waiting: number): number;
-  /** Two items of one identity never share a batch; the second waits for the next. Absent where there are none. */
-  identity?(item: Item): string;
-  /** Does the work; answers with one result per item, in order. All of it or nothing takes effect. */
-  run(items: readonly Item[]): Promise<readonly Result[]>;
-  /** True where a failure lies with the database and not with an item: every member is then told. */
-  isShared(error: unknown): boolean;
+/** One key in a batch. */
+export interface BatchKey {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly rotation: number;
+  /** What its calls use and wait for; null: it has entries only, and nothing is asked. */
+  readonly need: bigint | null;
+  /** What may be given to calls while the batch is on its way. */
+  readonly keep: bigint;
+  /** What it would like to have beyond both. */
+  readonly headroom: bigint;
 }
 
-/** A turn of the event loop that took less had nothing else to do. */
-const idleTickMsMax = 0.2;
-/** How long a batch may gather, in milliseconds. */
-export const gatherMsMax = 4;
-
-export interface Batcher<Item, Result> {
-  /** Resolves with the item's own result, or rejects with what its batch failed with. */
-  add(item: Item): Promise<Result>;
-  /** Items that wait for their batch. */
-  waiting(): number;
-  /** Resolves when nothing is waiting or under way. */
-  idle(): Promise<void>;
+/** A call that is over. */
+export interface BatchEntry {
+  /** Its key in the batch, from 1. */
+  readonly place: number;
+  readonly id: string;
+  /** Null for a void. */
+  readonly charge: bigint | null;
+  readonly bound: bigint;
 }
 
-interface Waiting<Item, Result> {
-  readonly item: Item;
-  resolve(result: Result): void;
-  reject(error: unknown): void;
+export interface Batch {
+  readonly gateway: string;
+  readonly lane: number;
+  /** Higher with every sending of the lane. */
+  readonly number: number;
+  readonly leaseMs: number;
+  /** The needs are what running calls use, of all keys of the lane; nothing is asked. */
+  readonly restore: boolean;
+  /** Accounts that others have locked are answered `busy`, and not waited for. */
+  readonly skipLocked: boolean;
+  readonly keys: readonly BatchKey[];
+  readonly entries: readonly BatchEntry[];
 }
 
-/** A batch that is under way. */
-interface Begun<Item, Result> {
-  readonly batch: readonly Waiting<Item, Result>[];
-  readonly results: Promise<readonly Result[]>;
+/** What a key is answered. `at` is null where its calls were let in (or nothing was asked). */
+export interface BatchRow {
+  /** From 1; 0: the lane had lapsed or is new, and must restore. */
+  readonly place: number;
+  readonly allowance: bigint | null;
+  readonly refusal: KeyRefusal | "busy" | "lapsed" | null;
+  /** Null: without limit. */
+  readonly available: bigint | null;
+  /** The room of each of the twelve caps; null: no cap, or a soft one that is not reached. */
+  readonly rooms: readonly (bigint | null)[] | null;
+  readonly caps: readonly (bigint | null)[] | null;
+  /** What others have set aside in the workspace and do not use. */
+  readonly idle: bigint | null;
+  readonly at: Date | null;
 }
 
-/** Takes the next batch out of the queue, in order, leaving doubles and what is beyond the size for later. */
-function takeBatch<Item, Result>(
-  queue: Waiting<Item, Result>[],
-  options: BatchOptions<Item, Result>,
-): { batch: Waiting<Item, Result>[]; rest: Waiting<Item, Result>[] } {
-  const sizeMax = options.sizeMax(queue.length);
-  if (options.identity === undefined)
-    return { batch: queue.slice(0, sizeMax), rest: queue.slice(sizeMax) };
-  const batch: Waiting<Item, Result>[] = [];
-  const rest: Waiting<Item, Result>[] = [];
-  const taken = new Set<string>();
-  for (const waiting of queue) {
-    const identity = options.identity(waiting.item);
-    if (batch.length < sizeMax && !taken.has(identity)) {
-      taken.add(identity);
-      batch.push(waiting);
-    } else rest.push(waiting);
-  }
-  return { batch, rest };
+/** Sends a batch. No rows: it was fenced off, and did nothing. */
+export type Send = (batch: Batch) => Promise<readonly BatchRow[]>;
+
+/** Arrays in PostgreSQL's own text form: the driver escapes each element by itself, which costs more than the rest of a batch. */
+const texts = (items: readonly string[]): string =>
+  `{${items.map((item) => `"${item.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(",")}}`;
+const numbers = (items: readonly (bigint | number | null)[]): string =>
+  `{${items.map((item) => item ?? "null").join(",")}}`;
+
+/** The parameters of `ledger_batch`. */
+function batchParams(batch: Batch): unknown[] {
+  const { keys, entries } = batch;
+  const asks = keys.some((key) => key.need !== null);
+  return [
+    batch.gateway,
+    batch.lane,
+    batch.number,
+    batch.leaseMs,
+    batch.restore,
+    batch.skipLocked,
+    texts(keys.map((key) => key.workspaceId)),
+    texts(keys.map((key) => key.keyId)),
+    numbers(keys.map((key) => key.rotation)),
+    asks ? numbers(keys.map((key) => key.need)) : null,
+    asks ? numbers(keys.map((key) => key.keep)) : null,
+    asks ? numbers(keys.map((key) => key.headroom)) : null,
+    numbers(entries.map((entry) => entry.place)),
+    texts(entries.map((entry) => entry.id)),
+    numbers(entries.map((entry) => entry.charge)),
+    numbers(entries.map((entry) => entry.bound)),
+  ];
 }
 
-/** Tells a batch of its failure. Where one member is at fault, only that one fails, whoever shared its batch: it is tried in halves. */
-async function fail<Item, Result>(
-  options: BatchOptions<Item, Result>,
-  batch: readonly Waiting<Item, Result>[],
-  error: unknown,
-): Promise<void> {
-  if (batch.length === 1 || options.isShared(error)) {
-    for (const waiting of batch) waiting.reject(error);
-    return;
-  }
-  const half = batch.length >> 1;
-  for (const part of [batch.slice(0, half), batch.slice(half)]) {
-    try {
-      const results = await options.run(part.map((waiting) => waiting.item));
-      for (const [index, waiting] of part.entries()) waiting.resolve(results[index]!);
-    } catch (again) {
-      await fail(options, part, again);
-    }
-  }
-}
+const batchSql =
+  "select * from ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16)";
 
-/** A batcher over `run`. */
-export function createBatcher<Item, Result>(
-  options: BatchOptions<Item, Result>,
-): Batcher<Item, Result> {
-  let queue: Waiting<Item, Result>[] = [];
-  let working: Promise<void> | undefined;
-
-  function begin(): Begun<Item, Result> {
-    const { batch, rest } = takeBatch(queue, options);
-    queue = rest;
-    return { batch, results: options.run(batch.map((waiting) => waiting.item)) };
-  }
-
-  async function settle({
-    batch,
-    results,
-  }: Begun<Item, Result>): Promise<Begun<Item, Result> | undefined> {
-    try {
-      const known = await results;
-      if (known.length !== batch.length) throw new Error("a batch lost results");
-      // What has gathered meanwhile leaves first: the database works on it while these go on.
-      const next = queue.length > 0 && isEnough() ? begin() : undefined;
-      for (const [index, waiting] of batch.entries()) waiting.resolve(known[index]!);
-      return next;
-    } catch (error) {
-      await fail(options, batch, error);
-      return undefined;
-    }
-  }
-
-  /** Half of what a batch takes need not wait for the other half. */
-  const isEnough = (): boolean => queue.length * 2 >= options.sizeMax(queue.length);
-
-  /** Lets the batch grow while the event loop is busy: then nobody's answer comes sooner by a batch that leaves at once. */
-  async function gather(): Promise<void> {
-    const begunMs = performance.now();
-    for (let beforeMs = begunMs; ;) {
-      const waiting = queue.length;
-      await new Promise((resume) => setImmediate(resume));
-      const nowMs = performance.now();
-      const idle = queue.length === waiting && nowMs - beforeMs < idleTickMsMax;
-      if (idle || nowMs - begunMs >= gatherMsMax || isEnough()) return;
-      beforeMs = nowMs;
-    }
-  }
-
-  async function work(): Promise<void> {
-    let next: Begun<Item, Result> | undefined;
-    while (next !== undefined || queue.length > 0) {
-      if (next === undefined) await gather();
-      next = await settle(next ?? begin());
-    }
-    working = undefined;
-  }
-
-  return {
-    add: (item) =>
-      new Promise((resolve, reject) => {
-        queue.push({ item, resolve, reject });
-        working ??= work();
-      }),
-    waiting: () => queue.length,
-    async idle() {
-      await working;
-    },
-  };
-}
+/** Sends batches to a database. */
+export const sendTo =
+  (database: Queryable): Send =>
+  (batch) =>
+    database.query<BatchRow>(batchSql, batchParams(batch), { name: "ledger_batch" });

@@ -1,31 +1,25 @@
-/** The ledger: reserve, post, void, expire; caps; balances; verify. Design section 5. */
-export { createBatcher, type Batcher } from "./batch.ts";
-export {
-  chargeExpiredIn,
-  creditIn,
-  postIn,
-  reserveAllIn,
-  reserveIn,
-  voidIn,
-} from "./in-transaction.ts";
-export { createLedger, type Ledger } from "./ledger.ts";
-export { persist, reserveRetryMs, settleRetryMs } from "./persist.ts";
-export { resetsAt, windows, type Layer, type Window } from "./periods.ts";
+/** The ledger: what may begin, what it cost, what is left; the proof that it adds up. docs/ledger.md. */
+export { amountNanoMax } from "./amounts.ts";
+export { creditIn, setCreditLineIn } from "./credit.ts";
+export { idleRetryMs, idleWaitMs } from "./decide.ts";
+export { reserveAllIn, reserveIn, settleIn } from "./holds.ts";
+export { createLedger, type Ledger, type LedgerOptions } from "./ledger.ts";
+export { holdRetryMs, persist, settleRetryMs } from "./persist.ts";
+export { resetsAt, type Layer, type Window } from "./periods.ts";
 export { refusalError } from "./refusal.ts";
-export { amountNanoMax, type QueueLimits } from "./statements.ts";
 export type {
   Balance,
+  CallName,
   CreditInput,
   CreditResult,
   Entry,
   EntryPage,
-  ExtendInput,
-  HoldName,
-  PostInput,
-  PostResult,
+  HoldInput,
+  HoldResult,
+  QueueLimits,
   ReserveInput,
   ReserveResult,
+  SettleResult,
   Spend,
-  VoidResult,
 } from "./types.ts";
 export { differencesIn, verifyLedger, type Difference } from "./verify.ts";

@@ -1,57 +1,34 @@
-/**
- * The two-phase ledger: reserve, then post or void; exactly once, under any crash, on any number of nodes.
- * Design section 5. Every operation is safe to repeat: a second one of the same id is a named result.
- */
-import type { Clock } from "../base/clock.ts";
+/** The ledger of one gateway: what may begin, what it cost, and what is left. docs/ledger.md. */
 import { GatewayError } from "../base/errors.ts";
-import type { Database } from "../storage/index.ts";
-import { createBatcher } from "./batch.ts";
-import { chargeExpiredIn, creditIn } from "./in-transaction.ts";
+import { isTransient, type Database } from "../storage/index.ts";
+import { checkAmount } from "./amounts.ts";
+import { creditIn } from "./credit.ts";
+import { extendHolds, settleIn } from "./holds.ts";
 import type { Layer } from "./periods.ts";
-import { isShared, persist, reserveRetryMs, settleRetryMs } from "./persist.ts";
-import { createPooledCalls, type PooledCalls } from "./pooled.ts";
-import type { Settled } from "./pools.ts";
+import { persist, settleRetryMs } from "./persist.ts";
 import { readBalance, readEntries, readSpend } from "./read.ts";
-import {
-  checkAmount,
-  extendBatch,
-  postResult,
-  turnBatch,
-  voidBatch,
-  voidResult,
-} from "./statements.ts";
-import { createTurns, type Gathering, type Turn } from "./turns.ts";
+import { openTextCalls } from "./text-calls.ts";
 import type {
   Balance,
+  CallName,
   CreditInput,
   CreditResult,
   EntryPage,
-  ExtendInput,
-  HoldName,
-  PostInput,
-  PostResult,
   ReserveInput,
   ReserveResult,
+  SettleResult,
   Spend,
-  VoidResult,
 } from "./types.ts";
 
 export interface Ledger {
-  /** Decides everything that can refuse a call, and holds its upper bound. @throws GatewayError database_unavailable */
+  /** Decides everything that can refuse a text call, and sets its bound aside. @throws GatewayError database_unavailable */
   reserve(input: ReserveInput): Promise<ReserveResult>;
-  /** Charges the actual cost and releases the hold. @throws GatewayError database_unavailable, after long tries */
-  post(input: PostInput): Promise<PostResult>;
-  /** Releases the hold and charges nothing. @throws GatewayError database_unavailable, after long tries */
-  void(input: HoldName): Promise<VoidResult>;
-  /**
-   * Charges a call whose hold was expired while it still ran (a jump of the clock, a paused process); once, whatever
-   * comes again. `unknown_hold` where the hold was not expired. @throws GatewayError database_unavailable, after long tries
-   */
-  chargeExpired(input: PostInput): Promise<PostResult>;
-  /** Keeps a hold from the sweeper for another `leaseMs` from now; false when it is not open any more. */
-  extend(input: ExtendInput): Promise<boolean>;
-  /** Keeps all that pooled calls hold from the sweeper for another `leaseMs` from now. */
-  extendPools(leaseMs: number): Promise<void>;
+  /** Charges what a text call cost, once. @throws GatewayError database_unavailable, after long tries */
+  post(input: CallName & { readonly amountNano: bigint }): Promise<SettleResult>;
+  /** Ends a text call, or a hold, and charges nothing. @throws GatewayError database_unavailable, after long tries */
+  void(input: CallName): Promise<SettleResult>;
+  /** Keeps holds of images from the sweeper for another `leaseMs` from now. */
+  extend(holds: readonly CallName[], leaseMs: number): Promise<void>;
   /** Adds credit, or takes it back, once per reference. @throws GatewayError not_found, conflict */
   credit(input: CreditInput): Promise<CreditResult>;
   /** @throws GatewayError not_found */
@@ -60,120 +37,45 @@ export interface Ledger {
   spend(workspaceId: string, scope?: { layer: Layer; id: string }): Promise<Spend>;
   /** Entries newest first; `limit` is 50 when absent, at most 1000. */
   entries(workspaceId: string, page?: { cursor?: string; limit?: number }): Promise<EntryPage>;
-  /** Voids the holds that are past their lease; returns of how many calls. Any number of sweepers may run. */
-  expireHolds(): Promise<number>;
-  /** Resolves when everything under way is settled. */
+  /** Takes back what gateways that died had set aside, and ends holds past their lease; returns how many. Any number may sweep. */
+  expire(): Promise<number>;
+  /** Resolves when everything under way is settled; nothing may begin after it. */
   close(): Promise<void>;
 }
 
-const batchMax = 500;
+export interface LedgerOptions {
+  /** For how long what a gateway has set aside outlives it; 60 s where absent. */
+  readonly leaseMs?: number | undefined;
+}
+
+const leaseMsDefault = 60_000;
 const expireMax = 500;
 
-// Ids are unique almost by themselves; two of one id in different workspaces only wait for each other.
-const identity = (item: HoldName) => item.id;
-const shared = { sizeMax: () => batchMax, identity, isShared };
-
-function createBatchers(database: Database, clock: Clock) {
-  const gathering: Gathering = { reserves: () => 0, posts: () => 0 };
-  const turns = createTurns(
-    (turn: Turn<readonly ReserveInput[], readonly PostInput[]>) =>
-      turnBatch(database, turn, clock.now()),
-    gathering,
-  );
-  const batchers = {
-    reserve: createBatcher<ReserveInput, ReserveResult>({
-      ...shared,
-      run: (items) =>
-        persist(reserveRetryMs, async (attempt) => {
-          const results = await turns.reserve(items);
-          if (attempt === 1) return results;
-          // An earlier attempt may have been committed before its answer was lost.
-          return results.map((result) =>
-            result.outcome === "already_reserved" ? { outcome: "reserved" } : result,
-          );
-        }),
-    }),
-    post: createBatcher<PostInput, PostResult>({
-      ...shared,
-      run: (items) => persist(settleRetryMs, () => turns.post(items)),
-    }),
-    void: createBatcher<HoldName, VoidResult>({
-      ...shared,
-      run: (items) => persist(settleRetryMs, () => voidBatch(database, items, clock.now())),
-    }),
-    extend: createBatcher<ExtendInput, boolean>({
-      ...shared,
-      run: (items) => persist(settleRetryMs, () => extendBatch(database, items, clock.now())),
-    }),
-  };
-  gathering.reserves = () => batchers.reserve.waiting();
-  gathering.posts = () => batchers.post.waiting();
-  return batchers;
-}
-
-async function expireHolds(database: Database, nowMs: number): Promise<number> {
-  let expired = 0;
-  for (;;) {
-    const [row] = await database.query<{ count: number }>("select ledger_expire($1, $2) as count", [
-      new Date(nowMs).toISOString(),
-      expireMax,
-    ]);
-    const count = row?.count ?? 0;
-    if (count === 0) return expired;
-    expired += count;
-  }
-}
-
-/** As {@link PooledCalls.settle}; a void that fails is not tried again, so its call must not keep its pool alive. */
-async function voidPooled(pooled: PooledCalls, name: HoldName): Promise<Settled | undefined> {
-  try {
-    return await pooled.settle(name, null);
-  } catch (error) {
-    pooled.abandon(name);
-    throw error;
-  }
-}
-
-/** A ledger over `database`; caps, leases and entries take their time from `clock`. */
-export function createLedger(database: Database, clock: Clock): Ledger {
-  const batchers = createBatchers(database, clock);
-  const pooled = createPooledCalls(database, clock);
+/** A ledger over `database`, whose clock is the ledger's. */
+export function createLedger(database: Database, options: LedgerOptions = {}): Ledger {
+  const { leaseMs = leaseMsDefault } = options;
+  // Opened by the first call: commands have none, and need not listen to changes.
+  let opened: ReturnType<typeof openTextCalls> | undefined;
+  const settle = async (name: CallName, charge: bigint | null): Promise<boolean> =>
+    opened !== undefined && (await opened.calls.settle(name, charge));
+  const unknown: SettleResult = { outcome: "unknown", chargedNano: 0n, isLate: false };
   return {
-    async reserve(input) {
+    reserve(input) {
       checkAmount(input.amountNano);
-      if (input.pooled === true) {
-        if (pooled.poolOf(input) !== undefined) return { outcome: "already_reserved" };
-        if (await pooled.reserve(input)) return { outcome: "reserved", pooled: true };
-      }
-      return batchers.reserve.add(input);
+      opened ??= openTextCalls(database, leaseMs);
+      return opened.calls.reserve(input);
     },
-    async post(input) {
-      checkAmount(input.amountNano);
-      const settled = await pooled.settle(input, input.amountNano);
-      if (settled === undefined) return batchers.post.add(input);
-      if (settled === "settled") return { outcome: "posted", chargedNano: input.amountNano };
-      if (settled === "expired") return postResult("expire", null);
-      return postResult(settled.entry_kind, settled.amount_nano);
+    async post({ id, workspaceId, amountNano }) {
+      checkAmount(amountNano);
+      if (!(await settle({ id, workspaceId }, amountNano))) return unknown;
+      return { outcome: "posted", chargedNano: amountNano, isLate: false };
     },
-    async void(input) {
-      const settled = await voidPooled(pooled, input);
-      if (settled === undefined) return batchers.void.add(input);
-      if (settled === "settled") return { outcome: "voided" };
-      return voidResult(settled === "expired" ? "expire" : settled.entry_kind);
+    async void(name) {
+      if (await settle(name, null)) return { outcome: "voided", chargedNano: 0n, isLate: false };
+      return persist(settleRetryMs, () => settleIn(database, name, null));
     },
-    chargeExpired: (input) =>
-      persist(settleRetryMs, () => chargeExpiredIn(database, input, clock.now())),
-    extend(input) {
-      const id = pooled.poolOf(input)?.id ?? input.id;
-      return batchers.extend.add({ ...input, id });
-    },
-    async extendPools(leaseMs) {
-      const extended = Array.from(pooled.live(), ({ id, workspaceId }) =>
-        batchers.extend.add({ id, workspaceId, leaseMs }),
-      );
-      await Promise.all(extended);
-    },
-    credit: (input) => creditIn(database, input, clock.now()),
+    extend: (holds, holdLeaseMs) => extendHolds(database, holds, holdLeaseMs),
+    credit: (input) => creditIn(database, input),
     async balance(workspaceId) {
       const balance = await readBalance(database, workspaceId);
       if (balance === undefined)
@@ -181,16 +83,58 @@ export function createLedger(database: Database, clock: Clock): Ledger {
       return balance;
     },
     spend: (workspaceId, scope = { layer: "workspace", id: workspaceId }) =>
-      readSpend(database, workspaceId, scope, clock.now()),
+      readSpend(database, workspaceId, scope),
     entries: (workspaceId, page = {}) =>
       readEntries(database, workspaceId, {
         cursor: page.cursor,
         limit: Math.min(page.limit ?? 50, 1000),
       }),
-    expireHolds: () => expireHolds(database, clock.now()),
+    expire: async () => (await expireGateways(database)) + (await expireHolds(database)),
     async close() {
-      await pooled.idle();
-      await Promise.all(Object.values(batchers).map((batcher) => batcher.idle()));
+      if (opened === undefined) return;
+      await opened.close();
+      // What is left of its headroom goes back at once: its last batch ended its lease.
+      const { gateway } = opened.calls;
+      await database.query("select ledger_expire($1)", [gateway]).catch(() => undefined);
     },
   };
+}
+
+/** Gateways whose leases ran out; those that are busy are left for the next time. */
+async function expireGateways(database: Database): Promise<number> {
+  const lapsed = await database.query<{ gateway: string }>(
+    `select gateway from ledger_lanes
+     group by gateway having not bool_and(lapsed) and bool_and(lease_until < ledger_now())`,
+    [],
+  );
+  let expired = 0;
+  for (const { gateway } of lapsed) {
+    try {
+      const [row] = await database.query<{ expired: boolean }>(
+        "select ledger_expire($1) as expired",
+        [gateway],
+      );
+      if (row?.expired === true) expired += 1;
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+    }
+  }
+  await database.query(
+    `delete from ledger_lanes l where l.lease_until < ledger_now() - interval '1 day'
+       and not exists (select from ledger_allowances a where a.gateway = l.gateway)`,
+    [],
+  );
+  return expired;
+}
+
+async function expireHolds(database: Database): Promise<number> {
+  for (let expired = 0; ;) {
+    const [row] = await database.query<{ count: number }>(
+      "select ledger_expire_holds($1) as count",
+      [expireMax],
+    );
+    const count = row?.count ?? 0;
+    if (count === 0) return expired;
+    expired += count;
+  }
 }

@@ -8,47 +8,63 @@ export async function readBalance(
   database: Queryable,
   workspaceId: string,
 ): Promise<Balance | undefined> {
-  const [row] = await database.query<{ credits: bigint; charged: bigint; held: bigint }>(
-    `select credits_nano as credits, charged_nano as charged, held_nano as held
+  const [row] = await database.query<{
+    credits: bigint;
+    charged: bigint;
+    held: bigint;
+    line: bigint | null;
+  }>(
+    `select credits_nano as credits, charged_nano as charged, held_nano as held, credit_line_nano as line
      from ledger_accounts where workspace_id = $1`,
     [workspaceId],
   );
   if (row === undefined) return undefined;
+  const { credits, charged, held, line } = row;
   return {
-    creditsNano: row.credits,
-    chargedNano: row.charged,
-    heldNano: row.held,
-    availableNano: row.credits - row.charged - row.held,
+    creditsNano: credits,
+    chargedNano: charged,
+    heldNano: held,
+    creditLineNano: line,
+    availableNano: credits + (line ?? 0n) - charged - held,
   };
 }
 
 interface SpendRow {
-  readonly spent: [bigint, bigint, bigint, bigint];
+  readonly total: bigint | null;
+  readonly monthly: bigint;
+  readonly weekly: bigint;
+  readonly daily: bigint;
   readonly held: bigint;
+  readonly at: Date;
 }
 
 /** What `id` of `layer` has been charged by now, per window; zeros where nothing was ever charged. */
 export async function readSpend(
   database: Queryable,
   workspaceId: string,
-  scope: { readonly layer: Layer; readonly id: string },
-  nowMs: number,
+  { layer, id }: { readonly layer: Layer; readonly id: string },
 ): Promise<Spend> {
   const [row] = await database.query<SpendRow>(
-    `select ledger_spent(s, ($4::timestamptz at time zone 'utc')::date) as spent,
-       (select coalesce(sum(h.amount_nano), 0)::bigint from ledger_holds h
-        where h.workspace_id = $1
-          and case $2 when 'member' then h.member_id = $3 when 'key' then h.key_id = $3 else true end) as held
-     from (values (1)) one
-     left join ledger_spend s on s.workspace_id = $1 and s.scope = $2 and s.scope_id = $3`,
-    [workspaceId, scope.layer, scope.id, new Date(nowMs).toISOString()],
+    `select c.total_nano as total,
+       case when c.last_day >= date_trunc('month', d.today)::date then c.month_nano else 0 end as monthly,
+       case when c.last_day >= date_trunc('week', d.today)::date then c.week_nano else 0 end as weekly,
+       case when c.last_day >= d.today::date then c.day_nano else 0 end as daily,
+       (select coalesce(sum(h.amount_nano), 0)::bigint from (
+          select member_id, key_id, amount_nano from ledger_holds where workspace_id = $1
+          union all
+          select member_id, key_id, amount_nano from ledger_allowances where workspace_id = $1) h
+        where case $2 when 'member' then h.member_id = $3 when 'key' then h.key_id = $3 else true end) as held,
+       d.at
+     from (select x.at, x.at at time zone 'utc' as today from (select ledger_now() as at) x) d
+     left join ledger_counters c on c.workspace_id = $1 and c.scope = $2 and c.scope_id = $3`,
+    [workspaceId, layer, id],
   );
-  const [total, monthly, weekly, daily] = row?.spent ?? [0n, 0n, 0n, 0n];
+  const nowMs = (row?.at ?? new Date()).getTime();
   return {
-    total,
-    monthly,
-    weekly,
-    daily,
+    total: row?.total ?? 0n,
+    monthly: row?.monthly ?? 0n,
+    weekly: row?.weekly ?? 0n,
+    daily: row?.daily ?? 0n,
     heldNano: row?.held ?? 0n,
     resetsAt: {
       total: null,

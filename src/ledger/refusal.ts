@@ -1,15 +1,12 @@
 /** What a caller is told when a reservation is refused. Spec: "Errors" 2; decisions.md "cap reached", "queue limits". */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
-import type { ReserveResult } from "./types.ts";
+import type { HoldResult, Refusal } from "./types.ts";
 
 const queueRetrySeconds = 10;
 
 /** The error for a refused reservation; undefined when it was granted. Codes and messages: decisions.md "cap reached". */
-export function refusalError(
-  result: ReserveResult | { readonly outcome: "queue_full" },
-  amountNano: NanoUsd,
-): GatewayError | undefined {
+export function refusalError(result: HoldResult, amountNano: NanoUsd): GatewayError | undefined {
   switch (result.outcome) {
     case "reserved":
     case "already_reserved":
@@ -42,7 +39,7 @@ export function refusalError(
   }
 }
 
-function capError(result: Extract<ReserveResult, { outcome: "cap_reached" }>): GatewayError {
+function capError(result: Extract<Refusal, { outcome: "cap_reached" }>): GatewayError {
   const code: ErrorCode = `${result.layer}_${result.window}_spend_cap_reached`;
   const layer = { workspace: "Workspace", member: "Member", key: "API key" }[result.layer];
   const resets = result.resetsAt ? `resets ${result.resetsAt.toISOString()}` : "it does not reset";

@@ -1,23 +1,32 @@
-/** What the ledger takes and answers. Design section 5. Amounts are nano-USD; every outcome is a named result. */
+/** What the ledger takes and answers. Amounts are nano-USD; every outcome is a named result. docs/ledger.md. */
 import type { Layer, Window } from "./periods.ts";
 
-/** One reservation. `id` becomes the reference of the entry that resolves it; unique within the workspace for ever. */
-export interface ReserveInput {
+/** A call or a task: its id is the reference of its entry, unique within the workspace for ever. */
+export interface CallName {
   readonly id: string;
   readonly workspaceId: string;
+}
+
+/** A call that asks to be let in. */
+export interface ReserveInput extends CallName {
   readonly keyId: string;
   /** Which of the key's values was used (tenancy, rotation). Absent: whether it still works is not asked. */
   readonly keyRotation?: number | undefined;
-  /** An upper bound of what will be charged. */
+  /** Its bound: the most it is expected to cost. */
   readonly amountNano: bigint;
+}
+
+/** An image call or a task, which holds its bound by a row of its own. */
+export interface HoldInput extends ReserveInput {
+  readonly kind: "image" | "task";
   /** How long the hold may go unattended before the sweeper releases it. */
   readonly leaseMs: number;
-  readonly kind: "text" | "image" | "task";
-  /**
-   * The call may share a hold with others of its key (docs/ledger.md "Pooled holds"): its id has just been made, and only
-   * the ledger object that reserved it will post, void or extend it.
-   */
-  readonly pooled?: boolean | undefined;
+}
+
+/** How many open holds of images and tasks there may be, this one included: of all workspaces, and of one. */
+export interface QueueLimits {
+  readonly global: number;
+  readonly perWorkspace: number;
 }
 
 export type KeyRefusal =
@@ -27,12 +36,7 @@ export type KeyRefusal =
   | "key_expired"
   | "workspace_disabled";
 
-export type ReserveResult =
-  | {
-      readonly outcome: "reserved" | "already_reserved";
-      /** It shares a hold, whose lease `extendPools` keeps. */
-      readonly pooled?: true;
-    }
+export type Refusal =
   | { readonly outcome: KeyRefusal }
   | {
       readonly outcome: "cap_reached";
@@ -43,28 +47,16 @@ export type ReserveResult =
     }
   | { readonly outcome: "insufficient_balance"; readonly availableNano: bigint };
 
-export interface HoldName {
-  readonly id: string;
-  readonly workspaceId: string;
-}
+export type ReserveResult = { readonly outcome: "reserved" | "already_reserved" } | Refusal;
+export type HoldResult = ReserveResult | { readonly outcome: "queue_full" };
 
-export interface PostInput extends HoldName {
-  /** The actual cost; it may be above what was held. */
-  readonly amountNano: bigint;
-}
-
-export interface PostResult {
-  readonly outcome: "posted" | "already_posted" | "already_voided" | "unknown_hold";
-  /** What this hold has been charged in all: by this call, or by the one that came first. */
+/** How a call or hold ended; `unknown`: this gateway has no such call open, and there is no such hold. */
+export interface SettleResult {
+  readonly outcome: "posted" | "voided" | "already_posted" | "already_voided" | "unknown";
+  /** What it was charged in all: by this operation, or by the one that came first. */
   readonly chargedNano: bigint;
-}
-
-export interface VoidResult {
-  readonly outcome: "voided" | "already_voided" | "already_posted" | "unknown_hold";
-}
-
-export interface ExtendInput extends HoldName {
-  readonly leaseMs: number;
+  /** Its hold had expired while it still ran: it was charged by an entry of its own. */
+  readonly isLate: boolean;
 }
 
 export interface CreditInput {
@@ -89,11 +81,13 @@ export interface Balance {
   readonly creditsNano: bigint;
   readonly chargedNano: bigint;
   readonly heldNano: bigint;
-  /** credits - charged - held; below zero where a call cost more than was held. */
+  /** How far below zero credits - charged may go; null: without limit. 0 for a workspace that is prepaid. */
+  readonly creditLineNano: bigint | null;
+  /** credits + credit line (0 where it is without limit) - charged - held; below zero where a call cost more than its bound. */
   readonly availableNano: bigint;
 }
 
-/** What one workspace, member or key has been charged, and what its open holds reserve. */
+/** What one workspace, member or key has been charged, and what is set aside for it. */
 export interface Spend extends Readonly<Record<Window, bigint>> {
   readonly heldNano: bigint;
   readonly resetsAt: Readonly<Record<Window, Date | null>>;

@@ -1,8 +1,10 @@
 /**
- * `tollgate verify`: recomputes every balance and counter from the entries and open holds. Design section 5.
- * All of it reads one snapshot, so it prints no difference while traffic runs either.
+ * `tollgate verify`: replays the entries by the rules, and compares with what the database counts and holds. All of it reads one
+ * snapshot, so it prints no difference while traffic runs either. Entries come in order, workspace by workspace: of one at a time
+ * the sums are in memory.
  */
 import type { Database, Queryable } from "../storage/index.ts";
+import { Replay, type Counted, type EntryRow } from "./replay.ts";
 
 /** One number that is not what its sources add up to. */
 export interface Difference {
@@ -13,107 +15,151 @@ export interface Difference {
   readonly computedNano: bigint;
 }
 
-interface DifferenceRow {
+/** Told from time to time: how many entries were read, of how many as the database estimates. */
+export type VerifyProgress = (done: number, estimated: number) => void;
+
+const fetched = 20_000;
+const differencesMax = 4_000;
+
+const entriesSql = `
+  select workspace_id, entry, kind, amount_nano, balance_after_nano, key_id, member_id,
+    extract(epoch from created_at) * 1000 as at_ms
+  from ledger_entries order by workspace_id, entry`;
+
+interface AccountRow {
   readonly workspace_id: string;
-  readonly what: string;
-  readonly recorded: string;
-  readonly computed: string;
+  readonly credits: bigint;
+  readonly charged: bigint;
+  readonly held: bigint;
+  readonly aside: bigint;
+  /** Ids of open holds that have an entry. */
+  readonly ended: string[];
+  readonly counters: Counted[];
 }
 
-const accounts = `
-  with computed as (
-    select workspace_id, sum(credits) as credits, sum(charged) as charged, sum(held) as held
-    from (
-      select workspace_id, case when kind = 'credit' then amount_nano else 0 end as credits,
-        case when kind = 'charge' then amount_nano else 0 end as charged, 0 as held
-      from ledger_entries
-      union all
-      select workspace_id, 0, 0, amount_nano from ledger_holds
-    ) x
-    group by workspace_id
-  )
-  select coalesce(a.workspace_id, c.workspace_id) as workspace_id, 'account ' || n.name as what,
-    n.recorded::text as recorded, n.computed::text as computed
+/** Accounts of the workspaces from one id up to another, with all that is set aside and counted in them. */
+const accountsSql = `
+  select a.workspace_id, a.credits_nano as credits, a.charged_nano as charged, a.held_nano as held,
+    (select coalesce(sum(x.amount_nano), 0) from ledger_allowances x where x.workspace_id = a.workspace_id)::bigint
+      + (select coalesce(sum(x.amount_nano), 0) from ledger_holds x where x.workspace_id = a.workspace_id)::bigint as aside,
+    array(select h.id from ledger_holds h join ledger_entries e on e.workspace_id = h.workspace_id and e.reference = h.id
+      where h.workspace_id = a.workspace_id) as ended,
+    (select coalesce(json_agg(json_build_object('name', c.scope || ' ' || c.scope_id, 'total', c.total_nano::text,
+      'monthly', c.month_nano::text, 'weekly', c.week_nano::text, 'daily', c.day_nano::text, 'last', c.last_day)), '[]')
+      from ledger_counters c where c.workspace_id = a.workspace_id) as counters
   from ledger_accounts a
-  full join computed c on c.workspace_id = a.workspace_id
-  cross join lateral (values
-    ('credits', coalesce(a.credits_nano, 0), coalesce(c.credits, 0)),
-    ('charged', coalesce(a.charged_nano, 0), coalesce(c.charged, 0)),
-    ('held', coalesce(a.held_nano, 0), coalesce(c.held, 0))
-  ) n (name, recorded, computed)
-  where n.recorded <> n.computed`;
+  where ($1::text is null or a.workspace_id > $1) and ($2::text is null or a.workspace_id <= $2)
+  order by a.workspace_id limit $3`;
 
-const scopes = `(values ('workspace', x.workspace_id), ('member', x.member_id), ('key', x.key_id)) as s (scope, scope_id)`;
-
-const counters = `
-  with charges as (
-    select x.workspace_id, s.scope, s.scope_id, x.amount_nano, (x.created_at at time zone 'utc')::date as day
-    from ledger_entries x cross join lateral ${scopes}
-    where x.kind = 'charge' and s.scope_id is not null
-  ),
-  charged as (
-    select c.workspace_id, c.scope, c.scope_id, sum(c.amount_nano) as total,
-      sum(c.amount_nano) filter (where date_trunc('month', c.day::timestamp)::date = k.month_start) as month,
-      sum(c.amount_nano) filter (where date_trunc('week', c.day::timestamp)::date = k.week_start) as week,
-      sum(c.amount_nano) filter (where c.day = k.day_start) as day
-    from charges c
-    left join ledger_spend k on k.workspace_id = c.workspace_id and k.scope = c.scope and k.scope_id = c.scope_id
-    group by 1, 2, 3
-  )
-  select workspace_id, scope || ' ' || scope_id || ' ' || n.name as what,
-    n.recorded::text as recorded, n.computed::text as computed
-  from ledger_spend k
-  full join charged c using (workspace_id, scope, scope_id)
-  cross join lateral (values
-    ('total', coalesce(k.total_nano, 0), coalesce(c.total, 0)),
-    ('monthly', coalesce(k.month_nano, 0), coalesce(c.month, 0)),
-    ('weekly', coalesce(k.week_nano, 0), coalesce(c.week, 0)),
-    ('daily', coalesce(k.day_nano, 0), coalesce(c.day, 0))
-  ) n (name, recorded, computed)
-  where n.recorded <> n.computed`;
-
-const balances = `
-  select workspace_id, 'entry entry_' || entry || ' balance_after' as what,
-    balance_after_nano::text as recorded, computed::text as computed
-  from (
-    select workspace_id, entry, balance_after_nano,
-      sum(case kind when 'credit' then amount_nano when 'charge' then -amount_nano else 0 end)
-        over (partition by workspace_id order by entry) as computed
-    from ledger_entries
-  ) x
-  where balance_after_nano <> computed`;
-
-const resolvedHolds = `
-  select h.workspace_id, 'hold ' || h.id || ' is open and has an entry' as what,
-    h.amount_nano::text as recorded, '0' as computed
-  from ledger_holds h join ledger_entries e on e.workspace_id = h.workspace_id and e.reference = h.id`;
-
-async function find(tx: Queryable, sql: string): Promise<Difference[]> {
-  const rows = await tx.query<DifferenceRow>(`${sql} order by 1, 2 limit 1000`);
-  return rows.map((row) => ({
-    workspaceId: row.workspace_id,
-    what: row.what,
-    recordedNano: BigInt(row.recorded),
-    computedNano: BigInt(row.computed),
-  }));
-}
-
-/** Every difference that a transaction sees (at most a thousand of each kind). */
-export async function differencesIn(tx: Queryable): Promise<Difference[]> {
+/** Every difference that a transaction sees (at most some thousands). */
+export async function differencesIn(
+  tx: Queryable,
+  progress: VerifyProgress = () => undefined,
+): Promise<Difference[]> {
   const found: Difference[] = [];
-  for (const sql of [accounts, counters, balances, resolvedHolds])
-    found.push(...(await find(tx, sql)));
+  const [estimate] = await tx.query<{ n: number }>(
+    "select greatest(reltuples, 0)::float8 as n from pg_class where oid = 'ledger_entries'::regclass",
+  );
+  let lastDone: string | null = null;
+  let replay: Replay | undefined;
+  let done = 0;
+  const finish = async (one: Replay): Promise<void> => {
+    await compareUpTo(tx, lastDone, one, found);
+    lastDone = one.workspaceId;
+  };
+  await tx.query(`declare ledger_verify no scroll cursor for ${entriesSql}`);
+  for (;;) {
+    const rows = await tx.query<EntryRow>(`fetch ${fetched} from ledger_verify`);
+    for (const row of rows) {
+      if (replay?.workspaceId !== row.workspace_id) {
+        if (replay !== undefined) await finish(replay);
+        replay = new Replay(row.workspace_id);
+      }
+      const balance = replay.add(row);
+      if (balance !== row.balance_after_nano && found.length < differencesMax)
+        found.push(
+          difference(
+            row.workspace_id,
+            `entry entry_${row.entry} balance_after`,
+            row.balance_after_nano,
+            balance,
+          ),
+        );
+    }
+    done += rows.length;
+    if (rows.length > 0) progress(done, Math.max(done, estimate?.n ?? 0));
+    if (rows.length < fetched || found.length >= differencesMax) break;
+  }
+  if (replay !== undefined) await finish(replay);
+  await compareUpTo(tx, lastDone, undefined, found);
+  await tx.query("close ledger_verify");
   return found;
 }
 
-const verifyMsMax = 3_600_000;
+const difference = (
+  workspaceId: string,
+  what: string,
+  recordedNano: bigint,
+  computedNano: bigint,
+): Difference => ({ workspaceId, what, recordedNano, computedNano });
+
+const accountsRead = 500;
+
+/** Compares the accounts behind `after`, up to that of `replay` (absent: all that are left); those before it have no entries. */
+async function compareUpTo(
+  tx: Queryable,
+  after: string | null,
+  replay: Replay | undefined,
+  found: Difference[],
+): Promise<void> {
+  let known = false;
+  for (let from = after; found.length < differencesMax;) {
+    const upTo = replay?.workspaceId ?? null;
+    const rows: AccountRow[] = await tx.query<AccountRow>(accountsSql, [from, upTo, accountsRead]);
+    for (const row of rows) {
+      const isReplayed = row.workspace_id === replay?.workspaceId;
+      known ||= isReplayed;
+      found.push(...compare(row, isReplayed ? replay : new Replay(row.workspace_id)));
+    }
+    if (rows.length < accountsRead) break;
+    from = rows.at(-1)!.workspace_id;
+  }
+  if (replay !== undefined && !known)
+    found.push(difference(replay.workspaceId, "account", 0n, replay.balance));
+}
+
+function compare(row: AccountRow, replay: Replay): Difference[] {
+  const { workspace_id: id } = row;
+  const found: Difference[] = [];
+  const check = (what: string, recorded: bigint, computed: bigint, most = computed): void => {
+    if (recorded < computed || recorded > most)
+      found.push(difference(id, what, recorded, computed));
+  };
+  check("account credits", row.credits, replay.credits);
+  check("account charged", row.charged, replay.charged);
+  check("account held", row.held, row.aside);
+  for (const hold of row.ended)
+    found.push(difference(id, `hold ${hold} is open and has an entry`, 1n, 0n));
+  const left = new Set(replay.scopes());
+  for (const counted of row.counters) {
+    left.delete(counted.name);
+    for (const { window, recorded, least, most } of replay.compare(counted))
+      check(`${counted.name} ${window}`, recorded, least, most);
+  }
+  for (const name of left) check(`${name} total`, 0n, replay.totalOf(name));
+  return found;
+}
+
+const verifyMsMax = 24 * 3_600_000;
 
 /** Every difference in one snapshot; an empty list is a ledger that adds up. */
-export function verifyLedger(database: Database): Promise<Difference[]> {
+export function verifyLedger(database: Database, progress?: VerifyProgress): Promise<Difference[]> {
   return database.transaction(
     async (tx) => {
-      await tx.query("set local statement_timeout = 0");
-      return differencesIn(tx);
+      await tx.query(
+        "set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; set local cursor_tuple_fraction = 0.001",
+      );
+      return differencesIn(tx, progress);
     },
     { isolation: "repeatable read", readOnly: true, msMax: verifyMsMax },
   );

@@ -7,7 +7,8 @@ import { createPool } from "./pool.ts";
 import { createSignals } from "./signals.ts";
 
 const statementMsMax = 30_000;
-const idleMsMax = 60_000;
+/** A process that is stopped within a transaction keeps nobody waiting for longer. */
+const idleMsMax = 3_000;
 
 /** Connects lazily: the first statement opens the first connection. */
 export function connect(options: {

@@ -33,5 +33,5 @@ export type { Queryable } from "./queryable.ts";
 export { connectionsMax as poolConnectionsMax } from "./pool.ts";
 export { createRequestLog, type RequestLog } from "./request-log.ts";
 export type { RequestRow } from "./request-log-row.ts";
-export type { Signals } from "./signals.ts";
+export { trustMs, type Signals } from "./signals.ts";
 export { isTransient } from "./transient.ts";

@@ -3,9 +3,13 @@
  * process that listens answers with its name. PostgreSQL itself knows who listens. Design section 2, "cross-node signals".
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import { notify, type Listener } from "./listener.ts";
 import type { Queryable } from "./queryable.ts";
+
+/** For how long a process may go on by what the database told it (the ledger's checks): a change is answered no sooner. */
+export const trustMs = 50;
 
 const question = "settled?";
 const answer = "settled";
@@ -55,10 +59,11 @@ export function createSettling(database: Queryable, listener: Listener, log: Log
       open.get(id!)?.(from!);
     },
     async settled() {
+      const trusted = sleep(trustMs);
       const names = await listener.listeners(database);
       const own = listener.name();
-      if (names.every((name) => name === own)) return;
-      await ask(randomUUID(), names);
+      if (!names.every((name) => name === own)) await ask(randomUUID(), names);
+      await trusted;
     },
   };
 }

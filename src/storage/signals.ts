@@ -2,10 +2,13 @@
  * Change signals between processes over LISTEN/NOTIFY. Design section 2, "cross-node signals".
  * All logical channels travel on one PostgreSQL channel: one LISTEN hears them all.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import { notify, type Listener } from "./listener.ts";
 import type { Queryable } from "./queryable.ts";
-import { createSettling } from "./settling.ts";
+import { createSettling, trustMs } from "./settling.ts";
+
+export { trustMs } from "./settling.ts";
 
 export interface Signals {
   /**
@@ -21,7 +24,8 @@ export interface Signals {
   onReconnect(handler: () => void): () => void;
   /**
    * Resolves when every process that listens has handled what was published before, so that what was changed here is
-   * known there too; after a second at the latest, whatever a process in trouble does. At once where only this one listens.
+   * known there too; after a second at the latest, whatever a process in trouble does. Never before {@link trustMs} are over:
+   * until then any process may still go by what it read before the change.
    */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -73,7 +77,7 @@ export function createSignals(database: Queryable, listener: Listener, log: Log)
       reconnectHandlers.add(handler);
       return () => void reconnectHandlers.delete(handler);
     },
-    settled: () => (started && listener.healthy() ? settling.settled() : Promise.resolve()),
+    settled: () => (started && listener.healthy() ? settling.settled() : sleep(trustMs)),
     close: () => listener.close(),
   };
 }

@@ -3,7 +3,15 @@
  * in the queue are decided one after another in the whole database, so in transactions of their own each would wait for the
  * commit of the one before. Design section 6; TASK-14; T81.
  */
-import { createBatcher, refusalError, reserveAllIn, type ReserveInput } from "../ledger/index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createBatcher } from "../base/batcher.ts";
+import {
+  idleRetryMs,
+  idleWaitMs,
+  refusalError,
+  reserveAllIn,
+  type HoldInput,
+} from "../ledger/index.ts";
 import { assignInputs, isTransient, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import {
@@ -18,7 +26,7 @@ import type { IdempotencyClaim } from "./types.ts";
 
 /** A task that nothing but money, the queue and its key can refuse any more. */
 export interface Submission {
-  readonly hold: ReserveInput;
+  readonly hold: HoldInput;
   readonly row: NewRow;
   readonly claim: IdempotencyClaim | undefined;
   /** Names of uploaded files that end with the task. */
@@ -36,7 +44,8 @@ const togetherMax = 128;
 /** Above this a request, which may carry pictures, is written by itself: what is written together is in memory together. */
 const smallChars = 64 * 1024;
 
-type Outcome = { readonly row: TaskRow } | { readonly refusal: Error };
+/** `later`: it is refused, and may fit in a moment. */
+type Outcome = { readonly row: TaskRow } | { readonly refusal: Error; readonly later: boolean };
 
 /** An acceptance for one process. */
 export function createAcceptance(services: TaskServices): Acceptance {
@@ -50,9 +59,13 @@ export function createAcceptance(services: TaskServices): Acceptance {
   return {
     async accept(submission) {
       const isSmall = submission.row.request.length <= smallChars;
-      const outcome = isSmall ? await batcher.add(submission) : (await run([submission]))[0]!;
-      if ("refusal" in outcome) throw outcome.refusal;
-      return outcome.row;
+      const idleUntilMs = performance.now() + idleWaitMs;
+      for (;;) {
+        const outcome = isSmall ? await batcher.add(submission) : (await run([submission]))[0]!;
+        if ("row" in outcome) return outcome.row;
+        if (!outcome.later || performance.now() > idleUntilMs) throw outcome.refusal;
+        await sleep(idleRetryMs);
+      }
     },
     idle: () => batcher.idle(),
   };
@@ -64,11 +77,10 @@ async function acceptAll(
   submissions: readonly Submission[],
 ): Promise<Outcome[]> {
   const nowMs = services.clock.now();
-  const refusals = new Map<Submission, Error>();
+  const refusals: Refusals = new Map();
   const standing = () => submissions.filter((one) => !refusals.has(one));
   // The keys first: whoever has to wait for one holds nothing that others need.
   await claim(tx, submissions, { refusals, nowMs });
-  await reserve(services, tx, standing(), { refusals, nowMs });
   const rows = await insertRows(
     tx,
     standing().map(({ row }) => row),
@@ -77,11 +89,13 @@ async function acceptAll(
     if (uploads.length === 0) continue;
     await assignInputs(tx, uploads, { workspaceId: hold.workspaceId, taskId: hold.id });
   }
+  // The money last: the accounts stay locked until the commit.
+  await reserve(services, tx, standing(), refusals);
   await services.at("submit.accepted");
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   return submissions.map((submission): Outcome => {
-    const refusal = refusals.get(submission);
-    return refusal ? { refusal } : { row: rowOf.get(submission.hold.id)! };
+    const refused = refusals.get(submission);
+    return refused ?? { row: rowOf.get(submission.hold.id)! };
   });
 }
 
@@ -89,8 +103,10 @@ function keyClaimOf({ claim: asked, hold }: Submission): KeyClaim[] {
   return asked === undefined ? [] : [{ ...asked, workspaceId: hold.workspaceId, taskId: hold.id }];
 }
 
+type Refusals = Map<Submission, { readonly refusal: Error; readonly later: boolean }>;
+
 interface Deciding {
-  readonly refusals: Map<Submission, Error>;
+  readonly refusals: Refusals;
   readonly nowMs: number;
 }
 
@@ -103,26 +119,43 @@ async function claim(
   if (claiming.length === 0) return;
   const outcomes = await claimKeys(tx, claiming.flatMap(keyClaimOf), nowMs);
   for (const [index, submission] of claiming.entries()) {
-    if (outcomes[index] === "taken") refusals.set(submission, new AlreadyClaimedError());
-    if (outcomes[index] === "in_progress") refusals.set(submission, keyInProgress());
+    if (outcomes[index] === "taken")
+      refusals.set(submission, { refusal: new AlreadyClaimedError(), later: false });
+    if (outcomes[index] === "in_progress")
+      refusals.set(submission, { refusal: keyInProgress(), later: false });
   }
 }
 
+/** Holds the money of all that stand; what is refused leaves nothing behind. */
 async function reserve(
   { queue }: TaskServices,
   tx: Queryable,
   submissions: readonly Submission[],
-  { refusals, nowMs }: Deciding,
+  refusals: Refusals,
 ): Promise<void> {
   const holds = submissions.map(({ hold }) => hold);
-  const results = await reserveAllIn(tx, holds, nowMs, queue);
+  const results = await reserveAllIn(tx, holds, queue);
   const refused: Submission[] = [];
   for (const [index, submission] of submissions.entries()) {
-    const refusal = refusalError(results[index]!, submission.hold.amountNano);
+    const result = results[index]!;
+    const refusal = refusalError(result, submission.hold.amountNano);
     if (!refusal) continue;
-    refusals.set(submission, refusal);
+    refusals.set(submission, { refusal, later: result.mayFitSoon === true });
     refused.push(submission);
   }
-  const unused = refused.flatMap(keyClaimOf);
-  if (unused.length > 0) await forgetKeys(tx, unused);
+  if (refused.length > 0) await forget(tx, refused);
+}
+
+async function forget(tx: Queryable, refused: readonly Submission[]): Promise<void> {
+  const keys = refused.flatMap(keyClaimOf);
+  if (keys.length > 0) await forgetKeys(tx, keys);
+  await tx.query(
+    `with forgotten as (
+       update files f set task_id = null from unnest($1::text[], $2::text[]) as i (workspace_id, id)
+       where f.workspace_id = i.workspace_id and f.task_id = i.id
+     )
+     delete from tasks t using unnest($1::text[], $2::text[]) as i (workspace_id, id)
+     where t.workspace_id = i.workspace_id and t.id = i.id`,
+    [refused.map(({ hold }) => hold.workspaceId), refused.map(({ hold }) => hold.id)],
+  );
 }

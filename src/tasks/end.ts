@@ -2,7 +2,7 @@
  * The end of a task: terminal state, charge or release, and callback are one transaction, so that they can never disagree.
  * Design section 6; spec "States and transitions"; T58, T79, T80, T83.
  */
-import { chargeExpiredIn, postIn, voidIn } from "../ledger/index.ts";
+import { settleIn } from "../ledger/index.ts";
 import type { MediaUsage } from "../media/index.ts";
 import type { Queryable } from "../storage/index.ts";
 import { endedChannel, type TaskServices } from "./engine.ts";
@@ -40,7 +40,6 @@ export async function endTask(
     services.database.transaction(async (tx) => {
       const written = await writeJob(tx, job, changeOf(job, ending, nowMs), { nowMs, ...options });
       if (!written) return false;
-      await settle(tx, job, ending, nowMs);
       await keepFiles(services, tx, { job, ending, nowMs });
       if (job.webhookUrl !== null) {
         await enqueueCallback(tx, {
@@ -52,6 +51,8 @@ export async function endTask(
         });
       }
       await services.database.signals.publish(endedChannel, `${job.workspaceId} ${job.id}`, tx);
+      // Last: the workspace's account stays locked until the commit.
+      await settle(tx, job, ending);
       await services.at("end.written");
       return true;
     }),
@@ -82,18 +83,11 @@ function changeOf(job: Job, ending: Ending, nowMs: number) {
   };
 }
 
-async function settle(tx: Queryable, job: Job, ending: Ending, nowMs: number): Promise<void> {
-  const { id, workspaceId } = job;
-  if (ending.status !== "succeeded") {
-    await voidIn(tx, { id, workspaceId }, nowMs);
-    return;
-  }
-  const charge = { id, workspaceId, amountNano: ending.costNano };
-  const { outcome } = await postIn(tx, charge, nowMs);
-  if (outcome === "posted") return;
-  // The hold's lease ran out although it outlives the task by a month: a clock jumped. What was made is still to be paid.
-  const late = await chargeExpiredIn(tx, charge, nowMs);
-  if (late.outcome !== "posted") throw new Error(`a task's hold is gone: ${outcome}`);
+async function settle(tx: Queryable, job: Job, ending: Ending): Promise<void> {
+  const charge = ending.status === "succeeded" ? ending.costNano : null;
+  const { outcome } = await settleIn(tx, job, charge);
+  // A hold that expired (its lease outlives the task by a month: a clock jumped) is charged late: what was made is to be paid.
+  if (charge !== null && outcome !== "posted") throw new Error(`a task's hold is gone: ${outcome}`);
 }
 
 interface Ended {

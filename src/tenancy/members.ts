@@ -1,5 +1,6 @@
 /** Members: which user belongs to which workspace, in which role and within which caps. Spec: "Authentication" 4, 8. */
 import { GatewayError } from "../base/errors.ts";
+import { changeRow } from "./changes.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
 import { lockClause, onlyRow, pageLimit } from "./context.ts";
 import type { SpendCaps, SpendCapsPatch, SpendCapsRow } from "./spend-caps.ts";
@@ -164,13 +165,14 @@ export async function removeMember(
 }
 
 /** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
-export function changeMember(
+export async function changeMember(
   context: ChangeContext,
   reference: MemberReference,
   patch: MemberPatch,
 ): Promise<Member> {
   const keys = [reference.workspaceId, reference.userId];
-  return context.database.transaction(async (tx) => {
+  // Told as a change of the workspace: the ledger has set aside money under the caps as they were.
+  const { member } = await changeRow(context.database, "workspaces", async (tx) => {
     const found = await tx.query<MemberRow>(
       `select ${memberColumns} from members where workspace_id = $1 and user_id = $2 for update`,
       keys,
@@ -187,6 +189,7 @@ export function changeMember(
         ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
       ],
     );
-    return memberOfRow(onlyRow(rows, "member"));
+    return { id: reference.workspaceId, member: memberOfRow(onlyRow(rows, "member")) };
   });
+  return member;
 }

@@ -1,5 +1,6 @@
 /** What was used and what it cost: sums that are the ledger's own, by period and by what used it, for each reader. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tamper } from "../ledger/support.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import type { Person } from "../admin/people.ts";
 import { startWorld, usageTold, type World } from "./support.ts";
@@ -115,7 +116,8 @@ describe("usage", () => {
     await world.bob.call("GET", "/requests");
     const sums = async () => (await usage("", world.bob)).map(({ start: _start, ...rest }) => rest);
     const before = await sums();
-    await database.query(
+    await tamper(
+      database,
       "update ledger_entries set reference = reference || ':late' where reference = $1",
       [id],
     );
@@ -131,7 +133,7 @@ describe("usage", () => {
     const times = ["2031-03-31T23:59:59.999Z", "2031-04-01T00:00:00.000Z"];
     for (const [index, time] of times.entries()) {
       const { reference } = entries[index]!;
-      await database.query("update ledger_entries set created_at = $2 where reference = $1", [
+      await tamper(database, "update ledger_entries set created_at = $2 where reference = $1", [
         reference,
         time,
       ]);

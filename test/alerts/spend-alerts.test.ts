@@ -4,6 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { silentLog } from "../../src/base/log.ts";
 import { startSpendAlerts } from "../../src/tasks/index.ts";
 import { readSigningSecret } from "../../src/tenancy/index.ts";
+import { setLedgerClock } from "../ledger/support.ts";
 import { answering, benchOf, chatConfig, talk, usageOf, type Bench } from "../money/support.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
@@ -76,6 +77,7 @@ describe("alerts of spend caps", () => {
     await address(receiver.url);
     // A new day, in which nothing was spent.
     aheadMs += 24 * 60 * 60 * 1000;
+    await setLedgerClock(node().database, new Date(clock.now()).toISOString());
     logged.length = 0;
     receiver.received.length = 0;
   });
@@ -155,6 +157,8 @@ describe("alerts of spend caps", () => {
     await spend(2);
     await until(() => logged.length === 3);
     aheadMs += 24 * 60 * 60 * 1000;
+    await setLedgerClock(node().database, new Date(clock.now()).toISOString());
+    await setLedgerClock(node().database, new Date(clock.now()).toISOString());
     await spend(1);
     await until(() => logged.length === 4);
     expect(logged.at(-1)).toMatchObject({ window: "daily", threshold: 50 });
@@ -168,7 +172,7 @@ describe("alerts of spend caps", () => {
 
   it("the caps of all layers and windows are looked at", async () => {
     const [{ total }] = (await node().database.query(
-      "select total_nano as total from ledger_spend where scope = 'workspace'",
+      "select total_nano as total from ledger_counters where scope = 'workspace'",
     )) as [{ total: bigint }];
     await node().setCaps("workspace", { totalNano: total + cent });
     await node().setCaps("member", { dailyNano: cent });

@@ -58,7 +58,7 @@ beforeEach(() => {
 async function expectExact(before: ReadonlySet<string>, whole: ReadonlySet<string>): Promise<void> {
   // A reservation whose answer was lost with its connection ends with its lease.
   await eventually(async () => {
-    await bench.ledger.expireHolds();
+    await bench.ledger.expire();
     return (await bench.holds()).length === 0 ? true : undefined;
   }, "no open hold");
   await bench.expectClean();

@@ -5,6 +5,7 @@
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
+import { setLedgerClock } from "../ledger/support.ts";
 import { booksOf, eventually, sleep } from "../money/support.ts";
 import { serverPid, serverProcesses } from "../support/embedded.ts";
 import { startTestGateway } from "../support/gateway.ts";
@@ -92,13 +93,14 @@ async function expectNothingLeft(dataDir: string): Promise<void> {
   expect(performance.now() - from).toBeLessThan(inForm(6_000, 2_000));
 }
 
-/** One more life, a lease later by its clock: it sweeps what the dead left behind. */
+/** One more life, a lease later by the database's clock: it sweeps what the dead left behind. */
 async function expectExact({ dataDir, environment }: Place, load: Load): Promise<void> {
   const last = await startTestGateway({
     environment: { TOLLGATE_DATA_DIR: dataDir },
-    clock: { now: () => Date.now() + leaseMs },
   });
   try {
+    await setLedgerClock(last.database, new Date(Date.now() + leaseMs).toISOString());
+    await last.ledger.expire();
     const books = booksOf(last.database);
     await books.expectClean();
     const charges = await books.charges();

@@ -210,7 +210,7 @@ export function useWorld(settings: GatewaySettings = {}, more = ""): World {
 /** What a refused call must leave as it was. */
 async function state(gateway: GatewayUnderTest, upstream: Recorder): Promise<object> {
   const [rows] = await gateway.database.query<{ entries: bigint; holds: bigint }>(
-    "select (select count(*) from ledger_entries) as entries, (select count(*) from ledger_holds) as holds",
+    "select (select count(*) from ledger_entries) as entries, (select count(*) from ledger_holds) + (select count(*) from ledger_allowances where amount_nano > 0) as holds",
   );
   return { ...rows, upstream: upstream.requests.length };
 }

@@ -223,8 +223,6 @@ async function leaveOnly(amountNano: bigint): Promise<void> {
     workspaceId: bench.workspaceId,
     keyId: key!.id,
     amountNano: (await bench.available()) - amountNano,
-    leaseMs: 600_000,
-    kind: "task",
   });
   expect(held.outcome).toBe("reserved");
 }

@@ -3,7 +3,6 @@
  * what it said before its death must be in the ledger afterwards. Started by crash.test.ts.
  */
 import { writeSync } from "node:fs";
-import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { createLedger } from "../../src/ledger/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
@@ -14,14 +13,13 @@ const database = await openDatabase({
   ...(kind === "server" ? { url: place } : { dataDir: place }),
   log: silentLog,
 });
-const ledger = createLedger(database, systemClock);
+const ledger = createLedger(database, { leaseMs: 200 });
 
 async function call(): Promise<void> {
   for (let round = 0; ; round += 1) {
     const id = newId("req");
-    const hold = { id, workspaceId: "w", keyId: "k", leaseMs: 1, kind: "text" as const };
-    const pooled = round % 3 > 0;
-    const reserved = await ledger.reserve({ ...hold, amountNano: 1_000n, pooled });
+    const call = { id, workspaceId: "w", keyId: "k" };
+    const reserved = await ledger.reserve({ ...call, amountNano: 1_000n });
     if (reserved.outcome !== "reserved") throw new Error(reserved.outcome);
     if (round % 5 === 4) {
       await ledger.void({ id, workspaceId: "w" });

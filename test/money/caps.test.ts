@@ -13,6 +13,7 @@ import {
   describeGateways,
   errorOf,
   eventually,
+  moveClock,
   talk,
   usageOf,
   type Bench,
@@ -98,10 +99,14 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
       const reset = window === "total" ? undefined : nextPeriod(window);
       const words = reset === undefined ? "does not reset" : new Date(reset).toISOString();
       expect(message).toContain(words);
-      clock.set(reset === undefined ? clock.now() + 400 * 86_400_000 : reset - 1);
+      await moveClock(
+        bench(),
+        clock,
+        reset === undefined ? clock.now() + 400 * 86_400_000 : reset - 1,
+      );
       await expectRefused(bench(), layer, window);
       if (reset !== undefined) {
-        clock.set(reset);
+        await moveClock(bench(), clock, reset);
         await expectServed(bench());
       }
       await bench().setCaps(layer, null);
@@ -113,7 +118,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     bench().up.answer(answering(usageOf(5, 0)));
     await expectServed(bench());
     await bench().setCaps("key", { totalNano: await spentNano(bench(), "key", "total") });
-    clock.advance(400 * 86_400_000);
+    await moveClock(bench(), clock, clock.now() + 400 * 86_400_000);
     expect(await expectRefused(bench(), "key", "total")).toContain("does not reset");
     await bench().setCaps("key", null);
   });

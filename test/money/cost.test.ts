@@ -188,10 +188,8 @@ describeGateways("the cost of a call", { config }, (bench) => {
     expect(response.status).toBe(200);
     await response.text();
     expect(await bench().ledger.balance(bench().workspaceId)).toEqual(before);
-    expect(await bench().ledger.balance(other.workspaceId)).toMatchObject({
-      creditsNano: parseUsd("5"),
-      chargedNano: 50_000n,
-      heldNano: 0n,
-    });
+    await expect
+      .poll(() => bench().ledger.balance(other.workspaceId))
+      .toMatchObject({ creditsNano: parseUsd("5"), chargedNano: 50_000n, heldNano: 0n });
   });
 });

@@ -148,8 +148,8 @@ describeGateways("a thousand calls at once", { config }, (bench) => {
       ),
     );
     expect(calls.every((response) => response.status === 200)).toBe(true);
-    const open = (await bench().holds()).map((hold) => hold.calls);
-    expect(open.reduce((sum, calls) => sum + calls, 0)).toBe(streams);
+    // All are set aside for, in one allowance, when what was kept for calls to come has gone back.
+    await expect.poll(async () => (await bench().holds()).length).toBe(1);
     // The database answers others while all of them are open.
     expect((await bench().get("/v1/key")).status).toBe(200);
     for (const end of ends) end();

@@ -3,7 +3,7 @@
  * the ledger entry, `GET /v1/key`, and the request log.
  */
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import type { Clock } from "../../src/base/clock.ts";
+import type { Clock, manualClock } from "../../src/base/clock.ts";
 import { verifyLedger } from "../../src/ledger/index.ts";
 import {
   changeKey,
@@ -16,6 +16,7 @@ import {
 } from "../../src/tenancy/index.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
+import { setLedgerClock } from "../ledger/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
@@ -49,8 +50,8 @@ export interface Books {
   rowIds(): Promise<Set<string>>;
   entry(id: string): Promise<EntryRow | undefined>;
   charges(): Promise<EntryRow[]>;
-  /** Open holds; each with how many calls share it. */
-  holds(): Promise<{ id: string; amount_nano: bigint; calls: number }[]>;
+  /** What is set aside: for tasks and images by their ids, for the text calls of a key by its id. */
+  holds(): Promise<{ id: string; amount_nano: bigint }[]>;
   /** Fails unless every hold is gone (waiting for releases under way) and the ledger adds up. */
   expectClean(): Promise<void>;
 }
@@ -117,7 +118,11 @@ export function booksOf(database: Database): Books {
       database.query<EntryRow>(
         "select reference, kind, amount_nano, held_nano from ledger_entries where kind = 'charge'",
       ),
-    holds: () => database.query("select id, amount_nano, calls from ledger_holds"),
+    holds: () =>
+      database.query(
+        `select id, amount_nano from ledger_holds
+         union all select key_id, amount_nano from ledger_allowances where amount_nano > 0`,
+      ),
     async expectClean() {
       await eventually(
         async () => ((await books.holds()).length === 0 ? true : undefined),
@@ -127,6 +132,18 @@ export function booksOf(database: Database): Books {
     },
   };
   return books;
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+/** Moves the gateway's clock, and the database's, which is the ledger's. */
+export async function moveClock(
+  { database }: Pick<Bench, "database">,
+  clock: ReturnType<typeof manualClock>,
+  ms: number,
+): Promise<void> {
+  clock.set(ms);
+  await setLedgerClock(database, isoOf(ms));
 }
 
 /** Puts the questions beside a running gateway. */
@@ -165,7 +182,11 @@ export async function benchOf(
       return { workspaceId: other.id, key };
     },
     ...booksOf(database),
-    availableNano: async () => (await gateway.ledger.balance(gateway.workspaceId)).availableNano,
+    availableNano: () =>
+      eventually(async () => {
+        const balance = await gateway.ledger.balance(gateway.workspaceId);
+        return balance.heldNano === 0n ? balance.availableNano : undefined;
+      }, "nothing set aside"),
     async keySpend() {
       const response = await gateway.get("/v1/key");
       expect(response.status).toBe(200);
@@ -195,6 +216,7 @@ export function describeGateways(
         config: options.config(up.url),
         ...(options.clock === undefined ? {} : { clock: options.clock }),
       });
+      if (options.clock) await setLedgerClock(gateway.database, isoOf(options.clock.now()));
       await gateway.credit(options.credit ?? "100");
       bench = await benchOf(gateway, up, { dataDir, clock: options.clock });
     });

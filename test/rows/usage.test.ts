@@ -347,8 +347,6 @@ describe("no balance", () => {
       ...hold,
       keyId: keys[0]!.id,
       amountNano: availableNano,
-      leaseMs: 60_000,
-      kind: "text",
     });
     for (const protocol of protocols) {
       for (const stream of [false, true]) {

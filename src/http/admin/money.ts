@@ -5,7 +5,14 @@ import { GatewayError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { formatUsd, parseUsd } from "../../base/money.ts";
 import { amountNanoMax, creditIn, type CreditResult, type Entry } from "../../ledger/index.ts";
-import { changeTogether, getWorkspace, invalidValue, pageLimit } from "../../tenancy/index.ts";
+import type { Queryable } from "../../storage/index.ts";
+import {
+  changeRow,
+  changeTogether,
+  getWorkspace,
+  invalidValue,
+  pageLimit,
+} from "../../tenancy/index.ts";
 import { orNull, timestamp, usd } from "../openapi/document.ts";
 import { route, type AdminRequest } from "./route.ts";
 import { nullable, pageOfQuery, pageQuery, pageSchema, strict, words } from "./schemas.ts";
@@ -74,7 +81,15 @@ function addCredit(request: CreditRequest): Promise<CreditResult & { reference: 
     permit(actor, "workspace.add_credits", place, workspaceKind.what);
     const input = { workspaceId: workspace.id, amountNano, reference };
     const note = body.note ?? undefined;
-    const result = await creditIn(database, { ...input, note }, services.clock.now());
+    const credit = (tx: Queryable) => creditIn(tx, { ...input, note });
+    // Credit that is taken back may have been set aside for calls to come: told as a change of the workspace.
+    const { result } =
+      amountNano > 0n
+        ? { result: await credit(database) }
+        : await changeRow(database, "workspaces", async (tx) => ({
+            id: workspace.id,
+            result: await credit(tx),
+          }));
     if (result.outcome === "credited") {
       await writeAudit(context, {
         actor,

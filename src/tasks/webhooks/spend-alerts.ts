@@ -105,10 +105,13 @@ async function alertOn(
   { database, clock, log, callbackDue }: SpendAlertsOptions,
   keys: readonly (readonly [keyId: string, workspaceId: string])[] | null,
 ): Promise<void> {
-  const nowMs = clock.now();
-  const { reached, posted } = await database.transaction(async (tx) => {
-    const added = await addReached(tx, keys, nowMs);
-    return { reached: added, posted: added.length === 0 ? 0 : await post(tx, added, nowMs) };
+  const { reached, posted, nowMs } = await database.transaction(async (tx) => {
+    // Periods are the ledger's, whose clock is the database's.
+    const [row] = await tx.query<{ at: Date }>("select ledger_now() as at", []);
+    const atMs = row!.at.getTime();
+    const added = await addReached(tx, keys, atMs);
+    const sent = added.length === 0 ? 0 : await post(tx, added, { atMs, nowMs: clock.now() });
+    return { reached: added, posted: sent, nowMs: atMs };
   });
   for (const alert of reached) log.warn(dataOf(alert, nowMs), "a spend cap is reached or near");
   if (posted > 0) callbackDue();
@@ -144,8 +147,11 @@ function addReached(
          date_trunc('week', $3::date::timestamp)::date, $3::date])[x.place],
        x.cap, t.threshold, x.spent, $4
      from capped c
-     join ledger_spend s on s.workspace_id = c.workspace_id and s.scope = c.scope and s.scope_id = c.scope_id
-     cross join lateral unnest(c.caps, ledger_spent(s, $3::date)) with ordinality as x (cap, spent, place)
+     join ledger_counters s on s.workspace_id = c.workspace_id and s.scope = c.scope and s.scope_id = c.scope_id
+     cross join lateral unnest(c.caps, array[s.total_nano,
+       case when s.last_day >= date_trunc('month', $3::date::timestamp)::date then s.month_nano else 0 end,
+       case when s.last_day >= date_trunc('week', $3::date::timestamp)::date then s.week_nano else 0 end,
+       case when s.last_day >= $3::date then s.day_nano else 0 end]) with ordinality as x (cap, spent, place)
      cross join (values (50), (80), (100)) as t (threshold)
      where x.cap > 0 and x.spent::numeric * 100 >= x.cap::numeric * t.threshold
      order by 1, 2, 3, 4, 7
@@ -162,11 +168,15 @@ function addReached(
 }
 
 /** Puts the alerts of workspaces with an address into the outbox; returns how many. */
-async function post(tx: Queryable, reached: readonly Reached[], nowMs: number): Promise<number> {
+async function post(
+  tx: Queryable,
+  reached: readonly Reached[],
+  { atMs, nowMs }: { readonly atMs: number; readonly nowMs: number },
+): Promise<number> {
   const ids = reached.map(() => newId("evt", nowMs));
   const createdAt = new Date(nowMs);
   const texts = reached.map((alert, index) =>
-    eventText({ id: ids[index]!, type: alertType, createdAt }, dataOf(alert, nowMs)),
+    eventText({ id: ids[index]!, type: alertType, createdAt }, dataOf(alert, atMs)),
   );
   const rows = await tx.query(
     `insert into webhook_deliveries (workspace_id, id, type, url, body, due_at, created_at, updated_at)

@@ -1,0 +1,169 @@
+/** What goes into a lane's next batch: entries in their order, and for each key that has something to tell its target. */
+import type { BatchEntry, BatchKey } from "./batch.ts";
+import type { KeyUse } from "./key-use.ts";
+
+/** An entry that is not known to be written. */
+export interface OpenEntry {
+  readonly key: KeyUse;
+  readonly id: string;
+  readonly charge: bigint | null;
+  readonly bound: bigint;
+  /** What it takes out of the allowance. */
+  readonly draw: bigint;
+  /** When it came, by the monotonic clock. */
+  readonly since: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Item extends BatchKey {
+  readonly key: KeyUse;
+  /** What was known of changes when it was collected. */
+  readonly epoch: number;
+}
+
+export interface Collected {
+  readonly nowMs: number;
+  readonly items: readonly Item[];
+  readonly entries: readonly BatchEntry[];
+  /** The same, as their calls wait for them. */
+  readonly open: readonly OpenEntry[];
+  /** How many waiting calls are asked for. */
+  readonly asked: number;
+  /** Keys that have more to tell than this batch takes. */
+  readonly later: Set<KeyUse>;
+}
+
+export interface Collecting {
+  readonly nowMs: number;
+  /** Those that may have something to tell; all of the lane where it must restore. */
+  readonly keys: Iterable<KeyUse>;
+  readonly entries: readonly OpenEntry[];
+  readonly restore: boolean;
+  /** One key, and one entry or call of it, only. */
+  readonly careful: boolean;
+}
+
+const batchMax = 500;
+/** Where fewer wait, one batch takes them all. */
+const splitMin = 16;
+/** With more keys a batch costs so much more by the key than by the call that half of the calls do not pay. */
+const splitKeysMax = 4;
+
+/**
+ * How much a batch takes. On few keys at most half of what waits: where all of it did, all would go on together and meet again in the
+ * next batch, and the gateway would idle while the server works, and the other way round.
+ */
+function batchSize(keys: readonly KeyUse[], entries: number): number {
+  if (keys.length > splitKeysMax) return batchMax;
+  const waiting = keys.reduce((sum, key) => sum + key.waiting.length, entries);
+  return Math.min(batchMax, Math.max(splitMin, Math.ceil(waiting / 2)));
+}
+
+/** Where one thing alone may go, a restoring batch, which must tell of all keys, takes no entry. */
+const carefulSize = (restore: boolean): number => (restore ? 0 : 1);
+
+/** Of those who wait for a key, the first ones, as far as `max` and the known room go: how many, and their bounds. */
+function ask(key: KeyUse, max: number, nowMs: number): { count: number; sum: bigint } {
+  if (key.retryAt > nowMs) return { count: 0, sum: 0n };
+  const room = key.room === undefined ? undefined : key.room + key.free;
+  const fitting = sumUp(key, max, room);
+  return fitting.count > 0 || room === undefined ? fitting : sumUp(key, max, undefined);
+}
+
+function sumUp(key: KeyUse, max: number, room: bigint | undefined): { count: number; sum: bigint } {
+  let count = 0;
+  let sum = 0n;
+  for (const { bound } of key.waiting) {
+    if (count >= max) break;
+    if (room !== undefined && sum + bound > room) continue;
+    sum += bound;
+    count += 1;
+  }
+  return { count, sum };
+}
+
+/** The entries that stay behind, by key: what they draw must stay set aside. */
+function drawsOf(entries: readonly OpenEntry[]): Map<KeyUse, bigint> {
+  const draws = new Map<KeyUse, bigint>();
+  for (const { key, draw } of entries) draws.set(key, (draws.get(key) ?? 0n) + draw);
+  return draws;
+}
+
+/** What a key is told of; `count` waiting calls are in it. */
+interface Target extends Pick<BatchKey, "keep" | "headroom"> {
+  readonly need: bigint;
+  readonly count: number;
+}
+
+/** What a key's running calls use; undefined where there are none. */
+function used(key: KeyUse, behind: bigint, isEntered: boolean): Target | undefined {
+  if (key.inUse + key.pending === 0n && !isEntered) return undefined;
+  return { need: key.inUse + behind, keep: 0n, headroom: 0n, count: 0 };
+}
+
+/** What a key needs and would like; undefined where it has nothing to tell. */
+function wished(
+  key: KeyUse,
+  { max, nowMs }: { readonly max: number; readonly nowMs: number },
+  behind: bigint,
+  isEntered: boolean,
+): Target | undefined {
+  const { count, sum } = ask(key, max, nowMs);
+  const isDue = key.unsure || key.hasIdle(nowMs) || (isEntered && key.isStale(nowMs));
+  if (count === 0 && !isDue) return undefined;
+  const wanted = key.wanted(nowMs);
+  const keep = key.keep(wanted);
+  return { need: key.inUse + sum + behind, keep, headroom: wanted - keep, count };
+}
+
+/** The keys of a batch by their places, from 1. */
+function createItems() {
+  const items: Item[] = [];
+  const places = new Map<KeyUse, number>();
+  function place(key: KeyUse): number {
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    const { workspaceId, keyId, rotation, epoch } = key;
+    items.push({ workspaceId, keyId, rotation, key, epoch, need: null, keep: 0n, headroom: 0n });
+    places.set(key, items.length);
+    return items.length;
+  }
+  function tell(key: KeyUse, { need, keep, headroom }: Target): void {
+    const at = place(key) - 1;
+    items[at] = { ...items[at]!, need, keep, headroom };
+  }
+  return { items, places, place, tell };
+}
+
+/** Collects. What keys keep while the batch is on its way is lowered accordingly. */
+export function collect({ nowMs, keys, entries, restore, careful }: Collecting): Collected {
+  const candidates = [...keys];
+  const size = careful ? carefulSize(restore) : batchSize(candidates, entries.length);
+  const open = entries.slice(0, size);
+  const behind = drawsOf(entries.slice(size));
+  const { items, places, place, tell } = createItems();
+  const written = open.map(({ key, id, charge, bound }) => ({
+    place: place(key),
+    id,
+    charge,
+    bound,
+  }));
+  const later = new Set(behind.keys());
+  const targetOf = (key: KeyUse, max: number): Target | undefined => {
+    const draws = behind.get(key) ?? 0n;
+    const isEntered = places.has(key);
+    return restore ? used(key, draws, isEntered) : wished(key, { max, nowMs }, draws, isEntered);
+  };
+  let left = careful && open.length > 0 ? 0 : size;
+  const asked = left;
+  for (const key of restore ? candidates : new Set([...places.keys(), ...candidates])) {
+    const isForLater = careful && !restore && items.length > 0 && !places.has(key);
+    const target = isForLater ? undefined : targetOf(key, left);
+    const count = target?.count ?? 0;
+    left -= count;
+    if (isForLater || count < key.waiting.length) later.add(key);
+    if (target !== undefined) tell(key, target);
+  }
+  return { nowMs, items, entries: written, open, asked: asked - left, later };
+}

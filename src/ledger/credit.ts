@@ -1,0 +1,65 @@
+/** Credit and the credit line of a workspace. */
+import { GatewayError } from "../base/errors.ts";
+import { formatUsd } from "../base/money.ts";
+import type { Queryable } from "../storage/index.ts";
+import { checkAmount } from "./amounts.ts";
+import { entryId, readBalance } from "./read.ts";
+import type { CreditInput, CreditResult, Entry } from "./types.ts";
+
+interface CreditRow {
+  readonly is_new: boolean;
+  readonly entry: bigint;
+  readonly kind: Entry["kind"];
+  readonly amount_nano: bigint;
+  readonly balance_after_nano: bigint;
+  readonly created_at: Date;
+}
+
+/** Adds credit, or takes it back, within `tx`; once per reference. @throws GatewayError not_found, conflict */
+export async function creditIn(tx: Queryable, input: CreditInput): Promise<CreditResult> {
+  checkAmount(input.amountNano < 0n ? -input.amountNano : input.amountNano);
+  const [row] = await tx.query<CreditRow>("select * from ledger_credit($1, $2, $3, $4)", [
+    input.workspaceId,
+    input.amountNano,
+    input.reference,
+    input.note ?? null,
+  ]);
+  if (row === undefined) throw await whyNotCredited(tx, input);
+  if (row.kind !== "credit")
+    throw new GatewayError("conflict", "The reference belongs to another ledger entry.");
+  return {
+    outcome: row.is_new ? "credited" : "already_credited",
+    entryId: entryId(row.entry),
+    amountNano: row.amount_nano,
+    balanceAfterNano: row.balance_after_nano,
+    createdAt: row.created_at,
+  };
+}
+
+async function whyNotCredited(tx: Queryable, input: CreditInput): Promise<GatewayError> {
+  const balance = await readBalance(tx, input.workspaceId);
+  if (balance === undefined)
+    return new GatewayError("not_found", `No such workspace: ${input.workspaceId}.`);
+  const [asked, credits] = [formatUsd(-input.amountNano), formatUsd(balance.creditsNano)];
+  return new GatewayError(
+    "conflict",
+    `$${asked} cannot be taken back: the workspace was credited $${credits} in all.`,
+  );
+}
+
+/**
+ * Sets, within `tx`, how far below zero a workspace's balance may go; null: without limit. The caller tells the change on the channel
+ * `workspaces`, as one of its caps. @throws GatewayError not_found
+ */
+export async function setCreditLineIn(
+  tx: Queryable,
+  workspaceId: string,
+  creditLineNano: bigint | null,
+): Promise<void> {
+  if (creditLineNano !== null) checkAmount(creditLineNano);
+  const rows = await tx.query(
+    "update ledger_accounts set credit_line_nano = $2 where workspace_id = $1 returning workspace_id",
+    [workspaceId, creditLineNano],
+  );
+  if (rows.length === 0) throw new GatewayError("not_found", `No such workspace: ${workspaceId}.`);
+}

@@ -1,0 +1,171 @@
+/**
+ * The text calls of this gateway: which lane their keys are in, which are open, and what others change meanwhile. A workspace belongs to
+ * one lane; where its account is locked elsewhere it has one of its own until it is free, so that nobody else waits. docs/ledger.md.
+ */
+import { newId } from "../base/ids.ts";
+import type { Database } from "../storage/index.ts";
+import { sendTo, type Send } from "./batch.ts";
+import type { OpenEntry } from "./collect.ts";
+import { KeyUse } from "./key-use.ts";
+import { Lane, systemLaneClock, type LaneClock } from "./lane.ts";
+import type { CallName, ReserveInput, ReserveResult } from "./types.ts";
+
+/** Above every rotation: whether a value of the key still works is not asked. */
+const anyRotation = 2_147_483_647;
+
+interface OpenCall {
+  readonly key: KeyUse;
+  readonly bound: bigint;
+}
+
+export interface TextCallsOptions {
+  readonly leaseMs: number;
+  readonly send: Send;
+  readonly clock?: LaneClock | undefined;
+}
+
+export class TextCalls {
+  /** This gateway, among all that ever were. */
+  readonly gateway = newId("gw");
+  private readonly options: TextCallsOptions;
+  private readonly main: Lane;
+  /** Lanes of workspaces whose account is locked elsewhere. */
+  private readonly apart = new Map<string, Lane>();
+  private readonly keys = new Map<string, KeyUse>();
+  private readonly calls = new Map<string, OpenCall>();
+  private lanes = 0;
+
+  constructor(options: TextCallsOptions) {
+    this.options = options;
+    this.main = this.openLane((keys, entries) => this.setApart(keys, entries));
+  }
+
+  /** How many calls are open. */
+  get open(): number {
+    return this.calls.size;
+  }
+
+  has({ workspaceId, id }: CallName): boolean {
+    return this.calls.get(id)?.key.workspaceId === workspaceId;
+  }
+
+  /** Lets a call in, or says why not. @throws GatewayError database_unavailable */
+  async reserve(input: ReserveInput): Promise<ReserveResult> {
+    if (this.calls.has(input.id)) return { outcome: "already_reserved" };
+    const key = this.keyOf(input);
+    const bound = input.amountNano;
+    // At once where it can be decided in memory: then nothing is awaited.
+    const refusal = this.laneOf(key).admit(key, bound);
+    const refused = refusal === undefined ? undefined : await refusal;
+    if (refused !== undefined) return refused;
+    this.calls.set(input.id, { key, bound });
+    return { outcome: "reserved" };
+  }
+
+  /** Ends an open call: charges it, or (null) voids it; false where it is none of ours. @throws GatewayError database_unavailable */
+  async settle(name: CallName, charge: bigint | null): Promise<boolean> {
+    const call = this.calls.get(name.id);
+    if (call === undefined || call.key.workspaceId !== name.workspaceId) return false;
+    this.calls.delete(name.id);
+    await this.laneOf(call.key).post(call.key, name.id, charge, call.bound);
+    return true;
+  }
+
+  /** Something about these keys may have changed: their next calls ask the database. */
+  distrust(test: (key: { readonly workspaceId: string; readonly keyId: string }) => boolean): void {
+    for (const key of this.keys.values()) if (test(key)) key.distrust();
+  }
+
+  /** Keeps the leases. */
+  heartbeat(): void {
+    for (const lane of [this.main, ...this.apart.values()]) lane.heartbeat();
+    const nowMs = this.clock.now();
+    for (const [name, key] of this.keys) if (key.isUnused(nowMs)) this.keys.delete(name);
+  }
+
+  /** Resolves when everything is told; nothing may begin after it. */
+  async close(): Promise<void> {
+    await Promise.all([...this.apart.values()].map((lane) => lane.rest(true)));
+    await this.main.rest(true);
+  }
+
+  private get clock(): LaneClock {
+    return this.options.clock ?? systemLaneClock;
+  }
+
+  private openLane(
+    onBusy: ((keys: readonly KeyUse[], entries: readonly OpenEntry[]) => void) | undefined,
+    onRest?: () => void,
+  ): Lane {
+    const { leaseMs, send } = this.options;
+    const lane = (this.lanes += 1);
+    return new Lane({
+      gateway: this.gateway,
+      lane,
+      leaseMs,
+      send,
+      clock: this.clock,
+      onBusy,
+      onRest,
+    });
+  }
+
+  private laneOf({ workspaceId }: KeyUse): Lane {
+    return this.apart.size === 0 ? this.main : (this.apart.get(workspaceId) ?? this.main);
+  }
+
+  private keyOf({ workspaceId, keyId, keyRotation = anyRotation }: ReserveInput): KeyUse {
+    const name = `${workspaceId} ${keyId} ${keyRotation}`;
+    let key = this.keys.get(name);
+    if (key === undefined) {
+      key = new KeyUse(workspaceId, keyId, keyRotation);
+      this.keys.set(name, key);
+    }
+    this.laneOf(key).keys.add(key);
+    return key;
+  }
+
+  /** These keys' accounts are locked elsewhere: each workspace goes on in a lane of its own, and comes back when it has come through. */
+  private setApart(keys: readonly KeyUse[], entries: readonly OpenEntry[]): void {
+    for (const workspaceId of new Set(keys.map((key) => key.workspaceId))) {
+      const lane = this.openLane(undefined, () => this.bringBack(workspaceId, lane));
+      this.apart.set(workspaceId, lane);
+      lane.adopt(
+        keys.filter((key) => key.workspaceId === workspaceId),
+        entries.filter(({ key }) => key.workspaceId === workspaceId),
+      );
+    }
+  }
+
+  private bringBack(workspaceId: string, lane: Lane): void {
+    if (this.apart.get(workspaceId) !== lane) return;
+    this.apart.delete(workspaceId);
+    const { keys, entries } = lane.release();
+    this.main.adopt(keys, entries);
+  }
+}
+
+/** The text calls of this process on `database`, which hear of changes by its signals. */
+export function openTextCalls(
+  database: Database,
+  leaseMs: number,
+): { calls: TextCalls; close(): Promise<void> } {
+  const calls = new TextCalls({ leaseMs, send: sendTo(database) });
+  const { signals } = database;
+  const endings = [
+    signals.subscribe("keys", (id) => calls.distrust(({ keyId }) => keyId === id)),
+    signals.subscribe("workspaces", (id) =>
+      calls.distrust(({ workspaceId }) => workspaceId === id),
+    ),
+    signals.onReconnect(() => calls.distrust(() => true)),
+  ];
+  const beat = setInterval(() => calls.heartbeat(), leaseMs / 3).unref();
+  return {
+    calls,
+    async close() {
+      clearInterval(beat);
+      for (const end of endings) end();
+      await calls.close();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** Workspaces that are not prepaid: how far below zero they may go, for text calls and for holds alike. */
+import { expect, it } from "vitest";
+import { createLedger, reserveIn, setCreditLineIn, verifyLedger } from "../../src/ledger/index.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { describeDatabase } from "../support/postgres.ts";
+import { addKey, addWorkspace, setCap } from "./support.ts";
+
+const queue = { global: 100, perWorkspace: 100 };
+const text = (id: string, amountNano: bigint) => ({ id, workspaceId: "w", keyId: "k", amountNano });
+const task = (id: string, amountNano: bigint) => ({
+  ...text(id, amountNano),
+  kind: "task" as const,
+  leaseMs: 60_000,
+});
+
+async function setUp(database: Database) {
+  await addWorkspace(database, "w");
+  await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
+  return createLedger(database);
+}
+
+describeDatabase("a credit line", (open) => {
+  it("lets calls in as far as it goes, and no further", async () => {
+    const database = await open();
+    const ledger = await setUp(database);
+    expect((await ledger.reserve(text("a", 1n))).outcome).toBe("insufficient_balance");
+    await setCreditLineIn(database, "w", 100n);
+    expect((await ledger.reserve(text("a", 60n))).outcome).toBe("reserved");
+    expect(await ledger.reserve(text("b", 41n))).toMatchObject({
+      outcome: "insufficient_balance",
+      availableNano: 40n,
+    });
+    expect((await reserveIn(database, task("t", 41n), queue)).outcome).toBe("insufficient_balance");
+    expect((await reserveIn(database, task("t", 40n), queue)).outcome).toBe("reserved");
+    await ledger.post({ id: "a", workspaceId: "w", amountNano: 55n });
+    await ledger.void({ id: "t", workspaceId: "w" });
+    await expect
+      .poll(() => ledger.balance("w"))
+      .toEqual({
+        creditsNano: 0n,
+        chargedNano: 55n,
+        heldNano: 0n,
+        creditLineNano: 100n,
+        availableNano: 45n,
+      });
+    await ledger.close();
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("without limit, caps alone stop calls", async () => {
+    const database = await open();
+    const ledger = await setUp(database);
+    await setCreditLineIn(database, "w", null);
+    expect((await ledger.reserve(text("a", 10n ** 15n))).outcome).toBe("reserved");
+    expect((await reserveIn(database, task("t", 10n ** 15n), queue)).outcome).toBe("reserved");
+    await setCap(database, {
+      layer: "workspace",
+      workspaceId: "w",
+      id: "w",
+      window: "daily",
+      amountNano: 5n * 10n ** 15n,
+      hard: true,
+    });
+    expect(await reserveIn(database, task("u", 4n * 10n ** 15n), queue)).toMatchObject({
+      outcome: "cap_reached",
+      window: "daily",
+    });
+    await ledger.close();
+    await expect(setCreditLineIn(database, "nowhere", 1n)).rejects.toThrow(/No such workspace/);
+  });
+});
