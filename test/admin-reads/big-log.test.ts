@@ -49,12 +49,21 @@ describeDatabase("a long log", (open) => {
     const only: Visibility = { ...seesEverything, everything: false, workspaceIds: ["ws_7"] };
     const times: Record<string, number> = {};
     const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-      await work();
-      const began = performance.now();
-      const result = await work();
-      times[name] = Math.round((performance.now() - began) * 10) / 10;
+      let result = await work();
+      times[name] = Infinity;
+      for (let count = 0; count < 3; count += 1) {
+        const began = performance.now();
+        result = await work();
+        times[name] = Math.min(times[name], performance.now() - began);
+      }
       return result;
     };
+    // The yardstick of this machine, as busy as it is now: what reading every row once takes.
+    await timed("scan", () =>
+      database.query(
+        "select max(length(explanation::text) + length(attempts::text)) from request_log",
+      ),
+    );
     const list = (more: object = {}, visibility = seesEverything) =>
       listRequests(database, { visibility, limit: 100, ...more });
 
@@ -84,10 +93,11 @@ describeDatabase("a long log", (open) => {
       }),
     );
     expect(rows).toHaveLength(14);
-    // A fraction of it where nothing else runs; a scan that sorts whole rows takes seconds and hundreds of megabytes.
-    const { "usage of all by day and key": sums, ...lists } = times;
-    expect(Object.entries(lists).filter(([, tookMs]) => tookMs > 500)).toEqual([]);
-    expect(sums).toBeLessThan(10_000);
+    const { scan = 0, "usage of all by day and key": sums, ...lists } = times;
+    console.log(`a long log: milliseconds ${JSON.stringify(times)}, ${grown.toFixed(0)} MB`);
+    // A page reads a fraction of the rows; a scan that sorts whole rows takes several times as long, and hundreds of megabytes.
+    expect(Object.entries(lists).filter(([, tookMs]) => tookMs > Math.max(scan, 200))).toEqual([]);
+    expect(sums).toBeLessThan(Math.max(scan * 20, 2_000));
     expect(grown).toBeLessThan(100);
   });
 });

@@ -164,7 +164,11 @@ export function plainRequest(
 export const bare = plainRequest("/v1/a", "{}");
 export const other = plainRequest("/else", "{}");
 
-export const pause = (ms = 30): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** For so long, and until what was written before has been read: after a stall a timer is due before what came meanwhile. */
+export async function pause(ms = 30): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+}
 
 /** The bodies of all answers of "node" and "bare" in their order. */
 export const labels = (text: string): string[] => text.match(/(?<=\r\n\r\n)(?:node|bare)/g) ?? [];
