@@ -1,0 +1,179 @@
+/** The one place where the model knows the ledger's names: its functions, its tables, its lane. */
+import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts";
+import { refusalOf, type Answer } from "../../../src/ledger/decide.ts";
+import type * as GatewaySide from "../../../src/ledger/text-calls.ts";
+
+export interface GatewayOptions {
+  /** One sending. It rejects where its answer is lost; no rows: a later number was there first. */
+  readonly send: (sent: Sent) => Promise<readonly Row[]>;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  readonly soon: (work: () => void) => void;
+  readonly later: (work: () => void, ms: number) => void;
+}
+
+export interface KeyName {
+  readonly workspace: string;
+  readonly key: string;
+  readonly rotation: number;
+  readonly member: string;
+}
+
+/** The gateway's side of the ledger in one process. */
+export interface ModelGateway {
+  /** By which its leases and allowances are known. */
+  readonly id: string;
+  /** Null: it was let in; else the refusal's code. */
+  admit(key: KeyName, call: { id: string; bound: number }): Promise<string | null>;
+  /** `charge` null: nothing is charged. Resolves when the entry is written. */
+  end(workspace: string, id: string, charge: number | null): Promise<void>;
+  /** A change of this workspace, its members or keys was signalled. */
+  signal(workspace: string): void;
+  heartbeat(): void;
+}
+
+/** One sending of a batch, as it goes to the database. */
+export interface Sent {
+  readonly sql: string;
+  readonly lane: number;
+  readonly number: number;
+  /** It does not wait for accounts that others have locked. */
+  readonly skipsLocked: boolean;
+  readonly keys: readonly Omit<KeyName, "member">[];
+  readonly entries: readonly { readonly id: string; readonly place: number }[];
+}
+
+export type Row = Record<string, unknown>;
+
+export interface Adapter {
+  readonly leaseMs: number;
+  createGateway(options: GatewayOptions): ModelGateway;
+  /** The ids of the entries that a batch wrote, from its answer. */
+  writtenBy(sent: Sent, rows: readonly Row[]): string[];
+  holdSql(hold: { id: string; key: KeyName; amount: number; leaseMs: number }): string;
+  /** The refusal's code, or null where it holds now. */
+  refusalOfHold(rows: readonly Row[], amount: number): string | null;
+  settleSql(workspace: string, id: string, charge: number | null): string;
+  expireSql(gateway: string): string;
+  /** Until when its lease lasts. */
+  leaseSql(gateway: string, untilMs: number): string;
+  creditSql(workspace: string, amount: number, reference: string): string;
+  lineSql(workspace: string, line: number | null): string;
+  /** The history's clock; functions model.state(text[]) and model.final(text[]), both of json: see world.ts. */
+  readonly stateSql: string;
+}
+
+const leaseMs = 30_000;
+
+function literal(value: string | number | bigint | boolean | null | undefined): string {
+  if (value === null || value === undefined) return "null";
+  return typeof value === "string" ? `'${value}'` : String(value);
+}
+
+/** The statement with its parameters written out, so that it can be one of several. */
+async function sqlOf(batch: Batch): Promise<string> {
+  let text = "";
+  await sendTo({
+    query(sql, params = []) {
+      text = sql.replaceAll(/\$(\d+)/g, (_, place: string) =>
+        literal(params[Number(place) - 1] as string | number | null),
+      );
+      return Promise.resolve([]);
+    },
+  })(batch);
+  return text;
+}
+
+function createGateway(
+  { TextCalls }: typeof GatewaySide,
+  { now, soon, later, send }: GatewayOptions,
+): ModelGateway {
+  const calls = new TextCalls({
+    leaseMs,
+    clock: { now, soon, later },
+    async send(batch) {
+      const { lane, number, skipLocked: skipsLocked } = batch;
+      const rows = await send({
+        lane,
+        number,
+        skipsLocked,
+        sql: await sqlOf(batch),
+        keys: batch.keys.map(({ workspaceId: workspace, keyId: key, rotation }) => ({
+          workspace,
+          key,
+          rotation,
+        })),
+        entries: batch.entries.map(({ id, place }) => ({ id, place })),
+      });
+      return rows as unknown as readonly BatchRow[];
+    },
+  });
+  return {
+    id: calls.gateway,
+    async admit({ workspace: workspaceId, key: keyId, rotation: keyRotation }, { id, bound }) {
+      const amountNano = BigInt(bound);
+      const result = await calls.reserve({ id, workspaceId, keyId, keyRotation, amountNano });
+      return result.outcome === "reserved" ? null : result.outcome;
+    },
+    async end(workspaceId, id, charge) {
+      const isOurs = await calls.settle(
+        { workspaceId, id },
+        charge === null ? null : BigInt(charge),
+      );
+      if (!isOurs) throw new Error(`${id} is not known`);
+    },
+    signal: (workspace) => calls.distrust(({ workspaceId }) => workspaceId === workspace),
+    heartbeat: () => calls.heartbeat(),
+  };
+}
+
+const list = (columns: string, from: string) =>
+  `(select coalesce(json_agg(json_build_object(${columns})), '[]') from ${from})`;
+
+const stateJson = `
+  'accounts', ${list(`'w', workspace_id, 'credits', credits_nano, 'charged', charged_nano, 'held', held_nano`, "ledger_accounts where workspace_id = any(p)")},
+  'allowances', ${list(`'w', workspace_id, 'k', key_id, 'r', rotation, 'gateway', gateway, 'amount', amount_nano`, "ledger_allowances where workspace_id = any(p)")},
+  'held', ${list(`'w', workspace_id, 'amount', amount_nano`, "ledger_holds where workspace_id = any(p)")},
+  'charged', ${list(`'w', workspace_id, 'amount', amount_nano`, "ledger_entries where workspace_id = any(p) and kind = 'charge'")}`;
+
+const finalJson = `${stateJson},
+  'entries', ${list(`'w', workspace_id, 'id', reference, 'kind', kind, 'amount', amount_nano`, "ledger_entries where workspace_id = any(p)")},
+  'spend', ${list(
+    `'w', workspace_id, 'scope', scope, 'id', scope_id, 'total', total_nano, 'monthly', month_nano,
+    'weekly', week_nano, 'daily', day_nano, 'day', last_day`,
+    "ledger_counters where workspace_id = any(p) and last_day > '-infinity'",
+  )}`;
+
+/** `gatewaySide`: the module, or a mutant of it. */
+export const adapterOf = (gatewaySide: typeof GatewaySide): Adapter => ({
+  leaseMs,
+  createGateway: (options) => createGateway(gatewaySide, options),
+  writtenBy(sent, rows) {
+    const busy = new Set(
+      rows.filter(({ refusal }) => refusal === "busy").map(({ place }) => place),
+    );
+    return sent.entries.filter(({ place }) => !busy.has(place)).map(({ id }) => id);
+  },
+  holdSql: ({ id, key, amount, leaseMs: ms }) =>
+    `select * from ledger_hold('${key.workspace}', '${id}', '${key.key}', ${key.rotation}, 'task', ${amount}, ${ms}, 1000000, 1000000)`,
+  refusalOfHold(rows, amount) {
+    const row = rows[0];
+    return row === undefined ? null : refusalOf(row as unknown as Answer, BigInt(amount))!.outcome;
+  },
+  settleSql: (workspace, id, charge) =>
+    `select * from ledger_settle('${workspace}', '${id}', ${charge})`,
+  expireSql: (gateway) => `select ledger_expire('${gateway}')`,
+  leaseSql: (gateway, untilMs) =>
+    `update ledger_lanes set lease_until = '${new Date(untilMs).toISOString()}' where gateway = '${gateway}'`,
+  creditSql: (workspace, amount, reference) =>
+    `select * from ledger_credit('${workspace}', ${amount}, '${reference}', null)`,
+  lineSql: (workspace, line) =>
+    `update ledger_accounts set credit_line_nano = ${line} where workspace_id = '${workspace}'`,
+  stateSql: `
+    create or replace function ledger_now() returns timestamptz language sql volatile as
+      $$ select current_setting('model.now')::timestamptz $$;
+    create function model.state(p text[]) returns json language plpgsql as
+      $$ begin return json_build_object(${stateJson}); end $$;
+    create function model.final(p text[]) returns json language plpgsql as
+      $$ begin return json_build_object(${finalJson}); end $$;`,
+});

@@ -1,0 +1,345 @@
+/** What the rules allow, looked at after each step: admissions, refusals, what is set aside, and every charge once. */
+import { reserveRetryMs, settleRetryMs } from "../../../src/ledger/persist.ts";
+import type { KeyName, Sent } from "./adapter.ts";
+import type { Book, Purse } from "./book.ts";
+import { inScope, isSameKey, nameOf, type Call, type Hold, type KeyPlace } from "./calls.ts";
+import type { GatewayUnderTest } from "./process.ts";
+import type { State } from "./world.ts";
+
+/** How old a check may be where a call is admitted in memory. docs/ledger.md */
+const freshMs = 50;
+/** How long a call waits for what others have and do not use. */
+const patienceMs = 150;
+
+/** A charge that may pass a limit, and when: more than the bound, or by a call that nothing was set aside for. */
+interface Excess {
+  readonly place: KeyName;
+  readonly amount: number;
+  readonly at: number;
+}
+
+const isKeyRefusal = (refusal: string) => /^(?:key_|workspace_)/.test(refusal);
+
+/** What they look at. */
+export interface Scene {
+  readonly book: Book;
+  readonly calls: readonly Call[];
+  readonly holds: Hold[];
+  readonly gateways: readonly GatewayUnderTest[];
+  readonly keys: readonly KeyName[];
+  readonly state: State | undefined;
+  readonly nowMs: number;
+  tell(text: string): void;
+  count(what: string): void;
+}
+
+export class Checks {
+  readonly #history: Scene;
+  readonly #excess: Excess[] = [];
+  #failure: string | undefined;
+  constructor(history: Scene) {
+    this.#history = history;
+  }
+
+  /** Found outside of a step: it ends the history at the next look. */
+  fail(what: string): void {
+    this.#failure ??= what;
+  }
+
+  now(): void {
+    if (this.#failure !== undefined) throw new Error(this.#failure);
+  }
+
+  /** By how much a limit may be passed from then on: what was charged beyond bounds, and what lapsed leases left uncovered. */
+  #slackSince(first: number): (scope: string) => number {
+    return (scope) => {
+      let slack = 0;
+      for (const { place, amount, at } of this.#excess)
+        if (at >= first && inScope(scope, place)) slack += amount;
+      for (const call of this.#history.calls)
+        if (call.isUncovered && inScope(scope, call.place)) slack += call.amount;
+      return slack;
+    };
+  }
+
+  /** The first moment whose check may still count for a call that comes now. */
+  #freshSince(gateway: GatewayUnderTest, workspace: string): number {
+    const { book } = this.#history;
+    const since = book.momentSince(gateway.nowMs - gateway.aheadMs - freshMs);
+    return Math.max(since, gateway.resumedAt, gateway.heardAt.get(workspace) ?? 0);
+  }
+
+  /** A check since the call came counts, and one before it that is fresh enough to let it in from memory. */
+  admitted(call: Call): void {
+    const { book } = this.#history;
+    this.#history.count(
+      call.arrivedAt > call.gateway.appliedAt ? "admitted in memory" : "admitted",
+    );
+    const fresh = this.#freshSince(call.gateway, call.place.workspace);
+    const first = Math.min(fresh, call.arrivedAt);
+    const passed = book.passed(call.place, call.bound, first, this.#slackSince(first));
+    if (passed !== undefined) this.fail(`${call.id} is admitted and passes ${passed}`);
+    if (!book.mayHavePassed(call.place, call.rotation, first)) {
+      const why = book.refusal(call.place, call.rotation, book.moment);
+      this.fail(`${call.id} is admitted though ${why ?? book.reached(call.place, book.moment)}`);
+    }
+    const { calls } = this.#history;
+    if (
+      calls.some((one) => one.gateway === call.gateway && one.isUncovered && one.state === "open")
+    )
+      this.fail(`${call.id} is admitted before what runs is set aside again`);
+    call.state = "open";
+    call.amount = call.bound;
+    book.uses.add(call);
+    book.moment += 1;
+  }
+
+  refused(call: Call, refusal: string): void {
+    const { book } = this.#history;
+    call.state = "refused";
+    // What was set aside for it is not known to be free before the next batch says so.
+    call.gateway.unconfirmed.add(nameOf(call.place));
+    this.#history.count(`refused: ${refusal}`);
+    this.#history.tell(`${call.id} refused: ${refusal}`);
+    if (isKeyRefusal(refusal)) {
+      if (!book.mayHaveRefused(call.place, call.rotation, call.arrivedAt, refusal))
+        this.fail(`${call.id} is refused: ${refusal}, which it never was`);
+      return;
+    }
+    if (refusal === "cap_reached" && book.mayHaveReached(call.place, call.arrivedAt)) return;
+    if (!call.fitted || !this.#fits(call)) return;
+    const waitedMs = call.gateway.nowMs - call.sinceMs;
+    if (waitedMs < patienceMs)
+      this.fail(`${call.id} fits and is refused after ${waitedMs} ms: ${refusal}`);
+    else if (call.idle <= 0)
+      this.fail(`${call.id} fits, nothing is idle, and is refused: ${refusal}`);
+    else this.#history.count("refused for what others had idle");
+  }
+
+  /** Told that the database is away: a call that waited too long, or an end, which may or may not be written then. */
+  rejected(call: Call, error: unknown): void {
+    const sinceMs = call.state === "posting" ? call.endedMs : call.sinceMs;
+    const patience = call.state === "posting" ? settleRetryMs : reserveRetryMs;
+    const isLate = call.gateway.nowMs - sinceMs >= patience;
+    if (!call.gateway.isAlive) return;
+    if (!isLate || !/database is not reachable/.test(String(error)))
+      this.fail(`${call.id}: ${String(error)}`);
+    this.#history.count(`given up while ${call.state}`);
+    call.gateway.unconfirmed.add(nameOf(call.place));
+    this.gone(call);
+  }
+
+  /** A gateway that died neither waits nor uses anything. */
+  gone(call: Call): void {
+    if (call.state === "done" || call.state === "refused") return;
+    call.state = "gone";
+    call.amount = 0;
+  }
+
+  held(hold: Hold, refusal: string | null): void {
+    const { book, holds } = this.#history;
+    this.state();
+    if (refusal === null) {
+      const first = book.moment;
+      const passed = book.passed(hold.place, hold.amount, first, this.#slackSince(first));
+      const why =
+        book.refusal(hold.place, hold.place.rotation, first) ?? book.reached(hold.place, first);
+      if (passed !== undefined || why !== undefined)
+        throw new Error(`${hold.id} holds and passes ${passed ?? why}`);
+      holds.push(hold);
+      book.uses.add(hold);
+      return;
+    }
+    this.#history.count(`hold refused: ${refusal}`);
+    if (isKeyRefusal(refusal)) {
+      if (book.refusal(hold.place, hold.place.rotation, book.moment) !== refusal)
+        throw new Error(`${hold.id} is refused: ${refusal}, which it is not`);
+      return;
+    }
+    const fits =
+      book.passed(hold.place, hold.amount, book.moment, this.#unknownTo()) === undefined &&
+      book.reached(hold.place, book.moment) === undefined;
+    if (fits && this.#idleOf(hold.place.workspace) <= 0)
+      throw new Error(`${hold.id} fits, nothing is idle, and is refused: ${refusal}`);
+  }
+
+  settled(hold: Hold, charge: number | null): void {
+    const { book, holds, nowMs } = this.#history;
+    holds.splice(holds.indexOf(hold), 1);
+    book.uses.delete(hold);
+    if (charge !== null) this.#charge(hold.place, charge, charge - hold.amount, nowMs);
+    this.state();
+  }
+
+  #charge(place: KeyName, charge: number, excess: number, nowMs: number): void {
+    this.#history.book.charge(place, charge, nowMs);
+    if (excess > 0) this.#excess.push({ place, amount: excess, at: this.#history.book.moment });
+  }
+
+  /** Entries that the database took: each the first time. */
+  written(ids: readonly string[]): void {
+    const { calls, nowMs, book } = this.#history;
+    for (const id of ids) {
+      const call = calls.find((one) => one.id === id)!;
+      if (call.isWritten) continue;
+      call.isWritten = true;
+      call.amount = 0;
+      book.uses.delete(call);
+      const isOutOfBound = call.isUncovered || call.state === "gone";
+      if (call.charge !== null)
+        this.#charge(
+          call.place,
+          call.charge,
+          isOutOfBound ? call.charge : call.charge - call.bound,
+          nowMs,
+        );
+      call.isUncovered = false;
+    }
+  }
+
+  /** A batch was in the database: what it covers, and what stood in the way of those that wait. */
+  applied(gateway: GatewayUnderTest, { keys }: Sent): void {
+    const { book } = this.#history;
+    gateway.appliedAt = book.moment;
+    const ours = this.#history.calls.filter(
+      (call) => call.gateway === gateway && keys.some((key) => isSameKey(key, call.place)),
+    );
+    for (const call of ours)
+      if (call.isUncovered && this.#asideFor(gateway, call.place) >= this.#usedOf(ours, call.place))
+        call.isUncovered = false;
+    for (const key of keys) this.#grant(gateway, key, ours);
+    for (const call of ours) {
+      if (call.state !== "waiting") continue;
+      call.fitted = this.#fits(call);
+      call.idle = this.#idleOf(call.place.workspace);
+      if (
+        call.fitted &&
+        !call.isGranted &&
+        book.mayHavePassed(call.place, call.rotation, book.moment)
+      )
+        this.#history.count("waits for what is idle");
+    }
+    for (const call of ours) call.isGranted = false;
+    for (const key of keys) gateway.unconfirmed.add(nameOf(key));
+    this.state();
+  }
+
+  /** Of those who wait for a key, the first ones for whom enough is set aside now. */
+  #grant(gateway: GatewayUnderTest, key: KeyPlace, ours: readonly Call[]): void {
+    gateway.unconfirmed.delete(nameOf(key));
+    let rest = this.#asideFor(gateway, key) - this.#usedOf(ours, key);
+    for (const call of ours) {
+      if (call.state !== "waiting" || !isSameKey(call.place, key)) continue;
+      call.isGranted = call.bound <= rest;
+      if (call.isGranted) rest -= call.bound;
+    }
+  }
+
+  #asideFor(gateway: GatewayUnderTest, { workspace, key, rotation }: KeyPlace): number {
+    const { id } = gateway.model;
+    const found = this.#history.state!.allowances.find(
+      (one) => one.w === workspace && one.k === key && one.r === rotation && one.gateway === id,
+    );
+    return found?.amount ?? 0;
+  }
+
+  #usedOf(calls: readonly Call[], place: KeyPlace): number {
+    let sum = 0;
+    for (const call of calls) if (isSameKey(call.place, place)) sum += call.amount;
+    return sum;
+  }
+
+  /**
+   * What the database cannot know to be free, below zero: the bounds of calls whose ends it was not told, all that is set aside where an
+   * answer was lost or is under way, and what dead gateways have until their leases are over.
+   */
+  #unknownTo(asking?: Call): (scope: string) => number {
+    const { calls, state, gateways, keys } = this.#history;
+    const unknown: { place: KeyName; amount: number }[] = [];
+    for (const { w, k, r, gateway: id, amount } of state!.allowances) {
+      const place = {
+        ...keys.find(({ workspace, key }) => workspace === w && key === k)!,
+        rotation: r,
+      };
+      const gateway = gateways.find(({ model }) => model.id === id)!;
+      const ours = calls.filter((call) => call.gateway === gateway && isSameKey(call.place, place));
+      if (!gateway.isAlive || gateway.unconfirmed.has(nameOf(place)))
+        unknown.push({ place, amount: amount - this.#usedOf(ours, place) });
+      else
+        for (const call of ours) {
+          if (call.isGranted && call !== asking) unknown.push({ place, amount: call.bound });
+          if (call.state === "posting" && !call.isWritten)
+            unknown.push({ place, amount: call.bound - call.amount });
+        }
+    }
+    return (scope) =>
+      unknown.reduce((sum, { place, amount }) => (inScope(scope, place) ? sum - amount : sum), 0);
+  }
+
+  #fits(call: Call): boolean {
+    const { place, bound } = call;
+    const { book } = this.#history;
+    return book.passed(place, bound, book.moment, this.#unknownTo(call)) === undefined;
+  }
+
+  /** What is set aside in a workspace beyond what is in use as far as the database can know. */
+  #idleOf(workspace: string): number {
+    const { state, book } = this.#history;
+    const scope = `workspace ${workspace}`;
+    const account = state!.accounts.find(({ w }) => w === workspace);
+    return (account?.held ?? 0) - book.inUse(scope) + this.#unknownTo()(scope);
+  }
+
+  swept(gateway: GatewayUnderTest, before: State | undefined): void {
+    const { state, calls } = this.#history;
+    const has = (one?: State) =>
+      one?.allowances.some(({ gateway: id, amount }) => id === gateway.model.id && amount > 0) ??
+      false;
+    if (has(before) && !has(state)) {
+      this.#history.count("lapsed with something set aside");
+      for (const call of calls) {
+        if (call.gateway !== gateway) continue;
+        if (call.amount > 0) call.isUncovered = true;
+      }
+    }
+    this.state();
+  }
+
+  /** What the tables say adds up, and what runs is set aside. */
+  state(): void {
+    const { state, gateways, keys } = this.#history;
+    for (const { w, held, charged, credits } of state!.accounts) {
+      const purse = this.#history.book.get<Purse>(`purse ${w}`);
+      if (credits !== purse.credits)
+        throw new Error(`${w}: credits ${credits}, and the book says ${purse.credits}`);
+      const sum = (rows: { w: string; amount: number }[]) =>
+        rows.reduce((total, row) => (row.w === w ? total + row.amount : total), 0);
+      const aside = sum(state!.allowances) + sum(state!.held);
+      if (held !== aside) throw new Error(`${w}: held ${held}, and ${aside} is set aside`);
+      const entries = sum(state!.charged);
+      if (charged !== entries)
+        throw new Error(`${w}: charged ${charged}, and entries of ${entries}`);
+      const booked = this.#history.book.spent(`workspace ${w}`, "total");
+      if (charged !== booked)
+        throw new Error(`${w}: charged ${charged}, and the book says ${booked}`);
+    }
+    for (const gateway of gateways)
+      if (gateway.isAlive) for (const key of keys) this.#covered(gateway, key);
+  }
+
+  #covered(gateway: GatewayUnderTest, key: KeyName): void {
+    const ours = this.#history.calls.filter(
+      ({ place, ...call }) =>
+        call.gateway === gateway && place.workspace === key.workspace && place.key === key.key,
+    );
+    if (ours.some((call) => call.isUncovered)) return;
+    for (const rotation of new Set(ours.map((call) => call.rotation))) {
+      const place = { ...key, rotation };
+      const [aside, used] = [this.#asideFor(gateway, place), this.#usedOf(ours, place)];
+      if (aside < used)
+        throw new Error(
+          `${gateway.name} ${key.workspace} ${key.key}: ${aside} is set aside, and ${used} in use`,
+        );
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Random histories of several gateways on one database, beside an oracle that does one thing at a time: lost answers, sendings that
+ * arrive late, repeated or never, deaths, leases that end, late posts, changes of caps, keys and credits, tiny balances, charges above their
+ * bounds, locked accounts, rollovers. Each ends with nothing held and every charge there once. In the long form 100,000;
+ * TOLLGATE_TEST_HISTORIES and TOLLGATE_TEST_SEED choose others: a failure tells its seed, and what is left of it when made small.
+ */
+import { expect, it } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
+import { verifyLedger } from "../../../src/ledger/index.ts";
+import * as gatewaySide from "../../../src/ledger/text-calls.ts";
+import { openDatabase } from "../../../src/storage/index.ts";
+import { inForm, isLong } from "../../support/long.ts";
+import { sharedPostgres } from "../../support/postgres.ts";
+import { adapterOf } from "./adapter.ts";
+import { runHistories } from "./histories.ts";
+import { prepare } from "./world.ts";
+
+const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(200, 100_000));
+const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
+/** On one database, so that it stays small. */
+const atOnce = 5_000;
+
+async function runOnNewDatabase(seed: number, count: number): Promise<Record<string, number>> {
+  const adapter = adapterOf(gatewaySide);
+  const url = await (await sharedPostgres()).createMigrated();
+  await prepare(url, adapter);
+  const { failures, counts } = await runHistories({
+    url,
+    adapter,
+    firstSeed: seed,
+    histories: count,
+    abreast: 4,
+    failuresMax: 1,
+  });
+  expect(failures).toEqual([]);
+  const database = await openDatabase({ url, log: silentLog });
+  expect(await verifyLedger(database)).toEqual([]);
+  await database.close();
+  return { ...counts };
+}
+
+it(
+  "T63 T65 T67 CAP-09: gateways and database agree with the oracle in every history, and nothing is held in the end",
+  { timeout: inForm(120_000, 7_200_000) },
+  async () => {
+    const seen: Record<string, number> = {};
+    for (let done = 0; done < histories; done += atOnce) {
+      const counts = await runOnNewDatabase(firstSeed + done, Math.min(atOnce, histories - done));
+      for (const [name, count] of Object.entries(counts)) seen[name] = (seen[name] ?? 0) + count;
+      // eslint-disable-next-line no-console
+      if (isLong)
+        console.log(`${Math.min(done + atOnce, histories)} histories`, JSON.stringify(seen));
+    }
+    // What the histories are about did happen in them.
+    for (const name of [
+      "admitted in memory",
+      "lapsed with something set aside",
+      "straggler",
+      "refused: cap_reached",
+    ])
+      expect(seen[name] ?? 0).toBeGreaterThan(0);
+  },
+);

@@ -1,0 +1,106 @@
+/** Many histories beside each other on one database: which of them failed, how, and what is left of them when they are made small. */
+import type { Adapter } from "./adapter.ts";
+import { ending } from "./ending.ts";
+import { History } from "./history.ts";
+import { operate } from "./operations.ts";
+import { planOf, shrink, type Plan } from "./plan.ts";
+import { Choices } from "./random.ts";
+import { setUp } from "./set-up.ts";
+import { World } from "./world.ts";
+
+export interface Failure {
+  readonly seed: number;
+  readonly why: string;
+  /** What happened in it, after operations that do not matter were left out. */
+  readonly told: readonly string[];
+}
+
+export interface Outcome {
+  readonly histories: number;
+  readonly failures: readonly Failure[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export interface RunOptions {
+  readonly url: string;
+  readonly adapter: Adapter;
+  readonly firstSeed: number;
+  readonly histories: number;
+  /** How many at a time. */
+  readonly abreast: number;
+  /** It ends after so many failures. */
+  readonly failuresMax: number;
+  /** Leaves out of the failing ones what does not matter, which takes many times as long. */
+  readonly shrinks?: boolean;
+  readonly onProgress?: (done: number) => void;
+}
+
+let serial = 0;
+
+async function runOne(
+  world: World,
+  adapter: Adapter,
+  plan: Plan,
+): Promise<{ history: History; why: string | undefined }> {
+  const prefix = `s${plan.seed}x${(serial += 1)}`;
+  const history = new History({ world, adapter, prefix });
+  try {
+    history.isCalm = plan.isCalm;
+    await setUp(history, new Choices(plan.world));
+    for (const operation of plan.operations) await operate(history, operation);
+    await ending(history);
+    return { history, why: undefined };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { history, why: why.replaceAll(prefix, "") };
+  }
+}
+
+/** More are alike. */
+const failuresShown = 3;
+
+/** The same failure but for the numbers in it. */
+const kindOf = (why: string | undefined): string | undefined => why?.replaceAll(/\d+/g, "0");
+
+async function shrunk({ url, adapter }: RunOptions, seed: number): Promise<Failure> {
+  const world = await World.open(url);
+  const first = await runOne(world, adapter, planOf(seed));
+  if (first.why === undefined) return { seed, why: "not when it ran again", told: [] };
+  const plan = await shrink(
+    planOf(seed),
+    async (smaller) => kindOf((await runOne(world, adapter, smaller)).why) === kindOf(first.why),
+  );
+  const { why, history } = await runOne(world, adapter, plan);
+  await world.close();
+  return { seed, why: why ?? "", told: history.told };
+}
+
+/** Runs the histories of the seeds from the first on. */
+export async function runHistories(options: RunOptions): Promise<Outcome> {
+  const { adapter, firstSeed, histories, failuresMax } = options;
+  const failed: { seed: number; why: string }[] = [];
+  const counts: Record<string, number> = {};
+  let next = firstSeed;
+  let done = 0;
+  const lane = async () => {
+    const world = await World.open(options.url);
+    while (next < firstSeed + histories && failed.length < failuresMax) {
+      const seed = next;
+      next += 1;
+      const { history, why } = await runOne(world, adapter, planOf(seed));
+      if (why !== undefined) failed.push({ seed, why });
+      for (const [name, count] of Object.entries(history.counts))
+        counts[name] = (counts[name] ?? 0) + count;
+      done += 1;
+      options.onProgress?.(done);
+    }
+    await world.close();
+  };
+  await Promise.all(Array.from({ length: options.abreast }, lane));
+  const failures: Failure[] = [];
+  for (const { seed, why } of failed.slice(0, failuresShown))
+    failures.push(
+      options.shrinks === false ? { seed, why, told: [] } : await shrunk(options, seed),
+    );
+  return { histories: done, failures, counts };
+}

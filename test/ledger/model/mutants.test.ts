@@ -1,0 +1,131 @@
+/** A ledger with one rule broken does not get past the histories: what shows that they look at the rule. docs/ledger.md */
+import { describe, expect, it } from "vitest";
+import * as gatewaySide from "../../../src/ledger/text-calls.ts";
+import { inForm } from "../../support/long.ts";
+import { sharedPostgres } from "../../support/postgres.ts";
+import { adapterOf } from "./adapter.ts";
+import { runHistories } from "./histories.ts";
+import { mutantOfGateway, mutateDatabase, type Mutant } from "./mutants.ts";
+import { prepare } from "./world.ts";
+
+/** `seed`: where a history is near that finds it; the search begins there, to be short. */
+const mutants: (Mutant & { readonly seed?: number })[] = [
+  {
+    rule: "fence: a sending that comes after a later one does nothing",
+    where: "ledger_batch",
+    from: "and l.number < p_number",
+    to: "",
+  },
+  {
+    rule: "bound: a charge above its bound does not draw on what others hold",
+    seed: 35,
+    where: "ledger_write",
+    from: "else least(e.charge, e.bound) end",
+    to: "else e.charge end",
+  },
+  {
+    rule: "once: an entry is written once",
+    seed: 80,
+    where: "ledger_write",
+    from: /where not exists \(select[^;]*?x\.reference = i\.id\)/,
+    to: "",
+  },
+  {
+    rule: "all or nothing: what does not fit is not set aside",
+    where: "ledger_set_allowances",
+    from: "t.w_delta <= coalesce(t.w_room, t.w_delta)",
+    to: "coalesce(t.w_room, 1) > 0",
+  },
+  {
+    rule: "refused keys: nothing new for them, whatever they have",
+    where: "ledger_set_allowances",
+    from: "p_restore or t.refusal is null and",
+    to: "p_restore or t.delta <= 0 or t.refusal is null and",
+  },
+  {
+    rule: "hard caps count what is set aside",
+    where: "ledger_room",
+    from: "p_cap - p_spent - p_held",
+    to: "p_cap - p_spent",
+  },
+  {
+    rule: "lapse: a lane whose lease ended says what it uses first",
+    seed: 198,
+    where: "ledger_expire",
+    from: "set lapsed = true",
+    to: "set lapsed = false",
+  },
+  {
+    rule: "rollover: a counter starts again with its period",
+    where: "ledger_write",
+    from: "case when a.last_day >= v_day then a.day_nano else 0 end",
+    to: "a.day_nano",
+  },
+  {
+    rule: "idle wait: what others do not use is known",
+    seed: 19,
+    where: "ledger_idle",
+    from: "sum(a.idle_nano)",
+    to: "sum(0)",
+  },
+  {
+    rule: "idle wait: a call that fits but for it waits",
+    seed: 19,
+    where: "decide.ts",
+    from: "idleWaitMs = 150",
+    to: "idleWaitMs = 0",
+  },
+  {
+    rule: "keep: while a batch is under way no more is used than it leaves",
+    where: "key-use.ts",
+    from: "this.granted = least(this.granted, this.inUse + this.pending + keep);",
+    to: "",
+  },
+  {
+    rule: "linger: what nobody uses goes back",
+    where: "key-use.ts",
+    from: "return this.free > 0n && !this.isLingering(nowMs);",
+    to: "return nowMs < 0;",
+  },
+  {
+    rule: "trust: a change that was signalled asks the database",
+    seed: 168,
+    where: "key-use.ts",
+    from: "&& this.checkedEpoch === this.epoch;",
+    to: ";",
+  },
+  {
+    rule: "trust: a check is trusted for 50 ms",
+    seed: 111,
+    where: "key-use.ts",
+    from: "nowMs - this.checkedAt < trustMs",
+    to: "nowMs - this.checkedAt < 100 * trustMs",
+  },
+  {
+    rule: "draws: what an entry will draw is not free before it is written",
+    where: "key-use.ts",
+    from: "this.pending += draw;",
+    to: "",
+  },
+];
+
+describe("a ledger with one rule broken", () => {
+  it.each(mutants)("T63: $rule", { timeout: inForm(60_000, 600_000) }, async (mutant) => {
+    const isGateway = mutant.where.endsWith(".ts");
+    const side = isGateway ? await mutantOfGateway(mutant) : gatewaySide;
+    const adapter = adapterOf(side);
+    const url = await (await sharedPostgres()).createMigrated();
+    await prepare(url, adapter);
+    if (!isGateway) await mutateDatabase(url, mutant);
+    const { failures } = await runHistories({
+      url,
+      adapter,
+      firstSeed: mutant.seed ?? 1,
+      histories: inForm(1_000, 5_000),
+      abreast: 4,
+      failuresMax: 1,
+      shrinks: false,
+    });
+    expect(failures.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * A gateway process of several: it makes calls in the workspaces that it is told, on the real lanes and clock, over connections that lose
+ * answers and send late. Each end that it was told is written goes to its parent at once. Started by several.test.ts.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts";
+import { TextCalls } from "../../../src/ledger/text-calls.ts";
+import { openDatabase } from "../../../src/storage/index.ts";
+import { silentLog } from "../../support/postgres.ts";
+import { randomOf } from "./random.ts";
+
+/** From the parent. */
+export interface Round {
+  readonly seed: number;
+  readonly workspaces: readonly string[];
+}
+/** To the parent: who it is, an end that is written, and that a round is over. */
+export type Told =
+  | { readonly gateway: string }
+  | { readonly workspace: string; readonly id: string; readonly charge: number | null }
+  | { readonly over: number };
+
+const database = await openDatabase({ url: process.argv[2]!, log: silentLog });
+const tell = (told: Told) => process.send!(told);
+const lost = () => Object.assign(new Error("Connection terminated"), { code: "ECONNRESET" });
+let random = randomOf(1);
+const below = (most: number) => Math.floor(random() * most);
+
+/** One sending in eight fails: it never arrives, its answer is lost, or it arrives when others were sent after it. */
+async function send(batch: Batch): Promise<readonly BatchRow[]> {
+  const real = sendTo(database);
+  const fate = random();
+  if (fate < 0.04) throw lost();
+  if (fate < 0.08) {
+    const late = 1 + below(60);
+    setTimeout(() => void real(batch).catch(() => undefined), late);
+    throw lost();
+  }
+  const rows = await real(batch);
+  if (fate < 0.12) throw lost();
+  return rows;
+}
+
+const calls = new TextCalls({ leaseMs: 60_000, send });
+tell({ gateway: calls.gateway });
+let made = 0;
+
+async function oneCall(workspaceId: string): Promise<void> {
+  const id = `${calls.gateway}-${(made += 1)}`;
+  const bound = below(30);
+  const key = { keyId: `k${below(3)}`, keyRotation: 0 };
+  const result = await calls.reserve({ id, workspaceId, ...key, amountNano: BigInt(bound) });
+  if (result.outcome !== "reserved") return;
+  await sleep(below(25));
+  const charge = random() < 0.15 ? null : below(bound + 1);
+  await calls.settle({ workspaceId, id }, charge === null ? null : BigInt(charge));
+  tell({ workspace: workspaceId, id, charge });
+}
+
+async function play(workspace: string): Promise<void> {
+  for (let burst = 0; burst < 4; burst += 1) {
+    await Promise.all(Array.from({ length: 1 + below(5) }, () => oneCall(workspace)));
+    await sleep(below(40));
+  }
+}
+
+process.on("message", ({ seed, workspaces }: Round) => {
+  random = randomOf(seed);
+  void Promise.all(workspaces.map(play)).then(() => tell({ over: seed }));
+});
+// What is left of headroom goes back by itself while the parent waits for it.
+process.on("disconnect", () => process.exit(0));

@@ -1,0 +1,160 @@
+/**
+ * Histories of several gateway processes that use the same keys at the same time, on the real clock: answers are lost, sendings arrive
+ * late, processes are killed. No cap or balance is passed, every end that was told is written once, and in the end nothing is held.
+ * In the long form 5,000 histories. What each process does comes from the seed, how they meet does not.
+ */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
+import { verifyLedger } from "../../../src/ledger/index.ts";
+import { openDatabase, type Database } from "../../../src/storage/index.ts";
+import { inForm, isLong } from "../../support/long.ts";
+import { sharedPostgres } from "../../support/postgres.ts";
+import { randomOf } from "./random.ts";
+import type { Round, Told } from "./several-child.ts";
+
+const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(20, 5_000));
+const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
+/** Histories beside each other, in workspaces of their own. */
+const atOnce = 20;
+const processes = inForm(2, 3);
+const program = fileURLToPath(new URL("./several-child.ts", import.meta.url));
+
+interface Child {
+  readonly process: ChildProcess;
+  gateway: string;
+  readonly written: Map<string, number | null>;
+  over: number | undefined;
+}
+
+async function start(url: string): Promise<Child> {
+  const child: Child = {
+    process: fork(program, [url]),
+    gateway: "",
+    written: new Map(),
+    over: undefined,
+  };
+  child.process.on("message", (told: Told) => {
+    if ("gateway" in told) child.gateway = told.gateway;
+    else if ("over" in told) child.over = told.over;
+    else child.written.set(`${told.workspace} ${told.id}`, told.charge);
+  });
+  await expect.poll(() => child.gateway, { timeout: 30_000 }).not.toBe("");
+  return child;
+}
+
+/** Workspaces with little money, and hard caps on some of their keys, members and themselves. */
+async function newWorkspaces(database: Database, seed: number): Promise<string[]> {
+  const random = randomOf(seed);
+  const names: string[] = [];
+  const cap = () => (random() < 0.4 ? 30 + Math.floor(random() * 200) : null);
+  for (let index = 0; index < atOnce; index += 1) {
+    const id = `r${seed}w${index}`;
+    names.push(id);
+    await database.query(
+      "insert into workspaces (id, name, cap_daily_nano, cap_hard) values ($1, $1, $2, true)",
+      [id, cap()],
+    );
+    await database.query(
+      "insert into members (workspace_id, user_id, cap_total_nano, cap_hard) values ($1, 'm', $2, true)",
+      [id, cap()],
+    );
+    for (const key of ["k0", "k1", "k2"])
+      await database.query(
+        `insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4, created_by, cap_total_nano, cap_hard)
+         values ($1, $2, $2, convert_to($1 || $2, 'utf8'), 'gw_', 'last', 'm', $3, true)`,
+        [id, key, cap()],
+      );
+    const credit = BigInt(50 + Math.floor(random() * (random() < 0.5 ? 300 : 20_000)));
+    await database.query("select ledger_credit($1, $2, 'start', null)", [id, credit]);
+  }
+  return names;
+}
+
+/** What passes a limit: nobody charges above a bound here, and no lease of a living process ends. */
+const passed = (database: Database) =>
+  database.query(
+    `select a.workspace_id from ledger_accounts a join workspaces w on w.id = a.workspace_id
+       where a.charged_nano + a.held_nano > least(a.credits_nano, w.cap_daily_nano)
+     union all
+     select s.workspace_id || s.scope_id from ledger_spend s
+       left join api_keys k on s.scope = 'key' and k.workspace_id = s.workspace_id and k.id = s.scope_id
+       left join members m on s.scope = 'member' and m.workspace_id = s.workspace_id and m.user_id = s.scope_id
+       where s.total_nano > coalesce(k.cap_total_nano, m.cap_total_nano)`,
+    [],
+  );
+
+async function killInTheMiddle(child: Child): Promise<void> {
+  await expect.poll(() => child.written.size, { timeout: 60_000 }).toBeGreaterThan(20);
+  child.process.kill("SIGKILL");
+  await once(child.process, "exit");
+}
+
+/** Ends the lease of a process that was killed, as time would. */
+async function bury(database: Database, { gateway }: Child): Promise<void> {
+  const ended = "update ledger_lanes set lease_until = now() - interval '1 s' where gateway = $1";
+  await database.query(ended, [gateway]);
+  await database.query("select ledger_expire($1)", [gateway]);
+}
+
+async function expectWritten(database: Database, { written }: Child): Promise<void> {
+  const rows = await database.query<{ name: string; kind: string; amount: bigint }>(
+    `select workspace_id || ' ' || reference as name, kind, amount_nano as amount
+     from ledger_entries where workspace_id || ' ' || reference = any($1)`,
+    [[...written.keys()]],
+  );
+  const found = new Map(rows.map(({ name, kind, amount }) => [name, { kind, amount }]));
+  const wrong = [...written].filter(([name, charge]) => {
+    const entry = found.get(name);
+    return charge === null
+      ? entry?.kind !== "void"
+      : entry?.kind !== "charge" || entry.amount !== BigInt(charge);
+  });
+  expect(wrong).toEqual([]);
+}
+
+it(
+  "T63 T65 T67: several processes on the same keys: no limit is passed, each end is written once, and nothing is held in the end",
+  { timeout: inForm(120_000, 7_200_000) },
+  async () => {
+    const url = await (await sharedPostgres()).createMigrated();
+    const database = await openDatabase({ url, log: silentLog });
+    const children = await Promise.all(Array.from({ length: processes }, () => start(url)));
+    let ends = 0;
+    try {
+      for (let done = 0; done < histories; done += atOnce) {
+        const seed = firstSeed + done;
+        const workspaces = await newWorkspaces(database, seed);
+        for (const [index, child] of children.entries()) {
+          child.written.clear();
+          child.process.send({ seed: seed * 10 + index, workspaces } satisfies Round);
+        }
+        // Every other round one of them dies in the middle of it.
+        const dies = (done / atOnce) % 2 === 0 ? children[0] : undefined;
+        if (dies !== undefined) await killInTheMiddle(dies);
+        const isOver = () =>
+          children.every((child, index) => child === dies || child.over === seed * 10 + index);
+        while (!isOver()) {
+          expect(await passed(database), `seed ${seed}`).toEqual([]);
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        if (dies !== undefined) await bury(database, dies);
+        const held = "select workspace_id, held_nano from ledger_accounts where held_nano <> 0";
+        await expect.poll(() => database.query(held), { timeout: 30_000 }).toEqual([]);
+        expect(await passed(database), `seed ${seed}`).toEqual([]);
+        for (const child of children) {
+          await expectWritten(database, child);
+          ends += child.written.size;
+        }
+        if (dies !== undefined) children[0] = await start(url);
+      }
+      if (isLong) console.log(`${histories} histories, ${ends} calls`); // oxlint-disable-line no-console -- the figures
+      expect(await verifyLedger(database)).toEqual([]);
+    } finally {
+      for (const child of children) child.process.kill("SIGKILL");
+      await database.close();
+    }
+  },
+);
