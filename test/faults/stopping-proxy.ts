@@ -1,0 +1,63 @@
+/** A TCP proxy in front of PostgreSQL that tells when a connection is in the middle of a transaction, before its client hears of it. */
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+export interface StoppingProxy {
+  /** The connection string of the database behind it. */
+  readonly url: string;
+  /** Resolves when a statement that `needle` names was done by the server; `stop` ran before its answer went on to the client. */
+  inside(needle: RegExp, stop: () => void): Promise<void>;
+  close(): void;
+}
+
+interface Trap {
+  readonly needle: RegExp;
+  readonly spring: () => void;
+}
+
+export async function startStoppingProxy(url: string): Promise<StoppingProxy> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let trap: Trap | undefined;
+
+  const server = createServer({ noDelay: true }, (client) => {
+    const upstream = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
+    let isInside = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => sockets.delete(socket));
+    }
+    client.on("data", (bytes: Buffer) => {
+      if (trap?.needle.test(bytes.toString("latin1")) === true) isInside = true;
+      upstream.write(bytes);
+    });
+    upstream.on("data", (bytes) => {
+      if (isInside) trap?.spring();
+      isInside = false;
+      client.write(bytes);
+    });
+    client.on("close", () => upstream.destroy());
+    upstream.on("close", () => client.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const behind = new URL(target);
+  behind.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: behind.href,
+    inside: (needle, stop) =>
+      new Promise((resolve) => {
+        const spring = () => {
+          trap = undefined;
+          stop();
+          resolve();
+        };
+        trap = { needle, spring };
+      }),
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
