@@ -1,0 +1,172 @@
+/**
+ * Two keys in bursts on a database that is some milliseconds away, answers lost or not: the books add up at every moment, each
+ * call is charged once, and nothing stays held. In the long form three minutes each (TOLLGATE_TEST_BURST_SECONDS: another length).
+ */
+import { afterAll, describe, expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import {
+  createLedger,
+  verifyLedger,
+  type Ledger,
+  type ReserveInput,
+} from "../../src/ledger/index.ts";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
+import { inForm, isLong } from "../support/long.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { startFarDatabase, type FarDatabase } from "./far-database.ts";
+import { addKey, addWorkspace } from "./support.ts";
+
+const burstSeconds = Number(process.env["TOLLGATE_TEST_BURST_SECONDS"] ?? inForm("4", "180"));
+const workspaceId = "w";
+const keys = ["k", "l"];
+
+interface Bench {
+  readonly far: FarDatabase;
+  /** The database without the proxy: what is looked at must not depend on it. */
+  readonly database: Database;
+  readonly ledger: Ledger;
+}
+
+/** What the calls of a run came to. */
+interface Told {
+  posted: number;
+  chargedNano: bigint;
+  voided: number;
+}
+
+const noneTold = (): Told => ({ posted: 0, chargedNano: 0n, voided: 0 });
+
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+async function setUp(delayMs: number, loseEvery: number | undefined): Promise<Bench> {
+  const url = await (await sharedPostgres()).createMigrated();
+  const far = await startFarDatabase({ url, delayMs, loseEvery });
+  const database = await openDatabase({ url, log: silentLog });
+  const behind = await openDatabase({ url: far.url, log: silentLog });
+  await addWorkspace(database, workspaceId);
+  for (const id of keys) await addKey(database, { workspaceId, id, createdBy: "m" });
+  const amountNano = 1_000_000_000_000_000n;
+  await createLedger(database).credit({ workspaceId, amountNano, reference: "start" });
+  closing.push(async () => {
+    await behind.close();
+    far.close();
+    await database.close();
+  });
+  return { far, database, ledger: createLedger(behind) };
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const upTo = (most: number): number => Math.random() * most;
+let made = 0;
+
+/** A call that is reserved; throws where the ledger answers with anything else. */
+async function begin({ ledger }: Bench, keyId: string): Promise<ReserveInput> {
+  const amountNano = 100n * (1n + BigInt(Math.floor(upTo(5))));
+  const input = { id: `call-${(made += 1)}`, workspaceId, keyId, amountNano };
+  expect(await ledger.reserve(input)).toEqual({ outcome: "reserved" });
+  return input;
+}
+
+/** Ends it: one in ten is voided, and one in ten costs more than was foreseen. */
+async function end({ ledger }: Bench, { id, amountNano }: ReserveInput, told: Told): Promise<void> {
+  if (upTo(1) < 0.1) {
+    expect((await ledger.void({ id, workspaceId })).outcome).toBe("voided");
+    told.voided += 1;
+    return;
+  }
+  const costNano = upTo(1) < 0.1 ? amountNano * 2n : amountNano / 2n;
+  const post = await ledger.post({ id, workspaceId, amountNano: costNano });
+  expect(post.outcome).toBe("posted");
+  expect(post.chargedNano).toBe(costNano);
+  told.posted += 1;
+  told.chargedNano += costNano;
+}
+
+const wave = (bench: Bench, key: string, count: number) =>
+  Array.from({ length: count }, () => begin(bench, key));
+
+const endAll = (bench: Bench, calls: readonly Promise<ReserveInput>[], told: Told) =>
+  Promise.all(calls.map(async (call) => end(bench, await call, told)));
+
+/**
+ * A burst: of the calls of one key all but one end as soon as they are reserved. While that is under way, a call of the other
+ * key begins, and then a second wave of the first, whose calls end at once too, and with them the one that was left. The call of
+ * the other key is the last to end.
+ */
+async function burst(
+  bench: Bench,
+  { busy, other, size }: { busy: string; other: string; size: () => number },
+  told: Told,
+  between: () => Promise<void>,
+): Promise<void> {
+  const first = wave(bench, busy, size());
+  await Promise.all(first);
+  const [slow, ...quick] = first;
+  const ends = [endAll(bench, quick, told)];
+  await between();
+  const others = wave(bench, other, 1);
+  await between();
+  ends.push(endAll(bench, [...wave(bench, busy, size()), slow!], told));
+  await between();
+  await Promise.all(ends);
+  await between();
+  await endAll(bench, others, told);
+}
+
+async function bursts(bench: Bench, untilMs: number, told: Told): Promise<void> {
+  const size = () => 8 + Math.floor(upTo(8));
+  while (performance.now() < untilMs) {
+    const [busy, other] = upTo(1) < 0.5 ? keys : keys.toReversed();
+    const roles = { busy: busy!, other: other!, size };
+    await burst(bench, roles, told, () => sleep(upTo(bench.far.delayMs * 2)));
+  }
+}
+
+/** All that does not add up, looked for at every moment until then. */
+async function watch({ database }: Bench, untilMs: number): Promise<object[]> {
+  const found: object[] = [];
+  while (performance.now() < untilMs && found.length === 0) {
+    found.push(...(await verifyLedger(database)));
+    await sleep(inForm(200, 1_000));
+  }
+  return found;
+}
+
+/** Nothing is held once all calls are over, and what they were charged is what they cost. */
+async function expectEven({ ledger, database }: Bench, told: Told): Promise<void> {
+  await ledger.close();
+  const balance = await createLedger(database).balance(workspaceId);
+  expect(balance).toMatchObject({ heldNano: 0n, chargedNano: told.chargedNano });
+  expect(await database.query("select 1 from ledger_allowances where amount_nano > 0")).toEqual([]);
+  expect(await verifyLedger(database)).toEqual([]);
+}
+
+const runs = inForm([5], [2, 5, 10, 20]).flatMap((delayMs) => [
+  { delayMs, loseEvery: undefined, how: "no answer is lost" },
+  { delayMs, loseEvery: 10, how: "every tenth answer is lost" },
+]);
+
+describe("two keys in bursts on a database that is far away", () => {
+  it.each(runs)(
+    "T63 T65 T67: $delayMs ms, $how: the books add up all the time, and nothing is held at the end",
+    { timeout: burstSeconds * 1_000 + 60_000 },
+    async ({ delayMs, loseEvery, how }) => {
+      const bench = await setUp(delayMs, loseEvery);
+      const told = noneTold();
+      const untilMs = performance.now() + burstSeconds * 1_000;
+      const [differences] = await Promise.all([
+        watch(bench, untilMs),
+        bursts(bench, untilMs, told),
+      ]);
+      const { ledgerStatements, lostAnswers } = bench.far;
+      if (isLong) console.log(delayMs, how, { ...told, ledgerStatements, lostAnswers });
+      expect(differences).toEqual([]);
+      expect(told.posted).toBeGreaterThan(100);
+      expect(lostAnswers > 0).toBe(loseEvery !== undefined);
+      await expectEven(bench, told);
+    },
+  );
+});

@@ -1,0 +1,181 @@
+/**
+ * What history costs: nothing that a call notices. Admission, ends, holds and reads look at as many pages in a full database as in an
+ * empty one; `verify` reads entry by entry and tells how far it is. In the long form 10 million entries, 100,000 keys and 10,000
+ * workspaces, with times; in `npm test` much less, with counts of pages, which do not depend on the machine.
+ */
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { createLedger, verifyLedger } from "../../src/ledger/index.ts";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
+import { inForm, isLong } from "../support/long.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { spawnGateway, tollgate } from "../support/process.ts";
+
+interface Size {
+  readonly workspaces: number;
+  readonly keys: number;
+  readonly entries: number;
+}
+
+const full: Size = inForm(
+  { workspaces: 100, keys: 1_000, entries: 50_000 },
+  { workspaces: 10_000, keys: 100_000, entries: 10_000_000 },
+);
+const small: Size = { workspaces: 1, keys: 10, entries: 10 };
+const creditNano = 1_000_000_000_000n;
+
+/** Workspaces with keys that have hard caps, and charges of a nano-dollar each, all of one day some time ago. */
+async function fill(url: string, { workspaces, keys, entries }: Size): Promise<void> {
+  const [keysEach, entriesEach] = [keys / workspaces, entries / workspaces];
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(`
+    set synchronous_commit = off;
+    insert into workspaces (id, name) select 'w' || w, 'w' || w from generate_series(0, ${workspaces - 1}) w;
+    insert into members (workspace_id, user_id, cap_total_nano, cap_hard)
+      select 'w' || w, 'm', ${creditNano}, true from generate_series(0, ${workspaces - 1}) w;
+    insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4, created_by, cap_daily_nano, cap_total_nano, cap_hard)
+      select 'w' || k % ${workspaces}, 'k' || k, 'k', convert_to('key' || k, 'utf8'), 'gw_', 'last', 'm', ${creditNano}, ${creditNano}, true
+      from generate_series(0, ${keys - 1}) k;
+    insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
+      select 'w' || w, 'start', 'credit', ${creditNano}, 0, ${creditNano}, '2026-01-01' from generate_series(0, ${workspaces - 1}) w;
+    insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, member_id, created_at)
+      select 'w' || e % ${workspaces}, 'call' || e, 'charge', 1, 1, ${creditNano} - 1 - e / ${workspaces},
+        'k' || (e % ${workspaces} + ${workspaces} * (e / ${workspaces} % ${keysEach})), 'm', '2026-01-05 12:00Z'
+      from generate_series(0, ${entries - 1}) e;
+    update ledger_accounts set credits_nano = ${creditNano}, charged_nano = ${entriesEach}, month_nano = ${entriesEach},
+      week_nano = ${entriesEach}, day_nano = ${entriesEach}, last_day = '2026-01-05';
+    insert into ledger_spend (workspace_id, scope, scope_id, total_nano, month_nano, week_nano, day_nano, last_day)
+      select workspace_id, x.scope, x.id, count(*), count(*), count(*), count(*), '2026-01-05'
+      from ledger_entries e cross join lateral (values ('key', e.key_id), ('member', e.member_id)) x (scope, id)
+      where kind = 'charge' group by 1, 2, 3;`);
+  await client.query("vacuum analyze");
+  await client.end();
+}
+
+/** Statements of the money's path, each by itself; they are taken back. */
+const statements: Record<string, string> = {
+  "a batch that asks": `select * from ledger_batch('g', 1, 1, 60000, true, false, '{w0}', '{k0}', '{0}', '{5}', '{0}', '{5}', '{}', '{}', '{}', '{}')`,
+  "a batch that tells": `select * from ledger_batch('g', 1, 2, 60000, true, false, '{w0}', '{k0}', '{0}', '{0}', '{0}', '{0}', '{1}', '{new}', '{3}', '{5}')`,
+  "a hold": `select * from ledger_hold('w0', 'task', 'k0', 0, 'task', 5, 60000, 1000, 1000)`,
+  "the end of a hold": `select * from ledger_settle('w0', 'task', 3)`,
+  "a credit": `select * from ledger_credit('w0', 5, 'more', null)`,
+  "a look for holds past their lease": `select ledger_expire_holds(500)`,
+  "the end of a gateway": `select ledger_expire('g')`,
+};
+
+interface Plan {
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+}
+
+/** How many pages each statement looks at, once its connection has planned it. */
+async function pagesOf(url: string): Promise<Record<string, number>> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const pages: Record<string, number> = {};
+  for (const isWarm of [false, true]) {
+    await client.query("begin");
+    for (const [name, sql] of Object.entries(statements)) {
+      const { rows } = await client.query<{ "QUERY PLAN": { Plan: Plan }[] }>(
+        `explain (analyze, buffers, format json) ${sql}`,
+      );
+      const plan = rows[0]!["QUERY PLAN"][0]!.Plan;
+      if (isWarm) pages[name] = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
+    }
+    await client.query("rollback");
+  }
+  await client.end();
+  return pages;
+}
+
+/** Milliseconds that a number of calls take, one after the other, on keys all over the database. */
+async function callsMs(database: Database, { keys, workspaces }: Size): Promise<number> {
+  const ledger = createLedger(database);
+  const from = performance.now();
+  for (let call = 0; call < 500; call += 1) {
+    const key = (call * 7_919) % keys;
+    const [workspaceId, id] = [`w${key % workspaces}`, `r${from}-${call}`];
+    const result = await ledger.reserve({ id, workspaceId, keyId: `k${key}`, amountNano: 5n });
+    expect(result).toEqual({ outcome: "reserved" });
+    await ledger.post({ id, workspaceId, amountNano: 3n });
+  }
+  const ms = performance.now() - from;
+  await ledger.close();
+  return ms;
+}
+
+const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;
+
+describe("a ledger with a long history", () => {
+  let fullUrl: string;
+  let smallUrl: string;
+  let opened: Database[];
+  beforeAll(
+    async () => {
+      const postgres = await sharedPostgres();
+      [fullUrl, smallUrl] = [await postgres.createMigrated(), await postgres.createMigrated()];
+      await fill(fullUrl, full);
+      await fill(smallUrl, small);
+      opened = [];
+      for (const url of [fullUrl, smallUrl])
+        opened.push(await openDatabase({ url, log: silentLog }));
+    },
+    inForm(60_000, 3_600_000),
+  );
+  afterAll(async () => {
+    for (const database of opened) await database.close();
+  });
+
+  it("T63: what a call needs is found by index: hardly more pages than in an empty database", async () => {
+    const [inFull, inSmall] = [await pagesOf(fullUrl), await pagesOf(smallUrl)];
+    if (isLong) console.log({ inFull, inSmall }); // oxlint-disable-line no-console -- the figures
+    // An index of ten million rows is two pages deeper, and each statement goes down some of them.
+    const most = Object.entries(inSmall).map(([name, pages]) => [name, pages * 1.5 + 30] as const);
+    expect(most.filter(([name, pages]) => inFull[name]! > pages)).toEqual([]);
+  });
+
+  it(
+    "T63: verify adds it all up, and tells how far it is",
+    { timeout: inForm(60_000, 3_600_000) },
+    async () => {
+      const told: number[] = [];
+      expect(await verifyLedger(opened[0]!, (done) => told.push(done))).toEqual([]);
+      expect(told.length).toBeGreaterThan(1);
+      expect(told).toEqual(told.toSorted((a, b) => a - b));
+      expect(told.at(-1)).toBeGreaterThanOrEqual(full.entries);
+      if (!isLong) return;
+      // In a process whose heap holds a small part of it.
+      const environment = { DATABASE_URL: fullUrl, NODE_OPTIONS: "--max-old-space-size=96" };
+      const { code, stdout } = await tollgate(["verify"], environment);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: "no difference\n" });
+    },
+  );
+
+  it.runIf(isLong)(
+    "calls take at most a tenth longer than on an empty database",
+    { timeout: 600_000 },
+    async () => {
+      const ratios: number[] = [];
+      for (let round = 0; round < 11; round += 1) {
+        const ofFull = await callsMs(opened[0]!, full);
+        const ofSmall = await callsMs(opened[1]!, small);
+        if (round > 0) ratios.push(ofFull / ofSmall);
+      }
+      console.log("full to empty", ratios); // oxlint-disable-line no-console -- the figures
+      expect(median(ratios)).toBeLessThan(1.1);
+    },
+  );
+
+  it.runIf(isLong)("a gateway is ready within two seconds", { timeout: 60_000 }, async () => {
+    const gateway = await spawnGateway({
+      DATABASE_URL: fullUrl,
+      TOLLGATE_DATA_DIR: temporaryDirectory(),
+      TOLLGATE_SANDBOX: "on",
+      TOLLGATE_LOG_LEVEL: "silent",
+    });
+    await gateway.kill();
+    expect(gateway.readyMs).toBeLessThan(2_000);
+  });
+});
