@@ -80,7 +80,10 @@ const textRates = {
   reasoning: Type.Optional(perMillion("reasoning tokens; as output if absent")),
   request: Type.Optional(usd("USD per call")),
 };
-export const textPriceSchema = closed(textRates, "the price of a call");
+export const textPriceSchema = closed(
+  textRates,
+  "the price of a call; what a call comes to is rounded up, once, to a whole nano-dollar (0.000000001 USD)",
+);
 
 const providerName = text("the id of a provider of this file");
 const upstreamModel = text("the vendor's own name of the model");
