@@ -4,6 +4,7 @@
  */
 import { GatewayError } from "./errors.ts";
 import { scanJson, type JsonShape } from "./json-scan.ts";
+import { parseJsonText } from "./json-text.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
@@ -42,10 +43,10 @@ export function readJson(bytes: Uint8Array): JsonText {
 }
 
 /** The one JSON object that a scanned text is. @throws GatewayError `invalid_json` for invalid JSON, or another top-level type. */
-export function parseJson({ text }: Pick<JsonText, "text">): WireObject {
+export function parseJson({ text, shape }: Pick<JsonText, "text" | "shape">): WireObject {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJsonText(text, shape.hasEscapedNames);
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 200) : "";
     throw new GatewayError("invalid_json", `The body is not valid JSON: ${reason}`);

@@ -3,6 +3,7 @@
  * nothing billed. decisions.md "also served"; T52.
  */
 import { isObject } from "../base/json.ts";
+import { parseJsonText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
 import type { Provider, TextOffer } from "../catalog/index.ts";
 import { errorCodec, promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
@@ -121,7 +122,7 @@ async function readAnswer(
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonText(text);
   } catch {
     return undefined;
   }

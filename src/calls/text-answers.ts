@@ -4,6 +4,7 @@
  */
 import { toGatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
+import { parseJsonText } from "../base/json-text.ts";
 import { scanJson } from "../base/json-scan.ts";
 import { noteParams } from "../base/notes.ts";
 import { createSseParser, type SseEvent } from "../base/sse.ts";
@@ -150,7 +151,7 @@ function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObjec
     throw new BadAnswerError("it has more values than an answer may have");
   let answer: unknown;
   try {
-    answer = JSON.parse(text);
+    answer = parseJsonText(text);
   } catch {
     throw new BadAnswerError(notJson(bytes, exchange));
   }

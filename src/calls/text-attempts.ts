@@ -4,6 +4,7 @@
  */
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
+import { parseJsonText } from "../base/json-text.ts";
 import { noteHeader } from "../base/notes.ts";
 import { shortText, textOf } from "../base/text.ts";
 import { errorCodec, type Codec, type JsonObject } from "../protocols/index.ts";
@@ -260,7 +261,7 @@ function completed(body: RefusalBody, codec: Codec, error: GatewayError): JsonOb
 
 function parseLenient(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonText(text);
   } catch {
     return text;
   }

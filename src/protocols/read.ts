@@ -1,5 +1,6 @@
 /** Small readers of wire values, for bodies whose shape was checked or is taken as it comes. */
 import { isObject, type WireObject } from "../base/json.ts";
+import { parseJsonText } from "../base/json-text.ts";
 import type {
   CanonicalFieldName,
   CanonicalRequest,
@@ -22,7 +23,7 @@ export const nonEmpty = (value: unknown): string | undefined =>
 /** The JSON object that a text is, such as a stream frame's data; undefined where it is anything else. */
 export function parseObject(text: string): WireObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJsonText(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

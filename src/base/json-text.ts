@@ -1,0 +1,75 @@
+/**
+ * Parsing JSON text from outside, names of members included. V8 up to 14.6 may take a name that is spelled with a backslash for another
+ * one that stood in its place in an earlier text: after `{"a":1,"\\":1}` it reads `{"a":1,"\n":1}` as the first again. One caller's
+ * names would reach another's request. So no such name comes before V8 within an object: each is exchanged for a plain one first.
+ */
+import { randomBytes } from "node:crypto";
+
+/** Parses a JSON text. @throws SyntaxError as JSON.parse */
+export function parseJsonText(text: string, hasEscapedNames = mayEscapeNames(text)): unknown {
+  if (!hasEscapedNames) return JSON.parse(text);
+  // What is wrong with it is told in the words for the text as it is.
+  JSON.parse(text);
+  const { plain, names } = exchangeNames(text);
+  return names.size === 0 ? JSON.parse(plain) : restoreNames(JSON.parse(plain), names);
+}
+
+/** Whether a name may be spelled with a backslash; never false where one is. */
+export function mayEscapeNames(text: string): boolean {
+  if (!text.includes("\\")) return false;
+  for (const { index } of text.matchAll(/"\s*:/g)) {
+    const from = text.lastIndexOf('"', index - 1);
+    if (text[from - 1] === "\\" || holdsBackslash(text, from, index)) return true;
+  }
+  return false;
+}
+
+function holdsBackslash(text: string, from: number, to: number): boolean {
+  for (let index = from; index < to; index += 1) if (text[index] === "\\") return true;
+  return false;
+}
+
+/** A valid JSON text with plain names in place of those with a backslash, and which name each of them stands for. */
+function exchangeNames(text: string): { plain: string; names: Map<string, string> } {
+  // Nobody can have named a member so.
+  const mark = randomBytes(12).toString("hex");
+  const names = new Map<string, string>();
+  const pieces: string[] = [];
+  let copied = 0;
+  for (let from = text.indexOf('"'); from !== -1;) {
+    const to = stringEnd(text, from + 1) + 1;
+    if (isName(text, to) && holdsBackslash(text, from, to)) {
+      const name = `${mark}-${names.size}`;
+      // A text by itself is read right.
+      names.set(name, JSON.parse(text.slice(from, to)) as string);
+      pieces.push(text.slice(copied, from), `"${name}"`);
+      copied = to;
+    }
+    from = text.indexOf('"', to);
+  }
+  return { plain: pieces.join("") + text.slice(copied), names };
+}
+
+/** Position of the quote that closes the string whose first character is at `from`. */
+function stringEnd(text: string, from: number): number {
+  let index = from;
+  while (text[index] !== '"') index += text[index] === "\\" ? 2 : 1;
+  return index;
+}
+
+/** Whether the string that ends before `to` is the name of a member: a colon follows. */
+function isName(text: string, to: number): boolean {
+  let index = to;
+  while (" \t\n\r".includes(text.charAt(index)) && index < text.length) index += 1;
+  return text[index] === ":";
+}
+
+function restoreNames(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => restoreNames(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(
+    ([name, member]) => [names.get(name) ?? name, restoreNames(member, names)] as const,
+  );
+  // Each becomes a member of its own, `__proto__` too; of two with one name the last one counts.
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,115 @@
+/** Names of members come out as they were written, whatever texts were parsed before. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseJsonObject } from "../../src/base/json.ts";
+import { mayEscapeNames, parseJsonText } from "../../src/base/json-text.ts";
+
+const names = [
+  "\\",
+  "\\\\",
+  "\\n",
+  "\n",
+  "\\u",
+  "u",
+  "b",
+  'q"',
+  "q\\",
+  '"',
+  '\\"',
+  "xy",
+  "é",
+  "ab",
+  "__proto__",
+  "7",
+];
+const quoted = (name: string): string => JSON.stringify(name);
+const escaped = (name: string): string =>
+  `"${name
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("")}"`;
+
+/** The texts that came before leave their mark on how V8 reads the next: see the head of the source. */
+function misread(parse: (text: string) => object): string[] {
+  const wrong: string[] = [];
+  let count = 0;
+  for (const before of names)
+    for (const name of names)
+      for (const spelled of [quoted(name), escaped(name)]) {
+        const first = `"p${(count += 1)}":1`;
+        for (let times = 0; times < 2; times += 1) parse(`{${first},${quoted(before)}:1}`);
+        const read = Object.keys(parse(`{${first},${spelled}:1}`));
+        if (!read.includes(name))
+          wrong.push(`${spelled} after ${quoted(before)}: ${quoted(read[1]!)}`);
+      }
+  return wrong;
+}
+
+describe("names that are spelled with a backslash", () => {
+  it("are read as written, whatever another caller's names were", () => {
+    expect(misread((text) => parseJsonText(text) as object)).toEqual([]);
+    expect(misread((text) => parseJsonObject(Buffer.from(text)))).toEqual([]);
+  });
+
+  const json = fc.jsonValue({ maxDepth: 4 });
+  /** Any text of a value: each character of each text and name as it is, or escaped. */
+  const spelling = fc.tuple(json, fc.infiniteStream(fc.boolean())).map(([value, flips]) => {
+    const text = JSON.stringify(value);
+    return text.replace(/[a-z]/g, (letter) =>
+      flips.next().value === true && !/true|false|null/.test(text)
+        ? `\\u00${letter.charCodeAt(0).toString(16)}`
+        : letter,
+    );
+  });
+
+  it("change nothing else: any text is the value that it was", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        const text = JSON.stringify(value, null, 1);
+        expect(JSON.stringify(parseJsonText(text, true))).toBe(JSON.stringify(value));
+        expect(JSON.stringify(parseJsonText(text))).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  it("of two with one name the last counts, in the first's place, and __proto__ is a name", () => {
+    const text = '{"b":1,"\\u0061":2,"a":3,"c":4,"\\u005f_proto__":{"x":1},"\\u0031":5}';
+    const value = parseJsonText(text) as object;
+    expect(Object.entries(value)).toEqual([
+      ["1", 5],
+      ["b", 1],
+      ["a", 3],
+      ["c", 4],
+      ["__proto__", { x: 1 }],
+    ]);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  });
+
+  it.each(['{"a\\":1}', '{"a\\qb":1}', '{"\\u00":1}', '"\\', '{"a\\n" 1}', '{"a\\n":}'])(
+    "refuses %s as JSON.parse does",
+    (text) => {
+      const told = (() => {
+        try {
+          return String(JSON.parse(text));
+        } catch (error) {
+          return (error as Error).message;
+        }
+      })();
+      expect(() => parseJsonText(text)).toThrow(told);
+      expect(() => parseJsonText(text, true)).toThrow(told);
+    },
+  );
+
+  it("are looked for only where there may be some", () => {
+    for (const text of ['{"a":"b\\n"}', '{"a":["\\\\"],"b" :1}', "{}"])
+      expect(mayEscapeNames(text)).toBe(false);
+    for (const text of ['{"a\\n":1}', '{"\\"" :1}', '{"a":{"\\u0062"\n:1}}'])
+      expect(mayEscapeNames(text)).toBe(true);
+    fc.assert(
+      fc.property(spelling, (text) => {
+        const has = /"(?:[^"\\]|\\.)*\\(?:[^"\\]|\\.)*"\s*:/.test(text);
+        if (/\{"[^"]*\\/.test(text) && has) expect(mayEscapeNames(text)).toBe(true);
+      }),
+    );
+  });
+});
