@@ -1,5 +1,6 @@
 /** The objects of the management API as the guard, the entity tags and the audit log see them. */
 import {
+  renderCreditLine,
   renderKeySettings,
   renderRouting,
   renderSpendCaps,
@@ -34,6 +35,7 @@ export const workspaceKind: Kind<Workspace> = {
     name: workspace.name,
     status: workspace.status,
     spend_caps: renderSpendCaps(workspace.spendCaps),
+    credit_line: renderCreditLine(workspace.creditLineNano),
     model_allowlist: workspace.modelAllowlist,
     routing: renderRouting(workspace.routing),
     alert_webhook_url: workspace.alertWebhookUrl,

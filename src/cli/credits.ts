@@ -70,8 +70,14 @@ async function change(usd: string, sign: "" | "-", options: CreditOptions): Prom
 }
 
 function printBalance(balance: Json, { json }: CreditOptions): void {
-  const { credits, charged, held, available } = balance as Record<string, string>;
-  const row = { credits: credits!, charged: charged!, held: held!, available: available! };
+  const { credits, credit_line, charged, held, available } = balance as Record<string, string>;
+  const row = {
+    credits: credits!,
+    credit_line: credit_line!,
+    charged: charged!,
+    held: held!,
+    available: available!,
+  };
   if (json) printJson(row);
   else printTable(Object.keys(row), [Object.values(row)]);
 }

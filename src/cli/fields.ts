@@ -43,8 +43,8 @@ function capOf(text: string | undefined, option: string): string | null | undefi
   return text === "none" ? null : amountOf(text, option);
 }
 
-/** An amount as the API takes it. */
-function amountOf(text: string, option: string): string {
+/** An amount as the API takes it. @throws UsageError */
+export function amountOf(text: string, option: string): string {
   try {
     return formatUsd(parseUsd(text));
   } catch {

@@ -4,6 +4,7 @@ import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
+  amountOf,
   capsOf,
   defined,
   listOf,
@@ -19,6 +20,7 @@ interface SettingOptions extends ApiOptions, CapOptions {
   readonly organization?: string;
   readonly status?: string;
   readonly models?: string;
+  readonly creditLine?: string;
 }
 
 /** Adds the sub-commands to `workspaces`. */
@@ -37,7 +39,9 @@ export function addWorkspaceCommands(workspaces: Command): void {
           "the organization it belongs to (none: a personal workspace, which has no caps)",
         ),
       "create",
-    ).option("--models <ids>", "the models its keys may call, separated by commas (all)"),
+    )
+      .option("--credit-line <usd>", creditLineHelp)
+      .option("--models <ids>", "the models its keys may call, separated by commas (all)"),
   ).action(create);
   addApiOptions(
     addCapOptions(
@@ -47,7 +51,9 @@ export function addWorkspaceCommands(workspaces: Command): void {
         .option("--name <name>", "what it is called")
         .option("--status <status>", "active, or disabled: every call of its keys fails"),
       "change",
-    ).option("--models <ids>", "the models its keys may call, separated by commas, or all"),
+    )
+      .option("--credit-line <usd>", creditLineHelp)
+      .option("--models <ids>", "the models its keys may call, separated by commas, or all"),
   ).action(set);
 }
 
@@ -80,12 +86,19 @@ const create = (options: SettingOptions): Promise<void> => {
     name: options.name,
     organization_id: options.organization,
     spend_caps: capsOf(options),
+    credit_line: creditLineOf(options.creditLine),
     model_allowlist: listOf(options.models, "--models"),
   });
   return withApi(options, async (api) => {
     print(await api.call({ method: "POST", path: "/workspaces", body }), options);
   });
 };
+
+const creditLineHelp =
+  "how far it may spend beyond its credits, such as 500.00, or unlimited: only caps stop it (0)";
+
+const creditLineOf = (text: string | undefined): string | undefined =>
+  text === undefined || text === "unlimited" ? text : amountOf(text, "--credit-line");
 
 const statuses = ["active", "disabled"] as const;
 
@@ -95,6 +108,7 @@ async function set(named: string, options: SettingOptions): Promise<void> {
     name,
     status: status === undefined ? undefined : wordOf(status, "--status", statuses),
     spend_caps: capsOf(options),
+    credit_line: creditLineOf(options.creditLine),
     model_allowlist: listOf(options.models, "--models"),
   });
   if (Object.keys(body).length === 0)

@@ -46,20 +46,3 @@ async function whyNotCredited(tx: Queryable, input: CreditInput): Promise<Gatewa
     `$${asked} cannot be taken back: the workspace was credited $${credits} in all.`,
   );
 }
-
-/**
- * Sets, within `tx`, how far below zero a workspace's balance may go; null: without limit. The caller tells the change on the channel
- * `workspaces`, as one of its caps. @throws GatewayError not_found
- */
-export async function setCreditLineIn(
-  tx: Queryable,
-  workspaceId: string,
-  creditLineNano: bigint | null,
-): Promise<void> {
-  if (creditLineNano !== null) checkAmount(creditLineNano);
-  const rows = await tx.query(
-    "update ledger_accounts set credit_line_nano = $2 where workspace_id = $1 returning workspace_id",
-    [workspaceId, creditLineNano],
-  );
-  if (rows.length === 0) throw new GatewayError("not_found", `No such workspace: ${workspaceId}.`);
-}

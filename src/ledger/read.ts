@@ -15,7 +15,7 @@ export async function readBalance(
     line: bigint | null;
   }>(
     `select credits_nano as credits, charged_nano as charged, held_nano as held, credit_line_nano as line
-     from ledger_accounts where workspace_id = $1`,
+     from ledger_accounts a join workspaces w on w.id = a.workspace_id where a.workspace_id = $1`,
     [workspaceId],
   );
   if (row === undefined) return undefined;

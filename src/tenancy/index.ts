@@ -103,6 +103,7 @@ export {
   signingOverlapMs,
   type SigningSecret,
 } from "./signing-secret.ts";
+export { parseCreditLine, renderCreditLine, unlimited, type CreditLine } from "./credit-line.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
 export { changeUser, createUser, getUser, listUsers, type User, type UserRole } from "./users.ts";
 export { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";

@@ -2,6 +2,7 @@
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
+import type { CreditLine } from "./credit-line.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
 import { lockClause, onlyRow, pageLimit, pageOf } from "./context.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
@@ -26,6 +27,8 @@ export interface Workspace {
   readonly name: string;
   readonly status: WorkspaceStatus;
   readonly spendCaps: SpendCaps;
+  /** How far it may spend beyond its credits; null: without limit. */
+  readonly creditLineNano: CreditLine;
   readonly modelAllowlist: readonly string[];
   readonly routing: RoutingSettings;
   /** Where alerts about its spend caps are posted; null: nowhere. */
@@ -39,6 +42,7 @@ interface WorkspaceRow extends SpendCapsRow {
   readonly organization_id: string | null;
   readonly name: string;
   readonly status: WorkspaceStatus;
+  readonly credit_line_nano: bigint | null;
   readonly model_allowlist: readonly string[];
   readonly routing: Partial<RoutingJson> | null;
   readonly alert_webhook_url: string | null;
@@ -51,6 +55,8 @@ export interface WorkspacePatch {
   readonly name?: string | undefined;
   readonly status?: WorkspaceStatus | undefined;
   readonly spendCaps?: SpendCapsPatch | null | undefined;
+  /** null: without limit. */
+  readonly creditLineNano?: CreditLine | undefined;
   readonly modelAllowlist?: readonly string[] | null | undefined;
   readonly routing?: RoutingPatch | null | undefined;
   /** An address that the caller has checked. */
@@ -62,7 +68,7 @@ export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
   readonly organizationId: string | null;
 }
 
-const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, alert_webhook_url, created_at, updated_at`;
+const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, alert_webhook_url, credit_line_nano, created_at, updated_at`;
 
 function ofRow(row: WorkspaceRow): Workspace {
   return {
@@ -71,6 +77,7 @@ function ofRow(row: WorkspaceRow): Workspace {
     name: row.name,
     status: row.status,
     spendCaps: spendCapsOfRow(row),
+    creditLineNano: row.credit_line_nano,
     modelAllowlist: row.model_allowlist,
     routing: routingOfRow(row.routing),
     alertWebhookUrl: row.alert_webhook_url,
@@ -88,8 +95,8 @@ export async function createWorkspace(
   const name = checkName(input.name);
   const rows = await context.database.query<WorkspaceRow>(
     `insert into workspaces (id, organization_id, name, status, created_at, updated_at, ${spendCapColumns},
-       model_allowlist, routing, alert_webhook_url)
-     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12
+       model_allowlist, routing, alert_webhook_url, credit_line_nano)
+     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12, $13::bigint
      where $2::text is null or exists (select 1 from organizations where id = $2)
      returning ${columns}`,
     [
@@ -101,6 +108,7 @@ export async function createWorkspace(
       JSON.stringify(mergeAllowlist([], input.modelAllowlist)),
       JSON.stringify(renderRouting(mergeRouting(followRouting, input.routing))),
       input.alertWebhookUrl ?? null,
+      input.creditLineNano === undefined ? 0n : input.creditLineNano,
     ],
   );
   return ofRow(onlyRow(rows, "organization"));
@@ -160,7 +168,7 @@ export function changeWorkspace(
     const rows = await tx.query<WorkspaceRow>(
       `update workspaces set name = $2, status = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6,
          cap_weekly_nano = $7, cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,
-         alert_webhook_url = $12
+         alert_webhook_url = $12, credit_line_nano = $13
        where id = $1 returning ${columns}`,
       [id, ...changedParams(current, patch, new Date(context.clock.now()))],
     );
@@ -182,5 +190,6 @@ function changedParams(current: Workspace, patch: WorkspacePatch, now: Date): un
     JSON.stringify(allowlist),
     JSON.stringify(renderRouting(mergeRouting(current.routing, patch.routing))),
     patch.alertWebhookUrl === undefined ? current.alertWebhookUrl : patch.alertWebhookUrl,
+    patch.creditLineNano === undefined ? current.creditLineNano : patch.creditLineNano,
   ];
 }

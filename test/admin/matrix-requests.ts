@@ -242,6 +242,7 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   "workspace.set_spend_caps": ofWorkspace("PATCH", "", () => ({
     spend_caps: { total: counted() },
   })),
+  "workspace.set_credit_line": ofWorkspace("PATCH", "", () => ({ credit_line: counted() })),
   "workspace.set_status": async (world, one) => {
     const outcome = await ofWorkspace("PATCH", "", () => ({ status: "disabled" }))(world, one);
     const { id } = placeOf(world, one.relation);

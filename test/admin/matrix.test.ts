@@ -21,6 +21,7 @@ const meant: Readonly<Record<Action, string>> = {
   "workspace.create": "..+ ..- ..-",
   "workspace.change": ".++ .+0 .-0",
   "workspace.set_spend_caps": ".++ .-0 .-0",
+  "workspace.set_credit_line": ".++ .-0 .-0",
   "workspace.set_status": ".++ .-0 .-0",
   "workspace.add_credits": ".++ .-0 .-0",
   "balance.read": ".++ .+0 .+0",

@@ -131,6 +131,15 @@ describe("two gateways under load", () => {
       await capOf(place, `/workspaces/${workspaceId}`, "0");
       return () => capOf(place, `/workspaces/${workspaceId}`, null);
     },
+    async "credit line to 0"(place) {
+      const { credits } = await admin(place, "GET", `/workspaces/${workspaceId}/balance`);
+      const line = (credit_line: string) =>
+        admin(place, "PATCH", `/workspaces/${workspaceId}`, { credit_line });
+      await line("1000");
+      await credit(place, `-${credits}`);
+      await line("0");
+      return () => credit(place, credits);
+    },
     async "credit to 0"(place) {
       const { credits } = await admin(place, "GET", `/workspaces/${workspaceId}/balance`);
       await credit(place, `-${credits}`);

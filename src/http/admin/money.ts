@@ -10,12 +10,22 @@ import {
   changeRow,
   changeTogether,
   getWorkspace,
+  renderCreditLine,
+  unlimited,
   invalidValue,
   pageLimit,
 } from "../../tenancy/index.ts";
 import { orNull, timestamp, usd } from "../openapi/document.ts";
 import { route, type AdminRequest } from "./route.ts";
-import { nullable, pageOfQuery, pageQuery, pageSchema, strict, words } from "./schemas.ts";
+import {
+  creditLine,
+  nullable,
+  pageOfQuery,
+  pageQuery,
+  pageSchema,
+  strict,
+  words,
+} from "./schemas.ts";
 
 const entry = Type.Object({
   id: Type.String(),
@@ -158,7 +168,12 @@ const balance = route({
       credits: usd("Everything ever credited, less what was taken back."),
       charged: usd("Everything ever charged."),
       held: usd("What calls and tasks under way reserve."),
-      available: usd("credits - charged - held."),
+      credit_line: creditLine,
+      available: Type.String({
+        pattern: String.raw`^(-?\d+(\.\d+)?|unlimited)$`,
+        description: 'credits + credit_line - charged - held; "unlimited" with such a credit line.',
+        examples: ["24.00125"],
+      }),
     }),
   },
   errors: ["not_found"],
@@ -173,7 +188,8 @@ const balance = route({
         credits: formatUsd(now.creditsNano),
         charged: formatUsd(now.chargedNano),
         held: formatUsd(now.heldNano),
-        available: formatUsd(now.availableNano),
+        credit_line: renderCreditLine(now.creditLineNano),
+        available: now.creditLineNano === null ? unlimited : formatUsd(now.availableNano),
       },
     };
   },

@@ -36,6 +36,15 @@ export const spendCapsBody = nullable(
   }),
 );
 
+/** How far a workspace may spend beyond its credits. */
+export const creditLine = Type.String({
+  pattern: String.raw`^(\d{1,10}(\.\d{1,9})?|unlimited)$`,
+  description:
+    'How far it may spend beyond its credits: decimal USD, or "unlimited" for a workspace that is not prepaid, ' +
+    "whose calls only caps stop.",
+  examples: ["500.00", "unlimited"],
+});
+
 const usd = (text: string | null | undefined) => (typeof text === "string" ? parseUsd(text) : text);
 
 /** The caps of a body as a patch. */

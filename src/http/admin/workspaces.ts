@@ -18,6 +18,7 @@ import {
   getOrganization,
   getWorkspace,
   listWorkspaces,
+  parseCreditLine,
   renderSpend,
   type Workspace,
 } from "../../tenancy/index.ts";
@@ -26,6 +27,7 @@ import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer } from "./route.ts";
 import {
   allowlistBody,
+  creditLine,
   nullable,
   pageOfQuery,
   pageQuery,
@@ -48,6 +50,7 @@ const workspace = Type.Object({
   name: Type.String(),
   status: words("active", "disabled"),
   ...spendFields,
+  credit_line: creditLine,
   ...layerFields,
   alert_webhook_url: orNull(
     Type.String({ description: "Where alerts about its spend caps are posted; null: nowhere." }),
@@ -58,6 +61,7 @@ const workspaceSchema = { name: "Workspace", schema: workspace };
 
 const settings = {
   spend_caps: Type.Optional(spendCapsBody),
+  credit_line: Type.Optional(creditLine),
   model_allowlist: Type.Optional(allowlistBody),
   routing: Type.Optional(routingBody),
   alert_webhook_url: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
@@ -72,6 +76,7 @@ const settingsOf = (body: Static<typeof patch>) => ({
   spendCaps: spendCapsOf(body.spend_caps),
   modelAllowlist: body.model_allowlist,
   routing: routingOf(body.routing),
+  creditLineNano: body.credit_line === undefined ? undefined : parseCreditLine(body.credit_line),
   alertWebhookUrl: alertUrlOf(body.alert_webhook_url),
 });
 
@@ -192,7 +197,7 @@ const change = route({
   conditional: true,
   summary: "Change a workspace",
   description:
-    "Spend caps and status take an organization admin. null: no limit. Absent: unchanged.",
+    "Spend caps, credit line and status take an organization admin. null: no limit. Absent: unchanged.",
   action: "workspace.change",
   body: patch,
   example: { spend_caps: { monthly: "500.00", hard: true } },
@@ -212,6 +217,9 @@ const change = route({
         if (!sameCaps(before.spendCaps, after.spendCaps)) {
           permit(actor, "workspace.set_spend_caps", place, workspaceKind.what);
           refusePersonalCaps(after);
+        }
+        if (before.creditLineNano !== after.creditLineNano) {
+          permit(actor, "workspace.set_credit_line", place, workspaceKind.what);
         }
         if (before.status !== after.status) {
           permit(actor, "workspace.set_status", place, workspaceKind.what);

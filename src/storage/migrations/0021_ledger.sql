@@ -36,10 +36,11 @@ update ledger_spend set last_day = day_start;
 alter table ledger_spend alter column last_day drop default,
   drop column month_start, drop column week_start, drop column day_start;
 
+-- How far a workspace may spend beyond its credits, null: without limit. For workspaces that are not prepaid.
+alter table workspaces add column credit_line_nano bigint default 0 check (credit_line_nano >= 0);
+
 -- One row a workspace: the lock of all that is below, its money, and its own counters (its total is charged_nano).
 alter table ledger_accounts
-  -- How far below zero the balance may go, null: without limit. For workspaces that are not prepaid.
-  add column credit_line_nano bigint default 0 check (credit_line_nano >= 0),
   add column month_nano bigint not null default 0,
   add column week_nano bigint not null default 0,
   add column day_nano bigint not null default 0,
@@ -145,7 +146,7 @@ language sql stable as $$
       ledger_room(y.caps[11], y.k_hard, y.ks3, y.k_held) as k3, ledger_room(y.caps[12], y.k_hard, y.ks4, y.k_held) as k4
     from (
       select k.created_by, k.status, k.expires_at, k.rotations, k.previous_expires_at, w.status as w_status, a.workspace_id as account,
-        a.credits_nano + a.credit_line_nano - a.charged_nano - a.held_nano as available,
+        a.credits_nano + w.credit_line_nano - a.charged_nano - a.held_nano as available,
         a.held_nano as w_held, mh.held as m_held, kh.held as k_held, w.cap_hard as w_hard, m.cap_hard as m_hard, k.cap_hard as k_hard,
         a.charged_nano as ws1, case when a.last_day >= d.month then a.month_nano else 0 end as ws2,
         case when a.last_day >= d.week then a.week_nano else 0 end as ws3, case when a.last_day >= d.day then a.day_nano else 0 end as ws4,

@@ -1,0 +1,94 @@
+/** Workspaces that are not prepaid: how far they may spend beyond their credits, who says so, and where it shows. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { verifyLedger } from "../../src/ledger/index.ts";
+import { startWorld, type World } from "./people.ts";
+import type { Answer } from "./support.ts";
+
+const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }], max_tokens: 5 };
+
+describe("a credit line", () => {
+  let world: World;
+  let path: string;
+  let key: string;
+  beforeAll(async () => {
+    world = await startWorld();
+    path = `/workspaces/${world.home.id}`;
+    const body = { workspace_id: world.home.id, name: "on credit" };
+    ({ key } = world.must(await world.root.call("POST", "/keys", body)));
+  });
+  afterAll(() => world.gateway.close());
+
+  const codeOf = (answer: Answer) => [answer.status, answer.json.error?.code];
+  const setLine = (credit_line: unknown) => world.root.call("PATCH", path, { credit_line });
+  const balance = async () => world.must(await world.root.call("GET", `${path}/balance`));
+  async function callOutcome(): Promise<unknown> {
+    const answer = await world.gateway.post("/v1/chat/completions", chat, {
+      authorization: `Bearer ${key}`,
+    });
+    const body = (await answer.json()) as { error?: { code: string } };
+    return body.error?.code ?? answer.status;
+  }
+
+  it("BILL-23: lets calls of a workspace without credit through, up to the line, and shows in its balance", async () => {
+    expect(await balance()).toMatchObject({ credits: "0", credit_line: "0", available: "0" });
+    expect(await callOutcome()).toBe("insufficient_balance");
+    expect(world.must(await setLine("2.50")).credit_line).toBe("2.5");
+    expect(await balance()).toMatchObject({ credit_line: "2.5", available: "2.5" });
+    expect(await callOutcome()).toBe(200);
+    await expect.poll(async () => (await balance()).held).toBe("0");
+    const { charged, available } = await balance();
+    expect(Number(charged)).toBeGreaterThan(0);
+    expect(Number(available)).toBeCloseTo(2.5 - Number(charged), 9);
+    // Enough for what was charged, and for nothing more.
+    world.must(await setLine(charged));
+    expect(await balance()).toMatchObject({ available: "0" });
+    expect(await callOutcome()).toBe("insufficient_balance");
+  });
+
+  it("is unlimited for who pays the vendor directly; caps stop its calls all the same", async () => {
+    expect(world.must(await setLine("unlimited")).credit_line).toBe("unlimited");
+    expect(await balance()).toMatchObject({ credit_line: "unlimited", available: "unlimited" });
+    expect(await callOutcome()).toBe(200);
+    world.must(await world.root.call("PATCH", path, { spend_caps: { total: "0" } }));
+    expect(await callOutcome()).toBe("workspace_total_spend_cap_reached");
+    world.must(await world.root.call("PATCH", path, { spend_caps: null }));
+    expect(await callOutcome()).toBe(200);
+    // A spend cap's patch says nothing of the line.
+    expect(world.must(await world.root.call("GET", path)).credit_line).toBe("unlimited");
+  });
+
+  it("below what is owed stops every call until credit is added", async () => {
+    world.must(await setLine("0"));
+    expect((await balance()).available).toMatch(/^-/);
+    expect(await callOutcome()).toBe("insufficient_balance");
+    world.must(await world.root.call("POST", `${path}/credits`, { amount: "1" }));
+    expect(await callOutcome()).toBe(200);
+  });
+
+  it("CAP-10: is set by an organization admin alone, at creation too", async () => {
+    for (const person of [world.ann, world.mem])
+      expect(codeOf(await person.call("PATCH", path, { credit_line: "5" }))).toEqual([
+        403,
+        "insufficient_permissions",
+      ]);
+    expect(world.must(await world.ann.call("GET", path)).credit_line).toBe("0");
+    const made = await world.root.call("POST", "/workspaces", {
+      name: "on account",
+      credit_line: "unlimited",
+    });
+    expect(world.must(made).credit_line).toBe("unlimited");
+  });
+
+  it.each(["-1", "1e3", "none", "", "0.0000000001", "99999999999", 5, null])(
+    "refuses %j, naming the field",
+    async (line) => {
+      const answer = await setLine(line);
+      expect([answer.status, answer.json.error.param]).toEqual([400, "credit_line"]);
+    },
+  );
+
+  it("T63: leaves books that add up", async () => {
+    await expect.poll(async () => (await balance()).held).toBe("0");
+    expect(await verifyLedger(world.gateway.database)).toEqual([]);
+  });
+});
