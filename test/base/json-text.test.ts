@@ -1,5 +1,5 @@
 /** Names of members come out as they were written, whatever texts were parsed before. */
-import fc from "fast-check";
+import { assert, boolean, infiniteStream, jsonValue, property, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJsonObject } from "../../src/base/json.ts";
 import { mayEscapeNames, parseJsonText } from "../../src/base/json-text.ts";
@@ -51,9 +51,9 @@ describe("names that are spelled with a backslash", () => {
     expect(misread((text) => parseJsonObject(Buffer.from(text)))).toEqual([]);
   });
 
-  const json = fc.jsonValue({ maxDepth: 4 });
+  const json = jsonValue({ maxDepth: 4 });
   /** Any text of a value: each character of each text and name as it is, or escaped. */
-  const spelling = fc.tuple(json, fc.infiniteStream(fc.boolean())).map(([value, flips]) => {
+  const spelling = tuple(json, infiniteStream(boolean())).map(([value, flips]) => {
     const text = JSON.stringify(value);
     return text.replace(/[a-z]/g, (letter) =>
       flips.next().value === true && !/true|false|null/.test(text)
@@ -63,8 +63,8 @@ describe("names that are spelled with a backslash", () => {
   });
 
   it("change nothing else: any text is the value that it was", () => {
-    fc.assert(
-      fc.property(json, (value) => {
+    assert(
+      property(json, (value) => {
         const text = JSON.stringify(value, null, 1);
         expect(JSON.stringify(parseJsonText(text, true))).toBe(JSON.stringify(value));
         expect(JSON.stringify(parseJsonText(text))).toBe(JSON.stringify(value));
@@ -105,8 +105,8 @@ describe("names that are spelled with a backslash", () => {
       expect(mayEscapeNames(text)).toBe(false);
     for (const text of ['{"a\\n":1}', '{"\\"" :1}', '{"a":{"\\u0062"\n:1}}'])
       expect(mayEscapeNames(text)).toBe(true);
-    fc.assert(
-      fc.property(spelling, (text) => {
+    assert(
+      property(spelling, (text) => {
         const has = /"(?:[^"\\]|\\.)*\\(?:[^"\\]|\\.)*"\s*:/.test(text);
         if (/\{"[^"]*\\/.test(text) && has) expect(mayEscapeNames(text)).toBe(true);
       }),

@@ -1,3 +1,4 @@
+/** What the frames of a stream of this protocol differ in, so that the rest need not be parsed. */
 import type { Varying } from "../frame-reader.ts";
 
 /** What deltas of one block differ in. */
