@@ -107,8 +107,8 @@ eachEntry("%s", (_name, entry) => {
         const text = await response.text();
         expect(`${member} ${response.status} ${text}`).toMatch(/ (200 .*Hello|400 |402 )/s);
       }
-      const balance = await world.gateway.ledger.balance(world.gateway.workspaceId);
-      expect(balance.heldNano).toBe(0n);
+      const { ledger, workspaceId } = world.gateway;
+      await expect.poll(async () => (await ledger.balance(workspaceId)).heldNano).toBe(0n);
     },
   );
 

@@ -338,7 +338,9 @@ describe("what is no answer is not billed", () => {
 describe("no balance", () => {
   it("BILL-23 ERR-09 RESP-55 RESP-56: 402 before anybody is called, not to be retried; after a top-up the same provider", async () => {
     const { workspaceId } = world.gateway;
-    const { availableNano } = await world.gateway.ledger.balance(workspaceId);
+    const balance = () => world.gateway.ledger.balance(workspaceId);
+    await expect.poll(async () => (await balance()).heldNano).toBe(0n);
+    const { availableNano } = await balance();
     const hold = { id: "all-of-it", workspaceId };
     const keys = await world.gateway.database.query<{ id: string }>(
       "select id from api_keys limit 1",
