@@ -108,10 +108,12 @@ async function expectExact({ dataDir, environment }: Place, load: Load): Promise
     expect(charges.length).toBeLessThanOrEqual(load.begun);
     const charged = new Set(charges.map((row) => row.reference));
     expect([...load.whole].filter((id) => !charged.has(id))).toEqual([]);
-    expect(await last.ledger.balance(last.workspaceId)).toMatchObject({
-      chargedNano: costNano * BigInt(charges.length),
-      heldNano: 0n,
-    });
+    await expect
+      .poll(() => last.ledger.balance(last.workspaceId))
+      .toMatchObject({
+        chargedNano: costNano * BigInt(charges.length),
+        heldNano: 0n,
+      });
     expect(await tollgate(["verify"], environment)).toMatchObject({
       code: 0,
       stdout: "no difference\n",

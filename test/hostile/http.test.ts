@@ -160,13 +160,13 @@ describe("slow and half-open", () => {
   });
 
   it("a client that closes its side after a whole request leaves no hold", async () => {
-    const before = await world.gateway.ledger.balance(world.gateway.workspaceId);
+    const balance = () => world.gateway.ledger.balance(world.gateway.workspaceId);
+    const nothingHeld = () => expect.poll(async () => (await balance()).heldNano).toBe(0n);
+    await nothingHeld();
+    const before = await balance();
     await world.raw([good()], { halfClose: true, waitMs: 1_000 });
-    await expect
-      .poll(async () => (await world.gateway.ledger.balance(world.gateway.workspaceId)).heldNano)
-      .toBe(0n);
-    const after = await world.gateway.ledger.balance(world.gateway.workspaceId);
-    expect(before.heldNano).toBe(0n);
+    await nothingHeld();
+    const after = await balance();
     expect(after.chargedNano - before.chargedNano).toBeLessThanOrEqual(4_000n);
   });
 });

@@ -78,7 +78,8 @@ describe.each(eachProtocol)("a %s stream", (_name, protocol) => {
       expect(row).toMatchObject({ status: "failed", http_status: 502, cost_nano: 0n });
       expect(row.attempts).toHaveLength(1);
       expect(row.attempts[0]!.outcome).not.toMatch(/^(ok|running)$/);
-      expect((await world.gateway.ledger.balance(world.gateway.workspaceId)).heldNano).toBe(0n);
+      const { ledger, workspaceId } = world.gateway;
+      await expect.poll(async () => (await ledger.balance(workspaceId)).heldNano).toBe(0n);
     },
   );
 });
