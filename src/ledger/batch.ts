@@ -1,4 +1,4 @@
-/** The batch of a lane: what `ledger_batch` takes and answers (storage/migrations/0021_ledger.sql). */
+/** The batch of a lane: what `ledger_batch` takes and answers (storage/migrations/0022_ledger_rules.sql). */
 import type { Queryable } from "../storage/index.ts";
 import type { KeyRefusal } from "./types.ts";
 

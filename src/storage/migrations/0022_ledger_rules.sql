@@ -1,0 +1,394 @@
+-- The ledger's rules 2 to 6: counting, allowances, batches, holds, leases that ran out, and credit. docs/ledger.md tells how they
+-- work together; the tables and rule 1 are in 0021_ledger.sql.
+
+-- Rule 2, counting: entries of what is over, what they draw, and the counters. The accounts are locked. What was written before is
+-- left out. A charge counts in the period of p_now, or in a later one in which something was charged before the clock went back.
+--   p_gateway  whose allowances are drawn on; null: none
+--   p_void     what an entry without a charge is: void or expire
+--   k_*        the keys; k_members: the owner of the key, looked up where null
+--   e_place    an entry's key in k_*; e_charge: null for a void; e_bound: what its call or task had set aside
+create function ledger_write(
+  p_gateway text, p_now timestamptz, p_void text,
+  k_workspaces text[], k_keys text[], k_rotations integer[], k_members text[],
+  e_places integer[], e_ids text[], e_charges bigint[], e_bounds bigint[]
+) returns void language plpgsql as $$
+declare
+  v_day constant date := (p_now at time zone 'utc')::date;
+  v_week constant date := date_trunc('week', p_now at time zone 'utc')::date;
+  v_month constant date := date_trunc('month', p_now at time zone 'utc')::date;
+begin
+  with e as materialized (
+    select i.ord, i.place, k.workspace_id, k.key_id, i.id, i.charge, i.bound
+    from unnest(e_places, e_ids, e_charges, e_bounds) with ordinality as i (place, id, charge, bound, ord)
+    join unnest(k_workspaces, k_keys) with ordinality as k (workspace_id, key_id, place) on k.place = i.place
+    where not exists (select 1 from ledger_entries x where x.workspace_id = k.workspace_id and x.reference = i.id)
+  ),
+  by_key as materialized (
+    select b.place, k.workspace_id, k.key_id, a.at_row, b.charge, least(b.draw, coalesce(a.amount_nano, 0)) as drawn,
+      least(b.bound, coalesce(a.amount_nano, 0)) - least(b.draw, coalesce(a.amount_nano, 0)) as freed,
+      coalesce(k.member_id, a.member_id,
+        (select x.created_by from api_keys x where x.workspace_id = k.workspace_id and x.id = k.key_id)) as member_id
+    from (
+      select e.place, coalesce(sum(e.charge), 0)::bigint as charge, sum(e.bound)::bigint as bound,
+        sum(case when e.charge is null then 0 else least(e.charge, e.bound) end)::bigint as draw
+      from e group by 1
+    ) b
+    join unnest(k_workspaces, k_keys, k_rotations, k_members) with ordinality as k (workspace_id, key_id, rotation, member_id, place)
+      on k.place = b.place
+    left join lateral (
+      select y.*, y.ctid as at_row from ledger_allowances y
+      where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
+    ) a on true
+  ),
+  written as (
+    insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, member_id, created_at)
+    select e.workspace_id, e.id, case when e.charge is null then p_void else 'charge' end, coalesce(e.charge, 0), e.bound,
+      a.credits_nano - a.charged_nano - coalesce(sum(e.charge) over (partition by e.workspace_id order by e.ord), 0),
+      e.key_id, b.member_id, p_now
+    from e join by_key b on b.place = e.place join ledger_accounts a on a.workspace_id = e.workspace_id
+    order by e.ord
+  ),
+  drawn as (
+    update ledger_allowances a set amount_nano = a.amount_nano - b.drawn,
+      idle_nano = least(a.idle_nano + b.freed, a.amount_nano - b.drawn)
+    from by_key b
+    where b.drawn + b.freed > 0 and a.ctid = b.at_row
+  ),
+  account as (
+    update ledger_accounts a set charged_nano = a.charged_nano + b.charge, held_nano = a.held_nano - b.drawn,
+      month_nano = b.charge + case when a.last_day >= v_month then a.month_nano else 0 end,
+      week_nano = b.charge + case when a.last_day >= v_week then a.week_nano else 0 end,
+      day_nano = b.charge + case when a.last_day >= v_day then a.day_nano else 0 end,
+      last_day = greatest(a.last_day, v_day)
+    from (select x.workspace_id, sum(x.charge)::bigint as charge, sum(x.drawn)::bigint as drawn from by_key x group by 1) b
+    where b.charge > 0 and a.workspace_id = b.workspace_id
+  )
+  insert into ledger_spend as s (workspace_id, scope, scope_id, total_nano, month_nano, week_nano, day_nano, last_day)
+  select b.workspace_id, x.scope, x.scope_id, sum(b.charge)::bigint, sum(b.charge)::bigint, sum(b.charge)::bigint, sum(b.charge)::bigint, v_day
+  from by_key b cross join lateral (values ('member', b.member_id), ('key', b.key_id)) x (scope, scope_id)
+  where x.scope_id is not null and b.charge > 0
+  group by 1, 2, 3
+  on conflict (workspace_id, scope, scope_id) do update set
+    total_nano = s.total_nano + excluded.total_nano,
+    month_nano = excluded.month_nano + case when s.last_day >= v_month then s.month_nano else 0 end,
+    week_nano = excluded.week_nano + case when s.last_day >= v_week then s.week_nano else 0 end,
+    day_nano = excluded.day_nano + case when s.last_day >= v_day then s.day_nano else 0 end,
+    last_day = greatest(s.last_day, excluded.last_day);
+end $$;
+
+-- Rule 3, allowances: brings what a gateway has set aside for each key to need + keep, and to headroom beyond it while 32 times that
+-- is left. A key that is refused, or whose target does not fit, is not raised; lowered it is always. The accounts are locked.
+-- Answers with the places of those that were not let in. p_restore asks nobody: the calls run.
+--   k_needs  what calls use and wait for; null: nothing is set
+--   k_keeps  what may be given to calls while the batch is on its way
+create function ledger_set_allowances(
+  p_gateway text, p_now timestamptz, p_restore boolean, k_workspaces text[], k_keys text[], k_rotations integer[],
+  k_needs bigint[], k_keeps bigint[], k_headrooms bigint[], k_places integer[]
+) returns integer[] language plpgsql as $$
+declare
+  v_unfit integer[];
+begin
+  with t as materialized (
+    select x.*, sum(x.delta) over w as w_delta, sum(x.delta) over m as m_delta, sum(x.delta) over q as k_delta,
+      sum(x.headroom) over w as w_headroom
+    from (
+      select k.place, k.workspace_id, k.key_id, k.rotation, k.keep, k.need + k.keep as target, k.headroom,
+        r.member_id, r.refusal, r.w_room, r.m_room, r.k_room, r.left_soft,
+        a.at_row, coalesce(a.amount_nano, 0) as cur, coalesce(a.idle_nano, 0) as cur_idle, a.member_id as cur_member,
+        case when r.refusal is null then k.need + k.keep - coalesce(a.amount_nano, 0)
+          else least(k.need + k.keep - coalesce(a.amount_nano, 0), 0) end as delta
+      from unnest(k_workspaces, k_keys, k_rotations, k_needs, k_keeps, k_headrooms, k_places)
+        as k (workspace_id, key_id, rotation, need, keep, headroom, place)
+      cross join lateral ledger_admit(k.workspace_id, k.key_id, k.rotation, p_now) r
+      left join lateral (
+        select y.*, y.ctid as at_row from ledger_allowances y
+        where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
+      ) a on true
+      where k.need is not null
+    ) x
+    window w as (partition by x.workspace_id), m as (partition by x.workspace_id, x.member_id), q as (partition by x.workspace_id, x.key_id)
+  ),
+  n as materialized (
+    select t.*, f.fits,
+      case when not f.fits then least(t.cur, t.target) when h.roomy then t.target + t.headroom else t.target end as new,
+      case when not f.fits then least(t.cur_idle, t.cur, t.target) when h.roomy then t.keep + t.headroom else t.keep end as new_idle
+    from t
+    cross join lateral (select p_restore or t.refusal is null and t.w_delta <= coalesce(t.w_room, t.w_delta)
+      and t.m_delta <= coalesce(t.m_room, t.m_delta) and t.k_delta <= coalesce(t.k_room, t.k_delta) as fits) f
+    cross join lateral (select t.headroom > 0 and t.refusal is null
+      and 32 * t.w_headroom + greatest(t.w_delta, t.m_delta, t.k_delta) <= coalesce(least(t.w_room, t.m_room, t.k_room, t.left_soft), 9000000000000000000) as roomy) h
+  ),
+  changed as (
+    update ledger_allowances a set amount_nano = n.new, idle_nano = n.new_idle, member_id = coalesce(n.member_id, a.member_id)
+    from n
+    where a.ctid = n.at_row
+      and (n.new <> n.cur or n.new_idle <> n.cur_idle or n.member_id is not null and n.member_id is distinct from n.cur_member)
+  ),
+  opened as (
+    insert into ledger_allowances (workspace_id, key_id, rotation, gateway, member_id, amount_nano, idle_nano)
+    select n.workspace_id, n.key_id, n.rotation, p_gateway, n.member_id, n.new, n.new_idle from n where n.at_row is null and n.new > 0
+  ),
+  account as (
+    update ledger_accounts a set held_nano = a.held_nano + b.more
+    from (select n.workspace_id, sum(n.new - n.cur)::bigint as more from n group by 1) b
+    where b.more <> 0 and a.workspace_id = b.workspace_id
+  )
+  select array_agg(n.place order by n.place) filter (where not n.fits) into v_unfit from n;
+  return coalesce(v_unfit, '{}');
+end $$;
+
+-- What is set aside in a workspace and not in use.
+create function ledger_idle(p_workspace text) returns bigint language sql stable as $$
+  select coalesce(sum(a.idle_nano), 0)::bigint from ledger_allowances a where a.workspace_id = p_workspace
+$$;
+
+-- Rule 4, the batch of a lane. Answers with a row for each key: its allowance, and where its calls were not let in also why: `refusal`,
+-- or (null) what `available` and `rooms` say, with the `caps`, what others have set aside and do not use (`idle`), and the time.
+-- No row: a later sending of the lane was here first, and this one did nothing. One row of place 0: the lane had lapsed, or is new;
+-- entries were written, allowances not set. The next batch must restore: tell what the running calls of all its keys use.
+--   p_skip_locked  does not wait for accounts that others have locked: their keys are answered 'busy', and nothing of them is done
+--   k_needs ...    as in ledger_set_allowances; e_* as in ledger_write
+create function ledger_batch(
+  p_gateway text, p_lane integer, p_number bigint, p_lease_ms integer, p_restore boolean, p_skip_locked boolean,
+  k_workspaces text[], k_keys text[], k_rotations integer[], k_needs bigint[], k_keeps bigint[], k_headrooms bigint[],
+  e_places integer[], e_ids text[], e_charges bigint[], e_bounds bigint[]
+) returns table (place integer, allowance bigint, refusal text, available bigint, rooms bigint[], caps bigint[], idle bigint, at timestamptz)
+language plpgsql
+-- Plans must not depend on how full the tables were when a connection first came by.
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '200ms' as $$
+declare
+  v_now timestamptz;
+  v_lapsed boolean;
+  v_locked text[];
+  v_busy integer[] := '{}';
+  v_unfit integer[] := '{}';
+  v_still integer[] := '{}';
+  i integer;
+begin
+  update ledger_lanes l set number = p_number, lease_until = ledger_now() + p_lease_ms * interval '1 ms', lapsed = l.lapsed and not p_restore
+  where l.gateway = p_gateway and l.lane = p_lane and l.number < p_number
+  returning l.lapsed into v_lapsed;
+  if not found then
+    insert into ledger_lanes (gateway, lane, number, lease_until, lapsed)
+    values (p_gateway, p_lane, p_number, ledger_now() + p_lease_ms * interval '1 ms', not p_restore) on conflict do nothing;
+    if not found then
+      return;
+    end if;
+    v_lapsed := not p_restore;
+  end if;
+  if p_skip_locked then
+    v_locked := array(select x.workspace_id from (
+      select a.workspace_id from ledger_accounts a where a.workspace_id = any(k_workspaces) order by a.workspace_id for update skip locked) x);
+    for i in 1 .. coalesce(cardinality(k_workspaces), 0) loop
+      -- An unknown workspace has no account, and is refused below.
+      if k_workspaces[i] <> all(v_locked) and exists (select 1 from ledger_accounts a where a.workspace_id = k_workspaces[i]) then
+        v_busy := v_busy || i;
+        if k_needs is not null then
+          k_needs[i] := null;
+        end if;
+        e_places := array_replace(e_places, i, 0);
+      end if;
+    end loop;
+  else
+    perform 1 from ledger_accounts a where a.workspace_id = any(k_workspaces) order by a.workspace_id for update;
+  end if;
+  v_now := ledger_now();
+  if cardinality(e_ids) > 0 then
+    perform ledger_write(p_gateway, v_now, 'void', k_workspaces, k_keys, k_rotations, null, e_places, e_ids, e_charges, e_bounds);
+  end if;
+  if v_lapsed then
+    return query select 0, null::bigint, 'lapsed', null::bigint, null::bigint[], null::bigint[], null::bigint, v_now;
+  elsif k_needs is not null then
+    v_unfit := ledger_set_allowances(p_gateway, v_now, p_restore, k_workspaces, k_keys, k_rotations, k_needs, k_keeps, k_headrooms,
+      array(select generate_series(1, cardinality(k_keys))));
+    if cardinality(v_unfit) > 1 then
+      -- Not all of a workspace fits: one key after another.
+      foreach i in array v_unfit loop
+        v_still := v_still || ledger_set_allowances(p_gateway, v_now, false, k_workspaces[i:i], k_keys[i:i], k_rotations[i:i],
+          k_needs[i:i], k_keeps[i:i], k_headrooms[i:i], array[i]);
+      end loop;
+    else
+      v_still := v_unfit;
+    end if;
+  end if;
+  return query
+    select k.place::integer, coalesce(a.amount_nano, 0), case when k.place = any (v_busy) then 'busy' end,
+      null::bigint, null::bigint[], null::bigint[], null::bigint, null::timestamptz
+    from unnest(k_workspaces, k_keys, k_rotations) with ordinality as k (workspace_id, key_id, rotation, place)
+    left join lateral (
+      select y.*, y.ctid as at_row from ledger_allowances y
+      where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
+    ) a on true
+    where k.place <> all (v_still);
+  if cardinality(v_still) > 0 then
+    return query
+      select k.place::integer, coalesce(a.amount_nano, 0), r.refusal, r.available, r.rooms, r.caps,
+        ledger_idle(k.workspace_id) - coalesce(a.idle_nano, 0), v_now
+      from unnest(k_workspaces, k_keys, k_rotations) with ordinality as k (workspace_id, key_id, rotation, place)
+      cross join lateral ledger_admit(k.workspace_id, k.key_id, k.rotation, v_now) r
+      left join lateral (
+      select y.*, y.ctid as at_row from ledger_allowances y
+      where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
+    ) a on true
+      where k.place = any (v_still);
+  end if;
+end $$;
+
+-- Rule 5: a hold of its own, for an image call or a task, in its caller's transaction, which should do little after it. Answers as
+-- ledger_batch does for a key that was not let in, and with nothing where it holds now. Calls of the queue are counted one after
+-- another in the whole database; 'queue_full' is told only of what nothing else refuses.
+create function ledger_hold(
+  p_workspace text, p_id text, p_key text, p_rotation integer, p_kind text, p_amount bigint, p_lease_ms bigint,
+  p_global integer, p_per_workspace integer
+) returns table (refusal text, available bigint, rooms bigint[], caps bigint[], idle bigint, at timestamptz) language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '4s' as $$
+declare
+  r record;
+  v_now timestamptz;
+begin
+  -- First: whoever waits for it keeps no account from others.
+  perform pg_advisory_xact_lock(7409318200418);
+  perform 1 from ledger_accounts a where a.workspace_id = p_workspace for update;
+  v_now := ledger_now();
+  if exists (select 1 from ledger_holds h where h.workspace_id = p_workspace and h.id = p_id)
+    or exists (select 1 from ledger_entries e where e.workspace_id = p_workspace and e.reference = p_id) then
+    return;
+  end if;
+  select * into r from ledger_admit(p_workspace, p_key, p_rotation, v_now);
+  if r.refusal is not null or p_amount > coalesce(least(r.w_room, r.m_room, r.k_room), p_amount) then
+    return query select r.refusal, r.available, r.rooms, r.caps, ledger_idle(p_workspace), v_now;
+    return;
+  end if;
+  if (select count(*) from ledger_holds h where h.workspace_id = p_workspace and h.kind in ('image', 'task')) >= p_per_workspace
+    or (select count(*) from ledger_holds h where h.kind in ('image', 'task')) >= p_global then
+    return query select 'queue_full'::text, r.available, r.rooms, r.caps, 0::bigint, v_now;
+    return;
+  end if;
+  insert into ledger_holds (workspace_id, id, key_id, member_id, kind, amount_nano, lease_until, created_at)
+  values (p_workspace, p_id, p_key, r.member_id, p_kind, p_amount, v_now + p_lease_ms * interval '1 ms', v_now);
+  update ledger_accounts a set held_nano = a.held_nano + p_amount where a.workspace_id = p_workspace;
+end $$;
+
+-- Rule 5: ends a hold: charges it, or (null) voids it. Answers with the entry that stands, and whether this call wrote it; with nothing
+-- where there never was such a hold. One that had expired while its work went on is charged by an entry of its own, '<id>:late' (is_late).
+create function ledger_settle(p_workspace text, p_id text, p_charge bigint)
+returns table (is_new boolean, kind text, amount_nano bigint, is_late boolean) language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '4s' as $$
+declare
+  h record;
+  e record;
+  v_late constant text := p_id || ':late';
+begin
+  perform 1 from ledger_accounts a where a.workspace_id = p_workspace for update;
+  delete from ledger_holds x where x.workspace_id = p_workspace and x.id = p_id returning * into h;
+  if found then
+    update ledger_accounts a set held_nano = a.held_nano - h.amount_nano where a.workspace_id = p_workspace;
+    perform ledger_write(null, ledger_now(), 'void', array[p_workspace], array[h.key_id], array[0], array[h.member_id],
+      array[1], array[p_id], array[p_charge], array[h.amount_nano]);
+    return query select true, case when p_charge is null then 'void' else 'charge' end, coalesce(p_charge, 0), false;
+    return;
+  end if;
+  select * into e from ledger_entries x where x.workspace_id = p_workspace and x.reference = p_id;
+  if e.kind = 'expire' and p_charge is not null then
+    is_new := not exists (select 1 from ledger_entries x where x.workspace_id = p_workspace and x.reference = v_late);
+    perform ledger_write(null, ledger_now(), 'void', array[p_workspace], array[e.key_id], array[0], array[e.member_id],
+      array[1], array[v_late], array[p_charge], array[0::bigint]);
+    return query select is_new, x.kind, x.amount_nano, true from ledger_entries x where x.workspace_id = p_workspace and x.reference = v_late;
+  elsif e.kind is not null then
+    return query select false, e.kind, e.amount_nano, false;
+  end if;
+end $$;
+
+-- Rule 6: the lease of a gateway ran out: what it had set aside goes back. Its lanes are told, should it live. False where it has not.
+create function ledger_expire(p_gateway text) returns boolean language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '200ms' as $$
+declare
+  v_workspaces text[];
+begin
+  perform 1 from ledger_lanes l where l.gateway = p_gateway order by l.lane for update;
+  v_workspaces := array(select distinct x.workspace_id from ledger_allowances x where x.gateway = p_gateway);
+  perform 1 from ledger_accounts a where a.workspace_id = any(v_workspaces) order by a.workspace_id for update;
+  if exists (select 1 from ledger_lanes l where l.gateway = p_gateway and l.lease_until > ledger_now()) then
+    return false;
+  end if;
+  update ledger_lanes l set lapsed = true where l.gateway = p_gateway;
+  with gone as (
+    delete from ledger_allowances x where x.gateway = p_gateway and x.workspace_id = any(v_workspaces)
+    returning x.workspace_id, x.amount_nano
+  )
+  update ledger_accounts a set held_nano = a.held_nano - b.less
+  from (select g.workspace_id, sum(g.amount_nano)::bigint as less from gone g group by 1) b
+  where a.workspace_id = b.workspace_id;
+  return true;
+end $$;
+
+-- Rule 6 for holds: up to p_limit of them whose lease ran out end with an `expire` entry; returns how many. Those whose
+-- account is locked are left for the next time.
+create function ledger_expire_holds(p_limit integer) returns integer language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_now timestamptz;
+  v_locked text[];
+  g record;
+begin
+  v_now := ledger_now();
+  v_locked := array(select x.workspace_id from (
+    select a.workspace_id from ledger_accounts a where a.workspace_id in (
+      select h.workspace_id from ledger_holds h where h.lease_until <= v_now order by h.lease_until limit p_limit)
+    order by a.workspace_id for update skip locked) x);
+  v_now := ledger_now();
+  with gone as (
+    delete from ledger_holds h where (h.workspace_id, h.id) in (
+      select h.workspace_id, h.id from ledger_holds h
+      where h.lease_until <= v_now and h.workspace_id = any(v_locked) order by h.lease_until limit p_limit)
+      and h.lease_until <= v_now
+    returning h.*
+  ),
+  account as (
+    update ledger_accounts a set held_nano = a.held_nano - b.less
+    from (select x.workspace_id, sum(x.amount_nano)::bigint as less from gone x group by 1) b
+    where a.workspace_id = b.workspace_id
+  )
+  select count(*)::integer as holds, array_agg(x.workspace_id) as workspaces, array_agg(x.key_id) as keys, array_agg(x.member_id) as members,
+    array_agg(x.id) as ids, array_agg(x.amount_nano) as amounts
+  into g from gone x;
+  if g.holds > 0 then
+    perform ledger_write(null, v_now, 'expire', g.workspaces, g.keys, array_fill(0, array[g.holds]), g.members,
+      array(select generate_series(1, g.holds)), g.ids, array_fill(null::bigint, array[g.holds]), g.amounts);
+  end if;
+  return g.holds;
+end $$;
+
+-- Keeps open holds for another p_lease_ms from now.
+create function ledger_extend(p_workspaces text[], p_ids text[], p_lease_ms bigint) returns void language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '4s' as $$
+begin
+  update ledger_holds h set lease_until = greatest(h.lease_until, ledger_now() + p_lease_ms * interval '1 ms')
+  from unnest(p_workspaces, p_ids) as i (workspace_id, id)
+  where h.workspace_id = i.workspace_id and h.id = i.id;
+end $$;
+
+-- Adds credit, or (below zero) takes it back, once per reference. Answers with the entry and whether this call wrote it; with nothing
+-- where there is no such workspace, or more than all credits would be taken back.
+create function ledger_credit(p_workspace text, p_amount bigint, p_reference text, p_note text)
+returns table (is_new boolean, entry bigint, kind text, amount_nano bigint, balance_after_nano bigint, created_at timestamptz)
+language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '4s' as $$
+begin
+  perform 1 from ledger_accounts a where a.workspace_id = p_workspace for update;
+  return query select false, e.entry, e.kind, e.amount_nano, e.balance_after_nano, e.created_at
+    from ledger_entries e where e.workspace_id = p_workspace and e.reference = p_reference;
+  if found then
+    return;
+  end if;
+  return query
+  with account as (
+    update ledger_accounts a set credits_nano = a.credits_nano + p_amount
+    where a.workspace_id = p_workspace and a.credits_nano + p_amount >= 0
+    returning a.credits_nano - a.charged_nano as balance
+  )
+  insert into ledger_entries as e
+    (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, note, created_at)
+  select p_workspace, p_reference, 'credit', p_amount, 0, account.balance, p_note, ledger_now() from account
+  returning true, e.entry, e.kind, e.amount_nano, e.balance_after_nano, e.created_at;
+end $$;
