@@ -97,10 +97,12 @@ describeGateways("a thousand calls at once", { config }, (bench) => {
     for (const response of served)
       expect(charges.get(idOf(response))).toMatchObject({ amount_nano: costNano });
     expect(charges.size).toBe(101);
-    expect(await bench().ledger.balance(other.workspaceId)).toMatchObject({
-      chargedNano: 101n * costNano,
-      heldNano: 0n,
-    });
+    await expect
+      .poll(() => bench().ledger.balance(other.workspaceId))
+      .toMatchObject({
+        chargedNano: 101n * costNano,
+        heldNano: 0n,
+      });
     await bench().expectClean();
   });
 
@@ -131,10 +133,12 @@ describeGateways("a thousand calls at once", { config }, (bench) => {
         amount_nano: costNano,
       });
     }
-    expect(await bench().ledger.balance(other.workspaceId)).toMatchObject({
-      chargedNano: 2n * costNano,
-      heldNano: 0n,
-    });
+    await expect
+      .poll(() => bench().ledger.balance(other.workspaceId))
+      .toMatchObject({
+        chargedNano: 2n * costNano,
+        heldNano: 0n,
+      });
   });
 
   it("T85: more open streams than database connections: all run at once, and all are charged", async () => {
