@@ -168,7 +168,7 @@ export const adapterOf = (gatewaySide: typeof GatewaySide): Adapter => ({
   creditSql: (workspace, amount, reference) =>
     `select * from ledger_credit('${workspace}', ${amount}, '${reference}', null)`,
   lineSql: (workspace, line) =>
-    `update ledger_accounts set credit_line_nano = ${line} where workspace_id = '${workspace}'`,
+    `update workspaces set credit_line_nano = ${line} where id = '${workspace}'`,
   stateSql: `
     create or replace function ledger_now() returns timestamptz language sql volatile as
       $$ select current_setting('model.now')::timestamptz $$;
