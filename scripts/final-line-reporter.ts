@@ -4,7 +4,7 @@
  * rejection) count as failures: a run with one of them has not passed.
  */
 import { writeFileSync } from "node:fs";
-import type { Reporter, SerializedError, TestModule } from "vitest/node";
+import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
 
 /** What a run came to. */
 interface Totals {
@@ -28,9 +28,20 @@ function count(modules: readonly TestModule[], errors: readonly SerializedError[
   return totals;
 }
 
+/** The tests that failed, were tried again, and passed. */
+function secondTries(modules: readonly TestModule[]): TestCase[] {
+  return modules
+    .flatMap((module) => [...module.children.allTests()])
+    .filter((test) => test.diagnostic()?.flaky === true);
+}
+
 // oxlint-disable-next-line import/no-default-export -- vitest loads a reporter by its default export
 export default class FinalLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+    for (const { fullName, module } of secondTries(modules))
+      console.log(
+        `Passed at the second try only, to be mended: ${module.relativeModuleId} > ${fullName}`,
+      );
     const file = process.env["TOLLGATE_TEST_TOTALS"];
     if (file !== undefined) writeFileSync(file, JSON.stringify(count(modules, errors)));
   }

@@ -179,6 +179,7 @@ describeGateways("the cost of a call", { config }, (bench) => {
   it("BILL-02: a call moves the ledger of its key's workspace, and no other", async () => {
     bench().up.answer(json(completion(usageOf(10, 10))));
     const other = await bench().addWorkspace("5");
+    await bench().availableNano();
     const before = await bench().ledger.balance(bench().workspaceId);
     const response = await bench().post(
       "/v1/chat/completions",
