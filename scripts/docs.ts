@@ -14,6 +14,7 @@ import { errorsPage } from "./docs-errors.ts";
 import { managementPage } from "./docs-management.ts";
 import { mediaPage } from "./docs-media.ts";
 import { protocolsPage } from "./docs-protocols.ts";
+import { requirementsPage, trapsPage } from "./docs-requirements.ts";
 import { sandboxPage } from "./docs-sandbox.ts";
 import { tasksPage } from "./docs-tasks.ts";
 
@@ -28,8 +29,10 @@ const pages: Record<string, () => string> = {
   "docs/management.md": managementPage,
   "docs/media.md": mediaPage,
   "docs/protocols.md": protocolsPage,
+  "docs/requirements.md": requirementsPage,
   "docs/sandbox.md": sandboxPage,
   "docs/tasks.md": tasksPage,
+  "docs/traps.md": trapsPage,
   "docs/cli.md": commandLinePage,
   "docs/performance.md": () =>
     pageWith(readFileSync(join(root, "docs/performance.md"), "utf8"), measured),

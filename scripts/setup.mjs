@@ -1,6 +1,6 @@
 /**
  * Makes a fresh clone runnable, and says nothing when it already is. Plain JavaScript for Node 20:
- * this file runs before anything is installed. Design section 8, "Commands".
+ * this file runs before anything is installed. docs/cli.md.
  *
  * Every other script starts with `await setup()` and runs TypeScript with `nodeBinary()`.
  */

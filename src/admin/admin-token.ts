@@ -1,6 +1,6 @@
 /**
  * The admin token: `TOLLGATE_ADMIN_TOKEN`, else one derived from the master key, so that every node of an installation
- * has the same without telling each other. The derived one is kept in a file for the operator to read. contract.md "Environment".
+ * has the same without telling each other. The derived one is kept in a file for the operator to read. docs/operate.md.
  */
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -1,4 +1,4 @@
-/** From a credential of the management API to who asks: the admin token or a personal one. contract.md "Sessions and tokens". */
+/** From a credential of the management API to who asks: the admin token or a personal one. docs/management.md. */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isSameSecret } from "../base/same-secret.ts";

@@ -1,6 +1,6 @@
 /**
- * Who may do what: one table, read by every route and by the matrix test. Spec: "Authentication" 4, 8, 9 (CAP-10,
- * CAP-12 to CAP-14, VIS-01 to VIS-04).
+ * Who may do what: one table, read by every route and by the matrix test. CAP-10,
+ * CAP-12 to CAP-14, VIS-01 to VIS-04.
  */
 
 /** organization_admin: administers the installation; the others are roles in the workspace of the object. */

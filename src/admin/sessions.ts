@@ -1,6 +1,5 @@
 /**
- * Console sessions: better-auth on our database, with its tables under our names and our migrations. contract.md
- * "Sessions and tokens". Loaded at the first use: a gateway that nobody signs in to need not hold it in memory.
+ * Console sessions: better-auth on our database, with its tables under our names and our migrations. docs/management.md. Loaded at the first use: a gateway that nobody signs in to need not hold it in memory.
  */
 import type { betterAuth, BetterAuthOptions } from "better-auth";
 import type { Log } from "../base/log.ts";

@@ -1,4 +1,4 @@
-/** Whether a change of spend caps loosens them: what a key's owner may not do alone. Spec: "Authentication" 4 (CAP-13, CAP-14). */
+/** Whether a change of spend caps loosens them: what a key's owner may not do alone. CAP-13, CAP-14. */
 import type { SpendCaps } from "../tenancy/index.ts";
 
 const windows = ["totalNano", "monthlyNano", "weeklyNano", "dailyNano"] as const;

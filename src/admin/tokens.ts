@@ -1,6 +1,6 @@
 /**
  * Personal tokens: bearers for the management API with the role of their owner, as it is at each request.
- * contract.md "Sessions and tokens". Only an HMAC is stored: a token is shown once.
+ * docs/management.md. Only an HMAC is stored: a token is shown once.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";

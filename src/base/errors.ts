@@ -1,6 +1,6 @@
 /**
  * The one closed catalogue of errors: every code with its HTTP status, type and retry semantics.
- * Spec: "Errors"; decisions.md "error types and codes". `docs/errors.md` is generated from it.
+ * Requirements: ERR; docs/decisions.md "Error types and codes". `docs/errors.md` is generated from it.
  */
 import { isShortage } from "./shortage.ts";
 

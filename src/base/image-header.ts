@@ -1,7 +1,7 @@
 /**
  * What a picture is, read from its first bytes: format, declared size, transparency. Nothing is decoded, so a picture that would
  * unpack to gigabytes costs nothing; metadata in front of the size is skipped, not kept. Names and Content-Types of uploads are
- * never believed. Spec: "POST /v1/images/edits".
+ * never believed. Requirements: EDIT1, EDIT2.
  */
 
 import { assert } from "./assert.ts";

@@ -1,6 +1,6 @@
 /**
  * Money: nano-USD in bigint, decimal strings on the wire, no floats anywhere.
- * Spec: "Task (unified shape)" (`cost`), decisions.md "money".
+ * Requirements: TASK (`cost`), docs/decisions.md "Money".
  */
 
 /** An amount in nano-dollars (1 USD = 1,000,000,000). */

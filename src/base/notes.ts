@@ -1,5 +1,5 @@
 /**
- * What the gateway changed in a request, as data. Spec: "What the service does" 7; decisions.md "dropped parameters".
+ * What the gateway changed in a request, as data. Requirements: TXT; docs/decisions.md "Dropped parameters".
  * Every step that may lose something returns notes beside its result; nothing is lost silently.
  */
 
@@ -15,7 +15,7 @@ export interface Note {
 
 /**
  * Notes in the order in which the caller wrote the fields they name, members of objects too. Steps note what they do in
- * an order of their own; the caller's is the one it is told in (decisions.md "dropped parameters").
+ * an order of their own; the caller's is the one it is told in (docs/decisions.md "Dropped parameters").
  */
 export function inRequestOrder(notes: readonly Note[], body: object): readonly Note[] {
   if (notes.length < 2) return notes;

@@ -135,7 +135,7 @@ class Parser implements SseParser {
 
 /**
  * Writes one frame. U+2028 and U+2029 are escaped, because clients exist that split lines there
- * (wire/clients.md: @google/generative-ai); in JSON both spellings mean the same.
+ * (@google/generative-ai); in JSON both spellings mean the same.
  */
 export function formatSse(event: SseEvent): string {
   let data = event.data;

@@ -1,6 +1,6 @@
 /**
  * Bounds of text parameters that more than one folder must agree on: the protocols check requests by them, and
- * `supported_parameters` tells them. Spec: "Limits", "Parameter mapping among the four protocols".
+ * `supported_parameters` tells them. Requirements: LIM, CONV.
  */
 export const textBounds = {
   /** Of chat completions, responses and generateContent; messages has a lower one of its own. */

@@ -1,5 +1,5 @@
 /**
- * Token usage, normalised. Spec: "Usage mapping" (CONV-801 to CONV-820).
+ * Token usage, normalised. CONV-801 to CONV-820.
  * `inputTokens` includes cache reads and cache writes; `outputTokens` includes reasoning. Codecs add or subtract.
  */
 export interface Usage {

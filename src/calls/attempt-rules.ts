@@ -1,6 +1,6 @@
 /**
  * What holds for each attempt of a call, not only for its plan: a fallback answers with nothing that the caller's layers do
- * not allow (T74), also where the configuration changed while the call was under way. Design section 7.
+ * not allow (T74), also where the configuration changed while the call was under way. docs/routing.md.
  */
 import { GatewayError } from "../base/errors.ts";
 import { permits } from "../routing/index.ts";

@@ -1,6 +1,6 @@
 /**
  * The tokens of a request that is not sent. The vendor counts where it can, else we estimate; nothing is reserved and
- * nothing billed. decisions.md "also served"; T52.
+ * nothing billed. docs/decisions.md "Also served"; T52.
  */
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";

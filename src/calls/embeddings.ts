@@ -1,5 +1,5 @@
 /**
- * What an embedding call needs before it runs; the rest of its way is that of a text call. decisions.md "also served".
+ * What an embedding call needs before it runs; the rest of its way is that of a text call. docs/decisions.md "Also served".
  */
 import { estimateInputTokens, priceUsage, type EmbeddingOffer } from "../catalog/index.ts";
 import { noUsage } from "../base/usage.ts";

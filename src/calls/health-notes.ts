@@ -1,4 +1,4 @@
-/** How the attempts of calls that are answered at once reach health: the outcome table's word, and the speed of answers. Design section 7. */
+/** How the attempts of calls that are answered at once reach health: the outcome table's word, and the speed of answers. docs/routing.md. */
 import { GatewayError } from "../base/errors.ts";
 import type { Health, HealthAttempt } from "../routing/index.ts";
 import { BadAnswerError, ExchangeError, outcomeOfFailure } from "../upstream/index.ts";

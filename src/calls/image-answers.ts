@@ -1,6 +1,6 @@
 /**
  * The two answers of an image call: whole, once all pictures are there, or streamed, with previews before the picture. The
- * end of both is sent once the charge is committed. Spec: "Synchronous image response", "Streaming events"; IMG-28, EDIT2-26,
+ * end of both is sent once the charge is committed. IMG-28, EDIT2-26,
  * EDIT2-27, STREAM-08, STREAM-09; T14, T15.
  */
 import { noteHeader } from "../base/notes.ts";

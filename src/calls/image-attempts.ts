@@ -1,7 +1,7 @@
 /**
  * Attempts of an image call at the planned offers, one after the other. An offer is left for the next only where its vendor
  * surely began nothing and the caller has received nothing: an unknown outcome may cost money and is not repeated (T81).
- * Each attempt is made anew, address, key, headers and files (T75). design.md section 7.
+ * Each attempt is made anew, address, key, headers and files (T75). docs/routing.md.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";

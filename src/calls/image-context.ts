@@ -1,4 +1,4 @@
-/** What the steps of one image call that is answered at once share. Spec: "POST /v1/images/generations", "POST /v1/images/edits". */
+/** What the steps of one image call that is answered at once share. Requirements: IMG, EDIT1, EDIT2. */
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";

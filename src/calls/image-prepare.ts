@@ -1,6 +1,6 @@
 /**
  * Which model an image call means and who may serve it: vendors that answer at once, and stream where that is asked for.
- * Spec: "POST /v1/images/edits" (two forms on one path); rows IMG-02, IMG-03, EDIT1-12, EDIT2-01, EDIT2-40.
+ * Requirements: EDIT1, EDIT2 (two forms on one path); rows IMG-02, IMG-03, EDIT1-12, EDIT2-01, EDIT2-40.
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";

@@ -1,6 +1,6 @@
 /**
  * The end of an image call that made something: what it cost, what is kept of it, and its answer, all in the transaction that
- * charges it. Spec: "Synchronous image response" (`gw`); rows EDIT2-29 to EDIT2-37, BILL-20; T55, T56, T62.
+ * charges it. Requirements: IMG (`gw`); rows EDIT2-29 to EDIT2-37, BILL-20; T55, T56, T62.
  */
 import { toGatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
@@ -125,7 +125,7 @@ function keepAnswer(kept: KeptFiles, answer: Answer): Promise<string> {
 }
 
 /**
- * Charges what had arrived of a stream that its client left: the input and the previews (decisions.md "client disconnect").
+ * Charges what had arrived of a stream that its client left: the input and the previews (docs/decisions.md "Client disconnect").
  * The vendor tells what it used only with the finished picture.
  */
 export async function settlePartial(

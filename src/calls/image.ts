@@ -1,6 +1,6 @@
 /**
  * One image call that is answered at once, from an authenticated request to its settled answer: prepare, reserve, attempt,
- * charge, answer. Spec: "POST /v1/images/generations", "POST /v1/images/edits"; design.md sections 4, 5, 7.
+ * charge, answer. Requirements: IMG, EDIT1, EDIT2; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";

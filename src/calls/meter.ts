@@ -1,6 +1,6 @@
 /**
  * What a call used: the vendor's own count where it told one, else an estimate that says so.
- * decisions.md "client disconnect"; traps T47, T48, T60, T61, T62.
+ * docs/decisions.md "Client disconnect"; traps T47, T48, T60, T61, T62.
  */
 import { noUsage, type Usage } from "../base/usage.ts";
 

@@ -1,4 +1,4 @@
-/** What `GET /v1/models` tells of each model. MODELS rows; wire notes, gaps section 7. */
+/** What `GET /v1/models` tells of each model. Requirements: MODELS. */
 import type { Catalog } from "../catalog/index.ts";
 import { isMediaModel, modelsFor, openScope, type CallableModel } from "../routing/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";

@@ -1,6 +1,6 @@
 /**
  * Everything that can refuse a text call without the database, and what the rest of the call needs to know:
- * model, suffix, scope, entry point, fields, routes, upper bound. Spec: "Text endpoints", "Authentication" 5 to 7.
+ * model, suffix, scope, entry point, fields, routes, upper bound. Requirements: TXT, ALLOW, ROUTE.
  */
 import { GatewayError } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";

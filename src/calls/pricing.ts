@@ -1,4 +1,4 @@
-/** The prices of a model as `GET /v1/models` tells them: those of its first offer. MODELS-08; wire notes, gaps section 7. */
+/** The prices of a model as `GET /v1/models` tells them: those of its first offer. MODELS-08. */
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import type { MediaPrice, TextRates } from "../catalog/index.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Holds of image calls: each in a transaction of its own, because it counts in the queue and is decided together with other
- * rows of its call. Spec: "Errors" 2 (503); decisions.md "queue limits", "idempotency".
+ * rows of its call. Requirements: ERR (503); docs/decisions.md "Queue limits", docs/decisions.md "Idempotency".
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NanoUsd } from "../base/money.ts";

@@ -1,6 +1,6 @@
 /**
  * The limits of a key: requests and tokens a minute. Off unless the key has some; then every answer tells what is left, under
- * the names that OpenAI's clients read. Each process counts its own calls. LIM-17; decisions.md "rate limits".
+ * the names that OpenAI's clients read. Each process counts its own calls. LIM-17; docs/decisions.md "Rate limits".
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Usage } from "../base/usage.ts";

@@ -94,7 +94,7 @@ export function recordFailure(record: AnyRecord, error: GatewayError): void {
   record.errorCode = error.code;
 }
 
-/** The row for the request log (contract.md, `GET /requests`). */
+/** The row for the request log (docs/management.md). */
 export function requestRow(record: AnyRecord): RequestRow {
   return {
     workspaceId: record.workspaceId,

@@ -1,6 +1,6 @@
 /**
  * The money side of one call: reserve before it runs, post or release exactly once after.
- * Spec: "Billing" rows; decisions.md "text reservation", "cap reached"; design.md section 5.
+ * Requirements: BILL; docs/decisions.md "Text reservation", docs/decisions.md "Spend caps"; docs/ledger.md.
  */
 import type { Log } from "../base/log.ts";
 import type { NanoUsd } from "../base/money.ts";

@@ -1,6 +1,6 @@
 /**
  * Attempts at the planned offers, one after the other, until one answers. Failover ends with the first byte the caller gets.
- * design.md section 7; the outcome table is upstream/outcome.ts.
+ * docs/routing.md; the outcome table is upstream/outcome.ts.
  */
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";

@@ -1,6 +1,6 @@
 /**
  * One call that is answered at once (text, embeddings), from an authenticated request to its settled answer: resolve, reserve, attempt, meter, post, answer.
- * Spec: "Text endpoints"; design.md sections 4, 5, 7.
+ * Requirements: TXT; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
 import { CallContext, type AnyCall, type TextServices } from "./context.ts";

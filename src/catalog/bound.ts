@@ -1,6 +1,5 @@
 /**
- * The most a text call can cost, for the reservation. decisions.md "text reservation"; design section 5
- * "Upper bounds are true upper bounds". Guards T64: the long-context tier is in the bound.
+ * The most a text call can cost, for the reservation. docs/decisions.md "Text reservation"; docs/ledger.md. Guards T64: the long-context tier is in the bound.
  */
 import { assert } from "../base/assert.ts";
 import type { NanoUsd } from "../base/money.ts";

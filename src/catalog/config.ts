@@ -1,4 +1,4 @@
-/** The configuration file as a whole: read, checked, built. Design section 8 "Configuration". */
+/** The configuration file as a whole: read, checked, built. docs/configuration.md. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";

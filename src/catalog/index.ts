@@ -1,4 +1,4 @@
-/** The catalogue's door: models, providers, offers and prices as data. Design section 8 "Configuration". */
+/** The catalogue's door: models, providers, offers and prices as data. docs/configuration.md. */
 export * from "./types.ts";
 export { priceUsage } from "./price.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";

@@ -1,4 +1,4 @@
-/** Mistakes in a configuration file, as data: where, what, and how to put it right. Design section 8 "Configuration". */
+/** Mistakes in a configuration file, as data: where, what, and how to put it right. docs/configuration.md. */
 
 /** A place inside a parsed file: object keys and list positions, from the top. */
 export type Path = readonly (string | number)[];

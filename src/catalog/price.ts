@@ -1,6 +1,6 @@
 /**
  * What a text call costs: usage times rates, exactly, rounded up once at the end.
- * Spec: "Text endpoints"; decisions.md "money". Guards T53 (nothing counted twice) and T54 (one-hour cache writes).
+ * Requirements: TXT; docs/decisions.md "Money". Guards T53 (nothing counted twice) and T54 (one-hour cache writes).
  */
 import type { NanoUsd } from "../base/money.ts";
 import type { Usage } from "../base/usage.ts";

@@ -1,5 +1,5 @@
 /**
- * The sandbox's providers and models as catalogue entries. Design section 8 "Sandbox models".
+ * The sandbox's providers and models as catalogue entries. docs/sandbox.md.
  * The sandbox serves each vendor's real wire shapes below one address, one path prefix a vendor.
  */
 import { parseUsd } from "../base/money.ts";

@@ -1,6 +1,6 @@
 /**
  * What the gateway can serve, as data: providers, models, offers and prices.
- * Spec: "Model identifiers", "Text endpoints"; contract "Configuration file". Loading and checking live beside this file.
+ * Requirements: MODELS, TXT; docs/configuration.md. Loading and checking live beside this file.
  */
 import type { SupplyTier } from "../base/management.ts";
 import type { NanoUsd } from "../base/money.ts";
@@ -60,7 +60,7 @@ export type VideoFamily = (typeof videoFamilies)[number];
 /** The entry points a media model may offer, by the names `GET /v1/models` uses. */
 export type MediaEndpoint = "images_generations" | "images_edits" | "tasks" | "videos_generations";
 
-/** Which entry points each family answers at. Spec: "Endpoints"; decisions.md for what the tables leave open. */
+/** Which entry points each family answers at. Requirements: VER-01; docs/decisions.md "Also served". */
 export const mediaEndpoints: Readonly<Record<ImageFamily | VideoFamily, readonly MediaEndpoint[]>> =
   {
     "image-a": ["images_generations", "images_edits"],

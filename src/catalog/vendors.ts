@@ -1,5 +1,5 @@
 /**
- * The vendors whose keys are in the environment, for a gateway without a configuration file. Design section 8.
+ * The vendors whose keys are in the environment, for a gateway without a configuration file. docs/operate.md.
  *
  * A short list of current models, not a complete one. Names, limits and prices are the vendors' public lists of
  * November 2026, for calls at the standard tier; they change without notice, so an operator who bills by them should

@@ -1,4 +1,4 @@
-/** Hot reload: a configuration file that changes under a running gateway. Design section 8 "Configuration". */
+/** Hot reload: a configuration file that changes under a running gateway. docs/configuration.md. */
 import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 import { readFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
  * The management API as commands use it: of the gateway that runs, else the same routes on the database itself.
- * contract.md "Command line".
+ * docs/cli.md.
  */
 import type { Command } from "commander";
 import { knownToken, possibleAddresses } from "./address.ts";

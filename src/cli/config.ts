@@ -1,4 +1,4 @@
-/** `tollgate config` and its options; what they do is in config-commands.ts. contract.md "Command line". */
+/** `tollgate config` and its options; what they do is in config-commands.ts. docs/cli.md. */
 import type { Command } from "commander";
 import type { FileOption } from "./config-commands.ts";
 

@@ -1,4 +1,4 @@
-/** The environment variables of the contract, read once. An empty variable counts as absent. contract.md "Environment". */
+/** The environment variables, read once. An empty variable counts as absent. docs/operate.md. */
 import { resolve } from "node:path";
 import { parseUsd, type NanoUsd } from "../base/money.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../base/client-address.ts";

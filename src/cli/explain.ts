@@ -1,6 +1,6 @@
 /**
  * What a failed command says: one line for what an operator can mend, the whole error for what only we can.
- * Exit codes: 1 failed, 2 wrong usage or configuration. contract.md "Command line".
+ * Exit codes: 1 failed, 2 wrong usage or configuration. docs/cli.md.
  */
 import { GatewayError } from "../base/errors.ts";
 import { UsageError } from "./environment.ts";

@@ -1,6 +1,6 @@
 /**
  * The running gateway, put together: database, catalogue, sandbox, ledger, HTTP. Everything that exists is made here,
- * and closed here in the opposite order. design.md section 3.
+ * and closed here in the opposite order. docs/architecture.md.
  */
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** `tollgate keys`: create, list, disable, enable, revoke, reveal, rotate. KEY rows; contract.md "Command line". */
+/** `tollgate keys`: create, list, disable, enable, revoke, reveal, rotate. KEY rows; docs/cli.md. */
 import type { Command } from "commander";
 import { GatewayError } from "../base/errors.ts";
 import { graceSecondsMax } from "../base/management.ts";

@@ -1,4 +1,4 @@
-/** `tollgate members`: list, add, set, remove. contract.md "Command line". */
+/** `tollgate members`: list, add, set, remove. docs/cli.md. */
 import type { Command } from "commander";
 import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";

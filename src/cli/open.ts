@@ -1,6 +1,6 @@
 /**
  * How commands reach the database: `DATABASE_URL`, else the data directory, joining the gateway that runs on it
- * or opening it themselves when none does. contract.md "Command line".
+ * or opening it themselves when none does. docs/cli.md.
  */
 import { createLog } from "../base/log.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";

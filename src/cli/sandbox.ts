@@ -1,4 +1,4 @@
-/** `tollgate sandbox`: the simulated vendors alone. design.md section 8 "Sandbox". */
+/** `tollgate sandbox`: the simulated vendors alone. docs/sandbox.md. */
 import { startSandbox } from "../sandbox/index.ts";
 import { parsePort } from "./environment.ts";
 

@@ -1,4 +1,4 @@
-/** `tollgate usage`: requests, tokens and cost, by period and by what used them. contract.md "Command line". */
+/** `tollgate usage`: requests, tokens and cost, by period and by what used them. docs/cli.md. */
 import type { Command } from "commander";
 import { granularities, usageGroups } from "../base/management.ts";
 import { addApiOptions, withApi, type ApiOptions } from "./api.ts";

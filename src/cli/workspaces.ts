@@ -1,4 +1,4 @@
-/** `tollgate workspaces`: list, create, set. contract.md "Command line". */
+/** `tollgate workspaces`: list, create, set. docs/cli.md. */
 import type { Command } from "commander";
 import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";

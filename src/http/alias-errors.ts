@@ -1,4 +1,4 @@
-/** Error bodies of the two alias paths, in their vendors' shapes. Spec: "Errors" 1; ALIAS-11, ARK-12. */
+/** Error bodies of the two alias paths, in their vendors' shapes. Requirements: ERR, ALIAS-11, ARK-12. */
 import type { GatewayError } from "../base/errors.ts";
 
 /** The shapes that only answer on alias paths: `/api/v1` is DashScope's, `/api/v3` Ark's. */

@@ -1,6 +1,6 @@
 /**
  * Tasks under two vendors' own paths: DashScope's `/api/v1/tasks`, Ark's `/api/v3/contents/generations/tasks`.
- * Spec: "GET /api/v1/tasks/{id}", "GET /api/v3/contents/generations/tasks/{id}"; ALIAS and ARK rows. Canceling, and creating on
+ * Requirements: ALIAS, ARK. Canceling, and creating on
  * Ark's path, are extensions: clients of those vendors can do them nowhere else.
  */
 import type { FastifyInstance } from "fastify";
@@ -36,7 +36,7 @@ function registerDashscope(app: FastifyInstance, services: HttpServices): void {
   });
 }
 
-/** Ark makes videos only: an image task is as if it did not exist here (decisions.md). */
+/** Ark makes videos only: an image task is as if it did not exist here (docs/decisions.md "Reads on other paths"). */
 function registerArk(app: FastifyInstance, services: HttpServices): void {
   const path = "/api/v3/contents/generations/tasks";
   const reading = { onRequest: authenticatingFresh(services) };

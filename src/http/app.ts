@@ -1,6 +1,6 @@
 /**
  * What the gateway answers: every route, and what holds for all of them (authentication, body limits, errors, ids).
- * Spec: "Endpoints", "Authentication", "Errors".
+ * Requirements: VER-01, AUTH, ERR.
  */
 import type { RequestListener } from "node:http";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";

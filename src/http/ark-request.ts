@@ -1,4 +1,4 @@
-/** Ark's own creation body in the names of `POST /v1/tasks`: its `content` list taken apart, its other names translated. wire notes, section 3.1. */
+/** Ark's own creation body in the names of `POST /v1/tasks`: its `content` list taken apart, its other names translated. docs/media.md. */
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 

@@ -1,4 +1,4 @@
-/** Counting the tokens of a request without sending it, in the two protocols that have an endpoint for it. decisions.md "also served". */
+/** Counting the tokens of a request without sending it, in the two protocols that have an endpoint for it. docs/decisions.md "Also served". */
 import type { FastifyInstance } from "fastify";
 import { countInputTokens } from "../calls/index.ts";
 import { modelInBody, readBody } from "./body.ts";

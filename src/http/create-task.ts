@@ -1,4 +1,4 @@
-/** What all paths that create tasks have in common: the body taken apart, the idempotency key, uploads kept or removed. Spec: "POST /v1/tasks". */
+/** What all paths that create tasks have in common: the body taken apart, the idempotency key, uploads kept or removed. Requirements: TASK. */
 import type { FastifyRequest } from "fastify";
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import type { MediaForm, MediaInput } from "../media/index.ts";

@@ -1,4 +1,4 @@
-/** The headers that say how a task is created: once (`Idempotency-Key`), and with how much patience (`Prefer`). wire notes, gaps 1 and 2. */
+/** The headers that say how a task is created: once (`Idempotency-Key`), and with how much patience (`Prefer`). docs/decisions.md "Idempotency", docs/decisions.md "Creation". */
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../base/errors.ts";

@@ -1,4 +1,4 @@
-/** The calling key of an HTTP request, from wherever the caller's SDK put it. AUTH rows; decisions.md "key carriers". */
+/** The calling key of an HTTP request, from wherever the caller's SDK put it. AUTH rows; docs/decisions.md "Key carriers". */
 import { readCredential, type CredentialCarriers } from "../tenancy/index.ts";
 import { queryOf, type RawRequest } from "./path.ts";
 

@@ -1,6 +1,6 @@
 /**
  * `GET /docs`: the API reference to read and to try, from the swagger-ui-dist package. It works offline, and its
- * content security policy keeps the key that is typed there on this origin. design.md section 8 "Health".
+ * content security policy keeps the key that is typed there on this origin. docs/operate.md.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What is thrown while a request is served, as its answer: in the caller's protocol, and logged where it is our fault. Spec: "Errors". */
+/** What is thrown while a request is served, as its answer: in the caller's protocol, and logged where it is our fault. Requirements: ERR. */
 import { IncomingMessage } from "node:http";
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import { TextCallError } from "../calls/index.ts";

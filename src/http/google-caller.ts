@@ -1,4 +1,4 @@
-/** Whether a request for the models is one of Google's SDKs', which ask under `/v1` as well as under `/v1beta` (wire notes, clients). */
+/** Whether a request for the models is one of Google's SDKs', which ask under `/v1` as well as under `/v1beta` (docs/decisions.md "Other spellings"). */
 
 interface Head {
   readonly url?: string | undefined;

@@ -1,6 +1,6 @@
 /**
  * The two paths that make and edit images while the caller waits, whole or streamed. Generations are JSON, edits a form.
- * Spec: "POST /v1/images/generations", "POST /v1/images/edits"; IMG, EDIT1 and EDIT2 rows; decisions.md "idempotency".
+ * Requirements: IMG, EDIT1, EDIT2; docs/decisions.md "Idempotency".
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";

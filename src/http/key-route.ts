@@ -1,4 +1,4 @@
-/** `GET /v1/key`: the calling key's own limits, spend and remainder. design.md section 8. */
+/** `GET /v1/key`: the calling key's own limits, spend and remainder. docs/operate.md. */
 import type { FastifyInstance } from "fastify";
 import { getKey, renderKey } from "../tenancy/index.ts";
 import { credentialOf } from "./credential.ts";

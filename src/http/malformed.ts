@@ -1,6 +1,6 @@
 /**
  * What never becomes a request: bytes that are not HTTP, headers beyond their limit, a client that takes for ever.
- * Node hands these over with a bare socket; they are answered in our error shape too. Spec: "Errors" 1.
+ * Node hands these over with a bare socket; they are answered in our error shape too. Requirements: ERR.
  */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";

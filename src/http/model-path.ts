@@ -1,7 +1,7 @@
 /**
  * The model and the method in a generateContent path: `/v1beta/models/vendor/model:@price:streamGenerateContent`.
- * The method stands after the last colon; what is left after the model id is its suffix (decisions.md).
- * Current SDKs leave out `models/` where the id has a slash, or send `/v1` (wire notes, clients).
+ * The method stands after the last colon; what is left after the model id is its suffix (docs/decisions.md "Other spellings").
+ * Current SDKs leave out `models/` where the id has a slash, or send `/v1`.
  */
 import { GatewayError } from "../base/errors.ts";
 import { pathOf, type RawRequest } from "./path.ts";

@@ -1,7 +1,7 @@
 /**
  * The OpenAPI 3.1 document of everything that is served, and the reference page made of it.
  * Request schemas are those that check requests, error examples those that are answered; test/http/openapi.test.ts
- * holds the rest to the running gateway. design.md section 8 "Health"; `docs/openapi.json` is generated from it.
+ * holds the rest to the running gateway. docs/operate.md; `docs/openapi.json` is generated from it.
  */
 import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";

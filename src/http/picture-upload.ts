@@ -1,6 +1,6 @@
 /**
  * One uploaded picture on its way to storage: measured and hashed as it passes, and refused by what its first bytes say before
- * the rest is read. Spec: "POST /v1/images/edits" (`image`, `mask`); LIM rows.
+ * the rest is read. Requirements: EDIT1, EDIT2 (`image`, `mask`); LIM rows.
  */
 import { createHash } from "node:crypto";
 import { GatewayError } from "../base/errors.ts";

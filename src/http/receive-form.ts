@@ -1,6 +1,5 @@
 /**
- * Receives the multipart body of a call: its fields, and its pictures in storage. Spec: "POST /v1/tasks",
- * "POST /v1/images/edits".
+ * Receives the multipart body of a call: its fields, and its pictures in storage. Requirements: TASK, EDIT1, EDIT2.
  */
 import type { FastifyRequest } from "fastify";
 import { bodyTooLarge } from "./body-limits.ts";

@@ -1,6 +1,6 @@
 /**
- * Tasks in the unified shape: creating, reading, listing, canceling. Spec: "POST /v1/tasks", "GET /v1/tasks/{id}"; TASK rows;
- * decisions.md "cancel", "list", "`Prefer: wait=N`".
+ * Tasks in the unified shape: creating, reading, listing, canceling. Requirements: TASK;
+ * docs/decisions.md "Cancel", docs/decisions.md "List", docs/decisions.md "Creation".
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
@@ -128,7 +128,7 @@ async function waitInPlace(
   }
 }
 
-/** 202 for image forms that are still to end; the video form says 200 in every state (decisions.md "task creation status"). */
+/** 202 for image forms that are still to end; the video form says 200 in every state (docs/decisions.md "Creation"). */
 function creationStatus({ replayed }: SubmitResult, task: Task): number {
   return task.kind === "video" || replayed || isTerminal(task.status) ? 200 : 202;
 }

@@ -1,5 +1,5 @@
 /**
- * The endpoints that answer at once: the four text protocols with their streaming forms, and embeddings. Spec: "Text endpoints" (TXT-01 to TXT-04, STREAM-01, STREAM-02).
+ * The endpoints that answer at once: the four text protocols with their streaming forms, and embeddings. TXT-01 to TXT-04, STREAM-01, STREAM-02.
  * Their routes in Fastify only hand over, and most requests do not go through it at all (`takeTextRequest`): its router,
  * hooks and body parser take as long as the key, the bounds and the parse. Many are not even read by Node's HTTP (bare/).
  */
@@ -30,7 +30,7 @@ const protocols: Readonly<Record<string, CallProtocol>> = {
   "/v1/responses": "responses",
   "/v1/messages": "messages",
   "/v1/embeddings": "embeddings",
-  // generateContent, also under the spellings that current SDKs send (wire notes, clients).
+  // generateContent, also under the spellings that current SDKs send (docs/decisions.md "Other spellings").
   "/v1beta/*": "generate_content",
   "/v1/models/*": "generate_content",
 };

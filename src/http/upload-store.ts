@@ -1,6 +1,6 @@
 /**
  * Where uploads wait for their task: the file store, with a row for each so that none is forgotten, whatever dies when.
- * Spec "POST /v1/tasks" (image files); STORE rows.
+ * Requirements: TASK (image files); STORE rows.
  */
 import type { Clock } from "../base/clock.ts";
 import type { ErrorCode, GatewayError } from "../base/errors.ts";

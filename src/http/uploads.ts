@@ -1,6 +1,6 @@
 /**
  * Multipart calls: text fields, and pictures streamed to storage while they are checked by their content. Every count and size
- * has a bound, and a call that is refused, or whose client leaves, keeps nothing. Spec: "POST /v1/tasks", "POST /v1/images/edits".
+ * has a bound, and a call that is refused, or whose client leaves, keeps nothing. Requirements: TASK, EDIT1, EDIT2.
  */
 import type { Readable } from "node:stream";
 import type { ByteLease } from "../base/byte-budget.ts";

@@ -1,4 +1,4 @@
-/** Videos in the vendor-native shape: creating and reading. Spec: "POST /v1/videos/generations", "GET /v1/videos/{id}"; NVID rows. */
+/** Videos in the vendor-native shape: creating and reading. Requirements: NVID. */
 import type { FastifyInstance } from "fastify";
 import { renderNative } from "../tasks/index.ts";
 import { jsonCreation, replayHeaders, submitCreation } from "./create-task.ts";
@@ -7,7 +7,7 @@ import { requestIdHeaders } from "./reply-error.ts";
 import type { HttpServices } from "./services.ts";
 import { authenticatingFresh, taskOf } from "./task-caller.ts";
 
-/** Adds the native endpoints. An image task is as if it did not exist here (decisions.md). */
+/** Adds the native endpoints. An image task is as if it did not exist here (docs/decisions.md "Reads on other paths"). */
 export function registerVideoRoutes(app: FastifyInstance, services: HttpServices): void {
   const creating = { onRequest: authenticatingLimited(services) };
   app.post("/v1/videos/generations", creating, async (request, reply) => {

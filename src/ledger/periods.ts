@@ -1,4 +1,4 @@
-/** Cap windows and their UTC periods. Spec: "Authentication" 3; decisions.md "week". */
+/** Cap windows and their UTC periods. Requirements: CAP; docs/decisions.md "Times". */
 
 /** Longest first: the order in which caps are checked within a layer. */
 export const windows = ["total", "monthly", "weekly", "daily"] as const;

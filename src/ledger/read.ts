@@ -1,4 +1,4 @@
-/** Reading the ledger: balance, spend, entries. contract.md: `balance`, `ledger`, `spend`. */
+/** Reading the ledger: balance, spend, entries. docs/management.md. */
 import type { Queryable } from "../storage/index.ts";
 import { resetsAt, type Layer } from "./periods.ts";
 import type { Balance, Entry, EntryPage, Spend } from "./types.ts";

@@ -1,11 +1,11 @@
-/** What a caller is told when a reservation is refused. Spec: "Errors" 2; decisions.md "cap reached", "queue limits". */
+/** What a caller is told when a reservation is refused. Requirements: ERR; docs/decisions.md "Spend caps", docs/decisions.md "Queue limits". */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import type { HoldResult, Refusal } from "./types.ts";
 
 const queueRetrySeconds = 10;
 
-/** The error for a refused reservation; undefined when it was granted. Codes and messages: decisions.md "cap reached". */
+/** The error for a refused reservation; undefined when it was granted. Codes and messages: docs/decisions.md "Spend caps". */
 export function refusalError(result: HoldResult, amountNano: NanoUsd): GatewayError | undefined {
   switch (result.outcome) {
     case "reserved":

@@ -19,7 +19,7 @@ export function mediaAddresses(request: MediaRequest): { param: string; url: str
   );
 }
 
-/** Seconds after which a task expires. decisions.md "task expiry". */
+/** Seconds after which a task expires. docs/decisions.md "Expiry". */
 export function expirySeconds(request: MediaRequest): number {
   const own = request.kind === "video" ? request.expiresAfterSeconds : undefined;
   return own ?? families[request.family].expirySeconds;

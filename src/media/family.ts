@@ -1,7 +1,7 @@
 /**
  * What a family is: its fields with their domains, what happens to what is outside them, its limits and how it is billed.
  * Data that one reader (read.ts) interprets; the pages and `supported_parameters` come from the same data.
- * Spec: "POST /v1/tasks", "POST /v1/videos/generations", "POST /v1/images/*", "Limits"; Design section 3.
+ * Requirements: TASK, NVID, IMG, EDIT1, EDIT2, LIM; docs/architecture.md.
  */
 import type { ErrorCode } from "../base/errors.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";

@@ -1,6 +1,6 @@
 /**
  * The uploaded pictures of a call against the limits of its family. What they are was told from their content before.
- * Spec: "POST /v1/images/edits", "POST /v1/tasks", "Limits" (LIM-04 to LIM-06); decisions.md "lone mask".
+ * LIM-04 to LIM-06; docs/decisions.md "Masks".
  */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import type { Note } from "../base/notes.ts";

@@ -1,4 +1,4 @@
-/** Rules between the fields of image calls. Spec: "POST /v1/images/edits", image forms of "POST /v1/tasks". */
+/** Rules between the fields of image calls. Requirements: EDIT1, EDIT2, TIMG1, TIMG2. */
 import type { FieldKey, Rule, Values } from "./family.ts";
 import { parseSize } from "./sizes.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The material of a video: two spellings, which pieces go together, and the mode that follows from them.
- * Spec: "Video task (unified shape)", "POST /v1/videos/generations" rules 1 to 5; decisions.md (`last_frame` without
+ * Requirements: VID, NVID; docs/decisions.md "Material" (`last_frame` without
  * `image`, `reference_images` together with frames, `media` together with the dedicated fields).
  */
 import type { FieldKey, MediaItem, Rule, Values } from "./family.ts";

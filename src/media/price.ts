@@ -1,6 +1,6 @@
 /**
- * What a usage costs: counts times rates, exactly, rounded up once. Spec: "POST /v1/videos/generations" rule 7, "Image task"
- * prices; decisions.md "money"; T55 (image tokens at their own rate), T56 (never 0 for want of a tier), T57.
+ * What a usage costs: counts times rates, exactly, rounded up once. BILL-10 to BILL-19;
+ * docs/decisions.md "Money"; T55 (image tokens at their own rate), T56 (never 0 for want of a tier), T57.
  */
 import { assert } from "../base/assert.ts";
 import { GatewayError } from "../base/errors.ts";

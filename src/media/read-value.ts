@@ -1,6 +1,6 @@
 /**
  * Reads one field's value in its domain. Text of multipart bodies becomes the number or truth value it spells; the domain
- * is the same in both encodings. Spec: field tables, "Errors" 2; decisions.md "out-of-domain value of a known field".
+ * is the same in both encodings. docs/media.md; ERR-13; docs/decisions.md "Unknown fields and bad values".
  */
 import type { ErrorCode } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";

@@ -1,6 +1,6 @@
 /**
  * Reads a call's fields by the data of its family: types, domains, defaults, what is dropped and what is refused.
- * Spec: field tables of "POST /v1/tasks", "POST /v1/videos/generations", "POST /v1/images/*"; "Errors" 3; decisions.md.
+ * docs/media.md; ERR-12, ERR-13.
  */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";

@@ -1,4 +1,4 @@
-/** Sizes of images: the grammar of custom ones and the tiers they fall into. Spec: "POST /v1/images/generations", "Limits". */
+/** Sizes of images: the grammar of custom ones and the tiers they fall into. Requirements: IMG, LIM. */
 
 const longSideMax = 3840;
 const areaMax = 3840 * 2160;

@@ -1,6 +1,6 @@
 /**
  * What an image or video call asks for, in our own terms: the form between what a caller wrote and what a vendor is sent.
- * Pure data. Spec: "POST /v1/tasks", "POST /v1/videos/generations", "POST /v1/images/edits".
+ * Pure data. Requirements: TASK, NVID, EDIT1, EDIT2.
  */
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 
@@ -94,7 +94,7 @@ export interface ImageRequest {
 
 export type MediaRequest = VideoRequest | ImageRequest;
 
-/** What was produced, or at most can be: what a call costs follows from it and the price alone. Spec: usage variants. */
+/** What was produced, or at most can be: what a call costs follows from it and the price alone. TASK-26 to TASK-31. */
 export type MediaUsage =
   | {
       readonly unit: "image_tokens";

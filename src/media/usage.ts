@@ -1,6 +1,6 @@
 /**
- * What a call can produce at most, and what it did produce: the counts it is billed by. Spec: usage variants, "POST
- * /v1/videos/generations" rule 7; design section 5 "Upper bounds are true upper bounds"; T56, T61.
+ * What a call can produce at most, and what it did produce: the counts it is billed by. TASK-26 to TASK-31,
+ * BILL-14; docs/ledger.md; T56, T61.
  */
 import { families } from "./families/index.ts";
 import type { UsageBasis } from "./family.ts";

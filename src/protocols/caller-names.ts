@@ -1,6 +1,6 @@
 /**
  * What each protocol calls the things inside its messages, for notes: dotted names as callers write them, without the
- * indexes. Spec: "What the service does" 7; decisions.md "dropped parameters".
+ * indexes. Requirements: TXT; docs/decisions.md "Dropped parameters".
  */
 import type { MediaPart, ProtocolName } from "./canonical/request.ts";
 

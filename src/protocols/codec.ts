@@ -1,6 +1,6 @@
 /**
  * What a codec is: one text protocol, between its wire shapes and the canonical form.
- * Nothing here does I/O, reads a clock or knows HTTP. Spec: "Text endpoints".
+ * Nothing here does I/O, reads a clock or knows HTTP. Requirements: TXT.
  */
 import type { GatewayError } from "../base/errors.ts";
 import type { Note } from "../base/notes.ts";

@@ -1,4 +1,4 @@
-/** Content as the OpenAI-style protocols have it: a string or a list of parts. Spec: "Text endpoints"; T25. */
+/** Content as the OpenAI-style protocols have it: a string or a list of parts. Requirements: TXT, T25. */
 import { isObject, type WireObject } from "../base/json.ts";
 import type { JsonObject, MediaPart, MediaSource, NativeField, Part } from "./canonical/request.ts";
 import { audioFormat, audioMediaType, parseMediaUrl } from "./media-url.ts";

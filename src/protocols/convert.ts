@@ -1,6 +1,6 @@
 /**
  * Any protocol to any other: decode, fit, tidy, name the tools, encode; and back. The only file that holds two codecs.
- * Spec: "Conversion rules", "Response field mapping", "Usage mapping" (CONV, TXT-05, STREAM-03 to STREAM-05).
+ * Requirements: CONV (CONV, TXT-05, STREAM-03 to STREAM-05).
  */
 import type { GatewayError } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";

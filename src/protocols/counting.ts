@@ -1,6 +1,6 @@
 /**
  * Counting the tokens of a request that is not sent: what the two protocols that have an endpoint for it ask and answer.
- * decisions.md "also served"; wire notes: messages.md section 6, generate-content.md section 1.
+ * docs/decisions.md "Also served"; docs/protocols.md.
  */
 import type { CanonicalRequest, JsonObject, MediaPart, Part } from "./canonical/request.ts";
 

@@ -1,4 +1,4 @@
-/** What a whole answer says of the parameters that were dropped or rewritten. Spec: "Text endpoints" (TXT-17 to TXT-19). */
+/** What a whole answer says of the parameters that were dropped or rewritten. TXT-17 to TXT-19. */
 import type { JsonObject } from "./canonical/request.ts";
 
 /** The answer with `gw.droppedParams`; as it is where nothing was dropped. */

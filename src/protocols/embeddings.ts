@@ -1,6 +1,6 @@
 /**
  * Embeddings: one wire shape at every vendor that has them, passed on and billed. There is nothing to convert: a text
- * or tokens go in, vectors come out. decisions.md "also served"; contract.md "kind: embedding".
+ * or tokens go in, vectors come out. docs/decisions.md "Also served"; docs/configuration.md.
  */
 import { Type } from "typebox";
 import { isObject } from "../base/json.ts";

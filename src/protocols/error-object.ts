@@ -1,5 +1,5 @@
 /**
- * The error object of the two OpenAI-style protocols, written and read. Spec: "Errors" 1; ERR-01.
+ * The error object of the two OpenAI-style protocols, written and read. ERR-01.
  */
 import type { GatewayError } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";

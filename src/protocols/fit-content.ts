@@ -1,6 +1,6 @@
 /**
  * Messages and tools brought within what their target can carry: media, signatures, cache markers and the small members
- * only some protocols have. Each loss is noted once, under the caller's own name. Spec: "Conversion rules"; CONV-217 to
+ * only some protocols have. Each loss is noted once, under the caller's own name. CONV-217 to
  * CONV-219, CONV-424 to CONV-426, CONV-517, CONV-518, CONV-605, CONV-606; traps T24, T36.
  */
 import type { Note } from "../base/notes.ts";

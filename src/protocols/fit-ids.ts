@@ -1,6 +1,6 @@
 /**
  * Ids that are longer than the upstream takes: a coding agent's end-user id is an object of 150 characters, and ids
- * of calls may be made of tool names. A hash stands for them, the same for the same id. Spec: "Parameter mapping".
+ * of calls may be made of tool names. A hash stands for them, the same for the same id. Requirements: CONV.
  */
 import { createHash } from "node:crypto";
 import type { Message, Part } from "./canonical/request.ts";

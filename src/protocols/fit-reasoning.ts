@@ -1,5 +1,5 @@
 /**
- * A wish for reasoning brought into the form and the range its target takes. decisions.md "token budget towards effort";
+ * A wish for reasoning brought into the form and the range its target takes. docs/decisions.md "Reasoning";
  * CONV-218, CONV-317, CONV-413, CONV-419 to CONV-423, CONV-512 to CONV-514; traps T28, T34, T39.
  */
 import type { CanonicalFieldName, CanonicalRequest, Reasoning } from "./canonical/request.ts";

@@ -1,6 +1,6 @@
 /**
  * A canonical request brought within what its target can carry. Every rule reads the target's limits (limits.ts);
- * every loss and every rewritten value is noted under the caller's own name. Spec: "Conversion rules".
+ * every loss and every rewritten value is noted under the caller's own name. Requirements: CONV.
  */
 import type { Note } from "../base/notes.ts";
 import type { CanonicalFieldName, CanonicalRequest, JsonObject } from "./canonical/request.ts";

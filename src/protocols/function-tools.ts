@@ -1,4 +1,4 @@
-/** Function tools as the OpenAI-style protocols have them. Spec: "Parameter mapping among the four protocols"; RESP-16. */
+/** Function tools as the OpenAI-style protocols have them. Requirements: CONV, RESP-16. */
 import { isObject, type WireObject } from "../base/json.ts";
 import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from "./canonical/request.ts";
 

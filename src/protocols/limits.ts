@@ -1,6 +1,6 @@
 /**
  * What a protocol can carry when it is the target of a conversion, as data: the one source for `fit`, for
- * docs/protocols.md and for what the rows CONV-2xx to CONV-5xx ask. Spec: "Parameter mapping", "Conversion rules".
+ * docs/protocols.md and for what the rows CONV-2xx to CONV-5xx ask. Requirements: CONV.
  */
 import type {
   CanonicalFieldName,

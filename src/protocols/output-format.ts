@@ -1,4 +1,4 @@
-/** The wished shape of the output, as the OpenAI-style protocols write it. Spec: "Parameter mapping among the four protocols". */
+/** The wished shape of the output, as the OpenAI-style protocols write it. Requirements: CONV. */
 import type { WireObject } from "../base/json.ts";
 import type { JsonObject, OutputFormat } from "./canonical/request.ts";
 import { member, objectOf } from "./read.ts";

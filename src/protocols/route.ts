@@ -1,6 +1,6 @@
 /**
  * The way of one call from the caller's protocol to the upstream's and back: direct where both are the same,
- * converted where they are not. The calls layer knows routes, not codecs. Spec: "Text endpoints" (TXT-05 to TXT-10).
+ * converted where they are not. The calls layer knows routes, not codecs. TXT-05 to TXT-10.
  */
 import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";

@@ -1,4 +1,4 @@
-/** What the watchers of streams have in common: a live view of what they saw, and an ending given once. Spec: "Text endpoints"; T16, T37. */
+/** What the watchers of streams have in common: a live view of what they saw, and an ending given once. Requirements: TXT, T16, T37. */
 import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { StreamSeen, StreamTap, WireError } from "./codec.ts";

@@ -1,6 +1,6 @@
 /**
  * Message repair: what every vendor asks of a conversation, whatever protocol it came in.
- * Spec: "Message structure" (CONV-601 to CONV-604); traps T20, T21, T25.
+ * CONV-601 to CONV-604; traps T20, T21, T25.
  */
 import type { Note } from "../base/notes.ts";
 import type {

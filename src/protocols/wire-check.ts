@@ -1,6 +1,6 @@
 /**
  * Checks a caller's body against the schema of its protocol: compiled for the valid body, walked for the fault.
- * One schema serves both, so they cannot disagree. Spec: "Errors" 2 (400: a value outside its domain).
+ * One schema serves both, so they cannot disagree. Requirements: ERR (400: a value outside its domain).
  */
 import { Type, type TSchema } from "typebox";
 import { Compile } from "typebox/schema";

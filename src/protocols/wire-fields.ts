@@ -1,4 +1,4 @@
-/** Fields that chat and responses check alike, as schemas. Spec: "Parameter mapping among the four protocols". */
+/** Fields that chat and responses check alike, as schemas. Requirements: CONV. */
 import { Type } from "typebox";
 import { anyObject, nullable, oneOf } from "./wire-check.ts";
 

@@ -1,7 +1,7 @@
 /**
  * The circuit breaker of one provider's model. Closed: calls go there. Open: they do not, for a pause that grows. After the
  * pause one probe may go; it closes the circuit, or the next pause begins. Once closed, its share of the calls grows slowly.
- * Design section 7. Pure: the time comes in, in milliseconds of a clock that only goes forward.
+ * docs/routing.md. Pure: the time comes in, in milliseconds of a clock that only goes forward.
  */
 
 /** When a circuit opens and closes. Times in milliseconds. */

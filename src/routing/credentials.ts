@@ -1,6 +1,6 @@
 /**
  * Which of a provider's keys an attempt uses: by weight, among those that a vendor has not refused lately. A vendor that
- * limits one key's rate or refuses it is not asked with it for a while. Design section 7. State of this process only.
+ * limits one key's rate or refuses it is not asked with it for a while. docs/routing.md. State of this process only.
  */
 import type { Credential, Provider } from "../catalog/index.ts";
 

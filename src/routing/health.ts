@@ -1,7 +1,7 @@
 /**
  * How the providers are doing, as far as this process knows from its own calls: a circuit and a speed for each (provider,
  * model), and which keys are refused. Calls tell it how their attempts ended; plans and attempts ask it. No state is shared
- * with other processes. Design section 7.
+ * with other processes. docs/routing.md.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Credential, Provider } from "../catalog/index.ts";

@@ -1,4 +1,4 @@
-/** Routing's door: a model id and a scope in, offers in order out; and how the providers are doing. Design section 7. */
+/** Routing's door: a model id and a scope in, offers in order out; and how the providers are doing. docs/routing.md. */
 export {
   defaultHealthRules,
   Health,

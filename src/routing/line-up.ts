@@ -1,6 +1,6 @@
 /**
  * Candidates by how they are doing: those in trouble are left out as long as others are left, one call at a time probes
- * what may have recovered, and what has just recovered gets a growing share. Design section 7.
+ * what may have recovered, and what has just recovered gets a growing share. docs/routing.md.
  */
 import type { Provider } from "../catalog/index.ts";
 import type { Health, ServedModel } from "./health.ts";

@@ -1,6 +1,6 @@
 /**
  * A model id as the caller writes it: `vendor/model`, and after it `:provider` or `:@strategy`.
- * Spec: "What the service does" 6 (ROUTE-02 to ROUTE-04, RESP-03 to RESP-05).
+ * ROUTE-02 to ROUTE-04, RESP-03 to RESP-05.
  */
 import { GatewayError } from "../base/errors.ts";
 
@@ -28,7 +28,7 @@ function suffixError(text: string, why: string): GatewayError {
 
 /**
  * Splits a model id from its suffix. Model ids hold no colon, so whatever follows the first colon after the slash
- * is the suffix; a second colon combines two suffixes, which the spec refuses.
+ * is the suffix; a second colon combines two suffixes, which is refused (ROUTE-04).
  * @throws GatewayError `invalid_model_suffix`, or `model_not_found` for an id that is not `vendor/model`.
  */
 export function parseModelId(text: string): ParsedModelId {

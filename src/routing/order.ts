@@ -1,6 +1,6 @@
 /**
  * The order in which candidates are tried: strategy, then preferred first, then session affinity on top.
- * Design section 7. Pure: randomness comes in as a function.
+ * docs/routing.md. Pure: randomness comes in as a function.
  */
 import { createHash } from "node:crypto";
 import type { NanoUsd } from "../base/money.ts";

@@ -1,6 +1,6 @@
 /**
  * The plan of an image or video call: which offers may serve it, in which order, and why. The constraints are those of
- * text calls (plan.ts); offers are compared by what this very request may cost. Design section 7; ROUTE rows.
+ * text calls (plan.ts); offers are compared by what this very request may cost. docs/routing.md; ROUTE rows.
  */
 import { GatewayError } from "../base/errors.ts";
 import type { NanoUsd } from "../base/money.ts";

@@ -1,5 +1,5 @@
 /**
- * The plan of one call: which offers may serve it, in which order, and why. Design section 7.
+ * The plan of one call: which offers may serve it, in which order, and why. docs/routing.md.
  * Constraints narrow first and hold for every attempt (T74); preferences only order what is left.
  */
 import { GatewayError } from "../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * What a caller may reach: constraints of all layers above it, and its preferences.
- * Spec: "Authentication" 5 to 7 (ROUTE-05 to ROUTE-19, MODELS-01 to MODELS-06).
+ * ROUTE-05 to ROUTE-19, MODELS-01 to MODELS-06.
  */
 import type {
   Catalog,

@@ -1,6 +1,6 @@
 /**
  * How fast one provider's model answers: decayed means of the time to its first token and of its output tokens a second.
- * Streams and whole answers are measured apart: the first token of a whole answer comes with its last. Design section 7.
+ * Streams and whole answers are measured apart: the first token of a whole answer comes with its last. docs/routing.md.
  */
 
 /** What one answered call tells. */

@@ -1,4 +1,4 @@
-/** What every plan begins with: the model that an id names, where its caller may call it, and the strategy. Design section 7. */
+/** What every plan begins with: the model that an id names, where its caller may call it, and the strategy. docs/routing.md. */
 import { GatewayError } from "../base/errors.ts";
 import type { Catalog, Model } from "../catalog/index.ts";
 import type { ParsedModelId, Strategy } from "./model-id.ts";

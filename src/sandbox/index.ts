@@ -1,6 +1,6 @@
 /**
  * Simulated vendors in their real wire shapes, for trying the gateway without a vendor's key and for its tests.
- * design section 8 "Sandbox models", "Sandbox script". Imports base/ only: a fake must not share our bugs.
+ * docs/sandbox.md. Imports base/ only: a fake must not share our bugs.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,6 +1,6 @@
 /**
  * The tasks of one vendor, in memory. A task has no timer: what state it is in follows from the clock whenever
- * somebody asks. Design section 8 "Sandbox script".
+ * somebody asks. docs/sandbox.md.
  */
 import { scriptedFailure } from "./reply.ts";
 import type { Script } from "./script.ts";

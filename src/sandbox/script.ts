@@ -1,6 +1,6 @@
 /**
  * The sandbox script: a line `#sandbox {json}` in the last user text decides what the vendor does.
- * design section 8 "Sandbox script". `scriptFields` is the one table of what it may hold; `GET /` prints it.
+ * docs/sandbox.md. `scriptFields` is the one table of what it may hold; `GET /` prints it.
  */
 import type { Turn } from "./conversation.ts";
 import { openQuestionStart } from "./conversation.ts";

@@ -1,4 +1,4 @@
-/** Storage: the database, signals between processes, the schema, the request log. Design section 2. */
+/** Storage: the database, signals between processes, the schema, the request log. docs/architecture.md. */
 export { DataDirectoryInUseError } from "./data-lock.ts";
 export type { Database, TransactionOptions } from "./database.ts";
 export { hasEmbeddedDatabase } from "./embedded/open.ts";

@@ -1,6 +1,6 @@
 /**
  * How signals travel: `notify` sends one, and a dedicated listening connection hears them. It connects again by itself, and notices a connection
- * that died without a word (a ping that gets no answer). Design section 2, "cross-node signals".
+ * that died without a word (a ping that gets no answer). docs/architecture.md.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ClientConfig } from "pg";

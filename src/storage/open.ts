@@ -1,4 +1,4 @@
-/** Opens whichever database the options name. Design section 2; contract.md "Environment". */
+/** Opens whichever database the options name. docs/architecture.md; docs/operate.md. */
 import type { Log } from "../base/log.ts";
 import { connect } from "./connect.ts";
 import type { Database } from "./database.ts";

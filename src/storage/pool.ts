@@ -1,4 +1,4 @@
-/** The driver's connection pool with our limits and our types. Design section 2. */
+/** The driver's connection pool with our limits and our types. docs/architecture.md. */
 import { Pool, types as driverTypes, type CustomTypesConfig, type PoolConfig } from "pg";
 import type { Log } from "../base/log.ts";
 

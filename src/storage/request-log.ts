@@ -1,5 +1,5 @@
 /**
- * The request log's writer: rows are taken off the caller's path and inserted in batches. Spec: the request log.
+ * The request log's writer: rows are taken off the caller's path and inserted in batches. docs/management.md.
  * The log explains and money does not depend on it, so a row that cannot be written is counted and reported, never thrown,
  * and memory stays bounded when the database is slow (T85, T87).
  */

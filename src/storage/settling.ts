@@ -1,6 +1,6 @@
 /**
  * Knowing that a signal was handled everywhere: a question goes out behind it, on the same channel and so after it, and each
- * process that listens answers with its name. PostgreSQL itself knows who listens. Design section 2, "cross-node signals".
+ * process that listens answers with its name. PostgreSQL itself knows who listens. docs/architecture.md.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

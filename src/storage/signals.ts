@@ -1,5 +1,5 @@
 /**
- * Change signals between processes over LISTEN/NOTIFY. Design section 2, "cross-node signals".
+ * Change signals between processes over LISTEN/NOTIFY. docs/architecture.md.
  * All logical channels travel on one PostgreSQL channel: one LISTEN hears them all.
  */
 import { setTimeout as sleep } from "node:timers/promises";

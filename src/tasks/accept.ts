@@ -1,7 +1,7 @@
 /**
  * The transaction that makes tasks: key, hold, row and uploads of every submission that waits for it, together. Calls that count
  * in the queue are decided one after another in the whole database, so in transactions of their own each would wait for the
- * commit of the one before. Design section 6; TASK-14; T81.
+ * commit of the one before. docs/tasks.md; TASK-14; T81.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createBatcher } from "../base/batcher.ts";

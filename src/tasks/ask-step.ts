@@ -1,7 +1,7 @@
 /**
  * The step of a task that no vendor has taken: ask the next one. The intent is written down before a word is said, so that
  * after a crash an outcome that nobody knows is known to be unknown: such a job is never sent again (T81).
- * Design section 6.
+ * docs/tasks.md.
  */
 import { permits, type HealthAttempt } from "../routing/index.ts";
 import {

@@ -1,6 +1,6 @@
 /**
  * Cancellation: a waiting task ends at once; one that a vendor has ends only when that vendor confirms that it stops.
- * decisions.md "cancel"; TASK-46; T82.
+ * docs/decisions.md "Cancel"; TASK-46; T82.
  */
 import { GatewayError } from "../base/errors.ts";
 import { AskFailure } from "../upstream/index.ts";

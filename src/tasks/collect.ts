@@ -1,6 +1,6 @@
 /**
  * The last step of a task that succeeded at its vendor: what it made is streamed into our own storage, then the task ends.
- * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. Design section 6; STORE-01.
+ * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
  */
 import { mediaUsage, priceMedia } from "../media/index.ts";
 import { newFileName, recordFile } from "../storage/index.ts";

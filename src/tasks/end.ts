@@ -1,6 +1,6 @@
 /**
  * The end of a task: terminal state, charge or release, and callback are one transaction, so that they can never disagree.
- * Design section 6; spec "States and transitions"; T58, T79, T80, T83.
+ * docs/tasks.md; Requirements: TASK, T58, T79, T80, T83.
  */
 import { settleIn } from "../ledger/index.ts";
 import type { MediaUsage } from "../media/index.ts";

@@ -1,4 +1,4 @@
-/** What every part of the task engine works with, and the moments at which a test may stop the world. Design sections 6, 10. */
+/** What every part of the task engine works with, and the moments at which a test may stop the world. docs/tasks.md. */
 import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";

@@ -1,6 +1,6 @@
 /**
  * Work that was done while its caller waited, as a task that has ended: the edit form 2 of images names its task, and whoever
- * asks for that finds what was made. Spec: "Synchronous image response" (`gw.task_id`); EDIT2-33.
+ * asks for that finds what was made. Requirements: IMG (`gw.task_id`); EDIT2-33.
  */
 import { noteSentences, type Note } from "../base/notes.ts";
 import type { MediaForm, MediaUsage } from "../media/index.ts";

@@ -1,6 +1,6 @@
 /**
  * Idempotent submission: one key of a workspace makes one task, or one synchronous image call, within 24 hours, however
- * often and wherever it is sent. decisions.md "idempotency"; TASK-10, TASK-45; T81.
+ * often and wherever it is sent. docs/decisions.md "Idempotency"; TASK-10, TASK-45; T81.
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";

@@ -1,4 +1,4 @@
-/** Tasks: image and video work that outlives its request. Design section 6. */
+/** Tasks: image and video work that outlives its request. docs/tasks.md. */
 export { taskPoints, type TaskPoint, type TaskTiming } from "./engine.ts";
 export { answerKey, claimKeyForCall, findAnswered, keyLifetimeMs } from "./idempotency.ts";
 export { createTasks, openUpload, type TasksOptions } from "./tasks.ts";

@@ -1,6 +1,6 @@
 /**
  * Who takes a task's next step: a row is claimed with a token for a while, and every write of the step names the token, so
- * that of two processes that believe they hold it only the latest can write. Design section 6; T79.
+ * that of two processes that believe they hold it only the latest can write. docs/tasks.md; T79.
  */
 import { randomUUID } from "node:crypto";
 import { isTransient, type Queryable } from "../storage/index.ts";

@@ -1,6 +1,6 @@
 /**
  * The step of a task that a vendor has: ask how it stands, at the provider and with the key that took it (T84).
- * A poll that fails is not a failure of the task (T80). Design section 6.
+ * A poll that fails is not a failure of the task (T80). docs/tasks.md.
  */
 import {
   AskFailure,

@@ -1,6 +1,6 @@
 /**
  * Everything about an image or video call that can be said before money is asked for: model, fields, plan, upper bound.
- * Spec: "POST /v1/tasks", "POST /v1/images/*"; design section 6; T57.
+ * Requirements: TASK, IMG, EDIT1, EDIT2; docs/tasks.md; T57.
  */
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";

@@ -1,6 +1,6 @@
 /**
  * The runner: takes the tasks whose step is due, a bounded number at a time, and takes each step. Any number of processes
- * run one each on the same database. What a dead process held is taken over when its lease ends. Design section 6.
+ * run one each on the same database. What a dead process held is taken over when its lease ends. docs/tasks.md.
  */
 import { abandonedStep, askStep } from "./ask-step.ts";
 import type { TaskServices } from "./engine.ts";

@@ -1,5 +1,5 @@
 /**
- * The six states of a task: what each means, what the ledger holds, and which may follow. Spec: "States and transitions".
+ * The six states of a task: what each means, what the ledger holds, and which may follow. Requirements: TASK.
  * docs/tasks.md is generated from this table, and every transition in the database names the state it leaves.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Submitting a task: everything that can refuse it, then key, hold and row in one transaction (accept.ts).
- * Spec: "POST /v1/tasks"; design section 6; T57, T81.
+ * Requirements: TASK; docs/tasks.md; T57, T81.
  */
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";

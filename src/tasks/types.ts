@@ -1,4 +1,4 @@
-/** A task as it is stored, and what the engine takes and gives. Spec: "Task (unified shape)"; design section 6. */
+/** A task as it is stored, and what the engine takes and gives. Requirements: TASK; docs/tasks.md. */
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 import type { MediaForm, MediaInput, MediaRequest, MediaUsage } from "../media/index.ts";
 import type { Caller } from "../tenancy/index.ts";
@@ -102,7 +102,7 @@ export interface TaskPage {
 export interface Tasks {
   /**
    * Accepts a task: model, scope, fields, addresses, queue limit, reservation, row, in this order; nothing is kept of one
-   * that is refused. @throws GatewayError 400, 402, 403, 404, 409, 422, 503 as the spec has them.
+   * that is refused. @throws GatewayError 400, 402, 403, 404, 409, 422, 503 as ERR-05 to ERR-11 have them.
    */
   submit(input: SubmitInput): Promise<SubmitResult>;
   /** A task of the workspace; undefined where there is none, whoever else may have it. */

@@ -1,5 +1,5 @@
 /**
- * From an API key to its caller. Spec: "Authentication" 1, 2; AUTH-02 to AUTH-05, KEY-08 to KEY-12.
+ * From an API key to its caller. AUTH-02 to AUTH-05, KEY-08 to KEY-12.
  * Usable callers are cached; every change of a key, workspace or organization drops them on every node (T73). The last
  * word on a revoked key is the ledger's: it reads the key again in the transaction that reserves the money.
  */

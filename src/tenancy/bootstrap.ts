@@ -1,4 +1,4 @@
-/** The first start: what a new database needs before anyone can call or log in. design.md section 8 "First start". */
+/** The first start: what a new database needs before anyone can call or log in. docs/operate.md. */
 import type { Clock } from "../base/clock.ts";
 import type { Database } from "../storage/index.ts";
 import { createKey } from "./keys.ts";

@@ -1,6 +1,6 @@
 /**
  * Who calls: an API key with the layers above it, as one value that a request carries along.
- * Spec: "Authentication" 2 (AUTH-05). Money is not in it: caps and balance are decided by the ledger, in the database.
+ * AUTH-05. Money is not in it: caps and balance are decided by the ledger, in the database.
  */
 import type { Queryable } from "../storage/index.ts";
 import type { KeySettingsRow, KeyStatus } from "./key-record.ts";

@@ -36,7 +36,7 @@ export function checkNames(list: readonly string[], param: string): string[] {
 
 /**
  * A model allowlist after a change: undefined leaves it, null makes it the empty list, which restricts nothing. Models
- * that are unknown or out of scope stay on it (spec "Authentication" 5: marked, not removed), so the catalog is not
+ * that are unknown or out of scope stay on it (ALLOW-04: marked, not removed), so the catalog is not
  * asked here. @throws GatewayError `invalid_value`
  */
 export function mergeAllowlist(

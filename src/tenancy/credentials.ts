@@ -1,6 +1,6 @@
 /**
- * Which API key a request carries, whatever header its SDK puts it in. wire/gaps.md section 24, wire/clients.md.
- * Spec: "Authentication" 1; decisions.md "key carriers".
+ * Which API key a request carries, whatever header its SDK puts it in. docs/clients.md.
+ * Requirements: AUTH; docs/decisions.md "Key carriers".
  */
 import { GatewayError } from "../base/errors.ts";
 

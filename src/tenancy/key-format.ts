@@ -1,7 +1,7 @@
 /**
  * What an API key looks like: `gw_live_`, 43 base62 characters (256 random bits), 6 base62 characters of checksum.
  * The checksum lets the gateway, and secret scanners, reject a typo without asking the database.
- * Spec: "Authentication" 10; decisions.md "key format"; KEY-17.
+ * Requirements: KEY; docs/decisions.md "Key format"; KEY-17.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";

@@ -1,6 +1,6 @@
 /**
  * The record of an API key: its row, the value the rest of the program sees (never the key itself), and its wire shape.
- * Spec: "API key, workspace, signing secret"; wire/gaps.md section 8; KEY-16.
+ * Requirements: KEY-16.
  */
 import type { NanoUsd } from "../base/money.ts";
 import { formatUsd } from "../base/money.ts";

@@ -1,6 +1,6 @@
 /**
  * The moves between the states of an API key: active <-> disabled, both -> revoked, and never back from there.
- * Spec: "States and transitions", API key (KEY-08 to KEY-13). Each move is one compare-and-set statement; a move to the
+ * KEY-08 to KEY-13. Each move is one compare-and-set statement; a move to the
  * state the key is in already changes nothing and is no error, so that it can be repeated after a lost answer.
  */
 import { GatewayError } from "../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * API keys as records: create, list, read, change, reveal. Moves between states are in key-states.ts.
- * Spec: "API key, workspace, signing secret"; wire/gaps.md section 9. Who may do what is decided by the caller.
+ * Requirements: KEY; docs/management.md. Who may do what is decided by the caller.
  */
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";

@@ -1,6 +1,6 @@
 /**
  * When a key was last used: written at most once a minute per key, many keys in one statement, never while a request
- * waits. wire/gaps.md section 8 (`last_used_at`). Losing a few of these in a crash or an outage is fine.
+ * waits. KEY-16 (`last_used_at`). Losing a few of these in a crash or an outage is fine.
  */
 import type { Queryable } from "../storage/index.ts";
 

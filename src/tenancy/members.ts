@@ -1,4 +1,4 @@
-/** Members: which user belongs to which workspace, in which role and within which caps. Spec: "Authentication" 4, 8. */
+/** Members: which user belongs to which workspace, in which role and within which caps. Requirements: CAP, VIS. */
 import { GatewayError } from "../base/errors.ts";
 import { changeRow } from "./changes.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";

@@ -1,4 +1,4 @@
-/** Organizations: the outermost layer of model allowlists and routing. Spec: "Authentication" 4 to 6. */
+/** Organizations: the outermost layer of model allowlists and routing. Requirements: CAP, ALLOW, ROUTE. */
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, mergeAllowlist } from "./checks.ts";

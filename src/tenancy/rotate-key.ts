@@ -1,6 +1,6 @@
 /**
  * Replacing the value of an API key while its record stays: same id, name, caps, counters and creator.
- * contract.md `POST /keys/{id}/rotate`. The old value works for a time of grace, so that whoever holds it can change over.
+ * docs/management.md. The old value works for a time of grace, so that whoever holds it can change over.
  */
 import { GatewayError } from "../base/errors.ts";
 import { graceSecondsMax } from "../base/management.ts";

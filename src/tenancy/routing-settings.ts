@@ -1,6 +1,6 @@
 /**
  * Routing settings of an organization, a workspace or a key, and a key's rate limits, as values and as stored JSON.
- * Spec: "Authentication" 6. How the layers combine: scope.ts.
+ * Requirements: ROUTE. How the layers combine: scope.ts.
  */
 import { supplyTiers, type SupplyTier } from "../base/management.ts";
 import { checkNames, invalidValue } from "./checks.ts";
@@ -128,7 +128,7 @@ export function routingOfRow(json: Partial<RoutingJson> | null): RoutingSettings
   };
 }
 
-/** Limits of one key per minute; null: no limit of that kind. decisions.md "rate limits". */
+/** Limits of one key per minute; null: no limit of that kind. docs/decisions.md "Rate limits". */
 export interface RateLimits {
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;

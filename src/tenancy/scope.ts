@@ -1,6 +1,6 @@
 /**
  * What a caller may reach and prefers, gathered from its layers: organization, workspace, key.
- * Spec: "Authentication" 5 to 7 (ROUTE-05, ROUTE-12 to ROUTE-17). The routing folder applies it; this is plain data.
+ * ROUTE-05, ROUTE-12 to ROUTE-17. The routing folder applies it; this is plain data.
  */
 import type { Caller, ScopeLayer } from "./caller.ts";
 import type { SortStrategy } from "./routing-settings.ts";

@@ -1,6 +1,6 @@
 /**
  * What is derived from the master key: the pepper that keys are looked up by, the key that encrypts them for display,
- * and the callback signing secrets. Spec: "API key, workspace, signing secret"; decisions.md "key format".
+ * and the callback signing secrets. Requirements: KEY; docs/decisions.md "Key format".
  */
 import {
   createCipheriv,

@@ -1,5 +1,5 @@
 /**
- * The callback signing secret of a workspace. Spec: "API key, workspace, signing secret", "Authentication" 9 (KEY-14).
+ * The callback signing secret of a workspace. KEY-14.
  * It is derived, not stored: the row holds only its version, since when, and whether callbacks are signed, and so sent,
  * at all. A replaced secret goes on signing beside the new one for a day.
  */

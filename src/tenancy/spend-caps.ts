@@ -1,4 +1,4 @@
-/** The four spend caps of a workspace, a member or a key, as a value. Spec: "Authentication" 3, 4. The ledger enforces them. */
+/** The four spend caps of a workspace, a member or a key, as a value. Requirements: CAP. The ledger enforces them. */
 import type { NanoUsd } from "../base/money.ts";
 import { formatUsd } from "../base/money.ts";
 import { invalidValue } from "./checks.ts";
@@ -77,7 +77,7 @@ export function spendCapParams(caps: SpendCaps): unknown[] {
   return [caps.totalNano, caps.monthlyNano, caps.weeklyNano, caps.dailyNano, caps.hard];
 }
 
-/** On the wire: decimal strings or null (contract.md). */
+/** On the wire: decimal strings or null (docs/management.md). */
 export function renderSpendCaps(caps: SpendCaps): Record<string, string | boolean | null> {
   const usd = (value: NanoUsd | null) => (value === null ? null : formatUsd(value));
   return {

@@ -1,6 +1,6 @@
 /**
  * Which rows of a list somebody may see, as a condition of its statement: a list must be cut by the database, or a page
- * of it would come out half empty. Who sees what is decided elsewhere (src/admin/rights.ts). Spec: "Authentication" 8.
+ * of it would come out half empty. Who sees what is decided elsewhere (src/admin/rights.ts). Requirements: VIS.
  */
 
 export interface Visibility {

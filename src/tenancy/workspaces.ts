@@ -1,4 +1,4 @@
-/** Workspaces: the tenant that keys, tasks and money belong to. Spec: "API key, workspace, signing secret". */
+/** Workspaces: the tenant that keys, tasks and money belong to. Requirements: KEY. */
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";

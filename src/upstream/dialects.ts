@@ -1,6 +1,5 @@
 /**
  * How each protocol is addressed at a vendor: path and headers, as a table. A vendor with a quirk is a delta over it.
- * wire notes: messages.md section 1, generate-content.md section 1.
  */
 import type { Dialect, Provider } from "../catalog/index.ts";
 import type { CallProtocol } from "../protocols/index.ts";

@@ -1,4 +1,4 @@
-/** Why an exchange with an upstream gave no answer, or no whole one, whatever client carried it. design.md section 9. */
+/** Why an exchange with an upstream gave no answer, or no whole one, whatever client carried it. docs/architecture.md. */
 import { errors } from "undici";
 import { isShortage } from "../base/shortage.ts";
 

@@ -1,6 +1,6 @@
 /**
  * One HTTP exchange with an upstream over our own client (http1/): no streams, no per-chunk promises.
- * The head arrives as a promise; the body goes to one consumer, with back-pressure. design.md section 9.
+ * The head arrives as a promise; the body goes to one consumer, with back-pressure. docs/architecture.md.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { answerBytesMax, BodyDecoder, codingOf } from "./decoding.ts";

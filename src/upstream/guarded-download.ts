@@ -1,6 +1,6 @@
 /**
  * Fetches a file a vendor has made, on its way into our own storage: address checked and pinned at every redirect, size and
- * time bounded, type by its bytes, a cut noticed, never whole in memory. Design section 6; trap T77.
+ * time bounded, type by its bytes, a cut noticed, never whole in memory. docs/tasks.md; trap T77.
  */
 import type { Client, Dispatcher } from "undici";
 import { GatewayError } from "../base/errors.ts";

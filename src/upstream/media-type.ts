@@ -1,4 +1,4 @@
-/** What a file is, by its first bytes: what a vendor says of it is not believed. Design section 6. */
+/** What a file is, by its first bytes: what a vendor says of it is not believed. docs/tasks.md. */
 
 /** How many bytes {@link mediaTypeOf} needs. */
 export const mediaTypeBytes = 16;

@@ -1,6 +1,6 @@
 /**
  * The one outcome table: what an upstream's answer or failure means for the caller, for the next attempt and for health.
- * design.md section 7; spec "Errors" 3; decisions.md. A failed attempt moves on before the first byte only.
+ * docs/routing.md; Requirements: ERR; docs/decisions.md "Client disconnect". A failed attempt moves on before the first byte only.
  */
 import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";

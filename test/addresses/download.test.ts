@@ -1,4 +1,4 @@
-/** Fetching what a vendor made, from real servers into a real store. Trap T77; design section 6. */
+/** Fetching what a vendor made, from real servers into a real store. Trap T77; docs/tasks.md. */
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import type { RequestListener } from "node:http";

@@ -1,4 +1,4 @@
-/** `TOLLGATE_ALLOW_PRIVATE_ADDRESSES`. contract.md "Environment". */
+/** `TOLLGATE_ALLOW_PRIVATE_ADDRESSES`. docs/operate.md. */
 import { expect, it } from "vitest";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { silentLog } from "../../src/base/log.ts";

@@ -25,7 +25,7 @@ describe("the request log", () => {
   });
   afterAll(() => world.gateway.close());
 
-  it("a row has the fields of the contract, right after its call was answered", async () => {
+  it("a row has its documented fields, right after its call was answered", async () => {
     const id = await world.chat(keys.mem.key);
     const { status, json } = await world.mem.call("GET", `/requests/${id}`);
     expect(status).toBe(200);

@@ -1,4 +1,4 @@
-/** Signing in with the operator's identity provider. design.md section 2, "console login". */
+/** Signing in with the operator's identity provider. docs/architecture.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startIdentityProvider, type Claims } from "./identity-provider.ts";
 import { newMember, password, signIn as passwordSignIn } from "./people.ts";

@@ -1,4 +1,4 @@
-/** Signing in to the console, personal tokens, and what opens what. contract.md "Sessions and tokens". */
+/** Signing in to the console, personal tokens, and what opens what. docs/management.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { manualClock } from "../../src/base/clock.ts";
 import { adminToken, call, startAdminGateway, type AdminGateway, type Answer } from "./support.ts";

@@ -1,6 +1,6 @@
 /**
  * What of each agent's requests an upstream cannot be told, in the order of the request: for the first request of a
- * run, and for those that carry a history. Names: decisions.md "dropped parameters".
+ * run, and for those that carry a history. Names: docs/decisions.md "Dropped parameters".
  */
 import type { ProtocolName } from "../../src/protocols/canonical/request.ts";
 

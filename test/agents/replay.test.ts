@@ -3,7 +3,7 @@
  * agent through a gateway, headless, on a task with tools, the vendor whose protocol the upstream spoke named in the
  * file: every request of the run, with ids, dates and paths made plain and long prose cut to its beginning.
  * Thinking that the gateway showed without a vendor's signature has the mark that it gives such thinking now.
- * docs/clients.md says how the agents were started. Spec: "Text endpoints", "Conversion rules".
+ * docs/clients.md says how the agents were started. Requirements: TXT, CONV.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

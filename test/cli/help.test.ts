@@ -19,7 +19,7 @@ function commands(command: Command, above = ""): Named[] {
 
 const all = commands(createProgram());
 
-it("the commands are those of the contract", () => {
+it("the commands are the documented ones", () => {
   expect(all.map(({ words }) => words)).toEqual([
     "serve",
     "sandbox",

@@ -1,4 +1,4 @@
-/** Ids that are longer than an upstream takes. Spec: "Parameter mapping"; wire/clients: Claude Code's end-user id. */
+/** Ids that are longer than an upstream takes. For example Claude Code's end-user id. Requirements: CONV. */
 import { describe, expect, it } from "vitest";
 import { conversions, type Body } from "./world.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The PostgreSQL server restarts and crashes under load: calls wait or are told `database_unavailable`, none is lost,
- * none is charged twice, and nobody upstream is asked without a reservation. Design section 10; T67, T68.
+ * none is charged twice, and nobody upstream is asked without a reservation. T67, T68.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestGateway } from "../support/gateway.ts";

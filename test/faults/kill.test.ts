@@ -1,7 +1,7 @@
 /**
  * kill -9 under load, of the gateway, of its database server, of both at once, and a server that stands still: no answer that
  * its caller saw whole is uncharged, none is charged twice, no reservation outlives its lease, nothing is left running, and the
- * ledger adds up. Design section 10.
+ * ledger adds up.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";

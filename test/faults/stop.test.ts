@@ -1,6 +1,6 @@
 /**
  * SIGTERM under load: what is under way ends and is charged, what comes on open connections is served, what comes there late
- * is refused in its own protocol, and the process ends by itself with code 0. Design section 8; the brief's "graceful stop".
+ * is refused in its own protocol, and the process ends by itself with code 0. docs/operate.md.
  */
 import { once } from "node:events";
 import { connect } from "node:net";

@@ -1,6 +1,6 @@
 /**
  * kill -9 at every step of a task's life, before and after each write and each word to the vendor.
- * The process stops itself at the named point (`taskPoints`); the next life goes on. Design sections 6 and 10.
+ * The process stops itself at the named point (`taskPoints`); the next life goes on. docs/tasks.md.
  */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";

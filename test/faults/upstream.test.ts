@@ -1,6 +1,6 @@
 /**
  * Upstreams that hang, cut, flood, lie about their length or answer HTML: the right error, nothing charged, no hold left.
- * Design section 10; BILL-22.
+ * BILL-22.
  */
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** Vendors whose results are not what they should be: the task fails, nothing is billed, nothing is kept. Design section 6. */
+/** Vendors whose results are not what they should be: the task fails, nothing is billed, nothing is kept. docs/tasks.md. */
 import { readdirSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";

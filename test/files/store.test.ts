@@ -1,4 +1,4 @@
-/** One suite over both kinds of file store; S3 against a real server. Design section 2, "files". */
+/** One suite over both kinds of file store; S3 against a real server. docs/operate.md. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** What health makes of calls: who is asked, with which credential, and what the log says of it. Design section 7. */
+/** What health makes of calls: who is asked, with which credential, and what the log says of it. docs/routing.md. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";

@@ -1,4 +1,4 @@
-/** When a circuit opens, probes, closes and recovers, moment by moment. Design section 7. */
+/** When a circuit opens, probes, closes and recovers, moment by moment. docs/routing.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { Circuit, defaultCircuitRules } from "../../src/routing/circuit.ts";
 

@@ -1,4 +1,4 @@
-/** Which of a provider's keys is used, and when a refused one is used again. Design section 7. */
+/** Which of a provider's keys is used, and when a refused one is used again. docs/routing.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { defaultTimeouts, type Credential, type Provider } from "../../src/catalog/index.ts";
 import { Credentials, defaultCredentialRules } from "../../src/routing/credentials.ts";

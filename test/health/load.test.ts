@@ -1,4 +1,4 @@
-/** One provider of three turns bad under load, in three ways, and gets well again. Design section 7; issue "routing". */
+/** One provider of three turns bad under load, in three ways, and gets well again. docs/routing.md. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";

@@ -1,4 +1,4 @@
-/** What health makes of a plan: who is left out and why, who is tried first, where sessions go. Design section 7. */
+/** What health makes of a plan: who is left out and why, who is tried first, where sessions go. docs/routing.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { manualClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";

@@ -1,4 +1,4 @@
-/** Sessions and where they go: on two gateways that share nothing, after a restart, and when their provider dies. Design section 7. */
+/** Sessions and where they go: on two gateways that share nothing, after a restart, and when their provider dies. docs/routing.md. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { answering } from "../rows/world.ts";

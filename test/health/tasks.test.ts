@@ -1,4 +1,4 @@
-/** What health and scope make of a task's attempts: three stand-in vendors of videos in xAI's shape. Design sections 6, 7; T74. */
+/** What health and scope make of a task's attempts: three stand-in vendors of videos in xAI's shape. docs/tasks.md, docs/routing.md; T74. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";

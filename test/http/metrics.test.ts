@@ -1,4 +1,4 @@
-/** The text of /metrics, as Prometheus reads it. design.md section 8 "Health". */
+/** The text of /metrics, as Prometheus reads it. docs/operate.md. */
 import { expect, it } from "vitest";
 import { createMetrics } from "../../src/http/index.ts";
 import { startRecord, type CallRecord } from "../../src/calls/record.ts";

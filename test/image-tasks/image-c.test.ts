@@ -203,7 +203,7 @@ describe("sizes", () => {
   });
 });
 
-it("TASK-47: the models without a submission shape in the specification speak the unified one", async () => {
+it("TASK-47: the models without a submission shape of their own speak the unified one", async () => {
   const [image, seconds, tokens] = await Promise.all([
     run({ aspect_ratio: "4:3", image_size: "2K" }),
     bench.run({ ...video, prompt: "By the second", model: "sandbox/video-model-seconds" }),

@@ -1,4 +1,4 @@
-/** What the ledger answers, as tables (see support.ts). Design section 5. */
+/** What the ledger answers, as tables (see support.ts). docs/ledger.md. */
 import { expect, it } from "vitest";
 import { createLedger } from "../../src/ledger/index.ts";
 import { describeDatabase } from "../support/postgres.ts";

@@ -1,5 +1,5 @@
 // Every field of every family: a valid value, a value outside the domain, its default, and an unknown field. The table is
-// written from the specification, not from the families' own data.
+// written from the requirements, not from the families' own data.
 import { describe, expect, it } from "vitest";
 import { families, type MediaForm } from "../../src/media/index.ts";
 import { fieldsOf } from "../../src/media/read.ts";

@@ -1,4 +1,4 @@
-// What each field of each family takes, does not take, and is where it is absent: from the specification, not from the
+// What each field of each family takes, does not take, and is where it is absent: from the requirements, not from the
 // families' own data.
 import { frame, frames, url, type Fields } from "./support.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Clients that leave, in every phase of a call (decisions.md "client disconnect"): the upstream is closed at once, what was
+ * Clients that leave, in every phase of a call (docs/decisions.md "Client disconnect"): the upstream is closed at once, what was
  * used is charged once, and no hold is left.
  */
 import { connect, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** The first minutes: how long a start takes, what it prints, and that what it prints works. design.md section 8. */
+/** The first minutes: how long a start takes, what it prints, and that what it prints works. docs/operate.md. */
 import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What probes and dashboards read: /healthz, /readyz with a database that goes away, /metrics. design.md section 8 "Health". */
+/** What probes and dashboards read: /healthz, /readyz with a database that goes away, /metrics. docs/operate.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";

@@ -1,5 +1,5 @@
 // Where another protocol says the same in other words: what a request is expected to look like on arrival, before
-// anything counts as lost. Each rule is one that the specification or decisions.md states.
+// anything counts as lost. Each rule is one that docs/requirements.md or docs/decisions.md states.
 import type {
   CanonicalRequest,
   Reasoning,
@@ -69,7 +69,7 @@ function formatIn(
   return { type: rest.type, schema: whole };
 }
 
-/** decisions.md: effort towards a budget. */
+/** docs/decisions.md "Reasoning". */
 const budgetByEffort: Readonly<Record<string, number>> = {
   none: 0,
   minimal: 1024,

@@ -1,4 +1,4 @@
-// What a video task costs, and when its money is held, charged and released. Spec: "Billing", "POST /v1/videos/generations" rule 7.
+// What a video task costs, and when its money is held, charged and released. Requirements: BILL, NVID.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";

@@ -1,4 +1,4 @@
-// The fields of a video task, from `POST /v1/tasks` to what the vendor is sent. Spec: "Video task (unified shape)", "Limits".
+// The fields of a video task, from `POST /v1/tasks` to what the vendor is sent. Requirements: VID, LIM.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../money/support.ts";
 import { scripted, startBench, type Bench } from "../task-http/support.ts";

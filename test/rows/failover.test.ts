@@ -1,4 +1,4 @@
-/** One provider fails and the next answers, on direct routes: before the first byte only. design.md section 7; T74, T75. */
+/** One provider fails and the next answers, on direct routes: before the first byte only. docs/routing.md; T74, T75. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json, sse, type Answer } from "../support/recorder.ts";
 import { answerText, eachProtocol, parsed, type Protocol } from "./protocols.ts";

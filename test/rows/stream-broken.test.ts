@@ -1,6 +1,6 @@
 /**
  * Streams that break: a cut, garbage, or an error in the midst of one is never a normal ending, costs nothing, and is told
- * in each protocol's own way. T16; contract.md "a stream that breaks after its first byte".
+ * in each protocol's own way. T16.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sse, type Answer } from "../support/recorder.ts";

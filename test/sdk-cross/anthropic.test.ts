@@ -1,4 +1,4 @@
-/** @anthropic-ai/sdk over messages, answered by upstreams of the three other protocols. Spec: "Text endpoints", "Conversion rules". */
+/** @anthropic-ai/sdk over messages, answered by upstreams of the three other protocols. Requirements: TXT, CONV. */
 import { describe } from "vitest";
 import { describeCrossings } from "./pairs.ts";
 

@@ -1,4 +1,4 @@
-/** @google/genai over generateContent, answered by upstreams of the three other protocols. Spec: "Text endpoints", "Conversion rules". */
+/** @google/genai over generateContent, answered by upstreams of the three other protocols. Requirements: TXT, CONV. */
 import { describe } from "vitest";
 import { describeCrossings } from "./pairs.ts";
 

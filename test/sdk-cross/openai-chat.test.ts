@@ -1,4 +1,4 @@
-/** openai over chat completions, answered by upstreams of the three other protocols. Spec: "Text endpoints", "Conversion rules". */
+/** openai over chat completions, answered by upstreams of the three other protocols. Requirements: TXT, CONV. */
 import { describe } from "vitest";
 import { describeCrossings } from "./pairs.ts";
 

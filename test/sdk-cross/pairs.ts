@@ -1,6 +1,6 @@
 /**
  * An official SDK against an upstream of another protocol: the same scenarios as on its own, and beside them what the
- * gateway must tell that it dropped. Spec: "Conversion rules"; CONV, TXT-05.
+ * gateway must tell that it dropped. Requirements: CONV, TXT-05.
  */
 import { describe, expect, it } from "vitest";
 import {

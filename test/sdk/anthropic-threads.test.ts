@@ -1,6 +1,6 @@
 /**
  * Message threads of `@anthropic-ai/sdk`, which send only what is new: the gateway keeps no conversation, so each upstream
- * gets the whole of it. Spec: "Text endpoints"; TXT-05, CONV-601.
+ * gets the whole of it. TXT-05, CONV-601.
  */
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";

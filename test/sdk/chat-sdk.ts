@@ -1,4 +1,4 @@
-/** The `openai` SDK at `/v1/chat/completions`. Spec: "Text endpoints", "Errors" 1. */
+/** The `openai` SDK at `/v1/chat/completions`. Requirements: TXT, ERR. */
 import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionCreateParams } from "openai/resources";
 import { openaiFields, openaiFailures } from "./openai-support.ts";

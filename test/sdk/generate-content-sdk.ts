@@ -1,4 +1,4 @@
-/** `@google/genai` at generateContent, under the paths it really sends. Spec: "Text endpoints"; decisions "other spellings". */
+/** `@google/genai` at generateContent, under the paths it really sends. Requirements: TXT; docs/decisions.md "Other spellings". */
 import {
   GoogleGenAI,
   type Content,

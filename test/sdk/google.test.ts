@@ -1,4 +1,4 @@
-/** `@google/genai` at generateContent, under the paths it really sends. Spec: "Text endpoints"; decisions "other spellings". */
+/** `@google/genai` at generateContent, under the paths it really sends. Requirements: TXT; docs/decisions.md "Other spellings". */
 import { GoogleGenAI, type Model } from "@google/genai";
 import { describe, expect, it } from "vitest";
 import { generateContent } from "./generate-content-sdk.ts";

@@ -1,4 +1,4 @@
-/** `@anthropic-ai/sdk` at `/v1/messages`. Spec: "Text endpoints"; decisions "key carriers". */
+/** `@anthropic-ai/sdk` at `/v1/messages`. Requirements: TXT; docs/decisions.md "Key carriers". */
 import Anthropic from "@anthropic-ai/sdk";
 import type {
   Message,

@@ -1,4 +1,4 @@
-/** The `openai` SDK at `/v1/chat/completions`. Spec: "Text endpoints", "Errors" 1. */
+/** The `openai` SDK at `/v1/chat/completions`. Requirements: TXT, ERR. */
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import { chat } from "./chat-sdk.ts";

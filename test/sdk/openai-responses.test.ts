@@ -1,4 +1,4 @@
-/** The `openai` SDK at `/v1/responses`. Spec: "POST /v1/responses", "Errors" 1. */
+/** The `openai` SDK at `/v1/responses`. Requirements: RESP, ERR. */
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import { responses } from "./responses-sdk.ts";

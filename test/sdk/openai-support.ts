@@ -1,4 +1,4 @@
-/** What the `openai` SDK throws: the same on both of its endpoints. Spec: "Errors" 1. */
+/** What the `openai` SDK throws: the same on both of its endpoints. Requirements: ERR. */
 import { expect } from "vitest";
 import type { FailureName } from "./scenarios.ts";
 

@@ -1,4 +1,4 @@
-/** The `openai` SDK at `/v1/responses`. Spec: "POST /v1/responses", "Errors" 1. */
+/** The `openai` SDK at `/v1/responses`. Requirements: RESP, ERR. */
 import OpenAI from "openai";
 import type { Response, ResponseInput } from "openai/resources/responses/responses";
 import { openaiFields, openaiFailures } from "./openai-support.ts";

@@ -1,6 +1,6 @@
 /**
  * Video clients as people use them: the AI SDK (`ai`) with its providers of xAI, ByteDance (Ark) and Alibaba (DashScope),
- * set up as docs/clients.md says, over real sockets. Spec: "POST /v1/videos/generations", "Renderings of the same task".
+ * set up as docs/clients.md says, over real sockets. Requirements: NVID, STORE-04.
  */
 import { createAlibaba } from "@ai-sdk/alibaba";
 import { createByteDance } from "@ai-sdk/bytedance";

@@ -1,5 +1,5 @@
 // One idempotency key, one task: while the first submission is on its way and after it, with the same body and another, on one
-// gateway and on two. decisions.md "idempotency"; TASK-10, TASK-45; T81.
+// gateway and on two. docs/decisions.md "Idempotency"; TASK-10, TASK-45; T81.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { booksOf } from "../money/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";

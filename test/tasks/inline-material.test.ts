@@ -1,5 +1,5 @@
 // Pictures that stand in the request of a video itself: megabytes of them go to the vendor as they came, and are in no row that
-// every poll and every reader would have to carry. Spec: "POST /v1/tasks"; T86.
+// every poll and every reader would have to carry. Requirements: TASK, T86.
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";

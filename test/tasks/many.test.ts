@@ -1,4 +1,4 @@
-/** Many tasks on several gateways at once: no double transition, no double result, no lost task. Design sections 6 and 10. */
+/** Many tasks on several gateways at once: no double transition, no double result, no lost task. docs/tasks.md. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 // Vendors whose answers hold what no database keeps and what no job can have produced: the task ends all the same, soon, and is
-// charged what can be true. Design section 6.
+// charged what can be true. docs/tasks.md.
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { booksOf, type Books } from "../money/support.ts";

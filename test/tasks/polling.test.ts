@@ -1,4 +1,4 @@
-// Tasks whose vendors answer late, badly, or not at all: polls, cancellations, results that come too late. Design section 6.
+// Tasks whose vendors answer late, badly, or not at all: polls, cancellations, results that come too late. docs/tasks.md.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { booksOf, eventually, type Books } from "../money/support.ts";
 import { startBench, type Bench } from "../task-http/support.ts";

@@ -1,4 +1,4 @@
-// How many tasks may be in flight. Spec: "Errors" 2 (503); decisions.md "queue limits"; TASK-15, LIM-18.
+// How many tasks may be in flight. Requirements: ERR (503); docs/decisions.md "Queue limits"; TASK-15, LIM-18.
 import { afterEach, describe, expect, it } from "vitest";
 import { startBench, type Bench } from "../task-http/support.ts";
 import {

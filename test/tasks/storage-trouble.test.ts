@@ -1,5 +1,5 @@
 // Storage that takes nothing when a result is there: a vendor that answers with the result cannot be asked for it again, so the
-// task fails with the reason, unbilled; one that keeps it is asked again until it can be stored. Design section 6.
+// task fails with the reason, unbilled; one that keeps it is asked again until it can be stored. docs/tasks.md.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 // Clocks that jump, deadlines that pass unseen, and results nobody has asked for yet: no step is taken twice, and no result that
-// is there is thrown away. Design section 6.
+// is there is thrown away. docs/tasks.md.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /**
  * Real answers of real vendors through a direct route: the caller gets what the vendor said, under the canonical model
- * id, and the bill counts what the vendor counted. Spec: "Text endpoints"; skipped where the recordings are not there.
+ * id, and the bill counts what the vendor counted. Requirements: TXT; skipped where the recordings are not there.
  */
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";

@@ -1,6 +1,6 @@
 /**
  * The fields of `POST /v1/responses` on a direct route, row by row: what the upstream is sent of each, what is dropped
- * and reported, what is refused. Spec: "POST /v1/responses".
+ * and reported, what is refused. Requirements: RESP.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";

@@ -1,6 +1,6 @@
 /**
  * Rich requests of the official SDKs: each is sent straight to the upstream, and again through the gateway; what
- * arrives is the same to the byte but for the model and the filtered fields. Spec: "Text endpoints", direct routes.
+ * arrives is the same to the byte but for the model and the filtered fields. Requirements: TXT, direct routes.
  */
 import { describe, expect, it } from "vitest";
 import { chat, responses } from "./rich-openai.ts";

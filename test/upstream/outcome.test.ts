@@ -1,4 +1,4 @@
-/** When a caller is told to come again, from what the upstream says of it. Spec: "Errors"; design.md section 7. */
+/** When a caller is told to come again, from what the upstream says of it. Requirements: ERR; docs/routing.md. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** The request log as the management API shows it. contract.md `GET /requests`. */
+/** The request log as the management API shows it. docs/management.md. */
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {

@@ -1,5 +1,5 @@
 /**
- * What was used and what it cost, by period and by what used it. contract.md `GET /usage`.
+ * What was used and what it cost, by period and by what used it. docs/management.md.
  * Money is the ledger's: a row's cost is the sum of the charges committed within its period, so that rows add up to the
  * ledger to the last nano-dollar, whatever became of the log. The log tells the rest of each call: its model, provider and
  * tokens; a charge whose log row was lost counts as a call of no model. A call that was charged counts when it was charged;

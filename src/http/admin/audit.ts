@@ -1,4 +1,4 @@
-/** The audit log over the management API. contract.md "Management API". */
+/** The audit log over the management API. docs/management.md. */
 import { Type } from "typebox";
 import { insufficient, listAudit, renderAudit, visibilityOf } from "../../admin/index.ts";
 import { orNull, timestamp } from "../openapi/document.ts";

@@ -1,6 +1,6 @@
 /**
  * The management API without HTTP: the same routes, called by a process that is the operator itself. The command line
- * uses it where no gateway runs; contract.md "Command line".
+ * uses it where no gateway runs; docs/cli.md.
  */
 import { randomUUID } from "node:crypto";
 import { adminTokenActor } from "../../admin/index.ts";

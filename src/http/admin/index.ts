@@ -1,4 +1,4 @@
-/** The routes of the management API, all of them; each resource has its file. contract.md "Management API". */
+/** The routes of the management API, all of them; each resource has its file. docs/management.md. */
 import { auditRoutes } from "./audit.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { keyMoveRoutes } from "./key-moves.ts";

@@ -1,4 +1,4 @@
-/** API keys: create, list, read, change. contract.md "Management API"; spec "Authentication" 4, 8 (KEY, CAP-13, CAP-14, VIS). */
+/** API keys: create, list, read, change. docs/management.md; Requirements: KEY, CAP-13, CAP-14, VIS. */
 import { Type, type Static } from "typebox";
 import {
   allows,

@@ -1,4 +1,4 @@
-/** Members of a workspace over the management API: who, in which role, within which caps. Spec: "Authentication" 4 (CAP-12). */
+/** Members of a workspace over the management API: who, in which role, within which caps. CAP-12. */
 import { Type } from "typebox";
 import {
   changeObject,

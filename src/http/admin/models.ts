@@ -1,5 +1,5 @@
 /**
- * Models and providers as they are configured, with how they are doing. contract.md `GET /models`, `GET /providers`.
+ * Models and providers as they are configured, with how they are doing. docs/management.md.
  * Everybody who signs in sees them, to choose from; where providers are, what they call a model, and which accounts we
  * have there is for those who run the installation (T37).
  */

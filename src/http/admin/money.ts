@@ -1,4 +1,4 @@
-/** The money of a workspace over the management API: credit, balance, ledger. contract.md "Management API". */
+/** The money of a workspace over the management API: credit, balance, ledger. docs/management.md. */
 import { Type } from "typebox";
 import { permit, readObject, workspaceKind, writeAudit } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";

@@ -1,4 +1,4 @@
-/** Organizations over the management API: the outermost layer of model allowlists and routing. Spec: "Authentication" 5, 6. */
+/** Organizations over the management API: the outermost layer of model allowlists and routing. Requirements: ALLOW, ROUTE. */
 import { Type } from "typebox";
 import {
   changeObject,

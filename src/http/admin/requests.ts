@@ -1,4 +1,4 @@
-/** The request log over the management API. contract.md `GET /requests`. */
+/** The request log over the management API. docs/management.md. */
 import { Type } from "typebox";
 import { getRequest, listRequests, visibilityOf } from "../../admin/index.ts";
 import { orNull, timestamp, usd } from "../openapi/document.ts";

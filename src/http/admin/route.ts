@@ -1,6 +1,6 @@
 /**
  * A route of the management API as data: the same value checks its requests, answers them, and describes them in the
- * OpenAPI document. contract.md "Management API".
+ * OpenAPI document. docs/management.md.
  */
 import type { Static, TObject, TSchema } from "typebox";
 import type { Action, Actor, Asked } from "../../admin/index.ts";

@@ -1,6 +1,6 @@
 /**
  * What a layer's settings mean against the layers above it and the catalogue: which chosen models are out of reach now
- * (marked, never removed: ALLOW-04), and whether the providers that routing names exist. Spec: "Authentication" 5, 6.
+ * (marked, never removed: ALLOW-04), and whether the providers that routing names exist. Requirements: ALLOW, ROUTE.
  */
 import { GatewayError } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/index.ts";

@@ -1,4 +1,4 @@
-/** The signing secret of a workspace over the management API. Spec: "Authentication" 9 (VIS-04); KEY-14. */
+/** The signing secret of a workspace over the management API. VIS-04; KEY-14. */
 import { Type } from "typebox";
 import {
   changeObject,

@@ -1,4 +1,4 @@
-/** Tasks over the management API: the unified shape, and what their operators want to know. contract.md `GET /tasks`. */
+/** Tasks over the management API: the unified shape, and what their operators want to know. docs/management.md. */
 import { Type } from "typebox";
 import {
   findVisible,

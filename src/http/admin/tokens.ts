@@ -1,4 +1,4 @@
-/** Personal tokens over the management API. contract.md "Sessions and tokens". */
+/** Personal tokens over the management API. docs/management.md. */
 import { Type } from "typebox";
 import {
   changeObject,

@@ -1,4 +1,4 @@
-/** What was used and what it cost, over the management API. contract.md `GET /usage`. */
+/** What was used and what it cost, over the management API. docs/management.md. */
 import { Type } from "typebox";
 import { readUsage, sumNames, usageRowsMax, visibilityOf } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";

@@ -1,6 +1,5 @@
 /**
- * Callbacks over the management API: what was sent and how often, sending again, trying an address. contract.md
- * `GET /webhook_deliveries`; spec "Task callbacks (webhooks)".
+ * Callbacks over the management API: what was sent and how often, sending again, trying an address. docs/management.md; Requirements: HOOK.
  */
 import { Type } from "typebox";
 import {

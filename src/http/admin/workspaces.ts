@@ -1,4 +1,4 @@
-/** Workspaces over the management API. Spec: "Authentication" 4 (CAP-10, CAP-11), 5, 6. */
+/** Workspaces over the management API. Requirements: CAP-10, CAP-11, ALLOW, ROUTE. */
 import { Type, type Static } from "typebox";
 import {
   changeObject,

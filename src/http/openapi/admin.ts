@@ -1,6 +1,6 @@
 /**
  * The management API in the OpenAPI document, made from the routes themselves: the schemas that check a request are those
- * that describe it. contract.md "Management API".
+ * that describe it. docs/management.md.
  */
 import { Type, type TObject } from "typebox";
 import type { ErrorCode } from "../../base/errors.ts";

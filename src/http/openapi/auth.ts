@@ -1,4 +1,4 @@
-/** `/auth` in the OpenAPI document: console sessions. contract.md "Sessions and tokens". */
+/** `/auth` in the OpenAPI document: console sessions. docs/management.md. */
 import { Type } from "typebox";
 import type { ErrorCode } from "../../base/errors.ts";
 import {

@@ -1,4 +1,4 @@
-/** `POST /v1/chat/completions` in the OpenAPI document. Spec: "Text endpoints" (TXT-01). */
+/** `POST /v1/chat/completions` in the OpenAPI document. TXT-01. */
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
 import { jsonContent, oneOf, orNull, ref, type Part } from "./document.ts";

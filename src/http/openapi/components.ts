@@ -18,7 +18,7 @@ const adminSchemes: Readonly<Record<string, Node>> = {
   },
 };
 
-/** Any one of them will do; each vendor's SDK finds its own. Spec: "Authentication" 1. */
+/** Any one of them will do; each vendor's SDK finds its own. Requirements: AUTH. */
 const callerSchemes: Readonly<Record<string, Node>> = {
   bearer: {
     type: "http",

@@ -1,4 +1,4 @@
-/** `POST /v1/embeddings` in the OpenAPI document. decisions.md "also served". */
+/** `POST /v1/embeddings` in the OpenAPI document. docs/decisions.md "Also served". */
 import { Type } from "typebox";
 import { embeddingsRequest } from "../../protocols/index.ts";
 import { headerRef, jsonContent, ref, requestBody, type Part } from "./document.ts";

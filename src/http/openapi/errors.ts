@@ -1,5 +1,5 @@
 /**
- * Error answers, in the shape of each protocol, from the one catalogue in base/errors.ts. Spec: "Errors".
+ * Error answers, in the shape of each protocol, from the one catalogue in base/errors.ts. Requirements: ERR.
  * Their examples are written by the codecs that answer, so they cannot differ from the answers.
  */
 import { Type } from "typebox";

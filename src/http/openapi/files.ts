@@ -1,4 +1,4 @@
-/** `GET /files/{name}` in the OpenAPI document. Spec: "Results"; rows STORE. */
+/** `GET /files/{name}` in the OpenAPI document. Requirements: STORE. */
 import { Type } from "typebox";
 import { headerRef, type Node, type Part } from "./document.ts";
 import { errorResponses } from "./errors.ts";

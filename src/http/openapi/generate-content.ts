@@ -1,4 +1,4 @@
-/** The generateContent endpoints in the OpenAPI document. Spec: "Text endpoints" (TXT-04); decisions "streaming path". */
+/** The generateContent endpoints in the OpenAPI document. TXT-04; docs/decisions.md "Streams of generateContent". */
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
 import { jsonContent, ref, type Node, type Part } from "./document.ts";

@@ -1,4 +1,4 @@
-/** The two paths that make images while the caller waits, in the OpenAPI document. Spec: "POST /v1/images/generations", "POST /v1/images/edits". */
+/** The two paths that make images while the caller waits, in the OpenAPI document. Requirements: IMG, EDIT1, EDIT2. */
 import { Type, type TSchema } from "typebox";
 import {
   headerRef,

@@ -1,4 +1,4 @@
-/** `GET /v1/key` in the OpenAPI document. Spec: "API key, workspace, signing secret", "Authentication". */
+/** `GET /v1/key` in the OpenAPI document. Requirements: KEY, AUTH. */
 import { Type, type TSchema } from "typebox";
 import { jsonContent, oneOf, orNull, timestamp, usd, type Part } from "./document.ts";
 import { errorResponses, readingCodes } from "./errors.ts";

@@ -1,4 +1,4 @@
-/** `POST /v1/messages` in the OpenAPI document. Spec: "Text endpoints" (TXT-03). */
+/** `POST /v1/messages` in the OpenAPI document. TXT-03. */
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
 import { byType, jsonContent, oneOf, orNull, ref, type Node, type Part } from "./document.ts";

@@ -1,4 +1,4 @@
-/** The model lists in the OpenAPI document. Spec: "GET /v1/models" (MODELS rows). */
+/** The model lists in the OpenAPI document. Requirements: MODELS. */
 import { Type } from "typebox";
 import { anyCredential } from "./components.ts";
 import { jsonContent, oneOf, ref, usd, type Node, type Operation, type Part } from "./document.ts";

@@ -1,4 +1,4 @@
-/** `POST /v1/responses` in the OpenAPI document. Spec: "POST /v1/responses" (RESP rows). */
+/** `POST /v1/responses` in the OpenAPI document. Requirements: RESP. */
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
 import { byType, jsonContent, oneOf, orNull, ref, type Part } from "./document.ts";

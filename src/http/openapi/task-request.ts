@@ -1,6 +1,6 @@
 /**
  * The request bodies of tasks and images, made of what the families say of their fields: every field that any model takes, with the values each
- * takes. Spec: field tables of "POST /v1/tasks", "POST /v1/videos/generations".
+ * takes. docs/media.md.
  */
 import {
   families,

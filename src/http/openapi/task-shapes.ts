@@ -1,4 +1,4 @@
-/** The shapes in which tasks are read, in the OpenAPI document. Spec: "Task (unified shape)" and the shapes after it. */
+/** The shapes in which tasks are read, in the OpenAPI document. Requirements: TASK, NVID, ALIAS, ARK. */
 import { Type } from "typebox";
 import { taskStates } from "../../tasks/index.ts";
 import { oneOf, orNull, ref, timestamp, usd } from "./document.ts";

@@ -1,4 +1,4 @@
-/** The unified endpoints of tasks in the OpenAPI document. Spec: "POST /v1/tasks", "GET /v1/tasks/{id}". */
+/** The unified endpoints of tasks in the OpenAPI document. Requirements: TASK. */
 import { Type } from "typebox";
 import { taskStates } from "../../tasks/index.ts";
 import {

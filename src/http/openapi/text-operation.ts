@@ -1,4 +1,4 @@
-/** What the text endpoints have in common: a checked body in, an answer or a stream out. Spec: "Text endpoints". */
+/** What the text endpoints have in common: a checked body in, an answer or a stream out. Requirements: TXT. */
 import type { ErrorCode } from "../../base/errors.ts";
 import {
   headerRef,

@@ -1,4 +1,4 @@
-/** Videos in their vendors' own shapes, in the OpenAPI document. Spec: "POST /v1/videos/generations" and the alias paths. */
+/** Videos in their vendors' own shapes, in the OpenAPI document. Requirements: NVID, ALIAS, ARK. */
 import { Type } from "typebox";
 import {
   jsonContent,

@@ -1,4 +1,4 @@
-/** The model of synchronous generation and of edit form 1. Spec: "POST /v1/images/generations", "Form 1" (IMG, EDIT1 rows). */
+/** The model of synchronous generation and of edit form 1. Requirements: IMG, EDIT1. */
 import type { MediaFamily } from "../family.ts";
 import { compressionOfLossy, oneWhenStreaming } from "../image-rules.ts";
 import {

@@ -1,4 +1,4 @@
-/** The model of edit form 2, also as a task. Spec: "Form 2" of "POST /v1/images/edits" (EDIT2 rows). */
+/** The model of edit form 2, also as a task. Requirements: EDIT2. */
 import type { MediaFamily } from "../family.ts";
 import {
   compressionOfLossy,

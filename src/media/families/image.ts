@@ -1,4 +1,4 @@
-/** What the image families have in common. Spec: "POST /v1/images/*", image forms of "POST /v1/tasks", "Limits". */
+/** What the image families have in common. Requirements: IMG, EDIT1, EDIT2, TIMG1, TIMG2, LIM. */
 import type { Field, FileLimits, MediaFamily } from "../family.ts";
 
 export const daySeconds = 86_400;

@@ -1,4 +1,4 @@
-/** The image task model of sixteen ratios and two tiers. Spec: "Image task, <task_image_model_1>" (TIMG1 rows). */
+/** The image task model of sixteen ratios and two tiers. Requirements: TIMG1. */
 import type { MediaFamily, Rule } from "../family.ts";
 import { daySeconds, n, prompt, user } from "./image.ts";
 

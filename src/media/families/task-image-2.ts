@@ -1,4 +1,4 @@
-/** The image task model of three sizes. Spec: "Image task, <task_image_model_2>" (TIMG2 rows). */
+/** The image task model of three sizes. Requirements: TIMG2. */
 import type { MediaFamily } from "../family.ts";
 import {
   compressionOfLossy,

@@ -1,6 +1,6 @@
 /**
  * The video model billed per produced second, with a vendor that has no audio switch and no prompt rewriting to ask for.
- * The spec gives no submission shape; it speaks the unified one. Spec: "Video task" (VID-28, VID-29), "Limits" (LIM-09).
+ * It has no submission shape of its own (TASK-47) and takes the unified one. VID-28, VID-29, LIM-09.
  */
 import type { MediaFamily } from "../family.ts";
 import { ratioFollowsFrame } from "../material.ts";

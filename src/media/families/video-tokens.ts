@@ -1,6 +1,6 @@
 /**
  * The video model billed per generated-video token, which can be given more time. The spec gives no submission shape; it
- * speaks the unified one. Spec: "Task" usage variants, "Limits" (LIM-15); decisions.md "task expiry".
+ * speaks the unified one. TASK-30, LIM-15; docs/decisions.md "Expiry".
  */
 import type { MediaFamily } from "../family.ts";
 import {

@@ -1,4 +1,4 @@
-/** The video model of 480p and 720p. Spec: "Video task (unified shape)", "POST /v1/videos/generations" (VID, NVID rows). */
+/** The video model of 480p and 720p. Requirements: VID, NVID. */
 import type { MediaFamily } from "../family.ts";
 import { capWithMaterial, ratioFollowsFrame } from "../material.ts";
 import {

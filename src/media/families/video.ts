@@ -1,4 +1,4 @@
-/** What the video families have in common. Spec: "Video task (unified shape)", "POST /v1/videos/generations", "Limits". */
+/** What the video families have in common. Requirements: VID, NVID, LIM. */
 import type { Field, FieldKey, Rule } from "../family.ts";
 import { materialFits, mergeMedia, needsPromptOrMaterial, referencesMax } from "../material.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The canonical request: what a text call means, whatever protocol it came in.
- * Spec: "Parameter mapping among the four protocols". One form, four codecs; no codec knows another.
+ * Requirements: CONV. One form, four codecs; no codec knows another.
  */
 
 /** The four text protocols, by the names the configuration uses. */

@@ -1,4 +1,4 @@
-/** The canonical whole answer. Spec: "Response field mapping". */
+/** The canonical whole answer. Requirements: CONV. */
 import type { Part, ProtocolName } from "./request.ts";
 import type { Usage } from "../../base/usage.ts";
 

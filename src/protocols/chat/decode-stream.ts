@@ -1,5 +1,5 @@
 /**
- * Chat-completions streams, read into canonical events. Spec: "Text endpoints" (block boundaries are completed).
+ * Chat-completions streams, read into canonical events. Requirements: TXT (block boundaries are completed).
  * Traps T1 to T8, T11, T16 to T18, T48, T49.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

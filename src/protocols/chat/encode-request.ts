@@ -1,5 +1,5 @@
 /**
- * The chat-completions request, written from the canonical form. Spec: "Conversion rules", "To chat".
+ * The chat-completions request, written from the canonical form. Requirements: CONV.
  * Total: `fit` has already truncated and removed what the protocol cannot carry.
  */
 import type {

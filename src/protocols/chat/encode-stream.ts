@@ -1,5 +1,5 @@
 /**
- * Chat-completions streams, written from canonical events. Spec: "Streaming events"; STREAM-03 to STREAM-05; T9, T16.
+ * Chat-completions streams, written from canonical events. STREAM-03 to STREAM-05; T9, T16.
  * What ends a stream (finish chunk, usage, `[DONE]`) is written at the `finish` event, all at once.
  */
 import { GatewayError } from "../../base/errors.ts";

@@ -1,4 +1,4 @@
-/** Why a model stopped, between chat's words and the canonical ones. Spec: "Response field mapping"; CONV-709, CONV-717; T11, T19. */
+/** Why a model stopped, between chat's words and the canonical ones. CONV-709, CONV-717; T11, T19. */
 import type { Finish } from "../canonical/response.ts";
 import { nonEmpty } from "../read.ts";
 

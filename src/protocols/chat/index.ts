@@ -1,4 +1,4 @@
-/** The chat-completions protocol. Spec: "Text endpoints". */
+/** The chat-completions protocol. Requirements: TXT. */
 import type { Codec } from "../codec.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { chatDirect } from "./direct.ts";

@@ -1,4 +1,4 @@
-/** Numbers of the chat-completions protocol. Spec: "Limits"; CONV-206, LIM-12. */
+/** Numbers of the chat-completions protocol. CONV-206, LIM-12. */
 import { textBounds } from "../../base/text-bounds.ts";
 import { webPictures, type Limits } from "../limits.ts";
 

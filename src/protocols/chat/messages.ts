@@ -1,4 +1,4 @@
-/** Chat messages, read into canonical turns. Spec: "Conversion rules", "Message structure". */
+/** Chat messages, read into canonical turns. Requirements: CONV. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Message, NativeField, Part, ToolCallPart } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";

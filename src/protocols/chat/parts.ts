@@ -1,4 +1,4 @@
-/** Content of chat messages: strings and parts, read and written. Spec: "Text endpoints"; T25, T27. */
+/** Content of chat messages: strings and parts, read and written. Requirements: TXT, T25, T27. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
   CacheBreakpoint,

@@ -1,5 +1,5 @@
 /**
- * The chat-completions request, read into the canonical form. Spec: "Parameter mapping among the four protocols".
+ * The chat-completions request, read into the canonical form. Requirements: CONV.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonical/request.ts";

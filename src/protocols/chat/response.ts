@@ -1,4 +1,4 @@
-/** Whole chat-completions answers, read and written. Spec: "Response field mapping", "Usage mapping". */
+/** Whole chat-completions answers, read and written. Requirements: CONV. */
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";

@@ -1,6 +1,6 @@
 /**
  * A chat stream in passing on the direct route: sets the model, takes the usage, keeps back how it ends.
- * Spec: "Text endpoints", STREAM-04; traps T16, T37, T45 to T50.
+ * Requirements: TXT, STREAM-04, traps T16, T37, T45 to T50.
  * Every frame is read: what is not JSON must be seen.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

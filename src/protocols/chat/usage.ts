@@ -1,6 +1,6 @@
 /**
  * Usage as chat upstreams tell it, normalised: input includes cache reads, output includes reasoning.
- * Spec: "Usage mapping"; traps T46, T48, T50, T51, T61.
+ * Requirements: CONV, traps T46, T48, T50, T51, T61.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";

@@ -1,6 +1,6 @@
 /**
  * The request of the chat-completions protocol as far as it is checked: field types and domains.
- * Unknown fields, parts and tool kinds pass; the upstream knows them or refuses them. Spec: "Text endpoints".
+ * Unknown fields, parts and tool kinds pass; the upstream knows them or refuses them. Requirements: TXT.
  */
 import { Type } from "typebox";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";

@@ -1,4 +1,4 @@
-/** `generationConfig`, read into canonical fields. Spec: "Parameter mapping among the four protocols". */
+/** `generationConfig`, read into canonical fields. Requirements: CONV. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
   CanonicalRequest,

@@ -1,6 +1,6 @@
 /**
  * `POST ...:countTokens`: `contents` alone, or a whole request under `generateContentRequest`, with its system
- * instruction and tools. wire notes, generate-content.md section 1.
+ * instruction and tools. docs/protocols.md.
  */
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";

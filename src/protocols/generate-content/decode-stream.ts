@@ -1,5 +1,5 @@
 /**
- * The generateContent stream, read into canonical events. Spec: STREAM-03; T2, T16, T18, T38.
+ * The generateContent stream, read into canonical events. STREAM-03; T2, T16, T18, T38.
  * Each frame is a whole response object with parts of the answer; the stream has no end marker, it closes.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

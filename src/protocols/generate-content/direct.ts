@@ -1,6 +1,6 @@
 /**
  * The direct route of the generateContent protocol: model and streaming stand in the path, so the body goes on as it is
- * but for the filtered fields. Spec: "Text endpoints"; TXT-07 to TXT-11, TXT-18.
+ * but for the filtered fields. TXT-07 to TXT-11, TXT-18.
  */
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";

@@ -1,5 +1,5 @@
 /**
- * The generateContent stream, written from canonical events. Spec: STREAM-03.
+ * The generateContent stream, written from canonical events. STREAM-03.
  * Every frame is a whole response object; text goes as it comes, a call goes whole once it is complete.
  */
 import { GatewayError } from "../../base/errors.ts";

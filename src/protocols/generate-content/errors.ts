@@ -1,5 +1,5 @@
 /**
- * Errors in the generateContent protocol's shape (google.rpc.Status), written and read. Spec: "Errors"; TXT-22.
+ * Errors in the generateContent protocol's shape (google.rpc.Status), written and read. Requirements: ERR, TXT-22.
  * gRPC has no word for payment, so our stable code stands in `details[0].reason`, in upper case as the vendor's do.
  */
 import type { GatewayError } from "../../base/errors.ts";

@@ -1,4 +1,4 @@
-/** The generateContent protocol. Spec: "Text endpoints". */
+/** The generateContent protocol. Requirements: TXT. */
 import type { Codec } from "../codec.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { direct } from "./direct.ts";

@@ -1,11 +1,11 @@
-/** What the generateContent protocol can carry, as data. Spec: "Conversion rules", "Limits"; CONV-503 to CONV-519. */
+/** What the generateContent protocol can carry, as data. Requirements: CONV, LIM, CONV-503 to CONV-519. */
 import type { Limits } from "../limits.ts";
 import { schemaLosses } from "./schema.ts";
 
 export const limits = {
   temperatureMax: 2,
   stopSequencesMax: 5,
-  /** Effort towards a budget, for models that know budgets only (decisions: reasoning). */
+  /** Effort towards a budget, for models that know budgets only (docs/decisions.md "Reasoning"). */
   budgetByEffort: { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576 },
   /** Effort towards a level; what lies above has no level of its own. */
   levelByEffort: {

@@ -1,5 +1,5 @@
 /**
- * Parts of a generateContent message, read into canonical parts. Spec: "Message structure"; T21, T22, T27, T38.
+ * Parts of a generateContent message, read into canonical parts. Requirements: CONV, T21, T22, T27, T38.
  * Calls without an id get one from their place, so that results find them and no two collide.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

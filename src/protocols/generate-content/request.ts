@@ -1,5 +1,5 @@
 /**
- * The generateContent request, read into the canonical form. Spec: "Parameter mapping among the four protocols".
+ * The generateContent request, read into the canonical form. Requirements: CONV.
  * Model and streaming come from the path.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

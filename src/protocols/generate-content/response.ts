@@ -1,5 +1,5 @@
 /**
- * The whole answer of the generateContent protocol, read and written. Spec: "Response field mapping"; CONV-704,
+ * The whole answer of the generateContent protocol, read and written. CONV-704,
  * CONV-708, CONV-712, CONV-716, CONV-717, CONV-819.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

@@ -1,5 +1,5 @@
 /**
- * Watches a generateContent stream as it passes on a direct route. Spec: "Text endpoints", T16, T37, T49.
+ * Watches a generateContent stream as it passes on a direct route. Requirements: TXT, T16, T37, T49.
  * Every frame is a whole response object with the upstream's model name in it, so each is read;
  * few are written anew, because the name can nearly always be replaced in the text.
  */

@@ -1,6 +1,6 @@
 /**
  * Usage of the generateContent protocol, which tells output without thoughts.
- * Spec: "Usage mapping"; CONV-804, CONV-808, CONV-812, CONV-816, CONV-819.
+ * CONV-804, CONV-808, CONV-812, CONV-816, CONV-819.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";

@@ -1,6 +1,6 @@
 /**
  * The generateContent request as we check it, and nothing more: fields we do not know pass to the upstream.
- * Spec: "Text endpoints"; TXT-22. Each field stands in both spellings.
+ * TXT-22. Each field stands in both spellings.
  */
 import { Type, type TSchema } from "typebox";
 import { anyObject, nullable, oneOf } from "../wire-check.ts";

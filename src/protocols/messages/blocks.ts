@@ -1,6 +1,6 @@
 /**
  * Content blocks of the messages protocol, read into canonical parts and written from them.
- * Spec: "Message structure"; kinds only this protocol has (server tools, search results) are native fields.
+ * Requirements: CONV; kinds only this protocol has (server tools, search results) are native fields.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { registeredType } from "../../base/media-types.ts";

@@ -1,7 +1,7 @@
 /**
  * Cache markers of a messages request: the vendor takes four, and refuses the whole request for a fifth (CONV-605,
  * LIM-14). The first is kept, which holds what every call shares, and the last ones, which hold what this conversation
- * has so far. Spec: "Message structure", "Limits".
+ * has so far. Requirements: CONV, LIM.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";

@@ -1,4 +1,4 @@
-/** `POST /v1/messages/count_tokens`: a messages request without what only an answer needs. wire notes, messages.md section 6. */
+/** `POST /v1/messages/count_tokens`: a messages request without what only an answer needs. docs/protocols.md. */
 import type { JsonObject } from "../canonical/request.ts";
 import { isCount, type TokenCounting } from "../counting.ts";
 import { removeFilteredFields } from "../filter.ts";

@@ -1,5 +1,5 @@
 /**
- * The messages stream, read into canonical events. Spec: "Text endpoints" (STREAM-03 to STREAM-05); T1 to T8, T16.
+ * The messages stream, read into canonical events. STREAM-03 to STREAM-05; T1 to T8, T16.
  * Vendors of this protocol are many: blocks without a start, whole inputs in the start, starts said twice are all read.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

@@ -1,7 +1,7 @@
 /**
  * The direct route of the messages protocol: the caller's body goes on as it is but for `model`, the filtered fields,
  * cache markers above the limit, and thinking that was shown to the caller without a signature.
- * Spec: "Text endpoints"; TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
+ * TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";

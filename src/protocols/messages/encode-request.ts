@@ -1,5 +1,5 @@
 /**
- * The messages request, written from the canonical form. Spec: "Conversion rules", "To messages".
+ * The messages request, written from the canonical form. Requirements: CONV.
  * Total: `fit` has already capped, filled and removed what the protocol cannot carry.
  */
 import type {

@@ -1,5 +1,5 @@
 /**
- * The messages stream, written from canonical events. Spec: STREAM-03 to STREAM-05.
+ * The messages stream, written from canonical events. STREAM-03 to STREAM-05.
  * Canonical blocks may interleave; blocks here never overlap. So the block that began first is sent as it comes, and
  * what arrives for others waits until their turn (T5, T6).
  */

@@ -1,5 +1,5 @@
 /**
- * Errors in the messages protocol's shape, written and read. Spec: "Errors"; TXT-22.
+ * Errors in the messages protocol's shape, written and read. Requirements: ERR, TXT-22.
  * The type follows the HTTP status as the vendor's own types do; our stable code stands in `details.error_code`.
  */
 import type { GatewayError } from "../../base/errors.ts";

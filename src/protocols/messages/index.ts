@@ -1,4 +1,4 @@
-/** The messages protocol. Spec: "Text endpoints". */
+/** The messages protocol. Requirements: TXT. */
 import type { Codec } from "../codec.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { direct } from "./direct.ts";

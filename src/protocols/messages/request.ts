@@ -1,5 +1,5 @@
 /**
- * The messages request, read into the canonical form. Spec: "Parameter mapping among the four protocols".
+ * The messages request, read into the canonical form. Requirements: CONV.
  * What only this protocol has is kept as native fields, under the caller's own names.
  */
 import { GatewayError } from "../../base/errors.ts";

@@ -1,5 +1,5 @@
 /**
- * The whole answer of the messages protocol, read and written. Spec: "Response field mapping"; CONV-703, CONV-707,
+ * The whole answer of the messages protocol, read and written. CONV-703, CONV-707,
  * CONV-711, CONV-715, CONV-818.
  */
 import { isObject } from "../../base/json.ts";

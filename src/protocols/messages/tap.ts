@@ -1,5 +1,5 @@
 /**
- * Watches a messages stream as it passes on a direct route. Spec: "Text endpoints", STREAM-04, T16, T44, T49.
+ * Watches a messages stream as it passes on a direct route. Requirements: TXT, STREAM-04, T16, T44, T49.
  * Every event is read: what is not JSON must be seen. Nearly all are deltas, which go on as they came.
  */
 import type { GatewayError } from "../../base/errors.ts";

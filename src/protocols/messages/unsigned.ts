@@ -1,6 +1,6 @@
 /**
  * Thinking that no vendor of this protocol signed: shown to callers under a mark of ours, known again by it when they
- * send it back, and kept from upstreams that ask for a signature. Spec: "Message structure"; CONV-219.
+ * send it back, and kept from upstreams that ask for a signature. CONV-219.
  */
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";

@@ -1,6 +1,6 @@
 /**
  * Usage of the messages protocol, which tells input without cache reads and writes.
- * Spec: "Usage mapping"; CONV-803, CONV-807, CONV-811, CONV-815, CONV-818.
+ * CONV-803, CONV-807, CONV-811, CONV-815, CONV-818.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";

@@ -1,6 +1,6 @@
 /**
  * The messages request as we check it, and nothing more: fields we do not know pass to the upstream.
- * Spec: "Text endpoints"; TXT-22. One schema gives the check, its errors and the API document.
+ * TXT-22. One schema gives the check, its errors and the API document.
  */
 import { Type } from "typebox";
 import { anyObject, nullable, oneOf, when } from "../wire-check.ts";

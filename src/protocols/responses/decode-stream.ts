@@ -1,5 +1,5 @@
 /**
- * Responses streams, read into canonical events. Spec: "Streaming events"; traps T10 to T13, T16, T18, T45.
+ * Responses streams, read into canonical events. Requirements: STREAM, traps T10 to T13, T16, T18, T45.
  * Blocks are told apart by `output_index`: some upstreams change an item's id from event to event.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

@@ -1,5 +1,5 @@
 /**
- * The responses request, written from the canonical form. Spec: "Conversion rules", "To responses".
+ * The responses request, written from the canonical form. Requirements: CONV.
  * Total: `fit` has already removed what the protocol cannot carry.
  */
 import type {

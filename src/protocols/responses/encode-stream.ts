@@ -1,6 +1,6 @@
 /**
  * Responses streams, written from canonical events: the whole sequence of named events, numbered, with every item and
- * part begun and done. Spec: "Streaming events"; STREAM-03 to STREAM-07; T12, T13, T16.
+ * part begun and done. STREAM-03 to STREAM-07; T12, T13, T16.
  * The terminal event and `[DONE]` are written at the `finish` event.
  */
 import type { SseEvent } from "../../base/sse.ts";

@@ -1,4 +1,4 @@
-/** Errors in the responses protocol: before a stream, within one, and as upstreams spell them. Spec: "Errors" 1. */
+/** Errors in the responses protocol: before a stream, within one, and as upstreams spell them. Requirements: ERR. */
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";

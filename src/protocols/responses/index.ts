@@ -1,4 +1,4 @@
-/** The responses protocol. Spec: "POST /v1/responses". */
+/** The responses protocol. Requirements: RESP. */
 import type { Codec } from "../codec.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { responsesDirect } from "./direct.ts";

@@ -1,4 +1,4 @@
-/** Numbers of the responses protocol. Spec: "POST /v1/responses", "Limits". */
+/** Numbers of the responses protocol. Requirements: RESP, LIM. */
 import { textBounds } from "../../base/text-bounds.ts";
 import { webPictures, type Limits } from "../limits.ts";
 

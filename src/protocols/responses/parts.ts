@@ -1,4 +1,4 @@
-/** Content of responses items: strings and parts, read and written. Spec: "POST /v1/responses"; T25, T27. */
+/** Content of responses items: strings and parts, read and written. Requirements: RESP, T25, T27. */
 import type { WireObject } from "../../base/json.ts";
 import type {
   JsonObject,

@@ -1,5 +1,5 @@
 /**
- * The responses request, read into the canonical form. Spec: "POST /v1/responses", "Parameter mapping".
+ * The responses request, read into the canonical form. Requirements: RESP, CONV.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {

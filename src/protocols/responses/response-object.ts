@@ -1,6 +1,6 @@
 /**
  * The response object, completed: every field the Open Responses schema wants present, none null that may not be.
- * Spec: "POST /v1/responses" (RESP-51); TXT-10, TXT-11.
+ * RESP-51; TXT-10, TXT-11.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";

@@ -1,4 +1,4 @@
-/** Whole responses answers, read into the canonical form. Spec: "Response field mapping", "Usage mapping". */
+/** Whole responses answers, read into the canonical form. Requirements: CONV. */
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";

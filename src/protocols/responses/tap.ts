@@ -1,6 +1,6 @@
 /**
  * A responses stream in passing on the direct route: frames that carry a response object get the canonical model,
- * the others pass untouched; the terminal event is kept back. Spec: "Streaming events"; traps T16, T37, T45.
+ * the others pass untouched; the terminal event is kept back. Requirements: STREAM, traps T16, T37, T45.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";

@@ -1,4 +1,4 @@
-/** Usage as responses upstreams tell it. Spec: "Usage mapping"; traps T45, T46, T51, T61. */
+/** Usage as responses upstreams tell it. Requirements: CONV, traps T45, T46, T51, T61. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";

@@ -1,6 +1,6 @@
 /**
  * The request of the responses protocol as far as it is checked: field types and domains.
- * Unknown fields, items and hosted tools pass. Spec: "POST /v1/responses" (RESP-01 to RESP-50).
+ * Unknown fields, items and hosted tools pass. RESP-01 to RESP-50.
  */
 import { Type } from "typebox";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";

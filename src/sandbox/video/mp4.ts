@@ -1,6 +1,6 @@
 /**
  * Real MP4 files of a wanted size and length, playable from their first byte on: the index stands before the data.
- * Design section 8 "Sandbox models".
+ * docs/sandbox.md.
  */
 import { audioConfig, sampleRateHz, samplesPerFrame, silentFrame } from "./aac.ts";
 import { ascii, box, fullBox, plainMatrix, u16, u32, u8, zeros } from "./boxes.ts";

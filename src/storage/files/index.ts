@@ -1,4 +1,4 @@
-/** Opens the file store that the configuration names. contract.md "Configuration file", `storage`. */
+/** Opens the file store that the configuration names. docs/configuration.md, `storage`. */
 import { join } from "node:path";
 import { openLocalFiles } from "./local.ts";
 import type { FileStore, FileStoreOptions } from "./store.ts";

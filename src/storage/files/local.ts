@@ -1,6 +1,6 @@
 /**
  * Files in a local directory. A file is written beside its place, synced and renamed, so that a name always leads to a whole
- * file; what a crash leaves half-written is removed at the next start. Spec "Results".
+ * file; what a crash leaves half-written is removed at the next start. Requirements: STORE.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
  * Files in an S3 bucket, Amazon's or any that speaks its protocol. An upload goes up in parts, one in memory at a time, and
- * is aborted where it fails, so that a name always leads to a whole file. Spec "Results".
+ * is aborted where it fails, so that a name always leads to a whole file. Requirements: STORE.
  */
 import {
   DeleteObjectCommand,

@@ -1,6 +1,6 @@
 /**
  * Where files are kept: results for callers, and uploads until their task ended. A local directory or an S3 bucket, behind
- * one interface that one suite of tests runs against. Spec "Results" (STORE rows); design.md section 2, "files".
+ * one interface that one suite of tests runs against. Requirements: STORE; docs/operate.md.
  */
 import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";

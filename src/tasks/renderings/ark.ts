@@ -1,4 +1,4 @@
-/** A video task in the shape of `GET /api/v3/contents/generations/tasks/{id}`. Spec: "Alias shape at `/api/v3/...`"; ARK-01 to ARK-13. */
+/** A video task in the shape of `GET /api/v3/contents/generations/tasks/{id}`. ARK-01 to ARK-13. */
 import type { TaskStatus } from "../states.ts";
 import type { Task, TaskError } from "../types.ts";
 import { failureOf, producedUrls, type FileUrl } from "./unified.ts";

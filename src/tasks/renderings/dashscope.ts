@@ -1,10 +1,10 @@
-/** A task in the alias shape of `GET /api/v1/tasks/{id}`. Spec: "Alias shape at `/api/v1/tasks/{id}`"; ALIAS-01 to ALIAS-12. */
+/** A task in the alias shape of `GET /api/v1/tasks/{id}`. ALIAS-01 to ALIAS-12. */
 import type { TaskStatus } from "../states.ts";
 import type { Task } from "../types.ts";
 import { failureOf, producedUrls, type FileUrl } from "./unified.ts";
 
 /**
- * `PENDING` is all work in progress, as the spec names it; clients of the vendor poll on alike at `PENDING` and `RUNNING`.
+ * `PENDING` is all work in progress, as ALIAS-06 has it; clients of the vendor poll on alike at `PENDING` and `RUNNING`.
  * The vendor has no word for an expired task, and its `UNKNOWN` is never answered: rows are kept.
  */
 const words = {

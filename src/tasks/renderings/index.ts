@@ -1,4 +1,4 @@
-/** The one stored task in the shapes in which it can be read: pure functions of it. Spec: "Renderings of the same task"; STORE-04. */
+/** The one stored task in the shapes in which it can be read: pure functions of it. STORE-04. */
 export { renderArk } from "./ark.ts";
 export { renderDashscope } from "./dashscope.ts";
 export { renderNative } from "./native.ts";

@@ -1,4 +1,4 @@
-/** A video task in the vendor-native shape of `GET /v1/videos/{id}`. Spec: "Vendor-shaped video task"; NVID-28 to NVID-36. */
+/** A video task in the vendor-native shape of `GET /v1/videos/{id}`. NVID-28 to NVID-36. */
 import type { Task, TaskError } from "../types.ts";
 import { failureOf, producedUrls, type FileUrl } from "./unified.ts";
 

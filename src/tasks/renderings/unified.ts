@@ -1,6 +1,6 @@
 /**
  * The unified shape of a task, which creation and `GET /v1/tasks/{id}` answer and callbacks carry.
- * Spec: "Task (unified shape)"; TASK-19 to TASK-35.
+ * TASK-19 to TASK-35.
  */
 import { formatUsd } from "../../base/money.ts";
 import type { MediaUsage } from "../../media/index.ts";

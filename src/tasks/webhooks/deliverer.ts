@@ -1,6 +1,6 @@
 /**
  * The deliverer: finds due callbacks and tries them. Any number of processes may run one on the same database; what a dead
- * one held is sent again when its lease ends. Design section 6; spec: "Task callbacks (webhooks)".
+ * one held is sent again when its lease ends. docs/tasks.md; Requirements: HOOK.
  */
 import {
   claimDue,

@@ -1,6 +1,6 @@
 /**
  * The delivery log as a workspace's administrators see it, and what they may do: send an event again, and try an address.
- * Spec: "Task callbacks (webhooks)"; contract.md, management API. Rights are checked by the caller.
+ * Requirements: HOOK; docs/management.md. Rights are checked by the caller.
  */
 import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";

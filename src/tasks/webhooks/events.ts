@@ -1,5 +1,5 @@
 /**
- * The event a callback carries, and its way into the outbox. Spec: "Task callbacks (webhooks)"; decisions.md "callback".
+ * The event a callback carries, and its way into the outbox. Requirements: HOOK; docs/decisions.md "Callback".
  * A task ends once and so has one event, whose id and text stay the same however often it is sent.
  */
 import { newId } from "../../base/ids.ts";

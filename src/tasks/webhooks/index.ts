@@ -1,4 +1,4 @@
-/** Callbacks: the outbox, its delivery, and the delivery log. Spec: "Task callbacks (webhooks)"; docs/callbacks.md. */
+/** Callbacks: the outbox, its delivery, and the delivery log. Requirements: HOOK; docs/callbacks.md. */
 export { createDeliverer, type Deliverer, type DelivererOptions } from "./deliverer.ts";
 export {
   getDelivery,

@@ -1,6 +1,6 @@
 /**
  * The statements of the outbox. A row is taken under a lease, and every write of it names the lease's token, so that a
- * process which lost its lease changes nothing any more. Design section 6; spec: "Task callbacks (webhooks)".
+ * process which lost its lease changes nothing any more. docs/tasks.md; Requirements: HOOK.
  */
 import { randomUUID } from "node:crypto";
 import type { Queryable } from "../../storage/index.ts";

@@ -1,6 +1,6 @@
 /**
  * How many tries may be under way in this process: in all, at one receiver, and of one workspace, so that whoever hangs
- * leaves room for the others. Design section 6.
+ * leaves room for the others. docs/tasks.md.
  */
 import type { DueDelivery } from "./outbox.ts";
 

@@ -1,4 +1,4 @@
-/** When a callback is tried again, and when it is given up. Spec: "Task callbacks (webhooks)"; decisions.md "callback". */
+/** When a callback is tried again, and when it is given up. Requirements: HOOK; docs/decisions.md "Callback". */
 import { testType } from "./events.ts";
 
 const secondMs = 1000;

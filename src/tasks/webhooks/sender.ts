@@ -1,6 +1,6 @@
 /**
- * How a callback leaves: through the guard of addresses, anew at each try. Spec: "Task callbacks (webhooks)" (HOOK-07,
- * HOOK-08); trap T77.
+ * How a callback leaves: through the guard of addresses, anew at each try. HOOK-07,
+ * HOOK-08; trap T77.
  */
 import { guardedRequest, type Resolve } from "../../upstream/index.ts";
 

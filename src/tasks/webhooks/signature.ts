@@ -1,6 +1,6 @@
 /**
  * The headers of a signed callback: our own `Gw-Signature`, and the three of Standard Webhooks for ready-made verifiers.
- * Spec: "Task callbacks (webhooks)" (HOOK-03, HOOK-04); decisions.md "callback".
+ * HOOK-03, HOOK-04; docs/decisions.md "Callback".
  */
 import { createHmac } from "node:crypto";
 

@@ -1,6 +1,6 @@
 /**
  * One try at one delivery: fresh signature, the address checked and pinned by the sender, the outcome noted under the lease.
- * Spec: "Task callbacks (webhooks)" (HOOK-01 to HOOK-06); design section 6.
+ * HOOK-01 to HOOK-06; docs/tasks.md.
  */
 import type { Clock } from "../../base/clock.ts";
 import { GatewayError } from "../../base/errors.ts";

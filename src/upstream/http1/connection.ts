@@ -1,6 +1,6 @@
 /**
  * One connection to an upstream and the one exchange it carries at a time: request out, answer in, deadlines.
- * RFC 9112; design.md section 9.
+ * RFC 9112; docs/architecture.md.
  */
 import type { Socket } from "node:net";
 import { ExchangeError, toExchangeError } from "../exchange-error.ts";

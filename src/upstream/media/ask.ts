@@ -1,6 +1,6 @@
 /**
  * One ask at a media vendor: request out, bounded answer in, whole or as it comes. Where it fails, it says whether the vendor
- * can have seen the request, because a job that costs money is never put twice (T81). design.md section 6.
+ * can have seen the request, because a job that costs money is never put twice (T81). docs/tasks.md.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";

@@ -1,7 +1,7 @@
 /**
  * What a media vendor's refusal or failed job means: for the caller, for the next try and for the provider's health.
  * The vendor's words about our own account, key or quota stay with us; those about the request reach the caller.
- * design.md section 7; the statuses are read by the one table in ../outcome.ts.
+ * docs/routing.md; the statuses are read by the one table in ../outcome.ts.
  */
 import { shortText } from "../../base/text.ts";
 import type { Provider } from "../../catalog/index.ts";

@@ -29,7 +29,7 @@ function bodyParts(request: VideoRequest, model: string) {
       model,
       prompt: request.prompt,
       duration: request.durationSeconds,
-      // With a first frame the output follows the picture; a ratio would make xAI stretch it. Spec: "native video" rule 5.
+      // With a first frame the output follows the picture; a ratio would make xAI stretch it. Requirements: NVID.
       aspect_ratio: request.firstFrame === undefined ? request.aspectRatio : undefined,
       resolution: request.resolution,
       image: place(request.firstFrame),
