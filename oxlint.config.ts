@@ -44,6 +44,20 @@ const layers: Record<string, string[]> = {
     "admin",
   ],
 };
+/** The rooms of src/http: which other rooms each may import (docs/architecture.md). Its files outside of rooms are for all. */
+const rooms: Record<string, string[]> = {
+  shapes: [],
+  bodies: [],
+  callers: [],
+  errors: ["bodies", "callers"],
+  front: ["bodies", "errors"],
+  forms: ["bodies"],
+  text: ["bodies", "callers", "errors"],
+  media: ["bodies", "callers", "errors", "forms", "text"],
+  operation: ["errors"],
+  admin: ["shapes", "bodies", "callers"],
+  openapi: ["shapes", "errors", "admin"],
+};
 const codecs = ["chat", "responses", "messages", "generate-content"];
 
 const without = (all: string[], keep: string[]) => all.filter((name) => !keep.includes(name));
@@ -67,6 +81,20 @@ function layer(name: string) {
     ...doors(without(may, ["base"])),
   ];
 }
+
+/** The rule of one room, for its own files and those of its folders. */
+const room = (name: string) =>
+  ["../", "../../"].map((up, depth) => {
+    const may = rooms[name]!;
+    const others = without([...Object.keys(rooms), "app.ts"], [name, ...may]).join("|");
+    const regex = `^${up.replaceAll(".", String.raw`\.`)}(?:${others})(?:/|$)`;
+    const message = `src/http/${name} may import of the other rooms only: ${may.join(", ") || "none"}`;
+    const folder = `src/http/${name}/${"*/".repeat(depth)}`;
+    return {
+      files: [`${folder}*.ts`],
+      rules: restrict([...layer("http"), { regex, message }]),
+    };
+  });
 
 const restrict = (patterns: object[]) => ({
   "no-restricted-imports": ["error" as const, { patterns }] as ["error", object],
@@ -115,6 +143,7 @@ export default defineConfig({
       files: [`src/${name}/**/*.ts`],
       rules: restrict(layer(name)),
     })),
+    ...Object.keys(rooms).flatMap(room),
     ...codecs.map((name) => ({
       files: [`src/protocols/${name}/**/*.ts`],
       rules: restrict([

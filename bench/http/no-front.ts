@@ -1,3 +1,3 @@
-/** In place of src/http/bare: every connection stays with node:http. See without.ts. */
+/** In place of src/http/front/fast: every connection stays with node:http. See without.ts. */
 
-export function answerOnBareSockets(): void {}
+export function installFastPath(): void {}

@@ -7,7 +7,7 @@ import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 
 const parts: Readonly<Record<string, readonly [ours: string, instead: string]>> = {
-  front: ["../../src/http/bare/index.ts", "./no-front.ts"],
+  front: ["../../src/http/front/fast/index.ts", "./no-front.ts"],
   client: ["../../src/upstream/http1/pool.ts", "./undici-pool.ts"],
 };
 

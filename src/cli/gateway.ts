@@ -71,7 +71,7 @@ export interface GatewayOptions {
     readonly checkMs: number;
   };
   /** Answers plain text calls without Node's HTTP, as is usual; tests only. */
-  readonly bareSockets?: boolean;
+  readonly fastPath?: boolean;
   /** What this process is among the workers of its gateway; alone if absent. */
   readonly role?: WorkerRole;
 }
@@ -285,7 +285,7 @@ async function build(
       unreadMs: catalog.settings.limits.connections.unreadMs,
       pendingBytesMax: limits.bodiesUnderWayBytes,
     },
-    bareSockets: options.bareSockets,
+    fastPath: options.fastPath,
     ready: () => role.ready(stage === "open"),
     leaving: () => stage !== "open",
     refusing: () => stage === "refusing",

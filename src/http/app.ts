@@ -7,27 +7,29 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { adminRoutes, registerAdmin, registerAuth } from "./admin/index.ts";
-import { registerAliasRoutes } from "./alias-routes.ts";
-import { answerOnBareSockets } from "./bare/index.ts";
-import { boundConnections } from "./connections.ts";
-import { createCors } from "./cors.ts";
-import { readBodiesAsBytes } from "./fastify-body.ts";
-import { registerCountRoutes } from "./count-routes.ts";
+import { installFastPath } from "./front/fast/index.ts";
+import { boundConnections } from "./front/connections.ts";
+import { createCors } from "./front/cors.ts";
+import { readBodiesAsBytes } from "./bodies/fastify-body.ts";
+import { registerCountRoutes } from "./text/count-routes.ts";
 import { headersMax } from "./exchange.ts";
-import { answerFailure } from "./failure.ts";
-import { registerFiles } from "./file-routes.ts";
-import { registerHealth } from "./health.ts";
-import { registerImageRoutes } from "./image-routes.ts";
-import { registerKeyRoute } from "./key-route.ts";
-import { answerClientError, tooManyHeaders } from "./malformed.ts";
-import { registerMetrics } from "./metrics-routes.ts";
-import { registerModels } from "./models-routes.ts";
-import { registerDocs } from "./openapi.ts";
+import { answerFailure } from "./errors/failure.ts";
+import {
+  registerAliasRoutes,
+  registerFiles,
+  registerImageRoutes,
+  registerTaskRoutes,
+  registerVideoRoutes,
+} from "./media/index.ts";
+import { registerHealth } from "./operation/health.ts";
+import { registerKeyRoute } from "./callers/key-route.ts";
+import { answerClientError, tooManyHeaders } from "./front/malformed.ts";
+import { registerMetrics } from "./operation/metrics-routes.ts";
+import { registerModels } from "./text/models-routes.ts";
+import { registerDocs } from "./openapi/index.ts";
 import { fitsRoute, parseQuery, pathOf } from "./path.ts";
 import { shuttingDown, type HttpServices } from "./services.ts";
-import { registerTaskRoutes } from "./task-routes.ts";
-import { registerTextRoutes, takeTextRequest } from "./text-routes.ts";
-import { registerVideoRoutes } from "./video-routes.ts";
+import { registerTextRoutes, takeTextRequest } from "./text/text-routes.ts";
 
 /** The HTTP application, ready to listen. */
 export async function createApp(services: HttpServices): Promise<FastifyInstance> {
@@ -102,8 +104,8 @@ function takeTextRequestsFirst({ server }: FastifyInstance, services: HttpServic
     if (takeTextRequest(services, { raw: request, response, body: request })) return;
     for (const listener of fallBack) listener(request, response);
   });
-  if (services.bareSockets === false) return;
-  answerOnBareSockets(server, {
+  if (services.fastPath === false) return;
+  installFastPath(server, {
     take: (raw, response, body) => {
       cors?.mark(raw, response);
       return takeTextRequest(services, { raw, response, body });

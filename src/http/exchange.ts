@@ -1,13 +1,13 @@
 /**
  * What the text endpoints need of a request and of the place its answer goes to. Node's IncomingMessage and ServerResponse
- * have it, and so have the requests and answers on bare sockets (bare/).
+ * have it, and so have the requests and answers of the fast path (front/fast/).
  */
 import type { IncomingHttpHeaders } from "node:http";
 
 /** Headers of one request; above it the answer is 431, whoever reads it. */
 export const headersMax = 500;
 
-/** The headers that are read of a text call: on a bare socket there are no others (bare/request.ts). */
+/** The headers that are read of a text call: on the fast path there are no others (front/fast/request.ts). */
 type ReadHeaders = Partial<
   Pick<
     IncomingHttpHeaders,

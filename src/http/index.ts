@@ -1,8 +1,8 @@
 /** The HTTP surface of the gateway. */
 export { createApp } from "./app.ts";
-export { createMetrics, type JoinMetrics } from "./metrics.ts";
+export { createMetrics, type JoinMetrics } from "./operation/metrics.ts";
 export type { Readiness } from "./services.ts";
-export { leaveConnections, stopServer } from "./stop-server.ts";
-export { startMetricsServer, type MetricsAccess } from "./metrics-routes.ts";
+export { leaveConnections, stopServer } from "./front/stop-server.ts";
+export { startMetricsServer, type MetricsAccess } from "./operation/metrics-routes.ts";
 export type { AdminServices } from "./services.ts";
 export type { DirectCall } from "./admin/index.ts";

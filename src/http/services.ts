@@ -11,10 +11,10 @@ import type { Health } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
 import type { Authenticator, Secrets } from "../tenancy/index.ts";
-import type { BodyServices } from "./body-limits.ts";
-import type { ConnectionRules } from "./connections.ts";
-import type { MetricsAccess } from "./metrics-routes.ts";
-import type { Metrics } from "./metrics.ts";
+import type { BodyServices } from "./bodies/body-limits.ts";
+import type { ConnectionRules } from "./front/connections.ts";
+import type { MetricsAccess } from "./operation/metrics-routes.ts";
+import type { Metrics } from "./operation/metrics.ts";
 
 /** How long a client may take to send a request, and how often that is looked at. Answers may take as long as they like. */
 export interface ReceiveLimits {
@@ -76,7 +76,7 @@ export interface HttpServices {
   /** How many connections there may be, and for how long one may be left unread. */
   readonly connections: ConnectionRules;
   /** Whether text calls that arrive whole in one read are answered without Node's HTTP; yes if absent. */
-  readonly bareSockets?: boolean | undefined;
+  readonly fastPath?: boolean | undefined;
   /** Whether the gateway takes calls, as `/readyz` says: with several processes, whether enough of them do. */
   ready(): Promise<Readiness>;
   /** True once this process was told to stop: answers close their connections. */

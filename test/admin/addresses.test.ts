@@ -26,17 +26,17 @@ const request = (path: string, body: object, headers: Record<string, string>): s
 describe.each([
   ["bare sockets", true],
   ["Node's HTTP", false],
-])("sign-ins on %s", (_name, bareSockets) => {
+])("sign-ins on %s", (_name, fastPath) => {
   const { log, addresses } = listen();
   let behind: AdminGateway;
   let alone: AdminGateway;
   beforeAll(async () => {
     behind = await startAdminGateway({
-      bareSockets,
+      fastPath,
       log,
       environment: { TOLLGATE_TRUSTED_PROXIES: "loopback, 10.0.0.0/8" },
     });
-    alone = await startAdminGateway({ bareSockets, log });
+    alone = await startAdminGateway({ fastPath, log });
   });
   afterAll(() => Promise.all([behind.close(), alone.close()]));
 

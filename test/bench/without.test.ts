@@ -11,8 +11,8 @@ const source = new URL("../../src/", import.meta.url).pathname;
 it("the modules of both parts are replaced, and only when they are named", async () => {
   const print = `
     const { HttpPool } = await import("${source}upstream/http1/pool.ts");
-    const { answerOnBareSockets } = await import("${source}http/bare/index.ts");
-    console.log(HttpPool.toString().includes("MediaPool"), answerOnBareSockets.length);`;
+    const { installFastPath } = await import("${source}http/front/fast/index.ts");
+    console.log(HttpPool.toString().includes("MediaPool"), installFastPath.length);`;
   const args = [`--import=${without}`, "--input-type=module", "--eval", print];
   const seen = async (parts: string): Promise<string> => {
     const env = { ...process.env, BENCH_WITHOUT: parts };

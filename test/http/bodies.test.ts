@@ -79,7 +79,7 @@ describe("compressed bodies", () => {
     zstd: zstdCompressSync,
   } as const;
 
-  // Short ones arrive in one read and are answered on the bare socket; long ones go through Node.
+  // Short ones arrive in one read and are answered on the fast path; long ones go through Node.
   const texts = { short: "Hello", long: Array.from({ length: 60_000 }, (_, n) => n).join(" ") };
   it.each(Object.entries(codings))("%s is read, short and long", async (encoding, compress) => {
     for (const text of Object.values(texts)) {

@@ -95,9 +95,9 @@ describe("connections beyond the limit", () => {
 });
 
 describe.each([
-  ["bare sockets", true],
+  ["the fast path", true],
   ["Node's HTTP", false],
-] as const)("an answer that is not read, on %s", (_name, bareSockets) => {
+] as const)("an answer that is not read, on %s", (_name, fastPath) => {
   const long = (extra: object): RawRequest => {
     const script = { flood: 12_000_000, usage: { input: 1, output: 1 } };
     const content = `Hi\n#sandbox ${JSON.stringify(script)}`;
@@ -123,7 +123,7 @@ describe.each([
     ["whole", {}],
     ["streamed", { stream: true }],
   ])("is cut off when nothing of it was taken for so long: %s", async (_form, extra) => {
-    await start("unread_s: 0.6", { bareSockets });
+    await start("unread_s: 0.6", { fastPath });
     const stuck = ask(long(extra), false);
     // A whole answer is charged before it is sent, a stream when its client is gone: by what arrived.
     await expect.poll(charges).toHaveLength(1);
@@ -137,7 +137,7 @@ describe.each([
   });
 
   it("goes on as long as something is taken", async () => {
-    await start("unread_s: 1.2", { bareSockets });
+    await start("unread_s: 1.2", { fastPath });
     const slow = ask(long({}), false);
     const started = performance.now();
     const { socket } = slow;

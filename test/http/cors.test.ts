@@ -10,11 +10,11 @@ providers: []
 models: []
 cors: { origins: [${origins}] }
 `;
-const start = (origins: string, bareSockets: boolean) =>
+const start = (origins: string, fastPath: boolean) =>
   startTestGateway({
     config: config(origins),
     sandbox: "on",
-    bareSockets,
+    fastPath,
     environment: { TOLLGATE_INITIAL_CREDIT: "100" },
   });
 
@@ -64,11 +64,11 @@ const preflight = (url: string, origin: string, more: Record<string, string> = {
   });
 
 describe.each([
-  ["bare sockets", true],
+  ["the fast path", true],
   ["Node's HTTP", false],
-])("a gateway that one page may call, on %s", (_name, bare) => {
+])("a gateway that one page may call, on %s", (_name, fast) => {
   let gateway: GatewayUnderTest;
-  beforeAll(async () => (gateway = await start(`"${page}", "http://localhost:5173"`, bare)));
+  beforeAll(async () => (gateway = await start(`"${page}", "http://localhost:5173"`, fast)));
   afterAll(() => gateway.close());
 
   const call = (origin: string, more: object = {}, key = gateway.key) =>

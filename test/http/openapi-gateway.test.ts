@@ -9,7 +9,7 @@ import { createLog } from "../../src/base/log.ts";
 import { createSseParser } from "../../src/base/sse.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { startGateway, type Gateway } from "../../src/cli/gateway.ts";
-import { registerDocs } from "../../src/http/openapi.ts";
+import { registerDocs } from "../../src/http/openapi/index.ts";
 import { patiently } from "../support/patience.ts";
 import {
   address,

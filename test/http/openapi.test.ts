@@ -2,7 +2,7 @@
 import { fastify, type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCatalogue, GatewayError } from "../../src/base/errors.ts";
-import { registerDocs } from "../../src/http/openapi.ts";
+import { registerDocs } from "../../src/http/openapi/index.ts";
 import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import { byId, faults, named, openapi, operations, resolve, valuesOf } from "./openapi-support.ts";
 

@@ -34,7 +34,7 @@ interface Options {
   readonly health?: GatewayOptions["health"];
   readonly log?: Log;
   readonly clock?: Clock;
-  readonly bareSockets?: GatewayOptions["bareSockets"];
+  readonly fastPath?: GatewayOptions["fastPath"];
   readonly environment?: Record<string, string>;
   /** Of a gateway that was closed: its data is found again. */
   readonly directory?: string;
@@ -103,7 +103,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       "keepAliveMs",
       "forceConversion",
       "clock",
-      "bareSockets",
+      "fastPath",
       "tasks",
       "health",
     ]),

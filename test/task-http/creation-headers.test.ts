@@ -1,6 +1,10 @@
 // Idempotency-Key and Prefer, and the fingerprint of a request.
 import { describe, expect, it } from "vitest";
-import { fingerprint, idempotencyKeyOf, waitSecondsOf } from "../../src/http/creation-headers.ts";
+import {
+  fingerprint,
+  idempotencyKeyOf,
+  waitSecondsOf,
+} from "../../src/http/forms/creation-headers.ts";
 import { costMs } from "../support/cost.ts";
 
 describe("Prefer: wait", () => {

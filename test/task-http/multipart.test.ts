@@ -2,8 +2,8 @@
 import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readParts, type PartLimits } from "../../src/http/multipart.ts";
-import { boundaryOf } from "../../src/http/multipart-header.ts";
+import { readParts, type PartLimits } from "../../src/http/forms/multipart.ts";
+import { boundaryOf } from "../../src/http/forms/multipart-header.ts";
 import { costMs } from "../support/cost.ts";
 
 const limits: PartLimits = { parts: 100, headerBytes: 8192 };

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import { systemClock } from "../../src/base/clock.ts";
-import { openUploads, type UploadStore } from "../../src/http/upload-store.ts";
+import { openUploads, type UploadStore } from "../../src/http/forms/upload-store.ts";
 import { openFileStore, type Database, type FileStore } from "../../src/storage/index.ts";
 
 /** A picture that does not compress, so that its size can be chosen. */

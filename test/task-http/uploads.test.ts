@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { GatewayError } from "../../src/base/errors.ts";
-import { readMultipart, uploadLimits, type UploadLimits } from "../../src/http/uploads.ts";
+import { readMultipart, uploadLimits, type UploadLimits } from "../../src/http/forms/uploads.ts";
 import { migrate, openDatabase, sweepFiles, type Database } from "../../src/storage/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { bodyOf, openPlace, padded, picture, type Place } from "./upload-support.ts";

@@ -1,7 +1,7 @@
 /** The audit log over the management API. docs/management.md. */
 import { Type } from "typebox";
 import { insufficient, listAudit, renderAudit, visibilityOf } from "../../admin/index.ts";
-import { orNull, timestamp } from "../openapi/document.ts";
+import { orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import {
   pageOfQuery,

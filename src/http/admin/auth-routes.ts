@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { readBody } from "../body.ts";
+import { readBody } from "../bodies/body.ts";
 import type { HttpServices } from "../services.ts";
 import { registerPasswords } from "./auth-passwords.ts";
 import { checker } from "./check.ts";

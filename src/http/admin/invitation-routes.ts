@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { acceptInvitation, type Actor } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { openInvitation } from "../../tenancy/index.ts";
-import { readBody } from "../body.ts";
+import { readBody } from "../bodies/body.ts";
 import type { HttpServices } from "../services.ts";
 import { newPassword } from "./auth-passwords.ts";
 import { checker } from "./check.ts";

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { KeyRecord } from "../../tenancy/index.ts";
 import { renderKey, renderKeySettings } from "../../tenancy/index.ts";
 import { etagOf } from "../../admin/index.ts";
-import { apiKeySchema } from "../openapi/key.ts";
+import { apiKeySchema } from "../shapes/key.ts";
 import type { AdminServices } from "../services.ts";
 import type { AdminAnswer } from "./route.ts";
 import { layersOfWorkspace, outOfScopeModels } from "./scope.ts";

@@ -1,6 +1,6 @@
 /** Who a credential of the management API belongs to, and in which roles: what the console shows first. */
 import { Type } from "typebox";
-import { orNull } from "../openapi/document.ts";
+import { orNull } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { words } from "./schemas.ts";
 

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { memberKind } from "../../admin/index.ts";
 import { getUser, renderSpend, type Member } from "../../tenancy/index.ts";
-import { orNull, timestamp } from "../openapi/document.ts";
+import { orNull, timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { words } from "./schemas.ts";
 import { spendFields, stamps } from "./shapes.ts";

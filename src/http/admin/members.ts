@@ -18,7 +18,7 @@ import {
   listMembers,
   removeMember,
 } from "../../tenancy/index.ts";
-import { timestamp } from "../openapi/document.ts";
+import { timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { noteInvited, noteRevoked, removeInvited } from "./invitations.ts";
 import { disableKeysOf } from "./member-keys.ts";

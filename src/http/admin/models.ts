@@ -12,7 +12,7 @@ import {
   type Provider,
 } from "../../catalog/index.ts";
 import type { Health } from "../../routing/index.ts";
-import { oneOf, orNull } from "../openapi/document.ts";
+import { oneOf, orNull } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { strict, words } from "./schemas.ts";
 

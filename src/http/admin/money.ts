@@ -15,7 +15,7 @@ import {
   invalidValue,
   pageLimit,
 } from "../../tenancy/index.ts";
-import { orNull, timestamp, usd } from "../openapi/document.ts";
+import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route, type AdminRequest } from "./route.ts";
 import {
   creditLine,

@@ -1,6 +1,6 @@
 /** Puts the routes of the management API into the application: credential, body, query, handler, answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { bytesOf, readBody } from "../body.ts";
+import { bytesOf, readBody } from "../bodies/body.ts";
 import { queryOf } from "../path.ts";
 import type { HttpServices } from "../services.ts";
 import { actorOf } from "./actor.ts";

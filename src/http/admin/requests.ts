@@ -1,7 +1,7 @@
 /** The request log over the management API. docs/management.md. */
 import { Type } from "typebox";
 import { getRequest, listRequests, visibilityOf } from "../../admin/index.ts";
-import { orNull, timestamp, usd } from "../openapi/document.ts";
+import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import {
   pageOfQuery,

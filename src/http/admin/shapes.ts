@@ -1,7 +1,7 @@
 /** What several answers of the management API have in common, as schemas. */
 import { Type } from "typebox";
-import { timestamp } from "../openapi/document.ts";
-import { apiKeySchema } from "../openapi/key.ts";
+import { timestamp } from "../shapes/schema.ts";
+import { apiKeySchema } from "../shapes/key.ts";
 
 const { spend_caps, spend, remaining, resets_at, model_allowlist, routing } =
   apiKeySchema.properties;

@@ -16,7 +16,7 @@ import {
   type RowContext,
   type SigningSecret,
 } from "../../tenancy/index.ts";
-import { orNull, timestamp } from "../openapi/document.ts";
+import { orNull, timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer, type AdminRequest } from "./route.ts";
 import { strict } from "./schemas.ts";

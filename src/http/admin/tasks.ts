@@ -10,8 +10,8 @@ import {
 } from "../../admin/index.ts";
 import { formatUsd } from "../../base/money.ts";
 import { readTasks, renderUnified, taskStates, type ListedTask } from "../../tasks/index.ts";
-import { oneOf, orNull, timestamp, usd } from "../openapi/document.ts";
-import { taskShapes } from "../openapi/task-shapes.ts";
+import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
+import { taskShapes } from "../shapes/task.ts";
 import type { AdminServices } from "../services.ts";
 import { route } from "./route.ts";
 import {

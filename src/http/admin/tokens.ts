@@ -12,7 +12,7 @@ import {
   type Actor,
 } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
-import { orNull, timestamp } from "../openapi/document.ts";
+import { orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import {
   nullable,

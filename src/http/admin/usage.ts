@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { readUsage, sumNames, usageRowsMax, visibilityOf } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { granularities, usageGroups } from "../../base/management.ts";
-import { oneOf, orNull, timestamp, usd } from "../openapi/document.ts";
+import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { strict, timeBody, timeOf, words } from "./schemas.ts";
 

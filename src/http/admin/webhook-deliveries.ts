@@ -20,7 +20,7 @@ import {
   type Delivery,
 } from "../../tasks/index.ts";
 import { getWorkspace } from "../../tenancy/index.ts";
-import { oneOf, orNull, timestamp } from "../openapi/document.ts";
+import { oneOf, orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { pageOfQuery, pageQuery, pageSchema, renderPage, strict, words } from "./schemas.ts";
 

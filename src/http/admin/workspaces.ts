@@ -22,7 +22,7 @@ import {
   renderSpend,
   type Workspace,
 } from "../../tenancy/index.ts";
-import { orNull } from "../openapi/document.ts";
+import { orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer } from "./route.ts";
 import {

@@ -1,14 +1,8 @@
 /** `/auth` in the OpenAPI document: console sessions. docs/management.md. */
 import { Type } from "typebox";
 import type { ErrorCode } from "../../base/errors.ts";
-import {
-  orNull,
-  requestBody,
-  timestamp,
-  type Node,
-  type Operation,
-  type Part,
-} from "./document.ts";
+import { orNull, timestamp } from "../shapes/schema.ts";
+import { requestBody, type Node, type Operation, type Part } from "./document.ts";
 import { errorResponses } from "./errors.ts";
 
 /** The library that keeps sessions answers its own refusals in its own shape. */

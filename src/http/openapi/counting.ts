@@ -1,9 +1,9 @@
 /** Counting tokens in the OpenAPI document: the messages and the generateContent protocol have an endpoint for it. */
 import { Type } from "typebox";
 import { countTokensRequest } from "../../protocols/index.ts";
+import { ref } from "../shapes/schema.ts";
 import {
   jsonContent,
-  ref,
   requestBody,
   requestIdHeaders,
   type Node,

@@ -1,5 +1,6 @@
 /** What the parts of the OpenAPI document are made of. Each part describes the paths of one concern. */
 import { Type, type TSchema } from "typebox";
+import { ref } from "../shapes/schema.ts";
 
 /** A JSON value of the document. Schemas are TypeBox objects, which are plain JSON Schema once written out. */
 export type Node = Readonly<Record<string, unknown>>;
@@ -24,25 +25,8 @@ export interface Part {
   readonly schemas: Readonly<Record<string, object>>;
 }
 
-/** A reference to a named schema of any part. */
-export const ref = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
-
 /** A reference to a header of components.ts. */
 export const headerRef = (name: string): Node => ({ $ref: `#/components/headers/${name}` });
-
-/** A field that is always there and may be null. */
-export const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
-
-/** A string out of a closed set. */
-export const oneOf = (...values: string[]): TSchema =>
-  Type.Unsafe({ type: "string", enum: values });
-
-/** A decimal amount of USD, never a float. */
-export const usd = (description: string): TSchema =>
-  Type.String({ description, pattern: String.raw`^-?\d+(\.\d+)?$`, examples: ["0.00125"] });
-
-export const timestamp = (description: string): TSchema =>
-  Type.String({ description, format: "date-time" });
 
 /** A JSON body of one named schema. */
 export const jsonContent = (name: string, extra: Node = {}): Node => ({

@@ -1,7 +1,8 @@
 /** `POST /v1/embeddings` in the OpenAPI document. docs/decisions.md "Also served". */
 import { Type } from "typebox";
 import { embeddingsRequest } from "../../protocols/index.ts";
-import { headerRef, jsonContent, ref, requestBody, type Part } from "./document.ts";
+import { ref } from "../shapes/schema.ts";
+import { headerRef, jsonContent, requestBody, type Part } from "./document.ts";
 import { errorResponses, textCodes } from "./errors.ts";
 import { readable } from "./request-schema.ts";
 

@@ -4,8 +4,9 @@
  */
 import { Type } from "typebox";
 import { errorCatalogue, GatewayError, type ErrorCode } from "../../base/errors.ts";
-import { encodeError } from "../reply-error.ts";
-import { headerRef, jsonContent, oneOf, orNull, type Node } from "./document.ts";
+import { encodeError } from "../errors/reply-error.ts";
+import { oneOf, orNull } from "../shapes/schema.ts";
+import { headerRef, jsonContent, type Node } from "./document.ts";
 
 /** Whose error shape is answered: the OpenAI style serves all but two protocols and two vendors' paths. */
 export type ErrorStyle = "chat" | "messages" | "generate_content" | "dashscope" | "ark";

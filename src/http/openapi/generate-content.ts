@@ -1,7 +1,8 @@
 /** The generateContent endpoints in the OpenAPI document. TXT-04; docs/decisions.md "Streams of generateContent". */
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
-import { jsonContent, ref, type Node, type Part } from "./document.ts";
+import { ref } from "../shapes/schema.ts";
+import { jsonContent, type Node, type Part } from "./document.ts";
 import { weather, weatherQuestion } from "./examples.ts";
 import { readable } from "./request-schema.ts";
 import { eventStream, textOperation } from "./text-operation.ts";

@@ -1,6 +1,7 @@
 /** The health endpoints in the OpenAPI document. They need no key. */
 import { Type } from "typebox";
-import { jsonContent, oneOf, type Part } from "./document.ts";
+import { oneOf } from "../shapes/schema.ts";
+import { jsonContent, type Part } from "./document.ts";
 
 const about = { tags: ["Operation"], security: [] } as const;
 

@@ -1,10 +1,9 @@
 /** The two paths that make images while the caller waits, in the OpenAPI document. Requirements: IMG, EDIT1, EDIT2. */
 import { Type, type TSchema } from "typebox";
+import { oneOf, ref } from "../shapes/schema.ts";
 import {
   headerRef,
   jsonContent,
-  oneOf,
-  ref,
   requestIdHeaders,
   type Node,
   type Operation,

@@ -1,64 +1,7 @@
 /** `GET /v1/key` in the OpenAPI document. Requirements: KEY, AUTH. */
-import { Type, type TSchema } from "typebox";
-import { jsonContent, oneOf, orNull, timestamp, usd, type Part } from "./document.ts";
+import { apiKeySchema } from "../shapes/key.ts";
+import { jsonContent, type Part } from "./document.ts";
 import { errorResponses, readingCodes } from "./errors.ts";
-
-const windows = (schema: TSchema) => ({
-  total: schema,
-  daily: schema,
-  weekly: schema,
-  monthly: schema,
-});
-
-export const apiKeySchema = Type.Object({
-  id: Type.String(),
-  object: Type.Literal("api_key"),
-  name: Type.String(),
-  status: oneOf("active", "disabled", "revoked"),
-  key_prefix: Type.String(),
-  key_last4: Type.String(),
-  revealable: Type.Boolean({ description: "False for keys that keep only their prefix." }),
-  workspace_id: Type.String(),
-  created_by: orNull(
-    Type.String({ description: "Whose key it is: who made it, or for whom an admin did." }),
-  ),
-  created_at: timestamp("When it was created."),
-  updated_at: timestamp("When it was last changed."),
-  last_used_at: orNull(timestamp("At most a minute or so behind.")),
-  revoked_at: orNull(timestamp("When it was revoked.")),
-  expires_at: orNull(timestamp("When it stops working.")),
-  spend_caps: Type.Object(
-    {
-      ...windows(orNull(usd("null: no limit."))),
-      hard: Type.Boolean({ description: "True: what is reserved counts too." }),
-    },
-    { description: "Reaching any of them refuses further calls. Periods are in UTC." },
-  ),
-  spend: Type.Object(windows(usd("Charged so far in this period."))),
-  remaining: Type.Object(windows(orNull(usd("null: no limit.")))),
-  resets_at: Type.Object({
-    daily: timestamp("The next UTC midnight."),
-    weekly: timestamp("The next Monday, 00:00 UTC."),
-    monthly: timestamp("The first of the next month, 00:00 UTC."),
-  }),
-  model_allowlist: Type.Array(Type.String(), { description: "Empty: every model." }),
-  routing: Type.Object({
-    mode: oneOf("follow", "custom"),
-    sort: orNull(oneOf("price", "latency", "throughput", "balanced")),
-    supply_tiers: Type.Array(Type.String()),
-    pinned_providers: Type.Array(Type.String()),
-    preferred_providers: Type.Array(Type.String()),
-  }),
-  allow_request_override: Type.Boolean({
-    description: "True: a request may name a strategy although the key has its own routing.",
-  }),
-  rate_limits: orNull(
-    Type.Object({
-      requests_per_minute: orNull(Type.Integer()),
-      tokens_per_minute: orNull(Type.Integer()),
-    }),
-  ),
-});
 
 export const keyPart: Part = {
   paths: {

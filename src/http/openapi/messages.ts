@@ -1,7 +1,8 @@
 /** `POST /v1/messages` in the OpenAPI document. TXT-03. */
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
-import { byType, jsonContent, oneOf, orNull, ref, type Node, type Part } from "./document.ts";
+import { oneOf, orNull, ref } from "../shapes/schema.ts";
+import { byType, jsonContent, type Node, type Part } from "./document.ts";
 import { requestExamples, weather, weatherQuestion } from "./examples.ts";
 import { readable } from "./request-schema.ts";
 import { eventStream, textOperation } from "./text-operation.ts";

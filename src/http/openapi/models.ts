@@ -1,7 +1,8 @@
 /** The model lists in the OpenAPI document. Requirements: MODELS. */
 import { Type } from "typebox";
 import { anyCredential } from "./components.ts";
-import { jsonContent, oneOf, ref, usd, type Node, type Operation, type Part } from "./document.ts";
+import { oneOf, ref, usd } from "../shapes/schema.ts";
+import { jsonContent, type Node, type Operation, type Part } from "./document.ts";
 import { errorResponses, readingCodes, type ErrorStyle } from "./errors.ts";
 
 const domain = Type.Object(

@@ -1,7 +1,8 @@
 /** `POST /v1/responses` in the OpenAPI document. Requirements: RESP. */
 import { Type } from "typebox";
 import { requestSchemas } from "../../protocols/index.ts";
-import { byType, jsonContent, oneOf, orNull, ref, type Part } from "./document.ts";
+import { oneOf, orNull, ref } from "../shapes/schema.ts";
+import { byType, jsonContent, type Part } from "./document.ts";
 import { requestExamples, weather, weatherQuestion } from "./examples.ts";
 import { readable } from "./request-schema.ts";
 import { eventStream, textOperation } from "./text-operation.ts";

@@ -1,10 +1,10 @@
 /** The unified endpoints of tasks in the OpenAPI document. Requirements: TASK. */
 import { Type } from "typebox";
 import { taskStates } from "../../tasks/index.ts";
+import { ref } from "../shapes/schema.ts";
 import {
   headerRef,
   jsonContent,
-  ref,
   requestIdHeaders,
   type Node,
   type Operation,
@@ -12,7 +12,7 @@ import {
 } from "./document.ts";
 import { creationCodes, errorResponses, readingCodes, uploadCodes } from "./errors.ts";
 import { taskRequest } from "./task-request.ts";
-import { taskShapes } from "./task-shapes.ts";
+import { taskShapes } from "../shapes/task.ts";
 
 export const taskId: Node = {
   name: "id",

@@ -1,2 +1,0 @@
-/** Requests whose head arrives in one read are answered on their socket, without Node's request and response. */
-export { answerOnBareSockets } from "./server.ts";

@@ -1,0 +1,77 @@
+/** The bodies of calls: JSON objects, parsed once with our own bounds, and the model they name. */
+import type { FastifyRequest } from "fastify";
+import type { ByteLease } from "../../base/byte-budget.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { readJson, type JsonText } from "../../base/json.ts";
+import { JsonSource } from "../../base/json-source.ts";
+import type { JsonObject } from "../../protocols/index.ts";
+import { keepsText, refuseUnstorableText } from "./stored-text.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What its body holds of the process's budget, until the answer is over; undefined until the body is read. */
+    lease: ByteLease | undefined;
+  }
+}
+
+/** The body of a Fastify request as a JSON object. Rejects with GatewayError `invalid_json`, `overloaded`, `invalid_value`. */
+export async function readBody(request: FastifyRequest): Promise<JsonObject> {
+  const body = (await jsonBody(bytesOf(request), request.lease!)).value as JsonObject;
+  if (keepsText(request.routeOptions.url ?? "")) refuseUnstorableText(body);
+  return body;
+}
+
+/** The bytes of a Fastify request's body; undefined where it has none. */
+export const bytesOf = ({ body }: FastifyRequest): Buffer | undefined =>
+  Buffer.isBuffer(body) ? body : undefined;
+
+/**
+ * A body's bytes as a JSON object. Large ones wait for their turn, so that others are served in between; the work that
+ * follows must begin at once when the promise resolves. `lease` has counted the bytes, and counts the values here.
+ * @throws GatewayError `invalid_json`, also where there is no body, or `overloaded`; or rejects with it
+ */
+export function jsonBody(
+  bytes: Buffer | undefined,
+  lease: ByteLease,
+): JsonSource | Promise<JsonSource> {
+  if (!bytes) throw new GatewayError("invalid_json", "The request has no body.");
+  const turn = lease.turn();
+  if (turn !== undefined) return turn.then(() => parsedInTurn(measured(bytes, lease), lease));
+  const json = measured(bytes, lease);
+  // Short, but perhaps full of values.
+  return parsedInTurn(json, lease);
+}
+
+function parsedInTurn(json: JsonText, lease: ByteLease): JsonSource | Promise<JsonSource> {
+  const turn = lease.turn();
+  return turn === undefined ? new JsonSource(json) : turn.then(() => new JsonSource(json));
+}
+
+function measured(bytes: Buffer, lease: ByteLease): JsonText {
+  const json = readJson(bytes);
+  lease.take(json.shape.memoryBytes);
+  return json;
+}
+
+/** The model that a body names. @throws GatewayError naming the field. */
+export function modelInBody({ model }: JsonObject): string {
+  if (model === undefined) {
+    throw new GatewayError("missing_required_parameter", "The field model is required.", {
+      param: "model",
+    });
+  }
+  if (typeof model !== "string") {
+    throw new GatewayError("invalid_type", "The field model must be a string.", { param: "model" });
+  }
+  return model;
+}
+
+/** Whether a body asks for a stream. @throws GatewayError naming the field. */
+export function streamInBody({ stream = false }: JsonObject): boolean {
+  if (stream !== null && typeof stream !== "boolean") {
+    throw new GatewayError("invalid_type", "The field stream must be a boolean.", {
+      param: "stream",
+    });
+  }
+  return stream ?? false;
+}

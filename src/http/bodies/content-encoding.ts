@@ -1,0 +1,96 @@
+/**
+ * Request bodies that were compressed by their sender: gzip, br and zstd. Decoded when they have arrived, so that a slow
+ * sender holds no decoder, a few at a time, and never beyond the limit of the path. RFC 9110, section 8.4.
+ */
+import type { Transform } from "node:stream";
+import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
+import type { ByteLease } from "../../base/byte-budget.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { bodyTooLarge, type BodyLimit } from "./body-limits.ts";
+
+const chunkSize = 65_536;
+
+/** A window as large as RFC 9659 allows for zstd as a content encoding, 8 MB: what a stranger announces is allocated. */
+const zstdOptions = { chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: () => createGunzip({ chunkSize }),
+  // The same by an older name (RFC 9110, section 8.4.1.3).
+  "x-gzip": () => createGunzip({ chunkSize }),
+  br: () => createBrotliDecompress({ chunkSize }),
+  zstd: () => createZstdDecompress(zstdOptions),
+};
+
+/** What `Accept-Encoding` says beside a 415 (RFC 9110, section 12.5.3). */
+const accepted = "gzip, br, zstd";
+
+/**
+ * What a `Content-Encoding` calls for: the name of a decoder, or undefined for a body that is as it is.
+ * @throws GatewayError 415 `unsupported_content_encoding`
+ */
+export function encodingOf(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const name = header.trim().toLowerCase();
+  if (name === "" || name === "identity") return undefined;
+  if (Object.hasOwn(decoders, name)) return name;
+  throw new GatewayError(
+    "unsupported_content_encoding",
+    `The Content-Encoding is ${JSON.stringify(header.slice(0, 40))}; send ${accepted}, or none.`,
+    { headers: { "accept-encoding": accepted } },
+  );
+}
+
+/** Refuses every encoding, where bodies are read as they are. @throws GatewayError 415 `unsupported_content_encoding` */
+export function refuseEncoded(header: string | undefined): void {
+  if (header === undefined || encodingOf(header) === undefined) return;
+  throw new GatewayError(
+    "unsupported_content_encoding",
+    "A body is not decompressed here; send it without a Content-Encoding.",
+    { headers: { "accept-encoding": "identity" } },
+  );
+}
+
+/** Decoders that work at once, each with a thread of the pool and up to 16 MB for its window. */
+const runningMax = 2;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/**
+ * Decodes a whole body. Its bytes are counted in the lease in place of the compressed ones.
+ * @throws GatewayError `request_too_large` above the limit, `overloaded`, or `malformed_request` for bytes that are not in this encoding
+ */
+export async function decodeBody(
+  bytes: Buffer,
+  encoding: string,
+  { limit, lease }: { readonly limit: BodyLimit; readonly lease: ByteLease },
+): Promise<Buffer> {
+  if (running >= runningMax) await new Promise<void>((resolve) => waiting.push(resolve));
+  running += 1;
+  try {
+    const decoded = await collect(decoders[encoding]!().end(bytes), { limit, lease });
+    lease.give(bytes.length);
+    return decoded;
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError("malformed_request", `The body is not valid ${encoding}.`);
+  } finally {
+    running -= 1;
+    waiting.shift()?.();
+  }
+}
+
+/** Leaving the loop, also by an error, destroys the decoder: nothing is decoded beyond the limit. */
+async function collect(
+  decoder: Transform,
+  { limit, lease }: { readonly limit: BodyLimit; readonly lease: ByteLease },
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of decoder as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > limit.bytesMax) throw bodyTooLarge(limit);
+    lease.take(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}

@@ -1,0 +1,81 @@
+/** Reading the body of a request: its announced type, encoding and length first, then its bytes, within its limit and the process's budget. */
+import type { ByteLease } from "../../base/byte-budget.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { bodyTooLarge, brokenBody, type BodyLimit } from "./body-limits.ts";
+import { decodeBody, encodingOf, refuseEncoded } from "./content-encoding.ts";
+import type { BodyStream, RequestBody, RequestHead } from "../exchange.ts";
+import { pace } from "./paced.ts";
+
+/** What bounds a body. */
+export interface BodyBounds {
+  readonly limit: BodyLimit;
+  /** Counts the bytes; whoever made it releases it. */
+  readonly lease: ByteLease;
+}
+
+/** Refuses what is not JSON by its Content-Type; without one it is taken for JSON. @throws GatewayError `unsupported_media_type` */
+function checkJsonType(type = "application/json"): void {
+  if (/^application\/([\w.+-]+\+)?json\b/i.test(type)) return;
+  const message = `The Content-Type is ${type.slice(0, 80)}; send application/json.`;
+  throw new GatewayError("unsupported_media_type", message);
+}
+
+/**
+ * The bytes of a request's JSON body, decompressed; undefined where it has none. What is announced as too large is not read.
+ * @throws GatewayError `unsupported_media_type`, `unsupported_content_encoding`, `request_too_large`, `overloaded`, or
+ * rejects with one of them, or with `malformed_request` where the body breaks off or is not in its encoding.
+ */
+export function readBytes(
+  { headers }: RequestHead,
+  source: RequestBody,
+  bounds: BodyBounds,
+): Buffer | undefined | Promise<Buffer> {
+  const length = headers["content-length"];
+  if (headers["content-type"] === undefined && headers["transfer-encoding"] === undefined) {
+    if (length === undefined || length === "0") return undefined;
+  }
+  checkJsonType(headers["content-type"]);
+  if (bounds.limit.plain) refuseEncoded(headers["content-encoding"]);
+  const encoding = encodingOf(headers["content-encoding"]);
+  const announced = Number(length ?? 0);
+  if (announced > bounds.limit.bytesMax) throw bodyTooLarge(bounds.limit);
+  bounds.lease.check(announced);
+  if (Buffer.isBuffer(source)) {
+    bounds.lease.take(source.length);
+    return encoding === undefined ? source : decodeBody(source, encoding, bounds);
+  }
+  const bytes = collect(source, bounds);
+  return encoding === undefined ? bytes : bytes.then((all) => decodeBody(all, encoding, bounds));
+}
+
+/** Up to here a body is read as it comes. */
+const unpacedBytes = 65_536;
+
+function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    let refused = false;
+    // The rest is read and forgotten: a client that is still sending would not read our answer.
+    const refuse = (error: unknown): void => {
+      refused = true;
+      chunks.length = 0;
+      lease.give(length);
+      reject(error);
+    };
+    request.on("data", (chunk: Buffer) => {
+      if (refused || length > unpacedBytes) pace(request, chunk.length);
+      if (refused) return;
+      try {
+        lease.take(chunk.length);
+      } catch (error) {
+        return refuse(error);
+      }
+      length += chunk.length;
+      if (length > limit.bytesMax) refuse(bodyTooLarge(limit));
+      else chunks.push(chunk);
+    });
+    request.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.on("error", () => reject(brokenBody()));
+  });
+}

@@ -1,0 +1,26 @@
+/** Text that the database cannot keep: the character U+0000, and halves of surrogate pairs. JSON can spell both, nobody means them. */
+import { GatewayError } from "../../base/errors.ts";
+import { isObject } from "../../base/json.ts";
+
+/** Refuses fields that hold such text, in a name or a value. @throws GatewayError `invalid_value` naming the place */
+export function refuseUnstorableText(value: unknown, place = ""): void {
+  if (typeof value === "string") return check(value, place);
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) refuseUnstorableText(item, `${place}[${index}]`);
+  } else if (isObject(value)) {
+    for (const [name, inner] of Object.entries(value)) {
+      check(name, place);
+      refuseUnstorableText(inner, place === "" ? name : `${place}.${name}`);
+    }
+  }
+}
+
+/** Whether a route hands what it is sent to the database: all of the management API and of sign-in. */
+export const keepsText = (route: string): boolean => /^\/(?:admin|auth)\//.test(route);
+
+function check(text: string, place: string): void {
+  if (!text.includes("\0") && text.isWellFormed()) return;
+  const param = place === "" ? null : place.slice(0, 200).toWellFormed();
+  const message = `${param ?? "A field's name"}: has a character that is no text.`;
+  throw new GatewayError("invalid_value", message, { param: param ?? undefined });
+}

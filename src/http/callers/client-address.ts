@@ -1,0 +1,16 @@
+/** The address that an HTTP request comes from: the one place that looks at it. */
+import type { IncomingHttpHeaders } from "node:http";
+import { clientAddress, type TrustedProxies } from "../../base/client-address.ts";
+
+/** A request, as far as its address is told. Node's IncomingMessage is one, on both front ends. */
+interface Addressed {
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: { readonly remoteAddress?: string | undefined };
+}
+
+/** The caller's address, past the proxies that `TOLLGATE_TRUSTED_PROXIES` names; empty where the connection is gone. */
+export function addressOf({ headers, socket }: Addressed, trusted: TrustedProxies): string {
+  const forwardedFor = headers["x-forwarded-for"];
+  const list = Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor;
+  return clientAddress(socket.remoteAddress ?? "", list, trusted);
+}

@@ -1,0 +1,70 @@
+/** What is thrown while a request is served, as its answer: in the caller's protocol, and logged where it is our fault. Requirements: ERR. */
+import { IncomingMessage } from "node:http";
+import { GatewayError, toGatewayError } from "../../base/errors.ts";
+import { TextCallError } from "../../calls/index.ts";
+import type { RequestHead, ResponseSink } from "../exchange.ts";
+import { asksAsGoogle } from "../callers/google-caller.ts";
+import { brokenBody } from "../bodies/body-limits.ts";
+import { forgetBody } from "../bodies/paced.ts";
+import { pathOf } from "../path.ts";
+import { protocolOfPath, writeError } from "./reply-error.ts";
+import type { HttpServices } from "../services.ts";
+
+/** One request, and where its answer goes. */
+export interface Asked {
+  readonly raw: RequestHead;
+  readonly response: ResponseSink;
+  /** The request's id, which its answer and its logs carry. */
+  readonly id: string;
+}
+
+type FailureServices = Pick<HttpServices, "log">;
+
+/** Answers with the error that was thrown, unless an answer has begun. */
+export function answerFailure(services: FailureServices, asked: Asked, thrown: unknown): void {
+  if (asked.raw instanceof IncomingMessage) forgetBody(asked.raw);
+  const refused = thrown instanceof TextCallError ? thrown : undefined;
+  const error = refused?.error ?? fromFastify(thrown);
+  if (!refused && error.code === "internal_error")
+    services.log.error({ err: thrown, request: asked.id }, "a request failed");
+  if (error.code === "overloaded") logShortage(services, error);
+  writeError(asked.response, {
+    protocol: protocolOfPath(asked.raw.method ?? "", pathOf(asked), asksAsGoogle(asked.raw)),
+    error,
+    requestId: asked.id,
+    body: refused?.body,
+  });
+}
+
+const shortageLogMs = 1_000;
+let shortageLoggedMs = Number.NEGATIVE_INFINITY;
+
+/** At most once a second: a shortage meets many requests at once, and a log that grows with them is another one. */
+function logShortage({ log }: FailureServices, error: GatewayError): void {
+  const nowMs = performance.now();
+  if (error.cause === undefined || nowMs - shortageLoggedMs < shortageLogMs) return;
+  shortageLoggedMs = nowMs;
+  log.warn({ err: error.cause }, "the gateway is short of open files, ports or buffers");
+}
+
+/** Fastify's own errors in our catalogue. */
+function fromFastify(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const code =
+    typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
+    return new GatewayError(
+      "unsupported_media_type",
+      "The Content-Type is malformed; send application/json.",
+    );
+  if (code === "FST_ERR_BAD_URL")
+    return new GatewayError("malformed_request", "The path has a malformed percent-escape.");
+  return isClientFault(error) ? brokenBody() : toGatewayError(error);
+}
+
+const isClientFault = (error: unknown): boolean =>
+  error instanceof Error &&
+  "statusCode" in error &&
+  typeof error.statusCode === "number" &&
+  error.statusCode >= 400 &&
+  error.statusCode < 500;

@@ -1,0 +1,78 @@
+/** Errors on the wire: the body in the caller's own protocol, and the headers that tell a client what to do next. */
+import type { GatewayError } from "../../base/errors.ts";
+import { errorCodec, type CallProtocol } from "../../protocols/index.ts";
+import { encodeAliasError, type AliasStyle } from "./alias-errors.ts";
+import type { ResponseSink } from "../exchange.ts";
+
+/** Whose error shape an answer has: a protocol's, or that of an alias path's vendor. */
+export type ErrorStyle = CallProtocol | AliasStyle;
+
+/**
+ * The error shape that a path answers in; paths of no text protocol and no vendor use the OpenAI style (ERR-01).
+ * `google`: the request is one of Google's SDKs'.
+ */
+export function protocolOfPath(method: string, path: string, google: boolean = false): ErrorStyle {
+  if (/^\/api\/v1(\/|$)/.test(path)) return "dashscope";
+  if (/^\/api\/v3(\/|$)/.test(path)) return "ark";
+  if (path.startsWith("/v1/messages")) return "messages";
+  if (path.startsWith("/v1beta/")) return "generate_content";
+  // Models are called there in Google's style, and read there in the OpenAI style by all but Google's SDKs.
+  if (/^\/v1\/models(\/|$)/.test(path) && (method === "POST" || google)) return "generate_content";
+  return "chat";
+}
+
+/** The headers of an error answer. `x-should-retry: false` is for what must not be sent again by itself. */
+function errorHeaders(error: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = { ...error.headers };
+  if (error.retryAfterSeconds !== undefined)
+    headers["retry-after"] = String(error.retryAfterSeconds);
+  if (error.shouldRetry === false) headers["x-should-retry"] = "false";
+  if (error.status === 401) headers["www-authenticate"] = "Bearer";
+  return headers;
+}
+
+interface ErrorAnswer {
+  readonly protocol: ErrorStyle;
+  readonly error: GatewayError;
+  readonly requestId: string;
+  /** An upstream's own body, passed on as it is. */
+  readonly body?: object | undefined;
+}
+
+/** The headers and the body of an error answer. */
+export function errorAnswer(answer: ErrorAnswer): {
+  headers: Record<string, string>;
+  text: string;
+} {
+  const { protocol, error, requestId } = answer;
+  const text = JSON.stringify(answer.body ?? encodeError(protocol, error, requestId));
+  const headers = {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(text)),
+    ...requestIdHeaders(protocol, requestId),
+    ...errorHeaders(error),
+  };
+  return { headers, text };
+}
+
+/** An error's body in one of the shapes. */
+export function encodeError(style: ErrorStyle, error: GatewayError, requestId: string): object {
+  return style === "dashscope" || style === "ark"
+    ? encodeAliasError(style, error, requestId)
+    : errorCodec(style).encodeError(error, requestId);
+}
+
+/** Writes a whole error answer, unless an answer has begun. */
+export function writeError(raw: ResponseSink, answer: ErrorAnswer): void {
+  if (raw.headersSent || raw.destroyed) return;
+  const { headers, text } = errorAnswer(answer);
+  raw.writeHead(answer.error.status, headers);
+  raw.end(text);
+}
+
+/** The request's id under the names that the protocols' SDKs read. */
+export function requestIdHeaders(protocol: ErrorStyle, requestId: string): Record<string, string> {
+  return protocol === "messages"
+    ? { "x-request-id": requestId, "request-id": requestId }
+    : { "x-request-id": requestId };
+}

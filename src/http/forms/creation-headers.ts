@@ -1,0 +1,44 @@
+/** The headers that say how a task is created: once (`Idempotency-Key`), and with how much patience (`Prefer`). docs/decisions.md "Idempotency", docs/decisions.md "Creation". */
+import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { GatewayError } from "../../base/errors.ts";
+import { isObject } from "../../base/json.ts";
+
+/** The key of an idempotent call; undefined without one. @throws GatewayError `invalid_value` */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const value = headers["idempotency-key"];
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value)) return value;
+  throw new GatewayError(
+    "invalid_value",
+    "The header Idempotency-Key must have 1 to 255 printable ASCII characters.",
+    { param: "Idempotency-Key" },
+  );
+}
+
+/** SHA-256, in hex, of what must be the same in a replay. Members of objects count in any order. */
+export function fingerprint(method: string, path: string, content: unknown): string {
+  const inOrder = (_name: string, value: unknown): unknown =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value;
+  const text = JSON.stringify([method, path, content], inOrder);
+  return createHash("sha256").update(text).digest("hex");
+}
+
+const waitSecondsMax = 60;
+
+/**
+ * How many seconds a caller waits in place (`Prefer: wait=N`, RFC 7240), at most 60; undefined where it does not.
+ * `wait` alone is the most; 0 and what is malformed is as if it were not there. Of several, the first counts.
+ */
+export function waitSecondsOf(headers: IncomingHttpHeaders): number | undefined {
+  const preferences = [headers["prefer"] ?? []].flat().join(",");
+  const [, value] = /(?:^|,)\s*wait\s*(?:=\s*"?([^",;\s]*)"?)?\s*(?=[,;]|$)/i.exec(preferences) ?? [
+    undefined,
+    "0",
+  ];
+  if (value === undefined || value === "") return waitSecondsMax;
+  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+  return seconds === 0 ? undefined : Math.min(seconds, waitSecondsMax);
+}

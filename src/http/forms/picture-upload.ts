@@ -1,0 +1,110 @@
+/**
+ * One uploaded picture on its way to storage: measured and hashed as it passes, and refused by what its first bytes say before
+ * the rest is read. Requirements: EDIT1, EDIT2 (`image`, `mask`); LIM rows.
+ */
+import { createHash } from "node:crypto";
+import { GatewayError } from "../../base/errors.ts";
+import {
+  imageTypeOf,
+  ImageHeaderReader,
+  type HeaderReading,
+  type ImageHeader,
+} from "../../base/image-header.ts";
+import type { Upload } from "../../media/index.ts";
+import type { Part } from "./multipart.ts";
+import type { UploadStore } from "./upload-store.ts";
+
+export interface PictureLimits {
+  /** Of one picture. */
+  readonly fileBytes: number;
+  /** Of a picture's longer side, and of its area: what it declares, before anything is decoded. */
+  readonly sidePixels: number;
+  readonly areaPixels: number;
+}
+
+/** A file that was read to its end. */
+export interface Received<Result> {
+  readonly result: Result;
+  readonly sha256: string;
+}
+
+/** Passes a file on to `use`, hashing it. @throws GatewayError `image_too_large` as soon as it is. */
+export async function receive<Result>(
+  { name, content }: Part,
+  bytesMax: number,
+  use: (content: AsyncGenerator<Buffer>) => Promise<Result>,
+): Promise<Received<Result>> {
+  const hash = createHash("sha256");
+  async function* measured(): AsyncGenerator<Buffer> {
+    let bytes = 0;
+    for await (const piece of content) {
+      bytes += piece.length;
+      if (bytes > bytesMax) {
+        const mebibytes = Math.floor(bytesMax / 1_048_576);
+        throw refusal("image_too_large", name, `the file is larger than ${mebibytes} MiB`);
+      }
+      hash.update(piece);
+      yield piece;
+    }
+  }
+  const result = await use(measured());
+  return { result, sha256: hash.digest("hex") };
+}
+
+/** How much of a picture is held back until its header is read; metadata in front of it may be longer. */
+const heldBytesMax = 65_536;
+
+/**
+ * Stores a picture; undefined where the part is empty. Long metadata in front of the header is stored while it is read, and
+ * what was stored is removed where no picture follows.
+ * @throws GatewayError `invalid_image_file`, `image_too_large`
+ */
+export async function storePicture(
+  name: string,
+  content: AsyncGenerator<Buffer>,
+  { store, limits }: { readonly store: UploadStore; readonly limits: PictureLimits },
+): Promise<Upload | undefined> {
+  const reader = new ImageHeaderReader();
+  const head: Buffer[] = [];
+  let held = 0;
+  let reading: HeaderReading = "incomplete";
+  while (reading === "incomplete" && held < heldBytesMax) {
+    const { done, value } = await content.next();
+    if (done === true) break;
+    head.push(value);
+    held += value.length;
+    reading = reader.push(value);
+  }
+  if (held === 0) return undefined;
+  const isLong = reading === "incomplete" && held >= heldBytesMax;
+  const found = { header: isLong ? undefined : checked(name, reading, limits) };
+  async function* bytes(): AsyncGenerator<Buffer, void, undefined> {
+    yield* head;
+    for await (const piece of content) {
+      if (found.header === undefined) {
+        const now = reader.push(piece);
+        if (now !== "incomplete") found.header = checked(name, now, limits);
+      }
+      yield piece;
+    }
+    found.header ??= checked(name, "incomplete", limits);
+  }
+  const mediaType = found.header?.mediaType ?? imageTypeOf(Buffer.concat(head));
+  const stored = await store.put(bytes(), mediaType);
+  return { ...stored, ...found.header! };
+}
+
+function checked(name: string, reading: HeaderReading, limits: PictureLimits): ImageHeader {
+  if (typeof reading === "string")
+    throw refusal("invalid_image_file", name, "the file is no PNG, JPEG or WebP picture");
+  const { width, height } = reading;
+  if (Math.max(width, height) > limits.sidePixels || width * height > limits.areaPixels)
+    throw refusal("image_too_large", name, `the picture has ${width}x${height} pixels`);
+  return reading;
+}
+
+const refusal = (
+  code: "invalid_image_file" | "image_too_large",
+  name: string,
+  why: string,
+): GatewayError => new GatewayError(code, `${name}: ${why}.`, { param: name });

@@ -1,0 +1,63 @@
+/**
+ * Receives the multipart body of a call: its fields, and its pictures in storage. Requirements: TASK, EDIT1, EDIT2.
+ */
+import type { FastifyRequest } from "fastify";
+import { bodyTooLarge } from "../bodies/body-limits.ts";
+import { idempotencyKeyOf } from "./creation-headers.ts";
+import { refuseEncoded } from "../bodies/content-encoding.ts";
+import { boundaryOf } from "./multipart-header.ts";
+import type { HttpServices } from "../services.ts";
+import { openUploads, type UploadStore } from "./upload-store.ts";
+import { readMultipart, uploadLimits, type Multipart } from "./uploads.ts";
+
+export interface ReceivedForm extends Multipart {
+  /** Where its pictures are; whoever receives them removes them. */
+  readonly uploads: UploadStore;
+}
+
+/** Whether a request's body is a form. */
+export const isForm = ({ headers }: FastifyRequest): boolean =>
+  /^multipart\/form-data/i.test(headers["content-type"] ?? "");
+
+/**
+ * Reads the body to its end. Where that fails nothing is kept, and what the client still sends is read and forgotten for a
+ * while: one that is sending would not read our answer.
+ * @throws GatewayError
+ */
+export async function receiveForm(
+  services: HttpServices,
+  request: FastifyRequest,
+): Promise<ReceivedForm> {
+  try {
+    // Before megabytes are read for nothing.
+    idempotencyKeyOf(request.headers);
+    return await read(services, request);
+  } catch (error) {
+    forgetRest(request);
+    throw error;
+  }
+}
+
+async function read(services: HttpServices, { raw, caller, lease }: FastifyRequest) {
+  const limits = uploadLimits;
+  refuseEncoded(raw.headers["content-encoding"]);
+  if (Number(raw.headers["content-length"]) > limits.bodyBytes)
+    throw bodyTooLarge({ bytesMax: limits.bodyBytes });
+  const boundary = boundaryOf(raw.headers["content-type"] ?? "");
+  const uploads = openUploads(
+    { files: services.files, database: services.database, clock: services.text.clock },
+    { workspaceId: caller!.workspaceId, bytesMax: limits.fileBytes },
+  );
+  return {
+    ...(await readMultipart(raw, { boundary, store: uploads, limits, lease: lease! })),
+    uploads,
+  };
+}
+
+const restMsMax = 10_000;
+
+function forgetRest({ raw }: FastifyRequest): void {
+  const late = setTimeout(() => raw.destroy(), restMsMax);
+  raw.once("close", () => clearTimeout(late)).once("end", () => clearTimeout(late));
+  raw.on("error", () => undefined).resume();
+}

@@ -1,0 +1,199 @@
+/**
+ * Multipart calls: text fields, and pictures streamed to storage while they are checked by their content. Every count and size
+ * has a bound, and a call that is refused, or whose client leaves, keeps nothing. Requirements: TASK, EDIT1, EDIT2.
+ */
+import type { Readable } from "node:stream";
+import type { ByteLease } from "../../base/byte-budget.ts";
+import { GatewayError } from "../../base/errors.ts";
+import type { Upload } from "../../media/index.ts";
+import { bodyTooLarge, brokenBody } from "../bodies/body-limits.ts";
+import { readParts, type Part, type PartLimits } from "./multipart.ts";
+import { receive, storePicture, type PictureLimits } from "./picture-upload.ts";
+import type { UploadStore } from "./upload-store.ts";
+
+export interface UploadLimits extends PartLimits, PictureLimits {
+  /** Of one text field, and of all of them. */
+  readonly fieldBytes: number;
+  readonly fieldsBytes: number;
+  readonly files: number;
+  /** Of the whole body. */
+  readonly bodyBytes: number;
+}
+
+const mebibyte = 1_048_576;
+
+/** General bounds; a family's own, which are tighter, are checked once it is known. LIM rows. */
+export const uploadLimits: UploadLimits = {
+  parts: 100,
+  headerBytes: 8192,
+  fieldBytes: mebibyte,
+  fieldsBytes: 4 * mebibyte,
+  fileBytes: 25 * mebibyte,
+  // Sixteen pictures and a mask; one more lets a family say how many it takes.
+  files: 18,
+  bodyBytes: 432 * mebibyte,
+  sidePixels: 16_384,
+  areaPixels: 100_000_000,
+};
+
+export interface Multipart {
+  /** By the caller's names, in their order; a list where a name that ends in `[]` comes again. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly images: readonly Upload[];
+  readonly mask: Upload | undefined;
+  /** What a replay must send again: each part's name and content, in order. */
+  readonly digest: readonly PartDigest[];
+}
+
+type PartDigest = readonly [kind: "text" | "file", name: string, content: string];
+
+interface Options {
+  readonly boundary: string;
+  readonly store: UploadStore;
+  readonly limits: UploadLimits;
+  /** Counts the text fields; pictures go to storage as they come. */
+  readonly lease: ByteLease;
+}
+
+/**
+ * Reads a body to its end. On failure what was stored of it is removed before the error is thrown; the source is left
+ * as it is, so that an answer can be written.
+ * @throws GatewayError `malformed_request`, `request_too_large`, `invalid_image_file`, `image_too_large`, `too_many_images`,
+ * `invalid_value`
+ */
+export async function readMultipart(source: Readable, options: Options): Promise<Multipart> {
+  const { boundary, store, limits } = options;
+  const body = bounded(source, limits.bodyBytes);
+  const form = new Form(options);
+  try {
+    for await (const part of readParts(body, boundary, limits)) {
+      if (part.isFile) await form.addFile(part);
+      else await form.addText(part);
+    }
+    return form.whole();
+  } catch (error) {
+    await store.discard();
+    throw error;
+  } finally {
+    await body.return(undefined);
+  }
+}
+
+/** The body's bytes. A client that leaves is no fault of ours, and leaving the loop destroys nothing. */
+async function* bounded(
+  source: Readable,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks = source.iterator({ destroyOnReturn: false });
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { done, value } = await chunks.next().catch(() => Promise.reject(brokenBody()));
+      if (done === true) return;
+      const chunk = value as Uint8Array;
+      bytes += chunk.byteLength;
+      if (bytes > bytesMax) throw bodyTooLarge({ bytesMax });
+      yield chunk;
+    }
+  } finally {
+    await chunks.return?.(undefined);
+  }
+}
+
+const imageNames: ReadonlySet<string> = new Set(["image", "image[]"]);
+
+class Form {
+  readonly #fields = new Map<string, unknown>();
+  readonly #images: Upload[] = [];
+  #mask: Upload | undefined;
+  readonly #digest: PartDigest[] = [];
+  #fieldsBytes = 0;
+  #files = 0;
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  whole(): Multipart {
+    return {
+      fields: Object.fromEntries(this.#fields),
+      images: this.#images,
+      mask: this.#mask,
+      digest: this.#digest,
+    };
+  }
+
+  async addText({ name, content }: Part): Promise<void> {
+    const { fieldBytes, fieldsBytes } = this.#options.limits;
+    const pieces: Buffer[] = [];
+    let length = 0;
+    for await (const piece of content) {
+      pieces.push(piece);
+      length += piece.length;
+      this.#options.lease.take(piece.length);
+      this.#fieldsBytes += piece.length;
+      if (length > fieldBytes || this.#fieldsBytes > fieldsBytes) {
+        const message = `${shown(name)}: the text fields of the body are too long.`;
+        throw new GatewayError("request_too_large", message, { param: shown(name) });
+      }
+    }
+    const value = decodeText(name, Buffer.concat(pieces));
+    this.#set(name, value);
+    this.#digest.push(["text", name, value]);
+  }
+
+  async addFile(part: Part): Promise<void> {
+    const { limits } = this.#options;
+    this.#files += 1;
+    if (this.#files > limits.files)
+      throw refusal("too_many_images", part.name, `the body has more than ${limits.files} files`);
+    if (!imageNames.has(part.name) && part.name !== "mask") return this.#ignoreFile(part);
+    const { result: upload, sha256 } = await receive(part, limits.fileBytes, (content) =>
+      storePicture(shown(part.name), content, this.#options),
+    );
+    if (upload === undefined) {
+      // What a browser sends for a file that nobody chose.
+      if (part.filename === "") return;
+      throw refusal("invalid_image_file", part.name, "the file is empty");
+    }
+    this.#digest.push(["file", part.name, sha256]);
+    if (part.name !== "mask") this.#images.push(upload);
+    else if (this.#mask === undefined) this.#mask = upload;
+    else throw refusal("invalid_value", part.name, "is there more than once");
+  }
+
+  /** No family has such a file: it is reported as any unknown field is, and its bytes are not kept. */
+  async #ignoreFile(part: Part): Promise<void> {
+    const { sha256 } = await receive(part, this.#options.limits.fileBytes, async (content) => {
+      while ((await content.next()).done !== true);
+    });
+    this.#set(part.name, { filename: part.filename.slice(0, 100) });
+    this.#digest.push(["file", part.name, sha256]);
+  }
+
+  #set(name: string, value: unknown): void {
+    const before = this.#fields.get(name);
+    if (before !== undefined && !name.endsWith("[]"))
+      throw refusal("invalid_value", name, "is there more than once");
+    this.#fields.set(name, before === undefined ? value : [before, value].flat());
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function decodeText(name: string, bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw refusal("invalid_value", name, "is no valid UTF-8");
+  }
+}
+
+const shown = (name: string): string => name.slice(0, 60);
+
+const refusal = (
+  code: "invalid_value" | "invalid_image_file" | "too_many_images",
+  name: string,
+  why: string,
+): GatewayError => new GatewayError(code, `${shown(name)}: ${why}.`, { param: shown(name) });

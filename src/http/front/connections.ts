@@ -1,0 +1,146 @@
+/**
+ * How many connections there may be, in total and of one address, in front of whichever front end answers them. One too many
+ * is told so in HTTP and closed; one whose client does not read is closed too (unread.ts).
+ */
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { limitedAddress, normalAddress, type TrustedProxies } from "../../base/client-address.ts";
+import { overloaded, type GatewayError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { answerOnSocket } from "./malformed.ts";
+import { UnreadWatch, type UnreadRules } from "./unread.ts";
+
+export interface ConnectionRules extends UnreadRules {
+  readonly totalMax: number;
+  /** Of one IPv4 address, or of one IPv6 network of 64 bits. Loopback and trusted proxies stand for many callers. */
+  readonly perAddressMax: number;
+  /** Refused connections that may wait for their request, so that its sender surely reads the answer. */
+  readonly refusedMax: number;
+}
+
+interface ConnectionServices {
+  readonly connections: ConnectionRules;
+  readonly trustedProxies: TrustedProxies;
+  readonly log: Log;
+}
+
+type ConnectionListener = (this: Server, socket: Socket) => void;
+
+const checkMs = 250;
+const refusedMs = 1_000;
+const logMs = 10_000;
+
+/** Takes new connections before everybody else. Call it last, once, before the server listens; it ends with the server. */
+export function boundConnections(server: Server, services: ConnectionServices): void {
+  const { connections: rules, trustedProxies, log } = services;
+  const open = new Open(rules, trustedProxies);
+  const refused = new Refused(rules.refusedMax);
+  const unread = new UnreadWatch(rules);
+  const counts = { refused: 0, late: 0, crowded: 0 };
+  const next = server.listeners("connection") as ConnectionListener[];
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    const error = open.add(socket);
+    if (error !== undefined) {
+      counts.refused += 1;
+      return refused.answer(socket, error);
+    }
+    socket.once("close", () => unread.forget(socket));
+    for (const listener of next) listener.call(server, socket);
+  });
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  const checking = setInterval(() => {
+    const nowMs = performance.now();
+    refused.closeLate(nowMs);
+    const closed = unread.look(open.sockets, nowMs);
+    counts.late += closed.late;
+    counts.crowded += closed.crowded;
+    if (counts.refused + counts.late + counts.crowded === 0 || nowMs - loggedMs < logMs) return;
+    loggedMs = nowMs;
+    log.warn({ ...counts, open: open.sockets.size }, "connections were refused or closed");
+    Object.assign(counts, { refused: 0, late: 0, crowded: 0 });
+  }, checkMs).unref();
+  server.on("close", () => clearInterval(checking));
+}
+
+/** The connections that were let in. */
+class Open {
+  readonly sockets = new Set<Socket>();
+  readonly #byAddress = new Map<string, number>();
+  readonly #rules: ConnectionRules;
+  readonly #trusted: TrustedProxies;
+
+  constructor(rules: ConnectionRules, trusted: TrustedProxies) {
+    this.#rules = rules;
+    this.#trusted = trusted;
+  }
+
+  /** Counts a connection until it closes; why not, where it is one too many. */
+  add(socket: Socket): GatewayError | undefined {
+    if (this.sockets.size >= this.#rules.totalMax)
+      return overloaded("The gateway has as many connections as it takes. Retry in a moment.");
+    const address = this.#addressOf(socket);
+    const known = address === undefined ? 0 : (this.#byAddress.get(address) ?? 0);
+    if (known >= this.#rules.perAddressMax)
+      return overloaded(
+        "The gateway has as many connections of your address as it takes. Retry in a moment.",
+      );
+    this.sockets.add(socket);
+    if (address !== undefined) this.#byAddress.set(address, known + 1);
+    socket.once("close", () => {
+      this.sockets.delete(socket);
+      if (address !== undefined) this.#leave(address);
+    });
+    return undefined;
+  }
+
+  /** What is counted; undefined where nothing is. */
+  #addressOf(socket: Socket): string | undefined {
+    if (this.#rules.perAddressMax >= this.#rules.totalMax) return undefined;
+    const address = normalAddress(socket.remoteAddress ?? "");
+    return address === undefined ? undefined : limitedAddress(address, this.#trusted);
+  }
+
+  #leave(address: string): void {
+    const left = this.#byAddress.get(address)! - 1;
+    if (left === 0) this.#byAddress.delete(address);
+    else this.#byAddress.set(address, left);
+  }
+}
+
+/**
+ * Connections that are told no. The answer waits for the first bytes, whose path says in which shape, and what else comes
+ * is read and forgotten for a moment: a socket closed over unread bytes takes its answer along.
+ */
+class Refused {
+  readonly #max: number;
+  readonly #since = new Map<Socket, number>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  answer(socket: Socket, error: GatewayError): void {
+    socket.on("error", () => socket.destroy());
+    if (this.#since.size >= this.#max) {
+      answerOnSocket(socket, error, "");
+      socket.destroySoon();
+      return;
+    }
+    this.#since.set(socket, performance.now());
+    socket.once("close", () => void this.#since.delete(socket));
+    socket.once("data", (first: Buffer) => {
+      answerOnSocket(socket, error, first.toString("latin1", 0, 2048));
+      socket.resume();
+    });
+    socket.once("end", () => socket.end());
+  }
+
+  /** Closes those that had their time. */
+  closeLate(nowMs: number): void {
+    for (const [socket, sinceMs] of this.#since) {
+      if (nowMs - sinceMs < refusedMs) break;
+      socket.destroy();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/** Heads of answers on the fast path, byte for byte as Node's server writes them. */
+import { STATUS_CODES, validateHeaderValue } from "node:http";
+
+/** An answer's headers by name, in their order. */
+export type AnswerHeaders = Readonly<Record<string, string | number>>;
+
+/** The lines that every answer has alike. `keepAliveMs` is how long a connection may be idle, 0 without end. */
+export class CommonLines {
+  readonly #keepAlive: string;
+  #second = -1;
+  #date = "";
+  #text = "";
+
+  constructor(keepAliveMs: number) {
+    const timeout =
+      keepAliveMs > 0 ? `Keep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n` : "";
+    this.#keepAlive = `Connection: keep-alive\r\n${timeout}`;
+  }
+
+  /** The date and what becomes of the connection, at a time in milliseconds since 1970. `last`: it closes after this answer. */
+  at(nowMs: number, last: boolean): string {
+    const second = Math.floor(nowMs / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#date = `Date: ${new Date(nowMs).toUTCString()}\r\n`;
+      this.#text = this.#date + this.#keepAlive;
+    }
+    return last ? `${this.#date}Connection: close\r\n` : this.#text;
+  }
+}
+
+const okLine = "HTTP/1.1 200 OK\r\n";
+
+/**
+ * The head of an answer with its empty line; one without content-length announces chunks.
+ * @throws TypeError for a value with characters that a header must not have
+ */
+export function formatHead(status: number, headers: AnswerHeaders, common: string): string {
+  let head =
+    status === 200 ? okLine : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n`;
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (typeof value === "string") validateHeaderValue(name, value);
+    head += `${name}: ${value}\r\n`;
+  }
+  head += common;
+  return head + ("content-length" in headers ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n");
+}

@@ -1,0 +1,123 @@
+/** An answer on the fast path: what the text endpoints use of Node's ServerResponse, and nothing more. */
+import { validateHeaderValue } from "node:http";
+import type { ResponseSink } from "../../exchange.ts";
+import { formatHead, type AnswerHeaders } from "./head.ts";
+
+/** What an answer needs of its connection. */
+export interface AnswerLine {
+  /** True once the socket is closed. */
+  readonly closed: boolean;
+  /** The lines of a head that all answers share. */
+  commonLines(): string;
+  /** True while the client reads slower than we write. */
+  readonly full: boolean;
+  /** Writes. Latin-1 is for ASCII, where it is faster. */
+  send(text: string, encoding: "latin1" | "utf8"): void;
+  /** The answer has been written to its end. */
+  answered(): void;
+}
+
+/** So much is not kept until the end of a turn. */
+const outMax = 16_384;
+
+const flushNow = (response: FastResponse): void => response.flush();
+
+export class FastResponse implements ResponseSink {
+  readonly #line: AnswerLine;
+  #early: Record<string, string> | undefined;
+  /** The head, until it is sent with the first text. */
+  #head = "";
+  #chunked = false;
+  /** What was written in this turn: it leaves in one write. */
+  #out = "";
+  /** Whether all texts so far are ASCII. */
+  #ascii = true;
+  #flushing = false;
+  /** Whether the writer was told to wait. */
+  #waiting = false;
+  #ended = false;
+  #onClose: (() => void) | undefined;
+  #onDrain: (() => void) | undefined;
+  headersSent = false;
+
+  constructor(line: AnswerLine) {
+    this.#line = line;
+  }
+
+  get destroyed(): boolean {
+    return this.#line.closed;
+  }
+
+  setHeader(name: string, value: string): void {
+    validateHeaderValue(name, value);
+    this.#early ??= {};
+    this.#early[name] = value;
+  }
+
+  writeHead(status: number, headers: AnswerHeaders): void {
+    if (this.headersSent) throw new Error("The head of the answer was sent already.");
+    const all = this.#early === undefined ? headers : { ...this.#early, ...headers };
+    this.#head = formatHead(status, all, this.#line.commonLines());
+    this.#chunked = all["content-length"] === undefined;
+    this.headersSent = true;
+  }
+
+  write(text: string): boolean {
+    if (this.#ended) return true;
+    this.#add(text);
+    if (this.#out.length >= outMax) this.flush();
+    else if (!this.#flushing) {
+      this.#flushing = true;
+      process.nextTick(flushNow, this);
+    }
+    this.#waiting = this.#line.full;
+    return !this.#waiting;
+  }
+
+  end(text: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#add(text);
+    if (this.#chunked) this.#out += "0\r\n\r\n";
+    this.flush();
+    this.#line.answered();
+  }
+
+  /** Sends what was written so far. */
+  flush(): void {
+    this.#flushing = false;
+    const out = this.#out;
+    if (out === "") return;
+    this.#out = "";
+    this.#line.send(out, this.#ascii ? "latin1" : "utf8");
+  }
+
+  /** A text, behind the head where that is still to be sent. */
+  #add(text: string): void {
+    const bytes = Buffer.byteLength(text);
+    if (bytes !== text.length) this.#ascii = false;
+    // A chunk of no bytes would be the end.
+    const body = this.#chunked && bytes > 0 ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
+    this.#out += this.#head + body;
+    this.#head = "";
+  }
+
+  on(event: "close" | "drain", listener: () => void): void {
+    if (event === "close") this.#onClose = listener;
+    else this.#onDrain = listener;
+  }
+
+  /** The connection took what was written. */
+  drained(): void {
+    if (!this.#waiting) return;
+    this.#waiting = false;
+    this.#onDrain?.();
+  }
+
+  /** The connection closed before the answer's end. */
+  broken(): void {
+    this.#ended = true;
+    this.#out = "";
+    this.#onClose?.();
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * What never becomes a request: bytes that are not HTTP, headers beyond their limit, a client that takes for ever.
+ * Node hands these over with a bare socket; they are answered in our error shape too. Requirements: ERR.
+ */
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { GatewayError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import { headersMax } from "../exchange.ts";
+import { errorAnswer, protocolOfPath } from "../errors/reply-error.ts";
+
+interface ClientError extends Error {
+  readonly code?: string;
+  /** The bytes in which the fault was found: the start of the request, unless it came in pieces. */
+  readonly rawPacket?: unknown;
+}
+
+function gatewayError({ code }: ClientError): GatewayError {
+  switch (code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new GatewayError("request_timeout", "The request did not arrive in time.");
+    case "HPE_HEADER_OVERFLOW":
+      return new GatewayError("request_too_large", "The request's headers are too large.", {
+        status: 431,
+      });
+    default:
+      return new GatewayError("malformed_request", "The request is not well-formed HTTP/1.1.");
+  }
+}
+
+/** The refusal of a request with more headers than are read: Node would leave out some of them, and tell nobody. */
+export const tooManyHeaders = (): GatewayError =>
+  new GatewayError("request_too_large", `The request has more than ${headersMax} headers.`, {
+    status: 431,
+  });
+
+/** Node's own test, which it does not export: what is written now would land in the middle of another answer. */
+function answerUnderWay(socket: Socket): boolean {
+  const { _httpMessage: current } = socket as { _httpMessage?: { headersSent: boolean } | null };
+  return current?.headersSent === true;
+}
+
+/** Answers a client error and closes the connection: where the next request would begin is not known any more. */
+export function answerClientError(error: ClientError, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable || answerUnderWay(socket)) {
+    socket.destroy();
+    return;
+  }
+  const start = Buffer.isBuffer(error.rawPacket)
+    ? error.rawPacket.subarray(0, 2048).toString("latin1")
+    : "";
+  answerOnSocket(socket, gatewayError(error), start);
+  // A client that goes on sending would keep a half-closed socket open for ever.
+  socket.destroySoon();
+}
+
+/** Writes an error as the last answer of a connection. `start` is what is known of the request: its path decides on the shape. */
+export function answerOnSocket(socket: Socket, error: GatewayError, start: string): void {
+  const [, method = "", path = ""] = /^([A-Z]+) (\/[^\s?]*)/.exec(start) ?? [];
+  const protocol = protocolOfPath(method, path);
+  const { headers, text } = errorAnswer({ protocol, error, requestId: newId("req") });
+  const lines = Object.entries({ ...headers, connection: "close" }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  socket.end(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join("")}\r\n${text}`,
+  );
+}

@@ -1,0 +1,80 @@
+/**
+ * Tasks under two vendors' own paths: DashScope's `/api/v1/tasks`, Ark's `/api/v3/contents/generations/tasks`.
+ * Requirements: ALIAS, ARK. Canceling, and creating on
+ * Ark's path, are extensions: clients of those vendors can do them nowhere else.
+ */
+import type { FastifyInstance } from "fastify";
+import { GatewayError } from "../../base/errors.ts";
+import { parseModelId } from "../../routing/index.ts";
+import { renderArk, renderDashscope } from "../../tasks/index.ts";
+import { arkFields, arkParam } from "./ark-request.ts";
+import { jsonCreation, replayHeaders, submitCreation, type Creation } from "./create-task.ts";
+import { authenticatingLimited } from "../callers/rate-headers.ts";
+import { requestIdHeaders } from "../errors/reply-error.ts";
+import type { HttpServices } from "../services.ts";
+import { authenticatingFresh, taskOf } from "./task-caller.ts";
+
+/** Adds the alias paths. */
+export function registerAliasRoutes(app: FastifyInstance, services: HttpServices): void {
+  registerDashscope(app, services);
+  registerArk(app, services);
+}
+
+function registerDashscope(app: FastifyInstance, services: HttpServices): void {
+  const reading = { onRequest: authenticatingFresh(services) };
+  app.get("/api/v1/tasks/:id", reading, async (request, reply) =>
+    reply
+      .headers(requestIdHeaders("dashscope", request.id))
+      .send(renderDashscope(await taskOf(services, request), services.fileUrl, request.id)),
+  );
+  app.post("/api/v1/tasks/:id/cancel", reading, async (request, reply) => {
+    const task = await taskOf(services, request);
+    await services.tasks.cancel(task.workspaceId, task.id);
+    return reply
+      .headers(requestIdHeaders("dashscope", request.id))
+      .send({ request_id: request.id });
+  });
+}
+
+/** Ark makes videos only: an image task is as if it did not exist here (docs/decisions.md "Reads on other paths"). */
+function registerArk(app: FastifyInstance, services: HttpServices): void {
+  const path = "/api/v3/contents/generations/tasks";
+  const reading = { onRequest: authenticatingFresh(services) };
+  app.post(path, { onRequest: authenticatingLimited(services) }, async (request, reply) => {
+    const creation = await jsonCreation(request, "tasks", arkFields);
+    refuseImageModel(services, creation);
+    const result = await submitCreation(services, request, creation).catch(inArkNames);
+    return reply
+      .headers({ ...requestIdHeaders("ark", request.id), ...replayHeaders(result) })
+      .send({ id: result.task.id });
+  });
+  app.get(`${path}/:id`, reading, async (request, reply) =>
+    reply
+      .headers(requestIdHeaders("ark", request.id))
+      .send(renderArk(await taskOf(services, request, "video"), services.fileUrl)),
+  );
+  app.delete(`${path}/:id`, reading, async (request, reply) => {
+    const task = await taskOf(services, request, "video");
+    await services.tasks.cancel(task.workspaceId, task.id);
+    return reply.headers(requestIdHeaders("ark", request.id)).send({});
+  });
+}
+
+/** A task that could not be read here is not made here. An unknown model is refused with all others. */
+function refuseImageModel({ text }: HttpServices, { model }: Creation): void {
+  const found = text.catalog().models.get(parseModelId(model).model);
+  if (found === undefined || found.kind === "video") return;
+  throw new GatewayError("unsupported_protocol", `${found.id} makes no videos; see /v1/models.`, {
+    param: "model",
+  });
+}
+
+/** A refusal that names a field of ours, naming the caller's. */
+function inArkNames(error: unknown): never {
+  if (!(error instanceof GatewayError) || error.param === null) throw error;
+  const param = arkParam(error.param);
+  if (param === error.param) throw error;
+  const message = error.message.replace(error.param, param);
+  const { code, status, retryAfterSeconds, shouldRetry } = error;
+  throw new GatewayError(code, message, { status, retryAfterSeconds, shouldRetry, param });
+}

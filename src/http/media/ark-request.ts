@@ -1,0 +1,113 @@
+/** Ark's own creation body in the names of `POST /v1/tasks`: its `content` list taken apart, its other names translated. docs/media.md. */
+import { GatewayError } from "../../base/errors.ts";
+import { isObject } from "../../base/json.ts";
+
+/** Our name of each field that Ark calls otherwise. */
+const ourNames: Readonly<Record<string, string>> = {
+  ratio: "aspect_ratio",
+  generate_audio: "audio",
+  safety_identifier: "user",
+  callback_url: "webhook_url",
+};
+
+const fromContent: ReadonlySet<string> = new Set([
+  "prompt",
+  "image",
+  "last_frame",
+  "reference_images",
+]);
+
+/** The fields of a body under our names, in its order. @throws GatewayError for a `content` that is none, or cannot be had */
+export function arkFields(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const fields = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
+    if (name === "content") return Object.entries(materialOf(value));
+    return [[Object.hasOwn(ourNames, name) ? ourNames[name]! : name, value]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** The name an Ark client knows a field of ours by. */
+export function arkParam(param: string): string {
+  const [, name = "", rest = ""] = /^(\w+)(.*)$/s.exec(param) ?? [];
+  if (fromContent.has(name)) return "content";
+  const theirs = Object.keys(ourNames).find((one) => ourNames[one] === name);
+  return theirs === undefined ? param : theirs + rest;
+}
+
+interface Material {
+  prompt?: string;
+  image?: { readonly url: unknown };
+  last_frame?: { readonly url: unknown };
+  reference_images?: { readonly url: unknown }[];
+}
+
+const refusal = (
+  code: "invalid_type" | "invalid_value" | "unsupported_parameter",
+  param: string,
+  why: string,
+): GatewayError => new GatewayError(code, `${param}: ${why}.`, { param });
+
+function materialOf(content: unknown): Material {
+  if (!Array.isArray(content)) throw refusal("invalid_type", "content", "must be an array");
+  const material: Material = {};
+  const pictures = content.filter((item) => isObject(item) && item["type"] === "image_url").length;
+  for (const [index, item] of content.entries())
+    addItem(material, { item, place: `content[${index}]`, alone: pictures === 1 });
+  return material;
+}
+
+interface Item {
+  readonly item: unknown;
+  readonly place: string;
+  /** It is the only picture, and needs no role. */
+  readonly alone: boolean;
+}
+
+function addItem(material: Material, { item, place, alone }: Item): void {
+  if (!isObject(item)) throw refusal("invalid_type", place, "must be an object");
+  switch (item["type"]) {
+    case "text": {
+      const { text } = item;
+      if (typeof text !== "string")
+        throw refusal("invalid_type", `${place}.text`, "must be a string");
+      material.prompt = material.prompt === undefined ? text : `${material.prompt}\n${text}`;
+      return;
+    }
+    case "image_url": {
+      const { image_url: address } = item;
+      if (!isObject(address))
+        throw refusal("invalid_type", `${place}.image_url`, "must be an object {url}");
+      addPicture(material, address["url"], {
+        place,
+        role: item["role"] ?? (alone && "first_frame"),
+      });
+      return;
+    }
+    case "video_url":
+    case "audio_url":
+    case "draft_task":
+      throw refusal("unsupported_parameter", place, `${item["type"]} is not supported`);
+    default:
+      throw refusal("invalid_value", `${place}.type`, "must be text or image_url");
+  }
+}
+
+function addPicture(
+  material: Material,
+  url: unknown,
+  { place, role }: { readonly place: string; readonly role: unknown },
+): void {
+  if (role === "reference_image") {
+    (material.reference_images ??= []).push({ url });
+    return;
+  }
+  const name = role === "first_frame" ? "image" : role === "last_frame" ? "last_frame" : undefined;
+  if (name === undefined)
+    throw refusal(
+      "invalid_value",
+      `${place}.role`,
+      "must be first_frame, last_frame or reference_image",
+    );
+  if (material[name]) throw refusal("invalid_value", `${place}.role`, "is there more than once");
+  material[name] = { url };
+}

@@ -1,0 +1,105 @@
+/** What all paths that create tasks have in common: the body taken apart, the idempotency key, uploads kept or removed. Requirements: TASK. */
+import type { FastifyRequest } from "fastify";
+import { GatewayError, toGatewayError } from "../../base/errors.ts";
+import type { MediaForm, MediaInput } from "../../media/index.ts";
+import type { IdempotencyClaim, SubmitResult } from "../../tasks/index.ts";
+import { modelInBody, readBody } from "../bodies/body.ts";
+import { fingerprint, idempotencyKeyOf } from "../forms/creation-headers.ts";
+import { pathOf } from "../path.ts";
+import { receiveForm } from "../forms/receive-form.ts";
+import type { HttpServices } from "../services.ts";
+import { refuseUnstorableText } from "../bodies/stored-text.ts";
+import { isRefusal, type UploadStore } from "../forms/upload-store.ts";
+
+/** A body that creates a task, in the caller's own field names. */
+export interface Creation {
+  readonly model: string;
+  readonly webhookUrl: string | undefined;
+  readonly input: MediaInput;
+  /** What a replay must send again. */
+  readonly content: unknown;
+  readonly uploads?: UploadStore;
+}
+
+/** A JSON body that creates a task. `fields` are the body, unless a path has names of its own. @throws GatewayError */
+export async function jsonCreation(
+  request: FastifyRequest,
+  form: MediaForm,
+  fieldsOf: (body: Readonly<Record<string, unknown>>) => Record<string, unknown> = (body) => body,
+): Promise<Creation> {
+  const body = await readBody(request);
+  return creation(fieldsOf(body), body, { form, encoding: "json", images: [] });
+}
+
+/**
+ * A multipart body that creates a task: its pictures are in storage when this returns.
+ * @throws GatewayError; then nothing is kept
+ */
+export async function multipartCreation(
+  services: HttpServices,
+  request: FastifyRequest,
+  form: MediaForm,
+): Promise<Creation> {
+  const { fields, digest, images, mask, uploads } = await receiveForm(services, request);
+  try {
+    const made = creation(fields, digest, { form, encoding: "multipart", images, mask });
+    return { ...made, uploads };
+  } catch (error) {
+    await uploads.discard();
+    throw error;
+  }
+}
+
+function creation(
+  body: Readonly<Record<string, unknown>>,
+  content: unknown,
+  input: Omit<MediaInput, "fields">,
+): Creation {
+  refuseUnstorableText(body);
+  const { model, webhook_url: webhookUrl, ...fields } = body;
+  return {
+    model: modelInBody({ model } as Parameters<typeof modelInBody>[0]),
+    webhookUrl: textOf(webhookUrl, "webhook_url"),
+    input: { ...input, fields },
+    content,
+  };
+}
+
+function textOf(value: unknown, param: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  throw new GatewayError("invalid_type", `The field ${param} must be a string.`, { param });
+}
+
+/** Hands a creation to the tasks. Uploads that no task needs are removed. @throws GatewayError what refuses it */
+export async function submitCreation(
+  { tasks }: HttpServices,
+  request: FastifyRequest,
+  { model, webhookUrl, input, content, uploads }: Creation,
+): Promise<SubmitResult> {
+  try {
+    const result = await tasks.submit({
+      caller: request.caller!,
+      model,
+      input,
+      webhookUrl,
+      idempotency: claimOf(request, content),
+    });
+    if (result.replayed) await uploads?.discard();
+    return result;
+  } catch (error) {
+    if (isRefusal(toGatewayError(error))) await uploads?.discard();
+    throw error;
+  }
+}
+
+/** What the request's idempotency key stands for; undefined without one. @throws GatewayError `invalid_value` */
+export function claimOf(request: FastifyRequest, content: unknown): IdempotencyClaim | undefined {
+  const key = idempotencyKeyOf(request.headers);
+  if (key === undefined) return undefined;
+  return { key, fingerprint: fingerprint(request.method, pathOf(request), content) };
+}
+
+/** The header that tells a replay from a first answer. */
+export const replayHeaders = ({ replayed }: SubmitResult): Record<string, string> =>
+  replayed ? { "idempotent-replayed": "true" } : {};

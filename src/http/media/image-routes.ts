@@ -1,0 +1,136 @@
+/**
+ * The two paths that make and edit images while the caller waits, whole or streamed. Generations are JSON, edits a form.
+ * Requirements: IMG, EDIT1, EDIT2; docs/decisions.md "Idempotency".
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../../base/errors.ts";
+import { findReplay, runImageCall, type ImageCall, type Replay } from "../../calls/index.ts";
+import { readBody } from "../bodies/body.ts";
+import { claimOf } from "./create-task.ts";
+import { answerFailure } from "../errors/failure.ts";
+import { authenticatingLimited } from "../callers/rate-headers.ts";
+import { isForm, receiveForm } from "../forms/receive-form.ts";
+import { requestIdHeaders } from "../errors/reply-error.ts";
+import { createTextReply } from "../text/reply-stream.ts";
+import type { HttpServices } from "../services.ts";
+import { refuseUnstorableText } from "../bodies/stored-text.ts";
+import type { UploadStore } from "../forms/upload-store.ts";
+
+/** Adds both paths. */
+export function registerImageRoutes(app: FastifyInstance, services: HttpServices): void {
+  const options = { onRequest: authenticatingLimited(services) };
+  app.post("/v1/images/generations", options, async (request, reply) =>
+    answer(services, { request, reply, body: await generation(request) }),
+  );
+  void app.register((scope, _options, done) => {
+    // Its body is read by the route, as it comes.
+    scope.addContentTypeParser("multipart/form-data", (_request, _payload, parsed) => parsed(null));
+    scope.post("/v1/images/edits", options, async (request, reply) =>
+      answer(services, { request, reply, body: await edit(services, request) }),
+    );
+    done();
+  });
+}
+
+/** A body taken apart. */
+interface Body {
+  readonly form: ImageCall["form"];
+  readonly input: ImageCall["input"];
+  readonly model: unknown;
+  /** What a replay must send again. */
+  readonly content: unknown;
+  readonly uploads?: UploadStore;
+}
+
+async function generation(request: FastifyRequest): Promise<Body> {
+  const content = await readBody(request);
+  const { model, ...fields } = content;
+  const input = { form: "images", fields, encoding: "json", images: [] } as const;
+  return { form: "images", model, input, content };
+}
+
+async function edit(services: HttpServices, request: FastifyRequest): Promise<Body> {
+  if (!isForm(request)) {
+    const message =
+      "The body must be multipart/form-data, with the pictures as files (image or image[]).";
+    throw new GatewayError("malformed_request", message);
+  }
+  const { fields, digest, images, mask, uploads } = await receiveForm(services, request);
+  const { model, ...rest } = fields;
+  const input = { form: "edits", fields: rest, encoding: "multipart", images, mask } as const;
+  return { form: "edits", model, input, content: digest, uploads };
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly body: Body;
+}
+
+/** Runs the call, or repeats its answer. Its uploads end with it, whatever happens. */
+async function answer(services: HttpServices, exchange: Exchange): Promise<FastifyReply> {
+  const { request, reply, body } = exchange;
+  try {
+    refuseUnstorableText(body.input.fields);
+    const call: ImageCall = {
+      id: request.id,
+      form: body.form,
+      model: modelIn(body),
+      input: body.input,
+      caller: request.caller!,
+      idempotency: claimOf(request, body.content),
+      lease: request.lease!,
+    };
+    const { workspaceId } = call.caller;
+    const known =
+      call.idempotency && (await findReplay(services.images, workspaceId, call.idempotency));
+    if (known) return await repeat(services, exchange, known);
+    reply.hijack();
+    await run(services, exchange, call);
+    return reply;
+  } finally {
+    await body.uploads?.discard();
+  }
+}
+
+/** The model that a body names, if any. @throws GatewayError `invalid_type` */
+function modelIn({ model }: Body): string | undefined {
+  if (model === undefined || model === null) return undefined;
+  if (typeof model === "string") return model;
+  throw new GatewayError("invalid_type", "The field model must be a string.", { param: "model" });
+}
+
+async function run(
+  services: HttpServices,
+  { request, reply }: Exchange,
+  call: ImageCall,
+): Promise<void> {
+  const headers = requestIdHeaders("chat", request.id);
+  try {
+    await runImageCall(
+      services.images,
+      call,
+      createTextReply(reply.raw, { headers, jsonArray: false }),
+    );
+  } catch (thrown) {
+    answerFailure(services, { raw: request.raw, response: reply.raw, id: request.id }, thrown);
+  }
+}
+
+async function repeat(
+  services: HttpServices,
+  { request, reply }: Exchange,
+  { name, mediaType }: Replay,
+): Promise<FastifyReply> {
+  const file = await services.files.open(name);
+  if (file === undefined)
+    throw new GatewayError("not_found", "The answer of this Idempotency-Key is no longer kept.");
+  return reply
+    .headers({
+      ...requestIdHeaders("chat", request.id),
+      "content-type": `${mediaType}; charset=utf-8`,
+      "content-length": String(file.bytes),
+      "idempotent-replayed": "true",
+    })
+    .send(file.stream);
+}

@@ -1,0 +1,35 @@
+/** Reading tasks over HTTP: whose key it is, asked of the database each time, and the task that a path names. */
+import type { FastifyRequest } from "fastify";
+import { GatewayError } from "../../base/errors.ts";
+import type { Task } from "../../tasks/index.ts";
+import { missingTaskParam } from "../errors/alias-errors.ts";
+import { credentialOf } from "../callers/credential.ts";
+import type { HttpServices } from "../services.ts";
+
+/** The first step of routes that read: no reservation asks the database again, so a revoked key must be told here. */
+export const authenticatingFresh =
+  ({ authenticator }: HttpServices) =>
+  async (request: FastifyRequest): Promise<void> => {
+    request.caller = await authenticator.authenticate(credentialOf(request), { fresh: true });
+  };
+
+/**
+ * The caller's task that the path names; where `kind` is given, only of that kind.
+ * @throws GatewayError `not_found`, in the same words for what does not exist and for what belongs to others (TASK-42)
+ */
+export async function taskOf(
+  { tasks }: HttpServices,
+  request: FastifyRequest,
+  kind?: Task["kind"],
+): Promise<Task> {
+  const { id } = request.params as { id: string };
+  const task = isTaskId(id) ? await tasks.read(request.caller!.workspaceId, id) : undefined;
+  if (task === undefined || (kind !== undefined && task.kind !== kind)) {
+    const message = `The task ${id.slice(0, 100)} is not found.`;
+    throw new GatewayError("not_found", message, { param: missingTaskParam });
+  }
+  return task;
+}
+
+/** Whether a text can be a task's id at all. */
+export const isTaskId = (text: string): boolean => /^task_\w{1,60}$/.test(text);

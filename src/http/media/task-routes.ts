@@ -1,0 +1,161 @@
+/**
+ * Tasks in the unified shape: creating, reading, listing, canceling. Requirements: TASK;
+ * docs/decisions.md "Cancel", docs/decisions.md "List", docs/decisions.md "Creation".
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../../base/errors.ts";
+import {
+  isTaskStatus,
+  isTerminal,
+  renderUnified,
+  type SubmitResult,
+  type Task,
+  type TaskFilter,
+} from "../../tasks/index.ts";
+import { jsonCreation, multipartCreation, replayHeaders, submitCreation } from "./create-task.ts";
+import { waitSecondsOf } from "../forms/creation-headers.ts";
+import { authenticatingLimited } from "../callers/rate-headers.ts";
+import { isForm } from "../forms/receive-form.ts";
+import { requestIdHeaders } from "../errors/reply-error.ts";
+import type { HttpServices } from "../services.ts";
+import { authenticatingFresh, isTaskId, taskOf } from "./task-caller.ts";
+
+/** Adds the unified endpoints of tasks. */
+export function registerTaskRoutes(app: FastifyInstance, services: HttpServices): void {
+  const reading = { onRequest: authenticatingFresh(services) };
+  const waits = waitsOf(app);
+  void app.register((scope, _options, done) => {
+    // Its body is read by the route, as it comes.
+    scope.addContentTypeParser("multipart/form-data", (_request, _payload, parsed) => parsed(null));
+    scope.post("/v1/tasks", { onRequest: authenticatingLimited(services) }, (request, reply) =>
+      create(services, waits, { request, reply }),
+    );
+    done();
+  });
+  const answer = (reply: FastifyReply, request: FastifyRequest, task: Task) =>
+    reply.headers(requestIdHeaders("chat", request.id)).send(renderUnified(task, services.fileUrl));
+
+  app.get("/v1/tasks/:id", reading, async (request, reply) =>
+    answer(reply, request, await taskOf(services, request)),
+  );
+  app.get("/v1/tasks", reading, async (request, reply) => {
+    const { workspaceId } = request.caller!;
+    const page = await services.tasks.list(workspaceId, filterOf(request));
+    const data = page.tasks.map((task) => renderUnified(task, services.fileUrl));
+    const next = page.hasMore ? (data.at(-1)?.id ?? null) : null;
+    return reply
+      .headers(requestIdHeaders("chat", request.id))
+      .send({ object: "list", data, has_more: page.hasMore, next });
+  });
+  const cancel = async (request: FastifyRequest, reply: FastifyReply) => {
+    const task = await taskOf(services, request);
+    return answer(reply, request, await services.tasks.cancel(task.workspaceId, task.id));
+  };
+  app.post("/v1/tasks/:id/cancel", reading, cancel);
+  app.delete("/v1/tasks/:id", reading, cancel);
+}
+
+/** The waits of callers that are under way; all end when the gateway stops. */
+interface Waits {
+  /** Fires when the client has left, or the gateway stops. */
+  begin(reply: FastifyReply): { readonly signal: AbortSignal; end(): void };
+}
+
+function waitsOf(app: FastifyInstance): Waits {
+  const open = new Set<AbortController>();
+  app.addHook("preClose", (done) => {
+    for (const wait of open) wait.abort();
+    done();
+  });
+  return {
+    begin({ raw }) {
+      const wait = new AbortController();
+      const leave = () => wait.abort();
+      open.add(wait);
+      raw.once("close", leave);
+      return {
+        signal: wait.signal,
+        end() {
+          open.delete(wait);
+          raw.off("close", leave);
+        },
+      };
+    },
+  };
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+async function create(
+  services: HttpServices,
+  waits: Waits,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const creation = isForm(request)
+    ? await multipartCreation(services, request, "tasks")
+    : await jsonCreation(request, "tasks");
+  const result = await submitCreation(services, request, creation);
+  const waitSeconds = waitSecondsOf(request.headers);
+  const task =
+    waitSeconds === undefined
+      ? result.task
+      : await waitInPlace(services, waits, { reply, task: result.task, waitSeconds });
+  return reply
+    .code(creationStatus(result, task))
+    .headers({
+      ...requestIdHeaders("chat", request.id),
+      ...replayHeaders(result),
+      ...(waitSeconds !== undefined && { "preference-applied": `wait=${waitSeconds}` }),
+      ...(!isTerminal(task.status) && pollHeaders(task)),
+      vary: reply.raw.hasHeader("vary") ? "Origin, Prefer" : "Prefer",
+    })
+    .send(renderUnified(task, services.fileUrl));
+}
+
+async function waitInPlace(
+  { tasks }: HttpServices,
+  waits: Waits,
+  asked: { readonly reply: FastifyReply; readonly task: Task; readonly waitSeconds: number },
+): Promise<Task> {
+  const wait = waits.begin(asked.reply);
+  try {
+    return await tasks.wait(asked.task, asked.waitSeconds * 1000, wait.signal);
+  } finally {
+    wait.end();
+  }
+}
+
+/** 202 for image forms that are still to end; the video form says 200 in every state (docs/decisions.md "Creation"). */
+function creationStatus({ replayed }: SubmitResult, task: Task): number {
+  return task.kind === "video" || replayed || isTerminal(task.status) ? 200 : 202;
+}
+
+const pollSeconds = { image: 3, video: 15 } as const;
+
+const pollHeaders = (task: Task): Record<string, string> => ({
+  location: `/v1/tasks/${task.id}`,
+  "retry-after": String(pollSeconds[task.kind]),
+});
+
+const limitMax = 100;
+
+function filterOf(request: FastifyRequest): TaskFilter {
+  const { status, model, after, limit } = request.query as Record<string, string | undefined>;
+  if (status !== undefined && !isTaskStatus(status)) throw refusal("status", "is no task status");
+  if (after !== undefined && !isTaskId(after)) throw refusal("after", "is no task id");
+  if (model !== undefined && (model.length > 256 || model.includes("\0")))
+    throw refusal("model", "is no model id");
+  return { status, model, after, limit: limit === undefined ? undefined : limitOf(limit) };
+}
+
+function limitOf(text: string): number {
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (limit >= 1 && limit <= limitMax) return limit;
+  throw refusal("limit", `must be an integer from 1 to ${limitMax}`);
+}
+
+const refusal = (param: string, why: string): GatewayError =>
+  new GatewayError("invalid_value", `${param}: ${why}.`, { param });

@@ -1,0 +1,146 @@
+/**
+ * `/metrics` tells models, traffic and spend, so not everybody may read it: a port of its own, a token, or else programs on
+ * this machine only. docs/operate.md "Metrics".
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { isLoopback } from "../../base/client-address.ts";
+import { GatewayError, toGatewayError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import { isLocalHost } from "../../base/local-host.ts";
+import { isSameSecret } from "../../base/same-secret.ts";
+import type { Metrics } from "./metrics.ts";
+import { pathOf } from "../path.ts";
+import { writeError } from "../errors/reply-error.ts";
+
+/** Who may read the metrics. */
+export interface MetricsAccess {
+  /** The bearer that opens them; without one only this machine's programs may, or whoever reaches the port of their own. */
+  readonly token: string | undefined;
+  /** The port of their own, where there is one. */
+  readonly own: { readonly host: string; readonly port: number } | undefined;
+  /** Whether a proxy is known to be in front: what comes from loopback may then be anybody's. */
+  readonly behindProxy: boolean;
+}
+
+interface MetricsServices {
+  readonly metrics: Metrics;
+  readonly metricsAccess: MetricsAccess;
+}
+
+/** Adds `/metrics`, unless it has a port of its own. */
+export function registerMetrics(app: FastifyInstance, services: MetricsServices): void {
+  const { metrics, metricsAccess } = services;
+  if (metricsAccess.own !== undefined) return;
+  app.get("/metrics", async (request, reply) => {
+    if (metricsAccess.token === undefined) checkOwnMachine(request.raw, metricsAccess);
+    else checkToken(request.raw, metricsAccess.token);
+    return reply.type(metrics.contentType).send(await metrics.render());
+  });
+}
+
+/** @throws GatewayError 401 `missing_credential`, `invalid_credential` */
+function checkToken({ headers }: IncomingMessage, token: string): void {
+  const { authorization = "" } = headers;
+  if (authorization === "")
+    throw new GatewayError(
+      "missing_credential",
+      "Send TOLLGATE_METRICS_TOKEN as `Authorization: Bearer <token>`.",
+    );
+  const [, bearer] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
+  if (bearer === undefined || !isSameSecret(bearer, token))
+    throw new GatewayError("invalid_credential", "The token is not TOLLGATE_METRICS_TOKEN.");
+}
+
+/** What proxies add to what they pass on. */
+const proxyHeaders = [
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+];
+
+/**
+ * A program on this machine that asks directly. A proxy here passes on what strangers ask: it is told by the headers that
+ * proxies add, by HTTP/1.0 (nginx with its defaults adds none), or by the operator.
+ * @throws GatewayError 403 `insufficient_permissions`
+ */
+function checkOwnMachine(request: IncomingMessage, { behindProxy }: MetricsAccess): void {
+  const { headers, httpVersion, socket } = request;
+  const passedOn =
+    behindProxy ||
+    httpVersion !== "1.1" ||
+    proxyHeaders.some((name) => headers[name] !== undefined);
+  if (!passedOn && isLoopback(socket.remoteAddress ?? "") && isLocalHost(headers.host)) return;
+  throw new GatewayError(
+    "insufficient_permissions",
+    "Without a token /metrics answers programs on the gateway's machine only, and not through a proxy. Set TOLLGATE_METRICS_TOKEN or TOLLGATE_METRICS_PORT.",
+  );
+}
+
+export interface MetricsServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `/metrics` on its own port; undefined where it has none. Rejects when the port is taken.
+ * @param bound the descriptor of a socket that has that port already
+ */
+export async function startMetricsServer(
+  services: MetricsServices,
+  bound?: number,
+): Promise<MetricsServer | undefined> {
+  const { metrics, metricsAccess } = services;
+  const { own, token } = metricsAccess;
+  if (own === undefined) return undefined;
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 });
+  server.on("request", (request, response) => {
+    request.resume();
+    answer(request, response, { metrics, token }).catch((error: unknown) => {
+      const protocol = "chat";
+      writeError(response, { protocol, error: toGatewayError(error), requestId: newId("req") });
+    });
+  });
+  server.maxConnections = 64;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(
+      bound !== undefined ? { fd: bound } : { port: own.port, host: own.host },
+      resolve,
+    );
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${own.host.includes(":") ? `[${own.host}]` : own.host}:${port}/metrics`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+interface Answered {
+  readonly metrics: Metrics;
+  readonly token: string | undefined;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { metrics, token }: Answered,
+): Promise<void> {
+  if (request.method !== "GET" || pathOf({ raw: request }) !== "/metrics")
+    throw new GatewayError("not_found", "Only GET /metrics is here.");
+  if (token !== undefined) checkToken(request, token);
+  // Whoever reaches the port may read, but for a page of the web that has led a name of its own here.
+  else if (isLoopback(request.socket.remoteAddress ?? "") && !isLocalHost(request.headers.host))
+    throw new GatewayError("insufficient_permissions", "The Host header names no local machine.");
+  const text = await metrics.render();
+  response.writeHead(200, { "content-type": metrics.contentType });
+  response.end(text);
+}

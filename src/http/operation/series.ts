@@ -1,0 +1,97 @@
+/**
+ * Counters and histograms in Prometheus' text format, for what happens many thousand times a second: a series is looked
+ * up once and then only counted, where prom-client checks and joins its labels each time.
+ */
+import { labelText, type MetricFamily } from "../../base/metric-family.ts";
+
+/** Labels by name, in the order they are written. */
+type Labels = Readonly<Record<string, string>>;
+
+/** One series of a counter. */
+export interface Counter {
+  total: number;
+}
+
+/** Series of one name. */
+interface Family<Series> {
+  /** The series with these labels; made with its first use. */
+  series(labels: Labels): Series;
+  /** All series as data. */
+  read(): MetricFamily;
+}
+
+interface About {
+  readonly name: string;
+  readonly help: string;
+}
+
+type Line = readonly [text: string, value: number];
+
+/** Series under the text of their labels, and the lines of each. */
+function family<Series>(
+  { name, help }: About,
+  type: string,
+  make: () => Series,
+  lines: (series: Series, labels: string) => readonly Line[],
+): Family<Series> {
+  const all = new Map<string, Series>();
+  return {
+    series(labels) {
+      const text = labelText(labels);
+      let series = all.get(text);
+      if (series === undefined) all.set(text, (series = make()));
+      return series;
+    },
+    read: () => ({
+      name,
+      help,
+      type,
+      joined: "sum",
+      lines: [...all].flatMap(([labels, series]) => lines(series, labels)),
+    }),
+  };
+}
+
+/** A counter: a total that only grows. */
+export function counters(about: About): Family<Counter> {
+  const make = (): Counter => ({ total: 0 });
+  return family(about, "counter", make, ({ total }, labels) => [
+    [`${about.name}{${labels}}`, total],
+  ]);
+}
+
+/** One series of a histogram. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  /** By the first bound that is not exceeded; the last for what is above all. */
+  readonly #counts: number[];
+  #sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
+  }
+
+  observe(value: number): void {
+    let index = 0;
+    while (index < this.#bounds.length && value > this.#bounds[index]!) index += 1;
+    this.#counts[index]! += 1;
+    this.#sum += value;
+  }
+
+  /** The lines of this series: how many were at most each bound, their sum and their count. */
+  lines(name: string, labels: string): readonly Line[] {
+    let count = 0;
+    const buckets = [...this.#bounds, "+Inf"].map((bound, index): Line => {
+      count += this.#counts[index]!;
+      return [`${name}_bucket{le="${bound}",${labels}}`, count];
+    });
+    return [...buckets, [`${name}_sum{${labels}}`, this.#sum], [`${name}_count{${labels}}`, count]];
+  }
+}
+
+/** A histogram: how many values were at most as large as each bound. */
+export function histograms(about: About, bounds: readonly number[]): Family<Histogram> {
+  const make = (): Histogram => new Histogram(bounds);
+  return family(about, "histogram", make, (series, labels) => series.lines(about.name, labels));
+}

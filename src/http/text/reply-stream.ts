@@ -1,0 +1,141 @@
+/**
+ * A text call's answer: whole, or as server-sent events, or as the JSON array that
+ * generateContent streams without `?alt=sse`. Head and first frame leave in one write.
+ */
+import { formatSse, sseKeepAlive, type SseEvent } from "../../base/sse.ts";
+import type { TextReply } from "../../calls/index.ts";
+import type { ResponseSink } from "../exchange.ts";
+
+/** How frames are written: their content type, and the text of each. */
+interface Framing {
+  readonly contentType: string;
+  frame(event: SseEvent): string;
+  readonly keepAlive: string;
+  end(): string;
+}
+
+const sseFraming: Framing = {
+  contentType: "text/event-stream; charset=utf-8",
+  frame: formatSse,
+  keepAlive: sseKeepAlive,
+  end: () => "",
+};
+
+/** One JSON array, an element a frame. White space between elements keeps an idle connection open. */
+function arrayFraming(): Framing {
+  let opened = false;
+  const open = (): string => {
+    if (opened) return ",\r\n";
+    opened = true;
+    return "[";
+  };
+  return {
+    contentType: "application/json; charset=utf-8",
+    frame: (event) => open() + event.data,
+    keepAlive: "\n",
+    end: () => (opened ? "]" : "[]"),
+  };
+}
+
+interface ReplyOptions {
+  /** Headers of every answer, such as the request id. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly jsonArray: boolean;
+}
+
+/** The reply of one request. `raw` is the response, with nothing sent yet. */
+export function createTextReply(raw: ResponseSink, options: ReplyOptions): TextReply {
+  return new HttpTextReply(raw, options);
+}
+
+class HttpTextReply implements TextReply {
+  readonly #raw: ResponseSink;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #framing: Framing;
+  #streamHeaders: Readonly<Record<string, string>> = {};
+  #goneHandlers: (() => void)[] = [];
+  #drainHandler: (() => void) | undefined;
+  ended = false;
+  gone = false;
+
+  constructor(raw: ResponseSink, { headers, jsonArray }: ReplyOptions) {
+    this.#raw = raw;
+    this.#headers = headers;
+    this.#framing = jsonArray ? arrayFraming() : sseFraming;
+    // A client that left while its key was checked has fired its event already.
+    this.gone = raw.destroyed;
+    raw.on("close", () => {
+      if (this.ended) return;
+      this.gone = true;
+      for (const handler of this.#goneHandlers) handler();
+    });
+  }
+
+  get started(): boolean {
+    return this.#raw.headersSent;
+  }
+
+  whole(body: object, headers: Readonly<Record<string, string>>): void {
+    const text = JSON.stringify(body);
+    this.#raw.writeHead(200, {
+      "content-type": "application/json; charset=utf-8",
+      "content-length": Buffer.byteLength(text),
+      ...this.#headers,
+      ...headers,
+    });
+    // From here on nothing fails: a header that cannot be sent is answered with an error.
+    this.ended = true;
+    this.#raw.end(text);
+  }
+
+  open(headers: Readonly<Record<string, string>>): void {
+    this.#streamHeaders = headers;
+  }
+
+  write(frames: readonly SseEvent[]): boolean {
+    return this.#send(this.#text(frames));
+  }
+
+  keepAlive(): void {
+    this.#send(this.#framing.keepAlive);
+  }
+
+  end(frames: readonly SseEvent[]): void {
+    this.#writeHead();
+    this.ended = true;
+    this.#raw.end(this.#text(frames) + this.#framing.end());
+  }
+
+  onDrain(handler: () => void): void {
+    if (!this.#drainHandler) this.#raw.on("drain", () => this.#drainHandler?.());
+    this.#drainHandler = handler;
+  }
+
+  onGone(handler: () => void): void {
+    if (this.gone) handler();
+    else this.#goneHandlers.push(handler);
+  }
+
+  #text(frames: readonly SseEvent[]): string {
+    let text = "";
+    for (const frame of frames) text += this.#framing.frame(frame);
+    return text;
+  }
+
+  #send(text: string): boolean {
+    if (this.gone) return true;
+    this.#writeHead();
+    return this.#raw.write(text);
+  }
+
+  #writeHead(): void {
+    if (this.#raw.headersSent) return;
+    this.#raw.writeHead(200, {
+      "content-type": this.#framing.contentType,
+      "cache-control": "no-cache",
+      "x-accel-buffering": "no",
+      ...this.#headers,
+      ...this.#streamHeaders,
+    });
+  }
+}

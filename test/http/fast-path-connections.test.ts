@@ -1,0 +1,343 @@
+/**
+ * Connections in front of Node's HTTP: which requests are answered on the fast path, that all others reach Node as they came,
+ * and what an answer looks like.
+ */
+import { describe, expect, it } from "vitest";
+import { bytesOf, harmless, oddities, type Parts } from "./fast-path-oddities.ts";
+import type { RequestBody } from "../../src/http/exchange.ts";
+import {
+  answerWhole,
+  fast,
+  labels,
+  openClient,
+  other,
+  pause,
+  plainRequest,
+  saying,
+  useServers,
+  wholeAnswers,
+  type FastAnswer,
+} from "./fast-path-support.ts";
+
+const { start, startByHand } = useServers();
+
+/** Sends one request after the other, each when the one before was answered. */
+async function inTurn(port: number, requests: readonly string[]): Promise<string[]> {
+  const client = openClient(port);
+  for (const [index, request] of requests.entries()) {
+    client.socket.write(request);
+    await client.until((text) => wholeAnswers(text) > index);
+  }
+  client.socket.destroy();
+  return labels(client.text());
+}
+
+describe("who answers", () => {
+  it("plain requests, one after another on one connection: the fast path", async () => {
+    const { port } = await start();
+    expect(await inTurn(port, [fast, fast, fast])).toEqual(["fast", "fast", "fast"]);
+  });
+
+  it("from the first other request on: Node", async () => {
+    const { port } = await start();
+    expect(await inTurn(port, [fast, other, fast])).toEqual(["fast", "node", "node"]);
+    expect(await inTurn(port, [other, fast])).toEqual(["node", "node"]);
+  });
+
+  it("a request whose head comes in pieces, wherever it is cut: Node", async () => {
+    const { port } = await start();
+    for (let cut = 1; cut < fast.length - "{}".length; cut += 7) {
+      const client = openClient(port);
+      client.socket.write(fast.slice(0, cut));
+      await pause(15);
+      client.socket.write(fast.slice(cut));
+      expect(labels(await client.until((text) => wholeAnswers(text) > 0))).toEqual(["node"]);
+      client.socket.destroy();
+    }
+  });
+
+  it("a request whose body comes in many reads, and those after it: the fast path", async () => {
+    const { port } = await start();
+    const large = plainRequest("/v1/a", "a".repeat(300_000));
+    expect(await inTurn(port, [large, fast, large, fast])).toEqual([
+      "fast",
+      "fast",
+      "fast",
+      "fast",
+    ]);
+  });
+
+  it("a body goes to its reader byte for byte, wherever it is cut", async () => {
+    const bodies: string[] = [];
+    const { port } = await start({ take: saying("fast", (body) => bodies.push(body)) });
+    const body = "0123456789".repeat(3);
+    const request = plainRequest("/v1/a", body);
+    const client = openClient(port);
+    for (let missing = 0; missing <= body.length; missing += 1) {
+      client.socket.write(request.slice(0, request.length - missing));
+      await pause(5);
+      if (missing > 0) client.socket.write(request.slice(request.length - missing));
+      await client.until((text) => wholeAnswers(text) > missing);
+    }
+    client.socket.destroy();
+    expect(bodies).toEqual(Array.from({ length: body.length + 1 }, () => body));
+  });
+
+  it("what comes behind a body in the same read: Node, when the answer is over", async () => {
+    const { port } = await start();
+    const client = openClient(port);
+    const large = plainRequest("/v1/a", "a".repeat(100));
+    client.socket.write(large.slice(0, -50));
+    await pause();
+    client.socket.write(large.slice(-50) + other);
+    const text = await client.until((so) => wholeAnswers(so) > 1);
+    expect(labels(text)).toEqual(["fast", "node"]);
+    client.socket.destroy();
+  });
+
+  it("a body that nobody reads waits outside until its answer, and is then read and forgotten", async () => {
+    const taken: { response: FastAnswer; body: RequestBody }[] = [];
+    const { port } = await start({
+      take: (_request, response, body) => taken.push({ response, body }) > 0,
+    });
+    const client = openClient(port);
+    client.socket.write(plainRequest("/v1/a", "a".repeat(30_000_000)));
+    await expect.poll(() => taken.length).toBe(1);
+    const { response, body } = taken[0]!;
+    await pause(100);
+    expect(client.socket.writableLength).toBeGreaterThan(0);
+    answerWhole(response);
+    await client.until((text) => wholeAnswers(text) > 0);
+    await expect.poll(() => body, { timeout: 10_000 }).toMatchObject({ readableEnded: true });
+    client.socket.write(fast);
+    await expect.poll(() => taken.length).toBe(2);
+    client.socket.destroy();
+  });
+
+  it("two requests in one write: Node, in their order", async () => {
+    const { port } = await start();
+    const client = openClient(port);
+    client.socket.write(fast + other);
+    expect(labels(await client.until((text) => wholeAnswers(text) > 1))).toEqual(["node", "node"]);
+    client.socket.destroy();
+  });
+
+  it("a server's connections are counted, whoever has them", async () => {
+    const { port, server } = await start();
+    const clients = [openClient(port), openClient(port)];
+    clients[0]!.socket.write(fast);
+    clients[1]!.socket.write(other);
+    for (const client of clients) await client.until((text) => wholeAnswers(text) > 0);
+    const count = await new Promise((resolve) =>
+      server.getConnections((_error, number) => resolve(number)),
+    );
+    expect(count).toBe(2);
+    for (const { socket } of clients) socket.destroy();
+  });
+});
+
+describe("odd requests", () => {
+  const body = '{"model":"a"}';
+  const plain: Parts = {
+    line: "POST /v1/a HTTP/1.1",
+    headers: ["Host: gateway", "Content-Type: text/plain", `Content-Length: ${body.length}`],
+    body,
+  };
+  /** All that comes back for some bytes, up to the end of the connection, without what changes with time. */
+  async function answerTo(port: number, bytes: Buffer): Promise<string> {
+    const client = openClient(port);
+    client.socket.write(bytes);
+    await client.until((text) => wholeAnswers(text) > 0);
+    client.socket.end();
+    return (await client.closed).replaceAll(/Date: .*\r\n/g, "");
+  }
+
+  it.each(oddities)("%s: as without the fast path", async (_name, change) => {
+    const [first, second] = [await start(), await start({ fast: false })];
+    const bytes = bytesOf(change(plain));
+    const answer = await answerTo(first.port, bytes);
+    expect(answer).not.toContain("fast");
+    expect(answer).toBe(await answerTo(second.port, bytes));
+  });
+
+  it.each(harmless)("%s: the fast path", async (_name, change) => {
+    const { port } = await start();
+    expect(labels(await answerTo(port, bytesOf(change(plain))))).toEqual(["fast"]);
+  });
+});
+
+describe("what comes while a call runs", () => {
+  it("the next request waits, and is Node's", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const response = await next();
+    client.socket.write(fast);
+    await pause();
+    client.socket.write(other);
+    await pause();
+    expect(client.text()).toBe("");
+    answerWhole(response);
+    const text = await client.until((so) => wholeAnswers(so) > 2);
+    expect(labels(text)).toEqual(["fast", "node", "node"]);
+    client.socket.destroy();
+  });
+
+  it("more than is kept waits outside, and comes whole", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const response = await next();
+    const large = plainRequest("/v1/a", "a".repeat(30_000_000));
+    client.socket.write(large + other);
+    await pause(100);
+    expect(client.socket.writableLength).toBeGreaterThan(0);
+    answerWhole(response);
+    const text = await client.until((so) => wholeAnswers(so) > 2);
+    expect(labels(text)).toEqual(["fast", "node", "node"]);
+    client.socket.destroy();
+  });
+
+  it("noise is judged by Node when the answer is over", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const response = await next();
+    client.socket.write("noise\r\n\r\n");
+    await pause();
+    answerWhole(response);
+    expect(await client.closed).toMatch(/^HTTP\/1\.1 200 [^]*fastHTTP\/1\.1 400 /);
+  });
+
+  it("an empty line behind a body is nothing", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const response = await next();
+    client.socket.write("\r\n");
+    await pause();
+    answerWhole(response);
+    client.socket.write(fast);
+    expect(labels(await client.until((so) => wholeAnswers(so) > 1))).toEqual(["fast", "node"]);
+    client.socket.destroy();
+  });
+});
+
+describe("answers", () => {
+  it("a stream goes out in chunks, head and first text together", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const response = await next();
+    response.setHeader("x-early", "1");
+    response.writeHead(200, { "content-type": "text/plain" });
+    await pause();
+    expect(client.text()).toBe("");
+    response.write("Grüße");
+    response.write("");
+    response.end("");
+    const text = await client.until((so) => so.endsWith("0\r\n\r\n"));
+    expect(Buffer.from(text, "latin1").toString()).toMatch(
+      /^HTTP\/1\.1 200 OK\r\nx-early: 1\r\ncontent-type: text\/plain\r\nDate: .* GMT\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nGrüße\r\n0\r\n\r\n$/,
+    );
+    client.socket.destroy();
+  });
+
+  it("what is written in one turn leaves in one write", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const response = await next();
+    const reads: string[] = [];
+    client.socket.on("data", (bytes: Buffer) => reads.push(bytes.toString()));
+    response.writeHead(200, {});
+    for (const text of ["a", "b", "c"]) expect(response.write(text)).toBe(true);
+    await client.until((so) => so.includes("\nc\r\n"));
+    response.write("d");
+    response.end("e");
+    await client.until((so) => so.endsWith("0\r\n\r\n"));
+    expect(reads).toEqual([
+      expect.stringMatching(/\r\n\r\n1\r\na\r\n1\r\nb\r\n1\r\nc\r\n$/),
+      "1\r\nd\r\n1\r\ne\r\n0\r\n\r\n",
+    ]);
+    client.socket.destroy();
+  });
+
+  it("a header cannot be split", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const response = await next();
+    expect(() => response.setHeader("x-a", "b\r\nset-cookie: c")).toThrow(TypeError);
+    expect(() => response.writeHead(200, { "x-a": "b\nc" })).toThrow(TypeError);
+    expect(() => response.writeHead(200, { "x-a": "\u0100" })).toThrow(TypeError);
+    expect(response.headersSent).toBe(false);
+    answerWhole(response);
+    expect(() => response.writeHead(200, {})).toThrow("already");
+    expect(await client.until((so) => wholeAnswers(so) > 0)).not.toContain("set-cookie");
+    client.socket.destroy();
+  });
+
+  it("what is written behind the end goes nowhere", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const first = await next();
+    answerWhole(first, "one");
+    client.socket.write(fast);
+    const second = await next();
+    first.write("late");
+    first.end("late");
+    answerWhole(second, "two");
+    const text = await client.until((so) => wholeAnswers(so) > 1);
+    expect(text).toMatch(/one[^]*two$/);
+    expect(text).not.toContain("late");
+    client.socket.destroy();
+  });
+
+  it("a client that reads slowly slows the answer down, and gets all of it", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const response = await next();
+    client.socket.pause();
+    response.writeHead(200, {});
+    const piece = "x".repeat(100_000);
+    let drains = 0;
+    let written = 0;
+    const go = (): void => {
+      while (written < 120) {
+        written += 1;
+        if (!response.write(piece)) return;
+      }
+      response.end("");
+    };
+    response.on("drain", () => {
+      drains += 1;
+      go();
+    });
+    go();
+    await pause(100);
+    // The kernel's buffers take some of it.
+    expect(written).toBeLessThan(120);
+    client.socket.resume();
+    const text = await client.until((so) => so.endsWith("0\r\n\r\n"));
+    expect(text.split(piece)).toHaveLength(120 + 1);
+    expect(drains).toBeGreaterThan(0);
+    client.socket.destroy();
+  });
+
+  it("of a client that does not read its answers no further request is taken", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(fast);
+    const response = await next();
+    client.socket.pause();
+    answerWhole(response, "y".repeat(12_000_000));
+    client.socket.write(fast);
+    await pause(100);
+    client.socket.resume();
+    expect(labels(await client.until((so) => so.endsWith("node")))).toEqual(["node"]);
+    client.socket.destroy();
+  });
+});

@@ -1,0 +1,193 @@
+/** What the tests of the fast path share: a server that says who answered, raw clients, and requests in pieces. */
+import { createServer, type Server } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { afterEach, expect } from "vitest";
+import { installFastPath } from "../../src/http/front/fast/index.ts";
+
+type Take = Parameters<typeof installFastPath>[1]["take"];
+export type FastAnswer = Parameters<Take>[1];
+type Settings = NonNullable<Parameters<typeof startServer>[0]>;
+
+interface LabelledServer {
+  readonly port: number;
+  readonly server: Server;
+  close(): Promise<void>;
+}
+
+/** Takes /v1/ and answers when the body has been read, which `told` hears. */
+export const saying =
+  (text: string, told: (body: string) => void = () => undefined): Take =>
+  (request, response, body) => {
+    if (!request.url.startsWith("/v1/")) return false;
+    const answer = (all: string): void => {
+      told(all);
+      answerWhole(response, text);
+    };
+    if (Buffer.isBuffer(body)) answer(body.toString());
+    else {
+      const chunks: Buffer[] = [];
+      body.on("data", (chunk) => void chunks.push(chunk));
+      body.on("end", () => answer(Buffer.concat(chunks).toString()));
+    }
+    return true;
+  };
+
+/** A server whose fast path takes /v1/ and say "fast"; everything else is answered "node". */
+async function startServer(
+  settings: {
+    readonly take?: Take;
+    readonly leaving?: () => boolean;
+    readonly checkMs?: number;
+    readonly headersMs?: number;
+    readonly requestMs?: number;
+    /** Without the fast path where false. */
+    readonly fast?: boolean;
+    readonly keepAliveMs?: number;
+  } = {},
+): Promise<LabelledServer> {
+  const { checkMs = 1_000, headersMs = 30_000, requestMs = 60_000 } = settings;
+  const server = createServer(
+    {
+      headersTimeout: Math.min(headersMs, requestMs),
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
+    },
+    (request, response) => {
+      request.resume();
+      request.on("end", () => response.writeHead(200, { "content-length": 4 }).end("node"));
+    },
+  );
+  server.keepAliveTimeout = settings.keepAliveMs ?? 72_000;
+  server.keepAliveTimeoutBuffer = 100;
+  if (settings.fast !== false)
+    installFastPath(server, {
+      take: settings.take ?? saying("fast"),
+      leaving: settings.leaving ?? (() => false),
+      checkMs,
+    });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Servers that are closed when their test is over. */
+export function useServers() {
+  const opened: LabelledServer[] = [];
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+  const start = async (settings?: Settings): Promise<LabelledServer> => {
+    const server = await startServer(settings);
+    opened.push(server);
+    return server;
+  };
+  /** A server whose fast answers the test gives by hand. */
+  const startByHand = async (settings: Settings = {}) => {
+    const waiting: FastAnswer[] = [];
+    const take: Take = (_request, response) => waiting.push(response) > 0;
+    const server = await start({ ...settings, take });
+    const next = async (): Promise<FastAnswer> => {
+      await expect.poll(() => waiting.length).toBeGreaterThan(0);
+      return waiting.shift()!;
+    };
+    return { ...server, next };
+  };
+  return { start, startByHand };
+}
+
+export function answerWhole(response: FastAnswer, text = "fast"): void {
+  response.writeHead(200, { "content-length": Buffer.byteLength(text) });
+  response.end(text);
+}
+
+/** One raw connection and all that came over it. */
+export interface Client {
+  readonly socket: Socket;
+  readonly text: () => string;
+  /** Resolves with everything that came once it holds what is asked for, or the connection is closed. */
+  until(found: (text: string) => boolean): Promise<string>;
+  readonly closed: Promise<string>;
+}
+
+/** Opens a connection that may be closed by either side. */
+export function openClient(port: number): Client {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
+  let text = "";
+  let changed = (): void => undefined;
+  socket.on("data", (bytes) => {
+    text += bytes.toString("latin1");
+    changed();
+  });
+  socket.on("error", () => undefined);
+  socket.on("end", () => socket.end());
+  const closed = new Promise<string>((resolve) => {
+    socket.on("close", () => {
+      changed();
+      resolve(text);
+    });
+  });
+  return {
+    socket,
+    text: () => text,
+    closed,
+    until: (found) =>
+      new Promise((resolve) => {
+        changed = () => {
+          if (found(text) || socket.destroyed) resolve(text);
+        };
+        changed();
+      }),
+  };
+}
+
+/** A plain request of so many header lines; `headers` replace the usual ones. */
+export function plainRequest(
+  path: string,
+  body: string,
+  headers: readonly string[] = [
+    "Host: gateway",
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ],
+): string {
+  return `POST ${path} HTTP/1.1\r\n${headers.map((line) => `${line}\r\n`).join("")}\r\n${body}`;
+}
+
+/** What the fast path answers, and what it does not. */
+export const fast = plainRequest("/v1/a", "{}");
+export const other = plainRequest("/else", "{}");
+
+/** For so long, and until what was written before has been read: after a stall a timer is due before what came meanwhile. */
+export async function pause(ms = 30): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The bodies of all answers of "node" and "fast" in their order. */
+export const labels = (text: string): string[] => text.match(/(?<=\r\n\r\n)(?:node|fast)/g) ?? [];
+
+/** How many answers there are in what came over a connection, interim ones left out. */
+export const wholeAnswers = (text: string): number => {
+  let count = 0;
+  for (let rest = text; ; count += 1) {
+    const headEnd = rest.indexOf("\r\n\r\n");
+    if (headEnd === -1) return count;
+    const head = rest.slice(0, headEnd);
+    rest = rest.slice(headEnd + 4);
+    if (head.startsWith("HTTP/1.1 100")) count -= 1;
+    else {
+      const length = /\ncontent-length: (\d+)/i.exec(head)?.[1];
+      const chunksEnd = rest.indexOf("0\r\n\r\n");
+      const end = length === undefined ? chunksEnd + 5 : Number(length);
+      if ((length === undefined && chunksEnd === -1) || rest.length < end) return count;
+      rest = rest.slice(end);
+    }
+  }
+};
