@@ -102,15 +102,15 @@ What holds:
 
 - An address proves nothing. Each invitation has a user of its own, and nobody joins a workspace by the address alone. So
   a user whom another organization added, with a password that it knows, opens nothing of yours.
-- Several users can have one address. At sign-in the password tells which one; where two have the same, the newest one.
+- Several users can have one address. At sign-in the password decides; where two have the same, the newest one.
 - The answer is the same, and takes the same time, whether the address is known here or not. 409 says that it is a
   member of this workspace.
 - Inviting an address again replaces link, password, role and caps, and keeps \`user_id\`. To take an invitation back:
   \`DELETE /workspaces/{id}/invitations/{invitation_id}\`, or remove the member.
 - Tokens and passwords are kept as hashes. An invitation that was used, replaced, taken back or has expired is 404.
-- The identity provider of \`console.oidc\` verifies addresses: signing in with it accepts all open invitations of that
-  address, and the first time it ends a password that somebody else may know, with its sessions and personal tokens. An
-  address that the provider says is not verified (\`email_verified: false\`) finds nobody.
+- The identity provider of \`console.oidc\` verifies addresses. Signing in with it accepts all open invitations of that
+  address. The first time, it also ends a password that somebody else may know, with its sessions and personal tokens.
+  An address that the provider says is not verified (\`email_verified: false\`) finds nobody.
 - \`POST /auth/change-password {currentPassword, newPassword, keep_tokens?}\` ends all other sessions, and personal tokens
   unless \`keep_tokens\` is true. Its answer sets the cookie of a new session.
 - The audit log has \`member.create\`, \`invitation.create\`, \`invitation.revoke\`, \`invitation.accept\` and
@@ -130,7 +130,7 @@ What holds:
 
 ## What happened
 
-| path | what it tells |
+| path | what it shows |
 | --- | --- |
 | \`/requests\`, \`/requests/{id}\` | every call and every task that ended: model, provider, usage, cost, times, what was dropped, each attempt, the plan and why. The id is the call's \`x-request-id\` |
 | \`/tasks\`, \`/tasks/{id}\` | tasks as their callers read them, with attempts, reservation, deadline |
@@ -139,11 +139,11 @@ What holds:
 | \`/models\`, \`/providers\` | the configuration, with the health that the answering gateway sees: \`out\` is left out of plans for now |
 | \`/audit\` | who changed what |
 
-- Lists are newest first, over all workspaces you see, with \`from\` (counts) and \`to\` (does not). A page costs the same
-  however long the log is; a filter that hardly anything fits reads until it has a page, so give it a \`from\`.
-- Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A call
-  counts when it was charged, and one that cost nothing when it began. Model, provider and tokens come from the request
-  log: where a crash lost a row, its cost is there with a null model.
+- Lists are newest first, over all workspaces you see, with \`from\` (counts) and \`to\` (does not). A page costs the
+  same however long the log is; rare filters scan the log; set \`from\`.
+- Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A
+  call counts when it was charged; free calls count at their start time. Model, provider and tokens come from the
+  request log: where a crash lost a row, its cost is there with a null model.
 - The addresses of providers, our accounts there, what they call a model, and their own error messages are shown to
   organization admins only.
 

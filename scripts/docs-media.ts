@@ -7,7 +7,7 @@ const introduction = `# Images and videos
 
 <!-- Generated from src/media/families by \`npm run docs\`. -->
 
-What a call may say, by the family of its model. \`GET /v1/models\` tells the same domains for each model under
+What a call may say, by the family of its model. \`GET /v1/models\` lists the same domains for each model under
 \`supported_parameters\`.
 
 - A value outside a field's domain is refused with 400, unless the table says otherwise; \`param\` names the field.
@@ -113,7 +113,9 @@ function dropsText({ drops = {}, refuses = {} }: MediaFamily): string[] {
   const silent = Object.entries(drops).filter(([, why]) => why === null);
   const sentences = [
     ...(told.length > 0
-      ? [`Dropped with a note: ${told.map(([name, why]) => `${code(name)} (${why})`).join(", ")}.`]
+      ? [
+          `Dropped with a note:\n\n${told.map(([name, why]) => `- ${code(name)}: ${why}`).join("\n")}\n`,
+        ]
       : []),
     ...(silent.length > 0 ? [`Dropped without one: ${list(silent.map(([name]) => name))}.`] : []),
     ...(Object.keys(refuses).length > 0 ? [`Refused: ${list(Object.keys(refuses))}.`] : []),

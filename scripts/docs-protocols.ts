@@ -278,15 +278,14 @@ canonical form. This page says what that costs.
 ## Direct routes
 
 Everything passes, fields we do not know included. What changes: \`model\` becomes the upstream's own name and comes
-back as ours; ${filtered} are never forwarded; a chat stream is asked for its usage, which the caller sees only
-where it asked for it. Of a field that the model does not have (\`parameters\` in the configuration) the same holds as
-of a lost one.
+back as ours. ${filtered} are never forwarded. A chat stream is asked for its usage, which the caller sees only if it
+asked for it. A field that the model does not have (\`parameters\` in the configuration) is treated like a lost one.
 
-## What is told
+## What is reported
 
-Whatever is dropped or rewritten is named as the caller wrote it, as a dotted path, once, in the order of the request:
-in a whole answer as \`gw.droppedParams\`, on a stream in the header \`x-gw-dropped-params\`. The request log adds the
-reason to each name. All of it is known before the first byte is sent.
+Whatever is dropped or rewritten is named as the caller wrote it, as a dotted path, once, in the order of the request. A
+whole answer has the names in \`gw.droppedParams\`, a stream has them in the header \`x-gw-dropped-params\`. The request
+log adds the reason to each name. All of it is known before the first byte is sent.
 
 ## Fields
 
@@ -296,14 +295,14 @@ ${table(["concept", ...heads], fieldRows())}
 
 ## What only one protocol knows
 
-Such fields are kept on direct routes. On converted ones a nuance is **dropped** and told; what would take away what the
-caller said is **refused**: 400 \`unsupported_parameter\` or \`unsupported_content\`, with the field named, before
-anything is charged. Where another provider of the model can take the request, it goes there. Unknown fields are dropped,
+Such fields are kept on direct routes. On converted ones a nuance is **dropped** and reported. What would lose content
+of the caller is **refused** before anything is charged: 400 \`unsupported_parameter\` or \`unsupported_content\`, with
+the field named. If another provider of the model can take the request, it goes there. Unknown fields are dropped,
 unknown content is refused.
 
-Two fields are treated alike on every route: \`previous_response_id\` is dropped, and \`thread\` of the messages protocol
-is refused with 400 \`thread_unsupported_request\`, on which Anthropic's SDK sends the whole conversation (its tool runner
-by itself, a thread with \`unsupportedRequestBehavior: "continue_unthreaded"\`). The gateway keeps no conversations.
+Two fields are treated alike on every route. \`previous_response_id\` is dropped. \`thread\` of the messages protocol is
+refused with 400 \`thread_unsupported_request\`; Anthropic's SDK then sends the whole conversation (its tool runner by
+itself, a thread with \`unsupportedRequestBehavior: "continue_unthreaded"\`). The gateway keeps no conversations.
 
 ${protocolNames.map(onlyOwn).join("\n\n")}
 
@@ -316,19 +315,20 @@ ${numbers()}
 ${content()}
 
 Results of tools follow their calls directly, in the order of the calls; calls without a result, and results without
-a call, are removed and told. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
+a call, are removed and reported. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
 Signatures of reasoning go back to the protocol that gave them, and to no other.
 
-Addresses of media, files and servers that a request names must be \`https\` or \`http\` of a public host, base64 data, or a
-vendor's own store (\`gs:\`, \`s3:\`, \`oss:\`, \`tos:\`, \`cos:\`, \`ms:\`, \`asset:\`); on direct routes too. Others, such as
-\`file:\` or a host of a private network, are 400 \`invalid_value\` with the place named.
-\`TOLLGATE_ALLOW_PRIVATE_ADDRESSES=on\` allows private hosts. Names are not resolved: the vendor fetches, not the gateway.
+Addresses of media, files and servers that a request names must be \`https\` or \`http\` of a public host, or base64
+data. A vendor's own store is allowed too (\`gs:\`, \`s3:\`, \`oss:\`, \`tos:\`, \`cos:\`, \`ms:\`, \`asset:\`). This
+holds on direct routes too. Others, such as \`file:\` or a host of a private network, are 400 \`invalid_value\` with the
+place named. \`TOLLGATE_ALLOW_PRIVATE_ADDRESSES=on\` allows private hosts. Names are not resolved: the vendor fetches,
+not the gateway.
 
 ## Counting
 
 \`POST /v1/messages/count_tokens\` and \`POST /v1beta/models/{model}:countTokens\` are answered with the vendor's own
-number where its provider has the dialect \`anthropic\` or \`google\` and the call would be direct, else with an estimate
-of everything the model reads. They are never charged.
+number if the provider has the dialect \`anthropic\` or \`google\` and the call would be direct. Otherwise the answer is
+an estimate of everything the model reads. They are never charged.
 
 ## Errors
 

@@ -38,7 +38,7 @@ export const trapsPage = () => `# Traps
 
 ${generated("docs/traps.txt")}
 
-Users of other gateways reported these defects. Each sentence tells what holds here instead. Tests cite the ids in their
+Users of other gateways reported these defects. Each sentence says what holds here instead. Tests cite the ids in their
 names, and below each sentence are the tests that cite it: \`rows/text\` is \`test/rows/text.test.ts\`.
 
 ${list(traps)}

@@ -48,9 +48,9 @@ Pictures come from three vendors:
 | \`sandbox/task-image-model-1\` | xAI's \`/xai/v1/images/generations\`, \`/edits\` | 1k as JPEG, 2k as PNG, 15 shapes |
 | \`sandbox/image-model-c\` | DashScope's \`.../image-generation/generation\`, a task | PNG |
 
-They are real too, of a colour that the prompt decides. An edit keeps the first picture: with a mask, every pixel
-where the mask's alpha is 0 is another one afterwards and every other pixel is the same, to the bit in PNG; without
-a mask all of it is tinted. Size \`auto\` is the first picture's own size, where the model has free sizes.
+They are real too, of a colour that the prompt decides. An edit keeps the first picture. With a mask, it changes every
+pixel where the mask's alpha is 0 and keeps every other one, to the bit in PNG. Without a mask it tints the whole
+picture. Size \`auto\` is the first picture's own size, where the model has free sizes.
 
 Prices are those of a middling text model: USD 0.50 in, 2.00 out, 0.05 for cache reads and 0.625 for cache
 writes, per million tokens; embeddings cost 0.02. The first start gives the first workspace 100 USD of credit to spend on them.
@@ -88,7 +88,7 @@ const ending = `## Journal
 \`GET /__journal\` on the sandbox's port lists what it received, oldest first: vendor, method, path, headers,
 body, the status it answered, and whether the caller left early. Of a form's files it keeps name, type, length and
 SHA-256, and of data URLs in bodies above 1 MB type, length and SHA-256. \`?model=\` and \`?contains=\` narrow the list;
-\`DELETE /__journal\` empties it. \`GET /\` tells these tables as JSON. The port is printed when the gateway starts.
+\`DELETE /__journal\` empties it. \`GET /\` answers these tables as JSON. The port is printed when the gateway starts.
 The \`Host\` header must be an IP address, \`localhost\` or a name without a dot; others get 403, so that no page of the web
 reads the journal.
 `;

@@ -15,9 +15,9 @@ const introduction = `# Tasks
 
 <!-- Generated from src/tasks by \`npm run docs\`; test/tasks/docs.test.ts runs the commands as they stand. -->
 
-Videos, and images of the task models, take seconds to minutes. Such a call is a task: it is answered at once with an id,
-worked on whatever happens to the connection or the gateway, and read, waited for or called back about until it has
-ended. What a call may say: [media](media.md). What it costs: [ledger](ledger.md).
+Videos, and images of the task models, take seconds to minutes. Such a call is a task. It is answered at once with an
+id, and the work goes on whatever happens to the connection or the gateway. The caller polls, waits or is called back.
+What a call may say: [media](media.md). What it costs: [ledger](ledger.md).
 
 \`\`\`mermaid
 sequenceDiagram
@@ -32,7 +32,7 @@ sequenceDiagram
   G->>V: the job
   V-->>G: its id of the job
   G->>D: running, with that id
-  loop until the vendor tells the end
+  loop until the vendor reports the end
     G->>V: how does it stand?
     V-->>G: at work
   end
@@ -54,7 +54,7 @@ curl http://localhost:8080/v1/tasks \\
 \`\`\`
 
 answers 200 (image tasks 202) with the task. With its id in \`$TASK\`, read it until \`status\` is one of the last four
-below; every 15 seconds for videos and every 3 for images is often enough, and \`Retry-After\` says so:
+below. Every 15 seconds for videos and every 3 for images is often enough, and \`Retry-After\` says so:
 
 \`\`\`sh
 curl http://localhost:8080/v1/tasks/$TASK -H "Authorization: Bearer $KEY"
@@ -100,9 +100,9 @@ ${edges.join("\n")}
 | --- | --- | --- | --- |
 ${rows.join("\n")}
 
-The last four never change. A task is charged in the transaction in which it succeeds, by what was produced (a video of 6
-seconds where 8 were asked for costs 6), and in no other state: \`cost\` is what was charged. Reading bills nothing.
-`;
+The last four never change. A task is charged in the transaction in which it succeeds, and in no other state. The charge
+follows what was produced: a video of 6 seconds where 8 were asked for costs 6. \`cost\` is what was charged. Reading
+bills nothing. `;
 }
 
 /** A task as far as the shapes look at it. */
@@ -202,11 +202,10 @@ matter; files count by their content.
 curl -X POST http://localhost:8080/v1/tasks/$TASK/cancel -H "Authorization: Bearer $KEY"
 \`\`\`
 
-A queued task is canceled at once. A running one only when its vendor confirms that it stops, else the answer is 409
-\`task_not_cancelable\` and the task goes on; so it is in the moment in which a vendor is being asked. xAI cannot cancel, Ark and DashScope can while the job waits. A canceled task
-costs nothing, and a result that comes too late changes nothing. Also \`DELETE /v1/tasks/{id}\`, and each vendor's own way on
-its own path.
-`;
+A queued task is canceled at once. A running one is canceled only if its vendor confirms it; otherwise the answer is 409
+\`task_not_cancelable\` and the task goes on. The same holds while a vendor request is in flight. xAI cannot cancel, Ark
+and DashScope can while the job waits. A canceled task costs nothing, and a result that comes too late changes nothing.
+Also \`DELETE /v1/tasks/{id}\`, and each vendor's own way on its own path. `;
 
 const afterCrash: Readonly<Record<TaskPoint, string>> = {
   "submit.begin": "Nothing was kept. Send it again.",
@@ -235,9 +234,9 @@ function crashSection(): string {
   return `## What a crash does
 
 A task is a row that says what its next step is and when. Any number of gateways on one database take such steps; each
-holds a task with a lease while it does, and what a dead one held is taken over when the lease runs out, after
-${defaultTiming.leaseMs / 1000} seconds. Before a vendor is asked to begin, the intent is written down, so that an outcome nobody
-knows is known to be unknown, and no vendor is asked twice for one task.
+holds a task with a lease while it does. If it dies, another takes the task over when the lease runs out, after
+${defaultTiming.leaseMs / 1000} seconds. Before a vendor is asked to begin, the intent is written down. So an unknown
+outcome is known to be unknown, and no vendor is asked twice for one task.
 
 A test stops a real process with \`kill -9\` at each of these points, on both kinds of database (\`test/faults/task-kill.test.ts\`):
 

@@ -60,7 +60,7 @@ export const providerSchema = closed({
       connect_s: Type.Optional(seconds("seconds to connect; 10 if absent")),
       first_byte_s: Type.Optional(
         seconds(
-          "seconds until the answer begins, once more for each picture that is made meanwhile; 120 if absent",
+          "seconds until the answer begins, extended by the same time for each picture; 120 if absent",
         ),
       ),
       idle_s: Type.Optional(seconds("seconds of silence inside an answer; 120 if absent")),
@@ -148,7 +148,9 @@ export const textModelSchema = closed({
       Type.Union([Type.Literal(false), narrowing], {
         description: "false, or any of type, values, min, max, default, pattern, multiple_of",
       }),
-      { description: "domains the model narrows, by chat-completions name; false: it has none" },
+      {
+        description: "narrower limits per parameter, by chat-completions name; false: unsupported",
+      },
     ),
   ),
   offers: Type.Array(textOffer, some),

@@ -178,7 +178,7 @@ export interface TextModel extends ModelBase {
   readonly maxOutputTokens: number;
   /** Output tokens reserved where a request names no maximum. */
   readonly reserveOutputTokens: number;
-  /** Domains the model narrows, by their chat-completions names; `false` where it lacks the parameter. */
+  /** Narrower limits per parameter, by chat-completions name; `false`: unsupported. */
   readonly parameters: Readonly<Record<string, Narrowing | false>>;
   readonly offers: readonly TextOffer[];
 }

@@ -63,7 +63,7 @@ export function imageTokens(
 
 const bytesPerTextToken = 4;
 
-/** What is billed where a vendor tells nothing: as above, but without what is only possible. */
+/** What is billed where a vendor tells nothing: as above, without upper-bound allowances. */
 export function untoldImageTokens(most: ImageTokens): ImageTokens {
   return {
     ...most,

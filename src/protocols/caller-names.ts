@@ -84,7 +84,7 @@ const generateContent: InnerNames = {
   systemCache: "systemInstruction.parts",
 };
 
-/** The names of each protocol. Of what it has no word for, the name of what holds it. */
+/** The names of each protocol. For unnamed fields, the parent's name. */
 export const innerNames: Readonly<Record<ProtocolName, InnerNames>> = {
   chat,
   responses,

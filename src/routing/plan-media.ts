@@ -67,7 +67,7 @@ function exclusionOf(input: MediaPlanInput, offer: MediaOffer): string | undefin
 }
 
 /**
- * By price, or by a draw in which half the price is four times the weight, or by how long calls took (throughput is not
+ * By price, or random and weighted (half the price is four times as likely), or by how long calls took (throughput is not
  * measured of media); the preferred first.
  */
 function inOrder(

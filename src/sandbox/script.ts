@@ -109,7 +109,7 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
     "object or null",
     "{input, output, cache_read, cache_write, reasoning}; input holds the cache, output the reasoning, and each vendor tells it its own way. Of media vendors those that count tokens tell input and output. null: the vendor tells nothing.",
   ),
-  chunk_chars: content("number", "Characters in one streamed piece; 24 unless told."),
+  chunk_chars: content("number", "Characters in one streamed piece; 24 by default."),
   next: content("object", "The script of the next step, once the called tools have answered."),
   times: control(
     "number",
@@ -150,7 +150,7 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
   flood: trouble("number", "A text of n bytes, streamed as one piece."),
   task_seconds: task(
     "number",
-    "How long a task takes: the first half queued, the second running; 0.05 unless told. Pictures that are answered at once take so long as well, no time unless told.",
+    "How long a task takes: the first half queued, the second running; 0.05 by default. Images that are answered at once take as long, no time by default.",
   ),
   task_outcome: {
     ...task(
@@ -177,7 +177,7 @@ export const artifactFields: Readonly<Record<keyof ArtifactScript, Field>> = {
   hang: artifact("flag", "Takes the request and never answers."),
   content_type: artifact("text", "Says that the file is of this type."),
   padded_bytes: artifact("number", "Fills the file up to n bytes with zeros."),
-  flood: artifact("flag", "After the file come zeros without end, and no length is told."),
+  flood: artifact("flag", "After the file come zeros without end, and no length is sent."),
   cut_after_bytes: artifact("number", "Destroys the connection after n bytes."),
   hang_after_bytes: artifact("number", "Falls silent after n bytes."),
 };

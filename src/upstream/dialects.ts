@@ -91,7 +91,7 @@ export function textTarget(request: TargetRequest): Target {
   return target;
 }
 
-/** The same for a count of a request's tokens; undefined where the provider's vendor has no endpoint for it. */
+/** Token-count endpoint of the vendor, if it has one. */
 export function countTarget(request: TargetRequest): Target | undefined {
   const path = countPaths[request.provider.dialect]?.[request.protocol];
   return path && targetAt(request, path(request.model));

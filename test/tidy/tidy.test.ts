@@ -92,6 +92,12 @@ describe("documentation", () => {
     expect(status).toBe(0);
   });
 
+  it("no sentence has more than 30 words", () => {
+    const { stderr, status } = run("scripts/prose.ts");
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+  });
+
   it("every link to a file of the repository leads somewhere", () => {
     const broken = pages.flatMap((path) =>
       [...read(path).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)(?:#[^)]*)?\)/g)]

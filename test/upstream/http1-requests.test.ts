@@ -58,7 +58,7 @@ describe("a request", () => {
     ["a line feed in a value", { authorization: "Bearer a\n" }, "authorization"],
     ["a NUL in a value", { authorization: "Bearer \0" }, "authorization"],
     ["letters beyond Latin-1", { authorization: "Bearer ключ" }, "authorization"],
-    ["a name that is none", { "x y": "z" }, "name"],
+    ["an invalid name", { "x y": "z" }, "name"],
     ["an empty name", { "": "z" }, "name"],
     ["a length of its own", { "Content-Length": "0" }, "Content-Length"],
     ["a coding of its own", { "transfer-encoding": "chunked" }, "transfer-encoding"],

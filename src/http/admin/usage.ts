@@ -32,7 +32,7 @@ const usage = route({
   path: "/usage",
   operationId: "getUsage",
   summary: "Requests, tokens and cost, by period and by what used them",
-  description: `Costs are the sums of the ledger's charges in each period, so they add up to the ledger to the last nano-dollar; a call counts when it was charged, and one that cost nothing when it began. The request log tells model, provider and tokens: where it lost a row, the cost is there with a null model. Without \`from\` the ${daysDefault} days before \`to\`; periods are in UTC. At most ${usageRowsMax} rows.`,
+  description: `Costs are the sums of the ledger's charges in each period, so they add up to the ledger to the last nano-dollar; a call counts when it was charged, and free calls count at their start time. The request log tells model, provider and tokens: where it lost a row, the cost is there with a null model. Without \`from\` the ${daysDefault} days before \`to\`; periods are in UTC. At most ${usageRowsMax} rows.`,
   action: "usage.read",
   query: strict({
     from: Type.Optional(timeBody),

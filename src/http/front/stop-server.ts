@@ -44,7 +44,7 @@ const { close: closeListener } = TcpServer.prototype;
 /**
  * Closes the listener alone, where another process goes on with the same socket, and waits for at most `ms` until no
  * connection is left. They are closed as ever: by their clients, after an answer that says so, or when idle for too long,
- * which is what their clients expect. So none is closed in the moment in which its next request is on the way.
+ * which is what their clients expect. So none is closed while its next request is on the way.
  */
 export async function leaveConnections(server: Server, ms: number): Promise<void> {
   closeListener.call(server);

@@ -79,7 +79,7 @@ const message = Type.Object({
 
 /**
  * The caller's own tools have no `type` or "custom"; others are the vendor's, and carry what they like.
- * The caller's own stand last: a fault in neither is told of them.
+ * The caller's own stand last: when neither schema matches, the error describes these.
  */
 const tool = Type.Union([
   Type.Object({ type: Type.Unsafe<string>({ type: "string", not: { enum: ["custom"] } }) }),

@@ -81,7 +81,7 @@ export function isFileName(text: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,127}$/i.test(text);
 }
 
-/** @throws Error for a name that is none: our own mistake, since callers' names are looked up in the table first. */
+/** @throws Error for an invalid name: our own mistake, since callers' names are looked up in the table first. */
 export function checkFileName(name: string): void {
   if (!isFileName(name)) throw new Error(`not a file name: ${JSON.stringify(name.slice(0, 200))}`);
 }

@@ -124,7 +124,7 @@ function createTries(options: DelivererOptions, signal: AbortSignal) {
   }
 
   return {
-    /** Begins what is due and has a place; true where there may be more. Calls `freed` when a place is free for what waited. */
+    /** Starts due deliveries while slots are free; true if there may be more. Calls `freed` when a place is free for what waited. */
     async begin(freed: () => void): Promise<boolean> {
       if (stopped || !places.hasRoom()) return false;
       const found = await findDue(database, {

@@ -17,7 +17,7 @@ export interface CallbackRequest {
 /** POSTs a callback. Resolves with the receiver's status, a redirect's too; rejects with a message fit for the delivery log. */
 export type SendCallback = (request: CallbackRequest) => Promise<{ readonly status: number }>;
 
-/** The answer's body is for nobody; a little of it is read so that the receiver sees its answer taken. */
+/** The response body is ignored; a little of it is read so that the receiver sees it accepted. */
 const answerBytesMax = 4096;
 
 export interface SenderOptions {

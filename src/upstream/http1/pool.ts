@@ -45,7 +45,7 @@ export class HttpPool implements Owner {
   }
 
   /**
-   * What a server sent unasked, or its close, may wait to be read, and would be taken for the answer: this process may have
+   * An idle socket may hold unread bytes or a FIN, which would be taken for the answer: this process may have
    * been busy for as long as the connection seemed silent. So the request goes out after one more turn of the event loop has
    * read what there is.
    */

@@ -13,7 +13,7 @@ import type { MediaAsk } from "./types.ts";
 
 /** What an ask may take; the times are the provider's own (`timeouts`) where they are not given. Milliseconds. */
 export interface AskLimits {
-  /** From the request's end to the answer's head. When absent, once more for each picture that the answer brings along. */
+  /** From the request's end to the answer's head. When absent, extended by the same time for each picture. */
   readonly firstByteMs?: number | undefined;
   /** The longest silence inside the answer. */
   readonly idleMs?: number | undefined;

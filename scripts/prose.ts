@@ -1,0 +1,65 @@
+/**
+ * Refuses sentences of more than 30 words in README, CHANGELOG, CONTRIBUTING and docs/*.md, outside of tables and code.
+ * Part of `npm run check`. A piece of code in a sentence counts as one word; each item of a list stands alone.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const wordsMax = 30;
+
+interface Paragraph {
+  readonly line: number;
+  text: string;
+}
+
+/** The paragraphs of a page, each on one line: no code blocks, no tables, no comments, no marks of lists. */
+function paragraphsOf(page: string): readonly Paragraph[] {
+  const blank = (text: string) => text.replaceAll(/[^\n]/g, "");
+  const prose = page
+    .replaceAll(/^([ \t]*)(`{3,}|~{3,})[^]*?^\1\2[ \t]*$/gm, blank)
+    .replaceAll(/<!--[^]*?-->/g, blank);
+  const paragraphs: Paragraph[] = [];
+  let open: Paragraph | undefined;
+  for (const [index, line] of prose.split("\n").entries()) {
+    const text = line.trim();
+    const item = /^(?:[-*+]|\d+\.)\s+/.exec(text);
+    if (text === "" || /^(?:\||#)/.test(text)) open = undefined;
+    if (text.startsWith("#") || item || (!open && text !== "" && !text.startsWith("|"))) {
+      open = { line: index + 1, text: text.slice(item?.[0].length ?? 0) };
+      paragraphs.push(open);
+    } else if (open) {
+      open.text += ` ${text}`;
+    }
+  }
+  return paragraphs;
+}
+
+/** The sentences of a paragraph, with code as one word and links as their text. */
+function sentencesOf(text: string): readonly string[] {
+  return text
+    .replaceAll(/(`+)(?!`).*?[^`]\1(?!`)/g, "code")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/\b(e\.g|i\.e|etc|vs|incl)\./g, "$1")
+    .split(/(?<=[.!?]["')*]*)\s+/);
+}
+
+const wordsOf = (sentence: string) =>
+  sentence.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word));
+
+let found = 0;
+for (const path of globSync(["*.md", "docs/*.md"], { cwd: root }).toSorted()) {
+  for (const { line, text } of paragraphsOf(readFileSync(join(root, path), "utf8"))) {
+    for (const sentence of sentencesOf(text)) {
+      const count = wordsOf(sentence).length;
+      if (count <= wordsMax) continue;
+      found += 1;
+      console.error(`prose: ${path}:${line}: ${count} words: ${sentence}`);
+    }
+  }
+}
+if (found > 0) {
+  console.error(`prose: ${found} sentences have more than ${wordsMax} words`);
+  process.exitCode = 1;
+}
