@@ -17,15 +17,14 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** The whole command line, ready to parse. */
+/** The whole command line, ready to parse. It throws CommanderError, and has printed, where no command is to run. */
 export function createProgram(): Command {
   const program = new Command("tollgate")
     .description("A self-hosted gateway in front of generative models.")
     .version(version)
     .showHelpAfterError("(add --help for the options)")
     .configureHelp({ sortSubcommands: false });
-  // Wrong usage is exit code 2; help that was asked for is 0.
-  program.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+  program.exitOverride();
 
   program
     .command("serve", { isDefault: true })
@@ -94,8 +93,7 @@ export function createProgram(): Command {
     .action(async (file: string, options: RestoreCommandOptions) =>
       (await import("./backup.ts")).restoreCommand(file, options),
     );
-  for (const command of allCommands(program))
-    command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+  for (const command of allCommands(program)) command.exitOverride();
   return program;
 }
 

@@ -17,8 +17,14 @@ import { restoreBackup } from "../../src/backup/index.ts";
 import { tablesOf } from "../../src/backup/schema.ts";
 import { openDatabase, openFileStore, type Database } from "../../src/storage/index.ts";
 import { drive, newLoad } from "../faults/load.ts";
+import { tollgateHere } from "../support/command.ts";
 import { inForm } from "../support/long.ts";
-import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
+import {
+  preparedDataDir,
+  sharedPostgres,
+  silentLog,
+  temporaryDirectory,
+} from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 
 const text =
@@ -81,12 +87,16 @@ async function restored(target: Record<string, string>, ...flags: string[]): Pro
 
 async function expectWhole(target: Record<string, string>, told: Told): Promise<void> {
   expect(await countsIn(target)).toEqual(told.tables);
-  expect(await tollgate(["verify"], target)).toMatchObject({ code: 0, stdout: "no difference\n" });
+  expect(await tollgateHere(["verify"], target)).toMatchObject({
+    code: 0,
+    stdout: "no difference\n",
+  });
   expect(readdirSync(join(target["TOLLGATE_DATA_DIR"]!, "files"))).toHaveLength(told.files);
 }
 
 beforeAll(async () => {
   environment = environmentOf("source");
+  await preparedDataDir(environment["TOLLGATE_DATA_DIR"]);
   gateway = await spawnGateway(environment);
   key = /gw_live_\w+/.exec(gateway.banner)![0];
   for (let made = 0; made < 2; made += 1) {

@@ -3,16 +3,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call } from "../admin/support.ts";
-import { temporaryDirectory } from "../support/postgres.ts";
+import { tollgateHere } from "../support/command.ts";
+import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 
 type Environment = Record<string, string>;
 
 /** Runs a command that must succeed; parsed where it was asked for as JSON. Words are separated by single spaces. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many commands, looked into by tests
-async function run(words: string, environment: Environment): Promise<any> {
+async function run(words: string, environment: Environment, by = tollgateHere): Promise<any> {
   const args = words.split(" ");
-  const { code, stdout, stderr } = await tollgate(args, environment);
+  const { code, stdout, stderr } = await by(args, environment);
   expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: "" });
   return args.includes("--json") ? JSON.parse(stdout) : stdout;
 }
@@ -72,7 +73,7 @@ describe("beside a gateway", () => {
   let gateway: GatewayProcess;
   beforeAll(async () => {
     environment = {
-      TOLLGATE_DATA_DIR: join(temporaryDirectory(), "data"),
+      TOLLGATE_DATA_DIR: await preparedDataDir(),
       TOLLGATE_SANDBOX: "on",
       TOLLGATE_LOG_LEVEL: "warn",
       DATABASE_URL: "",
@@ -105,9 +106,9 @@ describe("beside a gateway", () => {
   });
 
   it("keys create --user makes a key for a member who accepted the link that members add printed", async () => {
-    const [first] = await run("workspaces list --json", environment);
+    const [first] = await run("workspaces list --json", environment, tollgate);
     const at = `--workspace ${first.id}`;
-    const printed: string = await run(`members add bo@example.com ${at}`, environment);
+    const printed: string = await run(`members add bo@example.com ${at}`, environment, tollgate);
     const token = /\/invitations\/(gw_inv_[\w-]{43})\n/.exec(printed)![1]!;
     const early = await tollgate(
       `keys create --name his --user bo@example.com ${at}`.split(" "),
@@ -139,7 +140,7 @@ describe("beside a gateway", () => {
       TOLLGATE_DATA_DIR: join(temporaryDirectory(), "none"),
       TOLLGATE_ADMIN_TOKEN: token.trim(),
     };
-    const list = await run(`workspaces list --json --url ${gateway.url}`, elsewhere);
+    const list = await run(`workspaces list --json --url ${gateway.url}`, elsewhere, tollgate);
     expect(list).toHaveLength(2);
     const wrong = await tollgate(["workspaces", "list", "--url", gateway.url], {
       ...elsewhere,
@@ -158,7 +159,7 @@ describe("beside a gateway", () => {
 describe("on the data of a stopped gateway", () => {
   it("they do the same", async () => {
     const environment = {
-      TOLLGATE_DATA_DIR: join(temporaryDirectory(), "data"),
+      TOLLGATE_DATA_DIR: await preparedDataDir(),
       TOLLGATE_SANDBOX: "on",
       DATABASE_URL: "",
     };
@@ -166,7 +167,7 @@ describe("on the data of a stopped gateway", () => {
     await gateway.kill();
     const { usage } = await morning(environment);
     expect(usage.data).toEqual([]);
-    const refused = await tollgate(
+    const refused = await tollgateHere(
       ["members", "set", "bob", "--role", "admin", "--workspace", "night"],
       environment,
     );

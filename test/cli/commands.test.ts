@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
+import { tollgateHere } from "../support/command.ts";
 import { silentLog, startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 
@@ -19,9 +20,13 @@ interface KeyJson {
 }
 
 /** Runs a command that must succeed; its standard output, parsed when it was asked for as JSON. */
-async function run(words: string, environment: Record<string, string>): Promise<unknown> {
+async function run(
+  words: string,
+  environment: Record<string, string>,
+  by = tollgateHere,
+): Promise<unknown> {
   const args = words.match(/"[^"]*"|\S+/g)!.map((word) => word.replaceAll('"', ""));
-  const { code, stdout, stderr } = await tollgate(args, environment);
+  const { code, stdout, stderr } = await by(args, environment);
   expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: "" });
   return args.includes("--json") ? JSON.parse(stdout) : stdout;
 }
@@ -48,6 +53,8 @@ afterAll(async () => {
 });
 
 describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kind) => {
+  // Beside the embedded database as processes of their own, as everywhere else.
+  const by = kind === "embedded" ? tollgate : tollgateHere;
   let environment: Record<string, string>;
   let gateway: GatewayProcess;
   beforeAll(async () => {
@@ -62,43 +69,44 @@ describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kin
   afterAll(() => gateway.stop());
 
   it("KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key's whole life, each step of which counts for the very next call", async () => {
-    const made = (await run("keys create --name ci --json", environment)) as KeyJson;
+    const made = (await run("keys create --name ci --json", environment, by)) as KeyJson;
     expect(await call(gateway.url, made.key)).toBe("200 ok");
-    await run(`keys disable ${made.id}`, environment);
+    await run(`keys disable ${made.id}`, environment, by);
     expect(await call(gateway.url, made.key)).toBe("401 api_key_disabled");
-    await run(`keys enable ${made.id}`, environment);
+    await run(`keys enable ${made.id}`, environment, by);
     expect(await call(gateway.url, made.key)).toBe("200 ok");
-    expect(await run(`keys reveal ${made.id}`, environment)).toBe(`${made.key}\n`);
+    expect(await run(`keys reveal ${made.id}`, environment, by)).toBe(`${made.key}\n`);
     const rotated = (await run(
       `keys rotate ${made.id} --grace-seconds 600 --json`,
       environment,
+      by,
     )) as KeyJson;
     expect(rotated).toMatchObject({ id: made.id, name: "ci", status: "active" });
     expect(await call(gateway.url, made.key)).toBe("200 ok");
     expect(await call(gateway.url, rotated.key)).toBe("200 ok");
-    const again = (await run(`keys rotate ${made.id} --json`, environment)) as KeyJson;
+    const again = (await run(`keys rotate ${made.id} --json`, environment, by)) as KeyJson;
     expect(await call(gateway.url, made.key)).toBe("401 invalid_api_key");
     expect(await call(gateway.url, rotated.key)).toBe("401 api_key_expired");
     expect(await call(gateway.url, again.key)).toBe("200 ok");
-    await run(`keys revoke ${made.id}`, environment);
+    await run(`keys revoke ${made.id}`, environment, by);
     expect(await call(gateway.url, again.key)).toBe("401 api_key_revoked");
-    const refused = await tollgate(["keys", "enable", made.id], environment);
+    const refused = await by(["keys", "enable", made.id], environment);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toBe("tollgate: The API key is revoked and cannot become active.\n");
-    expect(await run("verify", environment)).toBe("no difference\n");
+    expect(await run("verify", environment, by)).toBe("no difference\n");
   });
 
   it("credit shows at once; the same reference credits once", async () => {
-    const before = (await run("credits show --json", environment)) as { credits: string };
-    await run("credits add 2.50 --reference invoice-1 --json", environment);
-    const after = (await run("credits add 2.50 --reference invoice-1 --json", environment)) as {
+    const before = (await run("credits show --json", environment, by)) as { credits: string };
+    await run("credits add 2.50 --reference invoice-1 --json", environment, by);
+    const after = (await run("credits add 2.50 --reference invoice-1 --json", environment, by)) as {
       credits: string;
     };
     expect(Number(after.credits) - Number(before.credits)).toBe(2.5);
   });
 
   it("migrate has nothing to do", async () => {
-    expect(await run("migrate --json", environment)).toEqual({ applied: [] });
+    expect(await run("migrate --json", environment, by)).toEqual({ applied: [] });
   });
 });
 
@@ -135,7 +143,7 @@ describe("on the data of a stopped gateway", () => {
     ["keys create --name x --expires soon", 2, '--expires is "soon"; it takes a time'],
     ["keys rotate key_unknown --grace-seconds 99999999", 2, '--grace-seconds is "99999999"'],
   ])("%s: exit %i", async (words, code, message) => {
-    const failed = await tollgate(words.split(" "), environment);
+    const failed = await tollgateHere(words.split(" "), environment);
     expect(failed).toMatchObject({ code, stdout: "" });
     expect(failed.stderr).toContain(`tollgate: ${message}`);
     expect(failed.stderr.trimEnd().split("\n")).toHaveLength(1);

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { tollgateHere } from "../support/command.ts";
+import { preparedDataDir } from "../support/postgres.ts";
 import { spawnGateway, tollgate } from "../support/process.ts";
 
 let directory: string;
@@ -34,7 +36,7 @@ async function served(environment: Record<string, string>): Promise<unknown[]> {
 async function printed(
   environment: Record<string, string>,
 ): Promise<{ file: string; said: string }> {
-  const { code, stdout, stderr } = await tollgate(["config", "print"], environment);
+  const { code, stdout, stderr } = await tollgateHere(["config", "print"], environment);
   expect(code).toBe(0);
   const file = join(directory, `printed-${Math.random()}.yaml`);
   writeFileSync(file, stdout);
@@ -60,7 +62,7 @@ models:
 `,
     );
     const environment = {
-      TOLLGATE_DATA_DIR: join(directory, kind.replaceAll(" ", "-")),
+      TOLLGATE_DATA_DIR: await preparedDataDir(),
       TOLLGATE_LOG_LEVEL: "warn",
       OPENAI_API_KEY: "sk-openai-0123456789",
       GEMINI_API_KEY: "gemini-0123456789",
@@ -72,7 +74,7 @@ models:
     const { file: again, said } = await printed(environment);
     expect(said).toBe("");
     const withFile = { ...environment, TOLLGATE_CONFIG: again };
-    const { code } = await tollgate(["config", "check"], withFile);
+    const { code } = await tollgateHere(["config", "check"], withFile);
     expect(code).toBe(0);
     expect(await served(withFile)).toEqual(before);
     expect(JSON.stringify(before)).toContain(kind === "a file" ? "acme/talk" : "openai/gpt");

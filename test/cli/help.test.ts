@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
 import type { Command } from "commander";
+import { tollgateHere } from "../support/command.ts";
 import { tollgate } from "../support/process.ts";
 
 interface Named {
@@ -110,7 +111,7 @@ describe("wrong usage: exit 2, and nothing on standard output", () => {
     [["usage", "--by", "mood"], "it takes model, key, provider, member, workspace"],
     [["usage", "--from", "once"], '--from is "once"; it takes a time'],
   ])("%j", async (words, line) => {
-    const { code, stdout, stderr } = await tollgate(words, {
+    const { code, stdout, stderr } = await tollgateHere(words, {
       TOLLGATE_DATA_DIR: "/nowhere-at-all",
     });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEnvironment, UsageError } from "../../src/cli/environment.ts";
+import { tollgateHere } from "../support/command.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { preparedDataDir } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 
 let directory: string;
@@ -19,7 +22,8 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "tollgate-mistakes-"));
   used = join(directory, "data");
   ready = join(directory, "ready");
-  await (await spawnGateway({ TOLLGATE_DATA_DIR: ready })).stop();
+  await preparedDataDir(ready);
+  await (await startTestGateway({ environment: { TOLLGATE_DATA_DIR: ready } })).close();
   cpSync(ready, used, { recursive: true });
   running = await spawnGateway({ TOLLGATE_DATA_DIR: used });
   taken = createServer();
@@ -33,12 +37,13 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Runs a command that must fail with one line and without a stack. */
+/** Runs a command that must fail with one line and without a stack; what serves, as a process of its own. */
 async function failure(
   words: readonly string[],
   environment: Record<string, string>,
 ): Promise<{ code: number; line: string }> {
-  const { code, stdout, stderr } = await tollgate(words, { PORT: "0", ...environment });
+  const run = ["serve", "sandbox"].includes(words[0]!) ? tollgate : tollgateHere;
+  const { code, stdout, stderr } = await run(words, { PORT: "0", ...environment });
   expect(stdout).toBe("");
   expect(stderr).not.toMatch(/\n {4}at |node:internal/);
   return { code, line: stderr.trimEnd() };
@@ -90,7 +95,7 @@ describe("the data directory", () => {
 
 describe("where it listens", () => {
   it("a port in use: exit 1, and the first start's secrets are not lost", async () => {
-    const data = fresh();
+    const data = await preparedDataDir(fresh());
     const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: data, PORT: takenPort });
     expect(code).toBe(1);
     expect(line).toContain(`tollgate: port ${takenPort} on 127.0.0.1 is in use by another program`);

@@ -1,0 +1,25 @@
+/** Runs one command line. Exit codes: 0 done, 1 failed or a difference found, 2 wrong usage or configuration. */
+import { CommanderError } from "commander";
+import { explain } from "./explain.ts";
+import { createProgram } from "./program.ts";
+import { refuseUnknownCommand } from "./unknown-command.ts";
+
+/** Runs the command that `words` name. What it comes to is printed, and left as the process's exit code. */
+export async function runCommand(words: readonly string[]): Promise<void> {
+  const program = createProgram();
+  try {
+    refuseUnknownCommand(program, words);
+    await program.parseAsync(words, { from: "user" });
+  } catch (error) {
+    process.exitCode = endOf(error);
+  }
+}
+
+/** The exit code of a command that ended by `error`, which is printed. */
+function endOf(error: unknown): number {
+  // Told by commander itself: wrong usage, or help that was asked for.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const { text, exitCode } = explain(error);
+  console.error(text === undefined ? error : `tollgate: ${text}`);
+  return exitCode;
+}

@@ -1,0 +1,39 @@
+/**
+ * A `tollgate` command in this process: what it does and says, without the second that starting a process takes on a busy
+ * machine. For tests that are about what a command does; `tollgate` (process.ts) runs it as its users do.
+ */
+import { format } from "node:util";
+import { vi } from "vitest";
+import { runCommand } from "../../src/cli/run.ts";
+import type { tollgate } from "./process.ts";
+
+/** The same as `tollgate`; one at a time, because the environment and what is printed are those of this process. */
+export const tollgateHere: typeof tollgate = async (args, environment) => {
+  let stdout = "";
+  let stderr = "";
+  const out = (text: unknown): true => ((stdout += String(text)), true);
+  const error = (text: unknown): true => ((stderr += String(text)), true);
+  const spies = [
+    vi.spyOn(console, "log").mockImplementation((...words) => void out(`${format(...words)}\n`)),
+    vi
+      .spyOn(console, "error")
+      .mockImplementation((...words) => void error(`${format(...words)}\n`)),
+    vi.spyOn(process.stdout, "write").mockImplementation(out),
+    vi.spyOn(process.stderr, "write").mockImplementation(error),
+  ];
+  const before = Object.keys(environment).map((name) => [name, process.env[name]] as const);
+  const { exitCode } = process;
+  try {
+    Object.assign(process.env, environment);
+    process.exitCode = 0;
+    await runCommand(args);
+    return { code: process.exitCode, stdout, stderr };
+  } finally {
+    process.exitCode = exitCode;
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    for (const spy of spies) spy.mockRestore();
+  }
+};
