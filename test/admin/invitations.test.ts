@@ -118,6 +118,8 @@ describe("invitations", () => {
       200, 404, 404, 404, 404, 404,
     ]);
     const winner = race.findIndex(({ status }) => status === 200);
+    // Each of them counted as a guess, and those that follow are to be looked at whoever has won.
+    clock.advance(10 * 60_000);
     for (const [at] of race.entries()) {
       const { status } = await signIn(world.gateway, email, `the password no ${at}`);
       expect([at, status]).toEqual([at, at === winner ? 200 : 401]);

@@ -47,11 +47,17 @@ describe("the very first start", () => {
     expect(first.startMs).toBeLessThan(firstMsMax);
   });
 
-  it.skipIf(process.platform !== "linux")("idles in at most 300 MB, its database included", () => {
-    const all = [first.child.pid!, ...serverProcesses(dataDir)];
-    const bytes = all.map((pid) => proportionalBytes(pid)).reduce((sum, one) => sum + one, 0);
-    expect(bytes).toBeLessThan(idleBytesMax);
-  });
+  it.skipIf(process.platform !== "linux")(
+    "idles in at most 300 MB, its database included",
+    async () => {
+      const bytes = (): number =>
+        [first.child.pid!, ...serverProcesses(dataDir)]
+          .map((pid) => proportionalBytes(pid))
+          .reduce((sum, one) => sum + one, 0);
+      // What the start needed is given back a while later.
+      await expect.poll(bytes, { interval: 500 }).toBeLessThan(idleBytesMax);
+    },
+  );
 
   it("says where it listens, who the administrator is, a key, its credit, and a call", () => {
     const { banner, url } = first;
