@@ -202,7 +202,8 @@ describe("more than one request", () => {
     });
     const stream = JSON.stringify({ ...chat.good, stream: true });
     const request = head([json, `Content-Length: ${stream.length}`]) + stream;
-    const text = await world.raw([request, "", "", "noise\r\n\r\n"], { pauseMs: 100 });
+    const parts = [request, "", "", "noise\r\n\r\n"];
+    const text = await world.raw(parts, { pauseMs: 100, answers: 1, afterMs: 1_000 });
     world.upstream.answer(answer);
     expect(text).toContain("Hello");
     expect(statuses(text)).toEqual([200]);

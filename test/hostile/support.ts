@@ -166,8 +166,10 @@ interface RawOptions {
   /** Ends our side of the connection after the last part, and goes on reading. */
   readonly halfClose?: boolean;
   readonly pauseMs?: number;
-  /** Stops when this many answers have come. */
+  /** Stops when everything was written and this many answers have come. */
   readonly answers?: number;
+  /** How much more is waited for after that; 50 ms if absent. */
+  readonly afterMs?: number;
 }
 
 type GatewaySettings = Omit<Parameters<typeof startTestGateway>[0] & object, "config">;
@@ -262,8 +264,10 @@ export function readError(name: Entry["name"], body: unknown): Pick<Told, "code"
 function raw(
   gateway: GatewayUnderTest,
   parts: readonly (string | Buffer)[],
-  { waitMs = patienceMs, halfClose = false, pauseMs = 0, answers: wanted = Infinity }: RawOptions,
+  options: RawOptions,
 ): Promise<string> {
+  const { waitMs = patienceMs, halfClose = false, pauseMs = 0, afterMs = 50 } = options;
+  const { answers: wanted = Infinity } = options;
   return new Promise((resolve) => {
     const { port } = new URL(gateway.url);
     let text = "";
@@ -274,9 +278,13 @@ function raw(
       resolve(text);
     };
     const timer = setTimeout(finish, waitMs);
+    let written = false;
+    const look = (): void => {
+      if (written && countAnswers(text) >= wanted) setTimeout(finish, afterMs);
+    };
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
-      if (countAnswers(text) >= wanted) setTimeout(finish, 50);
+      look();
     });
     socket.on("end", finish).on("close", finish);
     socket.on("error", () => undefined);
@@ -287,6 +295,8 @@ function raw(
         if (pauseMs > 0) await sleep(pauseMs);
       }
       if (halfClose) socket.end();
+      written = true;
+      look();
     };
     void send();
   });
