@@ -12,7 +12,7 @@ import { startSandbox, type Sandbox } from "../../src/sandbox/index.ts";
 import { taskPoints } from "../../src/tasks/index.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { clipConfiguration, endAll, live } from "../support/task-life.ts";
 import { booksOf, eventually } from "../money/support.ts";
 
@@ -100,13 +100,14 @@ const asked = (name: string) =>
 
 describe("kill -9 at every step", () => {
   it("T79 T81 T83: each task ends once, is charged once or not at all, and calls back with one event id", async () => {
-    const dataDir = await preparedDataDir();
+    const databaseUrl = await (await sharedPostgres()).createMigrated();
     const environment: Record<string, string> = {
-      TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_DATA_DIR: join(directory, "data"),
       TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
       TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
       NODE_EXTRA_CA_CERTS: join(directory, "ca.pem"),
-      DATABASE_URL: "",
+      // What the embedded one is left in by a kill is shown in kill.test.ts.
+      DATABASE_URL: databaseUrl,
     };
     let life = await live(environment);
     const key = life.key!;
@@ -137,15 +138,17 @@ describe("kill -9 at every step", () => {
     }
     for (const { id } of tasks) expect(new Set(arrived.get(id)).size).toBe(1);
     await life.end();
-    await expectExactBooks(dataDir, ends);
+    await expectExactBooks(databaseUrl, environment["TOLLGATE_DATA_DIR"]!, ends);
   });
 });
 
 async function expectExactBooks(
+  databaseUrl: string,
   dataDir: string,
   ends: readonly { readonly id: string; readonly status: string }[],
 ): Promise<void> {
   const gateway = await startTestGateway({
+    databaseUrl,
     environment: { TOLLGATE_DATA_DIR: dataDir },
   });
   try {

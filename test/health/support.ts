@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { defaultHealthRules, type HealthRules } from "../../src/routing/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
-import { preparedDataDir } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { chat } from "../rows/protocols.ts";
 import { answering } from "../rows/world.ts";
@@ -91,13 +90,10 @@ export async function startTrio(options: TrioOptions = {}): Promise<Trio> {
   const { databaseUrl, health } = options;
   const gateway = await startTestGateway({
     config: configuration(up, options),
-    environment: {
-      TOLLGATE_DATA_DIR: await preparedDataDir(),
-      // Nodes of one database share it.
-      ...(databaseUrl === undefined
-        ? {}
-        : { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64") }),
-    },
+    // Nodes of one database share it.
+    ...(databaseUrl === undefined
+      ? {}
+      : { environment: { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64") } }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(health === undefined ? {} : { health }),
   });

@@ -6,7 +6,6 @@ import { systemClock } from "../../src/base/clock.ts";
 import { changeKey } from "../../src/tenancy/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { patiently } from "../support/patience.ts";
-import { preparedDataDir } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 
 const names = ["a", "b", "c"] as const;
@@ -49,7 +48,6 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     config: configuration(6, "official"),
     tasks: { timing: { firstPollMs: 50, sweepMs: 50 } },
-    environment: { TOLLGATE_DATA_DIR: await preparedDataDir() },
   });
   await gateway.credit("100");
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { generateKey } from "../../src/tenancy/key-format.ts";
+import { preparedDataDir } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { sleep } from "./support.ts";
@@ -58,7 +59,7 @@ beforeAll(async () => {
   const file = join(directory, "tollgate.yaml");
   writeFileSync(file, config(upstream.url));
   environment = {
-    TOLLGATE_DATA_DIR: join(directory, "data"),
+    TOLLGATE_DATA_DIR: await preparedDataDir(),
     TOLLGATE_CONFIG: file,
     TOLLGATE_LOG_LEVEL: "debug",
     TOLLGATE_ADMIN_TOKEN: adminToken,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { s3Config, startS3 } from "../files/s3-server.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { sharedPostgres } from "../support/postgres.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { endAll, live, type Life } from "../support/task-life.ts";
 import type { TaskBody } from "../task-http/support.ts";
@@ -59,6 +60,7 @@ it.each([
       TOLLGATE_CONFIG: config,
       TOLLGATE_DATA_DIR: join(directory, "data"),
       TOLLGATE_SANDBOX: "off",
+      DATABASE_URL: await (await sharedPostgres()).createMigrated(),
     };
     const pictures = [await plain(), padded(await plain({ format: "jpeg" }), 3_000_000)];
     const first = await live(environment);

@@ -9,6 +9,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
+import { sharedPostgres } from "../support/postgres.ts";
 import { endAll, live, type Life } from "../support/task-life.ts";
 import type { TaskBody } from "../task-http/support.ts";
 import { plain } from "./support.ts";
@@ -104,6 +105,7 @@ it.runIf(process.platform === "linux")(
       TOLLGATE_CONFIG: config,
       TOLLGATE_DATA_DIR: join(directory, "data"),
       TOLLGATE_SANDBOX: "off",
+      DATABASE_URL: await (await sharedPostgres()).createMigrated(),
     });
     const pid = gateway.child.pid!;
     const jpeg = await plain({ format: "jpeg" });

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
+import { sharedPostgres } from "../support/postgres.ts";
 import { endAll, live } from "../support/task-life.ts";
 import { formOf, padded, picture, type ImageAnswer } from "./support.ts";
 
@@ -72,6 +73,7 @@ models:
     TOLLGATE_CONFIG: config,
     TOLLGATE_DATA_DIR: join(directory, "data"),
     TOLLGATE_SANDBOX: "off",
+    DATABASE_URL: await (await sharedPostgres()).createMigrated(),
   });
   const edit = async (files: Parameters<typeof formOf>[1]) => {
     const body = formOf({ model: "acme/edit", prompt: "x", size: "64x64", quality: "low" }, files);

@@ -59,7 +59,7 @@ beforeAll(async () => {
   environment = {
     TOLLGATE_CONFIG: config,
     TOLLGATE_DATA_DIR: directory,
-    DATABASE_URL: await (await sharedPostgres()).createDatabase(),
+    DATABASE_URL: await (await sharedPostgres()).createMigrated(),
     // As every start has it (scripts/setup.mjs): without it what strips the types stays in memory.
     NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? compileCache,
   };

@@ -2,13 +2,15 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
+import { preparedDataDir } from "../support/postgres.ts";
 import { spawnGateway } from "../support/process.ts";
 import { chat, keyOf, start, useDirectory } from "./support.ts";
 
 const directory = useDirectory();
 const dataDir = join(directory, "data");
 let key = "";
+beforeAll(() => preparedDataDir(dataDir));
 
 async function freePort(): Promise<string> {
   const server = createServer();

@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { preparedDataDir } from "../support/postgres.ts";
 import { tollgate } from "../support/process.ts";
 import { chat, keyOf, start, useDirectory } from "./support.ts";
 
@@ -99,7 +100,7 @@ models:
 `,
       );
       environment = {
-        TOLLGATE_DATA_DIR: at("data"),
+        TOLLGATE_DATA_DIR: await preparedDataDir(),
         TOLLGATE_CONFIG: at("tollgate.yaml"),
         TOLLGATE_LOG_LEVEL: "warn",
       };

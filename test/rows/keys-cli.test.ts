@@ -19,10 +19,10 @@ describe.each(["embedded", "PostgreSQL, two nodes"] as const)("%s", (kind) => {
 
   beforeAll(async () => {
     if (kind === "embedded") {
-      nodes = [await startWorld()];
+      nodes = [await startWorld({ embedded: true })];
       environment = { TOLLGATE_DATA_DIR: nodes[0]!.dataDir, DATABASE_URL: "" };
     } else {
-      const databaseUrl = await (await sharedPostgres()).createDatabase();
+      const databaseUrl = await (await sharedPostgres()).createMigrated();
       const masterKey = randomBytes(32).toString("base64");
       const one = await startWorld({ databaseUrl, masterKey });
       nodes = [one, await startWorld({ databaseUrl, masterKey, beside: one })];

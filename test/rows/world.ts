@@ -15,7 +15,7 @@ import {
 } from "../../src/tenancy/index.ts";
 import { forced, startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
-import { preparedDataDir } from "../support/postgres.ts";
+import { preparedDataDir, sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { protocols, upstreamModel, type Protocol } from "./protocols.ts";
 
@@ -70,6 +70,8 @@ export interface LogRow {
 
 interface WorldOptions {
   readonly databaseUrl?: string;
+  /** On the embedded database, whose server takes a second to start; else on one of the worker's. */
+  readonly embedded?: boolean;
   readonly keepAliveMs?: number;
   readonly log?: Log;
   /** A provider that failed in one test is tried as before in the next, unless told otherwise. */
@@ -133,7 +135,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const { beside, masterKey, databaseUrl, keepAliveMs, log } = options;
   const first = beside?.first ?? (await startRecorder(idle));
   const second = beside?.second ?? (await startRecorder(idle));
-  const dataDir = await preparedDataDir();
+  const dataDir = options.embedded ? await preparedDataDir() : temporaryDirectory();
   const gateway = await startTestGateway({
     config: configuration(first.url, second.url, options),
     environment: {
@@ -141,7 +143,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       ...(masterKey === undefined ? {} : { TOLLGATE_MASTER_KEY: masterKey }),
     },
     health: options.health ?? steadyHealthRules,
-    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    ...(options.embedded
+      ? {}
+      : { databaseUrl: databaseUrl ?? (await (await sharedPostgres()).createMigrated()) }),
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
     ...(log === undefined ? {} : { log }),
   });
