@@ -24,24 +24,16 @@ export interface Transducer<In, Out> {
   ending?(): boolean;
 }
 
-/**
- * Hides a codec's private state type: codecs write only the pure `step(state, input)` and `finish(state, why)`.
- */
+/** Hides a codec's private state type: codecs write only `take`, which changes the state of one stream, and `finish`. */
 export function transducer<State, In, Out>(
-  initial: State,
-  step: (state: State, input: In) => [State, Out[]],
+  state: State,
+  take: (state: State, input: In) => Out[],
   finish: (state: State, why: EndReason) => Out[],
   ending: (state: State) => boolean = () => false,
 ): Transducer<In, Out> {
-  let state = initial;
   let ended = false;
   return {
-    push(input) {
-      if (ended) return [];
-      const [next, outputs] = step(state, input);
-      state = next;
-      return outputs;
-    },
+    push: (input) => (ended ? [] : take(state, input)),
     end(why) {
       if (ended) return [];
       ended = true;

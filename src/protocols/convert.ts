@@ -10,11 +10,17 @@ import { explode } from "./canonical/collect.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
-import type { AnswerContext, Codec, StreamTap, WireError } from "./codec.ts";
+import type {
+  AnswerContext,
+  Codec,
+  StreamSeen,
+  StreamTap,
+  Transducer,
+  WireError,
+} from "./codec.ts";
 import { withDropped } from "./dropped-params.ts";
 import { fit } from "./fit.ts";
 import { PassThroughRoute, type Route, type RouteInput } from "./route.ts";
-import { viewOf } from "./stream-tap.ts";
 import { createTextLog } from "./text-log.ts";
 import { tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
@@ -52,7 +58,7 @@ function convertedRoute(input: RouteInput): Route {
     text: (answer) => direct.text(answer),
     answer: (answer, droppedParams, usage) =>
       withDropped(encode(upstream.decodeResponse(answer), usage), droppedParams),
-    tap: () => convertedTap(upstream, caller, context),
+    tap: () => new ConvertedTap(upstream, caller, context),
     framesOf(answer) {
       const encoder = caller.encodeStream(context);
       const frames = explode(upstream.decodeResponse(answer)).flatMap((event) =>
@@ -114,87 +120,72 @@ function emptyContext(response: CanonicalResponse): AnswerContext {
   return { model: "", id, createdAt, request, inputEstimate: 0 };
 }
 
-/** What a converted stream has shown so far. */
-interface Seen {
-  usage: Usage | undefined;
-  ended: boolean;
-  error: WireError | undefined;
-}
-
 /**
  * A stream in passing between two protocols. The upstream's finish is kept back until `release`, with the last usage
  * told by then: some protocols tell it before the finish and some after.
  */
-function convertedTap(upstream: Codec, caller: Codec, context: AnswerContext): StreamTap {
-  const decoder = upstream.decodeStream();
-  const encoder = caller.encodeStream(context);
-  const text = createTextLog();
-  const seen: Seen = { usage: undefined, ended: false, error: undefined };
-  let finish: CanonicalEvent | undefined;
+class ConvertedTap implements StreamTap, StreamSeen {
+  usage: Usage | undefined = undefined;
+  error: WireError | undefined = undefined;
+  readonly #decoder: Transducer<SseEvent, CanonicalEvent>;
+  readonly #encoder: Transducer<CanonicalEvent, SseEvent>;
+  readonly #log = createTextLog();
+  #finish: CanonicalEvent | undefined;
 
-  const take = (events: readonly CanonicalEvent[]): SseEvent[] => {
+  constructor(upstream: Codec, caller: Codec, context: AnswerContext) {
+    this.#decoder = upstream.decodeStream();
+    this.#encoder = caller.encodeStream(context);
+  }
+
+  get seen(): StreamSeen {
+    return this;
+  }
+
+  get text(): string {
+    return this.#log.read();
+  }
+
+  /** An upstream that has said why it stopped need not have closed. */
+  get ended(): boolean {
+    if (this.#finish) return true;
+    return this.error === undefined && this.#decoder.ending?.() === true;
+  }
+
+  push(event: SseEvent): SseEvent[] {
+    return this.#take(this.#decoder.push(event));
+  }
+
+  end(): SseEvent[] {
+    return this.#take(this.#decoder.end({ kind: "complete" }));
+  }
+
+  release(usage?: Usage): SseEvent[] {
+    const frames = this.#finish ? [] : this.end();
+    const told = this.usage ?? usage;
+    if (told) frames.push(...this.#encoder.push({ type: "usage", usage: told }));
+    if (this.#finish) frames.push(...this.#encoder.push(this.#finish));
+    return [...frames, ...this.#encoder.end({ kind: "complete" })];
+  }
+
+  fail({ message, code }: GatewayError): SseEvent[] {
+    return [
+      ...this.#encoder.push({ type: "error", message, code }),
+      ...this.#encoder.end({ kind: "cut", message }),
+    ];
+  }
+
+  #take(events: readonly CanonicalEvent[]): SseEvent[] {
     const frames: SseEvent[] = [];
     for (const event of events) {
-      observe(event, seen, (piece) => text.add(piece));
-      if (event.type === "finish") finish = event;
-      else if (event.type !== "usage" && event.type !== "error")
-        frames.push(...encoder.push(event));
+      if (event.type === "finish") this.#finish = event;
+      else if (event.type === "usage") this.usage = event.usage;
+      else if (event.type === "error") this.error = { message: event.message, code: event.code };
+      else {
+        if ("text" in event) this.#log.add(event.text);
+        else if ("arguments" in event) this.#log.add(event.arguments);
+        for (const frame of this.#encoder.push(event)) frames.push(frame);
+      }
     }
     return frames;
-  };
-  return {
-    push: (event) => take(decoder.push(event)),
-    end: () => take(decoder.end({ kind: "complete" })),
-    release(usage) {
-      // An upstream that has said why it stopped need not have closed.
-      const rest = finish ? [] : take(decoder.end({ kind: "complete" }));
-      const told = seen.usage ?? usage;
-      const last: CanonicalEvent[] = told ? [{ type: "usage", usage: told }] : [];
-      if (finish) last.push(finish);
-      return [
-        ...rest,
-        ...last.flatMap((event) => encoder.push(event)),
-        ...encoder.end({ kind: "complete" }),
-      ];
-    },
-    fail: (error) => [
-      ...encoder.push(errorEvent(error)),
-      ...encoder.end({ kind: "cut", message: error.message }),
-    ],
-    seen: viewOf({
-      usage: () => seen.usage,
-      text: () => text.read(),
-      ended: () => seen.ended || (seen.error === undefined && decoder.ending?.() === true),
-      error: () => seen.error,
-    }),
-  };
-}
-
-const errorEvent = (error: GatewayError): CanonicalEvent => ({
-  type: "error",
-  message: error.message,
-  code: error.code,
-});
-
-function observe(event: CanonicalEvent, seen: Seen, add: (text: string) => void): void {
-  switch (event.type) {
-    case "text_delta":
-    case "refusal_delta":
-    case "reasoning_delta":
-      add(event.text);
-      return;
-    case "tool_call_delta":
-      add(event.arguments);
-      return;
-    case "usage":
-      seen.usage = event.usage;
-      return;
-    case "finish":
-      seen.ended = true;
-      return;
-    case "error":
-      seen.error = { message: event.message, code: event.code };
-      return;
-    default:
   }
 }

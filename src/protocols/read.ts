@@ -14,7 +14,8 @@ import type {
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The objects in an array. */
-export const objects = (value: unknown): WireObject[] => list(value).filter(isObject);
+export const objects = (value: unknown): WireObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
 
 /** A string with something in it. */
 export const nonEmpty = (value: unknown): string | undefined =>

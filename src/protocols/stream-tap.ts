@@ -1,58 +1,65 @@
-/** What the watchers of streams have in common: a live view of what they saw, and an ending given once. Requirements: TXT, T16, T37. */
+/**
+ * What the watchers of direct streams have in common: what was seen so far, the frames kept back until the charge is
+ * committed, and an ending given once. Requirements: TXT, T16, T37.
+ */
 import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
+import type { Usage } from "../base/usage.ts";
 import type { StreamSeen, StreamTap, WireError } from "./codec.ts";
+import { createTextLog } from "./text-log.ts";
 
-/** The view of a stream: each member is read anew whenever it is asked for. */
-export const viewOf = (read: {
-  readonly [Key in keyof StreamSeen]: () => StreamSeen[Key];
-}): StreamSeen => ({
-  get usage() {
-    return read.usage();
-  },
-  get text() {
-    return read.text();
-  },
-  get ended() {
-    return read.ended();
-  },
-  get error() {
-    return read.error();
-  },
-});
+/** No frames. */
+export const none: readonly SseEvent[] = [];
 
-/** Where a stream stands whose last frames are kept back until the charge is committed. */
-export interface HeldStream<Phase extends string> {
-  /** `broken` after the upstream's error, `over` once the tap gave its ending or its failure. */
-  phase: Phase | "broken" | "over";
-  ended: boolean;
+/** A watcher of one stream. A protocol adds how its frames are passed on, ended and broken off. */
+export abstract class DirectTap implements StreamTap, StreamSeen {
+  ended = false;
+  error: WireError | undefined = undefined;
+  abstract readonly usage: Usage | undefined;
+  /** The output text so far. */
+  protected readonly log = createTextLog();
   /** The frames that end the answer. */
-  held: SseEvent[];
-  error: WireError | undefined;
-}
+  protected held: SseEvent[] = [];
+  #over = false;
 
-/** The stream broke: what was kept back is no ending any more. */
-export function breakOff(state: HeldStream<string>, error: WireError): readonly SseEvent[] {
-  state.error = error;
-  state.phase = "broken";
-  state.ended = false;
-  state.held = [];
-  return [];
-}
+  /** The frames to send on now, of a frame that arrived. */
+  protected abstract take(event: SseEvent): readonly SseEvent[];
+  /** The frames that end the stream, after a whole answer and after a broken one. */
+  protected abstract ending(): readonly SseEvent[];
+  protected abstract failure(error: GatewayError): readonly SseEvent[];
 
-/** An ending or a failure, whichever is asked for first; a broken stream has a failure only. */
-export function endOnce(
-  state: HeldStream<string>,
-  ending: () => readonly SseEvent[],
-  failure: (error: GatewayError) => SseEvent,
-): Pick<StreamTap, "release" | "fail"> {
-  const close = (frames: readonly SseEvent[]): readonly SseEvent[] => {
-    state.phase = "over";
-    state.held = [];
-    return frames;
-  };
-  return {
-    release: () => (state.phase === "over" || state.phase === "broken" ? [] : close(ending())),
-    fail: (error) => (state.phase === "over" ? [] : close([failure(error)])),
-  };
+  get seen(): StreamSeen {
+    return this;
+  }
+
+  get text(): string {
+    return this.log.read();
+  }
+
+  push(event: SseEvent): readonly SseEvent[] {
+    return this.#over ? none : this.take(event);
+  }
+
+  /** A broken stream has a failure only. */
+  release(): readonly SseEvent[] {
+    return this.error ? none : this.#close(() => this.ending());
+  }
+
+  fail(error: GatewayError): readonly SseEvent[] {
+    return this.#close(() => this.failure(error));
+  }
+
+  /** The stream broke: what was kept back is no ending any more. */
+  protected breakOff(error: WireError): readonly SseEvent[] {
+    this.error = error;
+    this.ended = false;
+    this.held = [];
+    return none;
+  }
+
+  #close(last: () => readonly SseEvent[]): readonly SseEvent[] {
+    if (this.#over) return none;
+    this.#over = true;
+    return last();
+  }
 }

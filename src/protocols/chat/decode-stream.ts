@@ -2,26 +2,22 @@
  * Chat-completions streams, read into canonical events. Requirements: TXT (block boundaries are completed).
  * Traps T1 to T8, T11, T16 to T18, T48, T49.
  */
-import { isObject, type WireObject } from "../../base/json.ts";
+import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { EndReason, Transducer } from "../codec.ts";
-import { transducer } from "../codec.ts";
-import { FrameReader } from "../frame-reader.ts";
-import { list, nonEmpty, objectOf, objects } from "../read.ts";
-import { decodeError } from "./errors.ts";
+import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
+import { nonEmpty } from "../read.ts";
 import { decodeFinish } from "./finish.ts";
-import { mergeDetails, reasoningText, signatureOf } from "./reasoning.ts";
-import { thinkingParts } from "./response.ts";
+import type { Output } from "./output.ts";
+import { ChatReader, type ChatChunk } from "./read-stream.ts";
+import { mergeDetails, signatureOf } from "./reasoning.ts";
 import { endCalls, noToolCalls, takeCallPiece, type ToolCalls } from "./tool-calls.ts";
-import { readUsage } from "./usage.ts";
-import { varying } from "./varying.ts";
 
 type TextKind = "text" | "refusal" | "reasoning";
 
 interface StreamState {
-  readonly reader: FrameReader;
+  readonly reader: ChatReader;
   phase: "waiting" | "open" | "ended";
   id: string;
   /** The one text, refusal or reasoning block that is open; tool calls may be open beside it. */
@@ -40,7 +36,7 @@ interface StreamState {
 /** A decoder for one stream. Of several choices the first is read. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
-    reader: new FrameReader(varying),
+    reader: new ChatReader(),
     phase: "waiting",
     id: "",
     block: undefined,
@@ -51,101 +47,64 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     isEnding: false,
     markerSeen: false,
   };
-  return transducer(
-    initial,
-    (state, event) => [state, takeEvent(state, event)],
-    endStream,
-    (state) => state.isEnding,
-  );
+  return transducer(initial, takeEvent, endStream, (state) => state.isEnding);
 }
 
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
-  const data = event.data.trim();
-  if (data === "" || state.phase === "ended") return [];
-  if (data === "[DONE]") {
-    state.markerSeen = true;
-    return endStream(state, { kind: "complete" });
+  if (state.phase === "ended") return [];
+  const told = state.reader.read(event);
+  switch (told.type) {
+    case "chunk":
+      return takeChunk(state, told);
+    case "error":
+      return breakOff(state, told.error);
+    case "marker":
+      state.markerSeen = true;
+      return endStream(state, { kind: "complete" });
+    case "nothing":
+      return [];
   }
-  const chunk = state.reader.read(data);
-  if (!chunk) return breakOff(state, "The upstream sent a stream frame that is not a JSON object.");
-  if (event.event === "error" || chunk["error"] || chunk["object"] === "error") {
-    const { message, code } = decodeError(200, chunk);
-    return breakOff(state, message, code);
-  }
-  return takeChunk(state, chunk);
 }
 
-function takeChunk(state: StreamState, chunk: WireObject): CanonicalEvent[] {
+function takeChunk(state: StreamState, told: ChatChunk): CanonicalEvent[] {
+  const { chunk, choices, error } = told;
   const events: CanonicalEvent[] = [];
-  const choices = list(chunk["choices"]);
-  const choice = firstChoice(choices);
   if (state.phase === "waiting") {
     // Azure begins with a frame about its content filter, which has neither id nor choice.
     state.id = nonEmpty(chunk["id"]) ?? "";
-    if (state.id === "" && !choices.some(isObject)) return [];
+    if (state.id === "" && choices.length === 0) return [];
     state.phase = "open";
     const createdAt = tokenCount(chunk["created"]);
     events.push({ type: "start", protocol: "chat", id: state.id, createdAt });
   }
-  const told = choice ? takeDelta(state, objectOf(choice["delta"])) : [];
-  events.push(...told);
-  if (told.length > 0) state.isEnding = false;
-  const reason = nonEmpty(choice?.["finish_reason"]);
-  if (reason !== undefined) {
-    if (reason === "error") {
-      return [...events, ...breakOff(state, "The upstream ended the answer with an error.")];
-    }
+  const choice = choices.find(({ index }) => index === 0);
+  const said = choice ? takeOutput(state, choice.output) : [];
+  events.push(...said);
+  if (error) return [...events, ...breakOff(state, error)];
+  if (said.length > 0) state.isEnding = false;
+  if (choice?.reason !== undefined) {
     // Blocks end with the stream: some vendors send their last piece after the reason.
-    state.finish = { reason, stopReason: choice?.["stop_reason"] };
+    state.finish = { reason: choice.reason, stopReason: choice.stopReason };
     state.isEnding = true;
   }
-  const usage = readUsage(
-    chunk["usage"] ?? objectOf(chunk["x_groq"])["usage"] ?? choice?.["usage"],
-  );
-  if (usage) events.push({ type: "usage", usage });
+  const { usage } = state.reader;
+  if (told.tellsUsage && usage) events.push({ type: "usage", usage });
   return events;
 }
 
-function firstChoice(choices: readonly unknown[]): WireObject | undefined {
-  for (const one of choices) if (isObject(one) && (one["index"] ?? 0) === 0) return one;
-  return undefined;
-}
-
-/** Empty strings and lists are no content: vendors fill unused fields with them (T1, T4). */
-function takeDelta(state: StreamState, delta: WireObject): CanonicalEvent[] {
+function takeOutput(state: StreamState, output: Output): CanonicalEvent[] {
+  const { texts, reasoning, details, refusal, calls } = output;
   const events: CanonicalEvent[] = [];
-  const { content } = delta;
-  const details = objects(delta["reasoning_details"]);
-  const reasoning = reasoningText(delta) + (Array.isArray(content) ? thinkingText(content) : "");
   if (reasoning !== "" || details.length > 0) {
     events.push(...openBlock(state, "reasoning"));
     mergeDetails(state.details, details);
     events.push(...textDelta(state, reasoning));
   }
-  for (const text of contentTexts(content)) {
-    events.push(...openBlock(state, "text"), ...textDelta(state, text));
-  }
-  const refusal = nonEmpty(delta["refusal"]);
-  if (refusal !== undefined) {
-    events.push(...openBlock(state, "refusal"), ...textDelta(state, refusal));
-  }
-  const pieces = objects(delta["tool_calls"]);
-  if (isObject(delta["function_call"])) {
-    pieces.push({ index: -1, function: delta["function_call"] });
-  }
-  if (pieces.length > 0) events.push(...closeBlock(state));
-  for (const piece of pieces) events.push(...takeCallPiece(state.tools, piece, state.id));
+  for (const text of texts) events.push(...openBlock(state, "text"), ...textDelta(state, text));
+  if (refusal !== "") events.push(...openBlock(state, "refusal"), ...textDelta(state, refusal));
+  if (calls.length > 0) events.push(...closeBlock(state));
+  for (const piece of calls) events.push(...takeCallPiece(state.tools, piece, state.id));
   return events;
-}
-
-const thinkingText = (content: readonly unknown[]): string =>
-  thinkingParts(content)
-    .map((part) => (part.type === "reasoning" ? part.text : ""))
-    .join("");
-
-function contentTexts(content: unknown): string[] {
-  if (typeof content === "string") return content === "" ? [] : [content];
-  return list(content).flatMap((part) => nonEmpty(objectOf(part)["text"]) ?? []);
 }
 
 function openBlock(state: StreamState, kind: TextKind): CanonicalEvent[] {
@@ -172,7 +131,7 @@ function closeBlock(state: StreamState): CanonicalEvent[] {
 }
 
 /** A call that was cut has no end: it would look as if its arguments were complete (T16). */
-function breakOff(state: StreamState, message: string, code?: string): CanonicalEvent[] {
+function breakOff(state: StreamState, { message, code }: WireError): CanonicalEvent[] {
   const events = closeBlock(state);
   state.phase = "ended";
   return [...events, { type: "error", message, ...(code === undefined ? {} : { code }) }];
@@ -184,7 +143,7 @@ function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
   const isWhole = state.finish !== undefined || state.markerSeen;
   if (state.phase === "waiting" || !isWhole) {
     const broken = "The upstream's stream ended without a finish reason.";
-    return breakOff(state, why.kind === "cut" ? why.message : broken);
+    return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
   }
   const events = [...closeBlock(state), ...endCalls(state.tools, state.id)];
   state.phase = "ended";

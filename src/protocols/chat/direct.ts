@@ -8,7 +8,7 @@ import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
-import { createChatTap } from "./tap.ts";
+import { ChatTap } from "./tap.ts";
 import { normaliseUsage, readUsage } from "./usage.ts";
 import { checkChatRequest } from "./wire.ts";
 
@@ -49,5 +49,5 @@ export const chatDirect: DirectRoute = {
   usage: (answer) => readUsage(answer["usage"]),
   text: answerText,
   answer: directAnswer,
-  tap: createChatTap,
+  tap: (options) => new ChatTap(options),
 };

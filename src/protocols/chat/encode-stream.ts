@@ -8,8 +8,7 @@ import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
-import type { AnswerContext, EndReason, Transducer } from "../codec.ts";
-import { transducer } from "../codec.ts";
+import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import { errorChunk } from "./errors.ts";
 import { encodeFinish } from "./finish.ts";
 import { member } from "../read.ts";
@@ -59,7 +58,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     isReasoning: false,
     ended: false,
   };
-  return transducer(initial, (state, event) => [state, takeEvent(state, event)], endStream);
+  return transducer(initial, takeEvent, endStream);
 }
 
 function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {

@@ -3,7 +3,8 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
-import { isSet, list, nonEmpty, objectOf } from "../read.ts";
+import { isSet, list, nonEmpty, objects } from "../read.ts";
+import { outputTexts, readOutput } from "./output.ts";
 
 /** Facts of a request that passed the check. */
 export function readFacts(body: WireObject): CallFacts {
@@ -46,31 +47,11 @@ function addPart(part: unknown, size: Size): void {
   else size.characters += jsonCharacters(part);
 }
 
-/** The strings of a message or a delta that count as output: text, reasoning, refusal, tool names and arguments. */
-export function outputTexts(message: WireObject): unknown[] {
-  const { tool_calls: calls, function_call: legacy } = message;
-  const texts = [
-    message["content"],
-    message["reasoning_content"] ?? message["reasoning"],
-    message["refusal"],
-  ];
-  if (Array.isArray(calls)) for (const call of calls) texts.push(...callTexts(call));
-  if (legacy) texts.push(...callTexts({ function: legacy }));
-  return texts;
-}
-
-function callTexts(call: unknown): unknown[] {
-  const { function: named, custom } = objectOf(call);
-  const { name, arguments: text, input } = objectOf(named ?? custom);
-  return [name, text ?? input];
-}
-
 /** The output text of a whole answer, all choices. */
 export function answerText(answer: WireObject): string {
-  return list(answer["choices"])
-    .map((choice) => (isObject(choice) ? choice["message"] : undefined))
+  return objects(answer["choices"])
+    .map((choice) => choice["message"])
     .filter(isObject)
-    .flatMap(outputTexts)
-    .filter((text) => typeof text === "string")
+    .flatMap((message) => outputTexts(readOutput(message)))
     .join("");
 }

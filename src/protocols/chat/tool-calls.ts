@@ -1,9 +1,8 @@
 /**
  * Tool calls of a chat stream: which call a piece belongs to, whatever a vendor leaves out of it. Traps T2 to T6, T21.
  */
-import type { WireObject } from "../../base/json.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import { nonEmpty, objectOf } from "../read.ts";
+import type { CallPiece } from "./output.ts";
 import { callId } from "./response.ts";
 
 interface Call {
@@ -28,42 +27,30 @@ export const noToolCalls = (): ToolCalls => ({ calls: [], byIndex: new Map() });
 /** Takes one item of `delta.tool_calls`; `answerId` is the stream's own id, for calls without one. */
 export function takeCallPiece(
   state: ToolCalls,
-  piece: WireObject,
+  piece: CallPiece,
   answerId: string,
 ): CanonicalEvent[] {
-  const named = objectOf(piece["function"] ?? piece["custom"]);
-  const id = nonEmpty(piece["id"]);
-  const name = nonEmpty(named["name"]);
-  const events: CanonicalEvent[] = [];
-  let call = findCall(state, { index: piece["index"], id, name });
+  const { index, id, name, text } = piece;
+  let call = findCall(state, piece);
   if (!call) {
     if (id === undefined && name === undefined && state.calls.length > 0)
       call = state.calls.at(-1)!;
-    else call = addCall(state, piece["index"]);
+    else call = addCall(state, index);
   }
   call.wireId ??= id;
-  const written = named["arguments"] ?? named["input"] ?? "";
-  const text = typeof written === "string" ? written : JSON.stringify(written);
-  if (call.name !== "") {
-    if (text !== "") events.push({ type: "tool_call_delta", block: call.block, arguments: text });
-    return events;
-  }
+  if (call.name !== "")
+    return text === "" ? [] : [{ type: "tool_call_delta", block: call.block, arguments: text }];
   call.waiting += text;
-  if (name !== undefined) {
-    call.name = name;
-    events.push(...beginCall(state, call, answerId));
-  }
-  return events;
+  if (name === undefined) return [];
+  call.name = name;
+  return beginCall(state, call, answerId);
 }
 
 /**
  * The call a piece continues; undefined when it begins one. A new id with a name begins a call even at an index in
  * use: some vendors number every call 0 (T5). An id alone does not: others send a fresh one with every piece.
  */
-function findCall(
-  { calls, byIndex }: ToolCalls,
-  { index, id, name }: { index: unknown; id: string | undefined; name: string | undefined },
-): Call | undefined {
+function findCall({ calls, byIndex }: ToolCalls, { index, id, name }: CallPiece): Call | undefined {
   if (typeof index === "number") {
     const call = byIndex.get(index);
     if (!call || id === undefined || call.wireId === undefined || call.wireId === id) return call;

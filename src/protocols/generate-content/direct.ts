@@ -11,8 +11,9 @@ import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
 import { read } from "./names.ts";
+import { answerText } from "./read-stream.ts";
 import { validate } from "./request.ts";
-import { answerText, tapStream } from "./tap.ts";
+import { GenerateTap } from "./tap.ts";
 import { decodeUsage } from "./usage.ts";
 
 function facts(body: JsonObject): CallFacts {
@@ -80,7 +81,7 @@ export const direct: DirectRoute = {
   request,
   failure,
   usage: (wire) => decodeUsage(wire["usageMetadata"]),
-  text: (wire) => answerText(wire).join(""),
+  text: answerText,
   answer,
-  tap: tapStream,
+  tap: ({ model }) => new GenerateTap(model),
 };

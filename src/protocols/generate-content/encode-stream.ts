@@ -19,106 +19,92 @@ interface OpenCall {
   readonly id: string;
   readonly name: string;
   /** The arguments so far. */
-  readonly json: string;
+  json: string;
   /** Complete, but waiting for a call that began before it: calls go in the order in which they began. */
-  readonly isComplete: boolean;
-  readonly signature: Signature | undefined;
+  isComplete: boolean;
+  signature: Signature | undefined;
 }
 
 interface State {
   readonly context: AnswerContext;
-  readonly responseId: string;
-  readonly isOver: boolean;
-  readonly calls: ReadonlyMap<BlockId, OpenCall>;
-  readonly usage: Usage | undefined;
+  responseId: string;
+  isOver: boolean;
+  readonly calls: Map<BlockId, OpenCall>;
+  usage: Usage | undefined;
 }
-
-type Step = [State, SseEvent[]];
 
 /** An encoder of one stream. */
 export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
-  const initial: State = {
+  const state: State = {
     context,
     responseId: context.id,
     isOver: false,
     calls: new Map(),
     usage: undefined,
   };
-  return transducer(initial, step, end);
+  return transducer(state, takeEvent, end);
 }
 
-function step(state: State, event: CanonicalEvent): Step {
-  if (state.isOver) return [state, []];
+function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
+  if (state.isOver) return [];
   switch (event.type) {
     case "start": {
       const ownId = event.protocol === "generate_content" ? event.id : "";
-      return [{ ...state, responseId: answerId(ownId, state.context) }, []];
+      state.responseId = answerId(ownId, state.context);
+      return [];
     }
     case "usage":
-      return [{ ...state, usage: event.usage }, []];
+      state.usage = event.usage;
+      return [];
     case "finish":
       return finish(state, event.finish);
     case "error":
-      return [{ ...state, isOver: true }, [errorFrame(event.message)]];
+      state.isOver = true;
+      return [errorFrame(event.message)];
     default:
       return takeBlock(state, event);
   }
 }
 
-function takeBlock(state: State, event: BlockEvent): Step {
+function takeBlock(state: State, event: BlockEvent): SseEvent[] {
+  const call = state.calls.get(event.block);
   switch (event.type) {
     case "text_delta":
     case "refusal_delta":
-      return [state, partFrames(state, { type: "text", text: event.text })];
+      return partFrames(state, { type: "text", text: event.text });
     case "reasoning_delta":
-      return [state, partFrames(state, { type: "reasoning", text: event.text })];
+      return partFrames(state, { type: "reasoning", text: event.text });
     case "reasoning_end":
-      return [state, signatureFrames(state, event.signature)];
+      // The vendor's own way in streams: a signature on a part without text (T38).
+      return partFrames(state, { type: "reasoning", text: "", signature: event.signature });
     case "tool_call_start": {
-      const { id, name } = event;
-      const call: OpenCall = { id, name, json: "", isComplete: false, signature: undefined };
-      return [{ ...state, calls: new Map(state.calls).set(event.block, call) }, []];
+      const { block, id, name } = event;
+      state.calls.set(block, { id, name, json: "", isComplete: false, signature: undefined });
+      return [];
     }
     case "tool_call_delta":
-      return [addPiece(state, event.block, event.arguments), []];
+      if (call) call.json += event.arguments;
+      return [];
     case "tool_call_end":
-      return endCall(state, event.block, event.signature);
+      return call ? endCall(state, call, event.signature) : [];
     default:
-      return [state, []];
+      return [];
   }
 }
 
-function addPiece(state: State, block: BlockId, piece: string): State {
-  const call = state.calls.get(block);
-  if (!call) return state;
-  const grown: OpenCall = { ...call, json: call.json + piece };
-  return { ...state, calls: new Map(state.calls).set(block, grown) };
-}
-
-function endCall(state: State, block: BlockId, signature: Signature | undefined): Step {
-  const ended = state.calls.get(block);
-  if (!ended) return [state, []];
-  const calls = new Map(state.calls).set(block, { ...ended, isComplete: true, signature });
+function endCall(state: State, ended: OpenCall, signature: Signature | undefined): SseEvent[] {
+  ended.isComplete = true;
+  ended.signature = signature;
   const frames: SseEvent[] = [];
-  for (const [id, call] of calls) {
+  for (const [block, call] of state.calls) {
     if (!call.isComplete) break;
-    calls.delete(id);
-    frames.push(...partFrames(state, callPart(call)));
+    state.calls.delete(block);
+    const { id, name, json } = call;
+    const part: Part = { type: "tool_call", id, name, arguments: json, signature: call.signature };
+    frames.push(...partFrames(state, part));
   }
-  return [{ ...state, calls }, frames];
+  return frames;
 }
-
-const callPart = ({ id, name, json, signature }: OpenCall): Part => ({
-  type: "tool_call",
-  id,
-  name,
-  arguments: json,
-  signature,
-});
-
-/** The vendor's own way in streams: a signature on a part without text (T38). */
-const signatureFrames = (state: State, signature: Signature | undefined): SseEvent[] =>
-  partFrames(state, { type: "reasoning", text: "", signature });
 
 function partFrames(state: State, part: Part): SseEvent[] {
   const wire = encodeAnswerPart(part);
@@ -137,22 +123,16 @@ function answerFrame(state: State, candidate: JsonObject, more: JsonObject = {})
   };
 }
 
-function finish(from: State, told: Finish): Step {
-  const frames: SseEvent[] = [];
-  let state = from;
-  for (const block of from.calls.keys()) {
-    const [ended, more] = endCall(state, block, undefined);
-    state = ended;
-    frames.push(...more);
-  }
+function finish(state: State, told: Finish): SseEvent[] {
+  const frames = [...state.calls.values()].flatMap((call) => endCall(state, call, call.signature));
   const candidate: JsonObject = {
     content: { role: "model", parts: [{ text: "" }] },
     finishReason: encodeFinish(told),
     index: 0,
   };
   const usage: JsonObject = state.usage ? { usageMetadata: encodeUsage(state.usage) } : {};
-  frames.push(answerFrame(state, candidate, usage));
-  return [{ ...state, isOver: true }, frames];
+  state.isOver = true;
+  return [...frames, answerFrame(state, candidate, usage)];
 }
 
 /** A stream that ends without finish or error was cut: never a normal ending (T16). */

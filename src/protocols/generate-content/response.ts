@@ -29,7 +29,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   };
 }
 
-export function firstCandidate(body: WireObject): WireObject {
+function firstCandidate(body: WireObject): WireObject {
   const candidates = Array.isArray(body["candidates"]) ? body["candidates"] : [];
   const first: unknown = candidates.find((one) => isObject(one) && (one["index"] ?? 0) === 0);
   return isObject(first) ? first : {};

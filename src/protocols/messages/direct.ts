@@ -13,7 +13,7 @@ import { removeFilteredFields } from "../filter.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { decodeError } from "./errors.ts";
 import { validate } from "./request.ts";
-import { tapStream } from "./tap.ts";
+import { MessagesTap } from "./tap.ts";
 import { removeUnsignedThinking } from "./unsigned.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -97,5 +97,5 @@ export const direct: DirectRoute = {
   usage: (wire) => decodeUsage(wire["usage"]),
   text,
   answer,
-  tap: tapStream,
+  tap: (options) => new MessagesTap(options),
 };

@@ -26,28 +26,26 @@ interface Waiting {
   readonly block: BlockId;
   readonly isReasoning: boolean;
   /** What came for it before its turn. */
-  readonly events: readonly BlockEvent[];
+  readonly events: BlockEvent[];
   /** Whether its `content_block_start` was sent. */
-  readonly isOpen: boolean;
+  isOpen: boolean;
 }
 
 interface State {
   readonly context: AnswerContext;
   /** The protocol of the upstream that answers. */
-  readonly upstream: ProtocolName;
-  readonly isOver: boolean;
+  upstream: ProtocolName;
+  isOver: boolean;
   /** The index of the next block to be opened. */
-  readonly next: number;
+  next: number;
   /** The first is the one being sent. */
-  readonly queue: readonly Waiting[];
-  readonly usage: Usage | undefined;
+  readonly queue: Waiting[];
+  usage: Usage | undefined;
 }
-
-type Step = [State, SseEvent[]];
 
 /** An encoder of one stream. */
 export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
-  const initial: State = {
+  const state: State = {
     context,
     upstream: context.request.protocol,
     isOver: false,
@@ -55,7 +53,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     queue: [],
     usage: undefined,
   };
-  return transducer(initial, step, end);
+  return transducer(state, takeEvent, end);
 }
 
 const frame = (type: string, fields: object): SseEvent => ({
@@ -63,22 +61,22 @@ const frame = (type: string, fields: object): SseEvent => ({
   data: JSON.stringify({ type, ...fields }),
 });
 
-function step(state: State, event: CanonicalEvent): Step {
-  if (state.isOver) return [state, []];
+function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
+  if (state.isOver) return [];
   switch (event.type) {
     case "start":
-      return [
-        { ...state, upstream: event.protocol },
-        [messageStart(state.context, event.protocol === "messages" ? event.id : "")],
-      ];
+      state.upstream = event.protocol;
+      return [messageStart(state.context, event.protocol === "messages" ? event.id : "")];
     case "usage":
-      return [{ ...state, usage: event.usage }, []];
+      state.usage = event.usage;
+      return [];
     case "finish":
       return finish(state, event.finish);
     case "error":
-      return [{ ...state, isOver: true }, [errorFrame(event.message)]];
+      state.isOver = true;
+      return [errorFrame(event.message)];
     default:
-      return take(state, event);
+      return takeBlock(state, event);
   }
 }
 
@@ -103,89 +101,74 @@ function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
   });
 }
 
-function take(state: State, event: BlockEvent): Step {
-  const isStart = event.type.endsWith("_start");
-  const queue = isStart ? [...state.queue, waitingFor(event)] : state.queue;
-  if (queue[0]?.block === event.block)
-    return drain(...send(isStart ? { ...state, queue } : state, event));
-  const kept = queue.map((waiting) =>
-    waiting.block === event.block ? { ...waiting, events: added(waiting.events, event) } : waiting,
-  );
-  return [{ ...state, queue: kept }, []];
+/** What comes for the first block of the queue is sent, and what comes for the others waits. */
+function takeBlock(state: State, event: BlockEvent): SseEvent[] {
+  const { block, type } = event;
+  const { queue } = state;
+  if (type.endsWith("_start")) {
+    queue.push({ block, isReasoning: type === "reasoning_start", events: [], isOpen: false });
+  }
+  if (queue[0]?.block === block) return drain(state, send(state, event));
+  const waiting = queue.find((one) => one.block === block);
+  if (waiting) addWaiting(waiting.events, event);
+  return [];
 }
-
-const waitingFor = ({ block, type }: BlockEvent): Waiting => ({
-  block,
-  isReasoning: type === "reasoning_start",
-  events: [],
-  isOpen: false,
-});
 
 /** Deltas that wait are joined: what waits is then bounded by its text, not by the number of its pieces. */
-function added(events: readonly BlockEvent[], event: BlockEvent): readonly BlockEvent[] {
+function addWaiting(events: BlockEvent[], event: BlockEvent): void {
   const last = events.at(-1);
   if (last?.type === "tool_call_delta" && event.type === "tool_call_delta") {
-    return [...events.slice(0, -1), { ...last, arguments: last.arguments + event.arguments }];
-  }
-  if (last && "text" in last && "text" in event) {
-    return [...events.slice(0, -1), { ...last, text: last.text + event.text }];
-  }
-  return [...events, event];
+    events[events.length - 1] = { ...last, arguments: last.arguments + event.arguments };
+  } else if (last && "text" in last && "text" in event) {
+    events[events.length - 1] = { ...last, text: last.text + event.text };
+  } else events.push(event);
 }
 
-/** Sends what waited for the first block of the queue; where that ends it, the same for the next. */
-function drain(from: State, sent: SseEvent[]): Step {
-  if ((from.queue[0]?.events.length ?? 0) === 0) return [from, sent];
-  let state = from;
-  const frames = [...sent];
-  for (let head = state.queue[0]; head && head.events.length > 0; head = state.queue[0]) {
-    const [event, ...rest] = head.events;
-    const [next, more] = send(withHead(state, { ...head, events: rest }), event!);
-    state = next;
-    frames.push(...more);
+/** Adds what waited for the first block of the queue; where that ends it, the same for the next. */
+function drain(state: State, frames: SseEvent[]): SseEvent[] {
+  for (let event = nextEvent(state); event; event = nextEvent(state)) {
+    frames.push(...send(state, event));
   }
-  return [state, frames];
+  return frames;
 }
 
-const withHead = (state: State, head: Waiting): State => ({
-  ...state,
-  queue: [head, ...state.queue.slice(1)],
-});
+const nextEvent = ({ queue }: State): BlockEvent | undefined => queue[0]?.events.shift();
 
 /** One event of the block whose turn it is. */
-function send(state: State, event: BlockEvent): Step {
+function send(state: State, event: BlockEvent): SseEvent[] {
   switch (event.type) {
     case "text_start":
     case "refusal_start":
     case "reasoning_start":
       // Opened by its first delta: an empty block would be refused when it is sent back (T25).
-      return [state, []];
+      return [];
     case "tool_call_start":
       return open(state, { type: "tool_use", id: event.id, name: event.name, input: {} });
     case "text_delta":
     case "refusal_delta": {
-      const [opened, frames] = open(state, { type: "text", text: "" });
-      frames.push(delta(opened, { type: "text_delta", text: event.text }));
-      return [opened, frames];
+      const frames = open(state, { type: "text", text: "" });
+      frames.push(delta(state, { type: "text_delta", text: event.text }));
+      return frames;
     }
     case "reasoning_delta": {
-      const [opened, frames] = open(state, { type: "thinking", thinking: "", signature: "" });
-      frames.push(delta(opened, { type: "thinking_delta", thinking: event.text }));
-      return [opened, frames];
+      const frames = open(state, { type: "thinking", thinking: "", signature: "" });
+      frames.push(delta(state, { type: "thinking_delta", thinking: event.text }));
+      return frames;
     }
     case "tool_call_delta":
-      return [state, [delta(state, { type: "input_json_delta", partial_json: event.arguments })]];
+      return [delta(state, { type: "input_json_delta", partial_json: event.arguments })];
     default:
       return close(state, event);
   }
 }
 
 /** Opens the first block of the queue, unless it is open. */
-function open(state: State, block: object): Step {
+function open(state: State, block: object): SseEvent[] {
   const head = state.queue[0];
-  if (!head || head.isOpen) return [state, []];
-  const opened = { ...withHead(state, { ...head, isOpen: true }), next: state.next + 1 };
-  return [opened, [frame("content_block_start", { index: state.next, content_block: block })]];
+  if (!head || head.isOpen) return [];
+  head.isOpen = true;
+  state.next += 1;
+  return [frame("content_block_start", { index: state.next - 1, content_block: block })];
 }
 
 /** A delta of the block opened last. Nearly every frame is one: written without an object around it. */
@@ -194,13 +177,12 @@ const delta = (state: State, wire: object): SseEvent => ({
   data: `{"type":"content_block_delta","index":${state.next - 1},"delta":${JSON.stringify(wire)}}`,
 });
 
-function close(from: State, event: BlockEnd): Step {
-  const signature = event.type === "reasoning_end" ? proofOf(from, event.signature) : undefined;
-  const [state, frames] = signature ? sign(from, signature) : ([from, []] satisfies Step);
-  const head = state.queue[0];
-  const rest = { ...state, queue: state.queue.slice(1) };
-  if (!head?.isOpen) return [rest, frames];
-  return [rest, [...frames, frame("content_block_stop", { index: state.next - 1 })]];
+function close(state: State, event: BlockEnd): SseEvent[] {
+  const signature = event.type === "reasoning_end" ? proofOf(state, event.signature) : undefined;
+  const frames = signature ? sign(state, signature) : [];
+  const head = state.queue.shift();
+  if (head?.isOpen) frames.push(frame("content_block_stop", { index: state.next - 1 }));
+  return frames;
 }
 
 /** The signature of the first block of the queue. Thinking that was shown without one gets our mark. */
@@ -211,35 +193,27 @@ function proofOf({ queue }: State, signature: Signature | undefined): Signature 
 
 const unsigned: Signature = { protocol: "messages", value: unsignedMark };
 
-function sign(state: State, { value, redacted }: Signature): Step {
+function sign(state: State, { value, redacted }: Signature): SseEvent[] {
   if (redacted === true) return open(state, { type: "redacted_thinking", data: value });
-  const [opened, frames] = open(state, { type: "thinking", thinking: "", signature: "" });
-  return [opened, [...frames, delta(opened, { type: "signature_delta", signature: value })]];
+  const frames = open(state, { type: "thinking", thinking: "", signature: "" });
+  return [...frames, delta(state, { type: "signature_delta", signature: value })];
 }
 
-function finish(from: State, told: Finish): Step {
+function finish(state: State, told: Finish): SseEvent[] {
   const frames: SseEvent[] = [];
-  let state = from;
   // Blocks that never ended are closed in their order.
   for (let head = state.queue[0]; head; head = state.queue[0]) {
-    const [drained, waited] = drain(state, []);
-    const stillOpen = drained.queue[0] === undefined ? undefined : drained.queue[0].block;
-    const [closed, closing] =
-      stillOpen === head.block
-        ? close(drained, {
-            type: head.isReasoning ? "reasoning_end" : "text_end",
-            block: head.block,
-          })
-        : ([drained, []] satisfies Step);
-    frames.push(...waited, ...closing);
-    state = closed;
+    drain(state, frames);
+    const type = head.isReasoning ? "reasoning_end" : "text_end";
+    if (state.queue[0] === head) frames.push(...close(state, { type, block: head.block }));
   }
   const usage = state.usage
     ? encodeUsage(state.usage, state.upstream)
     : { input_tokens: state.context.inputEstimate, output_tokens: 0 };
   frames.push(frame("message_delta", { delta: encodeFinish(told), usage }));
   frames.push(frame("message_stop", {}));
-  return [{ ...state, isOver: true }, frames];
+  state.isOver = true;
+  return frames;
 }
 
 /** A stream that ends without finish or error was cut: never a normal ending (T16). */

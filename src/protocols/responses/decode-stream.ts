@@ -7,14 +7,11 @@ import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Part, Signature } from "../canonical/request.ts";
-import type { EndReason, Transducer } from "../codec.ts";
-import { transducer } from "../codec.ts";
-import { FrameReader } from "../frame-reader.ts";
-import { nonEmpty, objectOf, objects } from "../read.ts";
-import { decodeError } from "./errors.ts";
+import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
+import { nonEmpty, objects } from "../read.ts";
+import { ResponsesReader, type ResponseEvent, type StepEvent } from "./read-stream.ts";
 import { decodeFinish, decodeItem } from "./response.ts";
 import { readUsage } from "./usage.ts";
-import { varying } from "./varying.ts";
 
 type Kind = "text" | "refusal" | "reasoning" | "tool_call";
 
@@ -29,44 +26,29 @@ interface Block {
 }
 
 interface StreamState {
-  readonly reader: FrameReader;
+  readonly reader: ResponsesReader;
   started: boolean;
   ended: boolean;
   readonly blocks: Map<BlockId, Block>;
   calls: number;
-  /** An `error` event; a failed response with usage may still follow (T45). */
-  error: { readonly message: string; readonly code: string | undefined } | undefined;
 }
 
 /** A decoder for one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
-    reader: new FrameReader(varying),
+    reader: new ResponsesReader(),
     started: false,
     ended: false,
     blocks: new Map(),
     calls: 0,
-    error: undefined,
   };
-  return transducer(initial, (state, event) => [state, takeEvent(state, event)], endStream);
+  return transducer(initial, takeEvent, endStream);
 }
 
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
-  const data = event.data.trim();
-  if (data === "" || data === "[DONE]" || state.ended) return [];
-  const frame = state.reader.read(data);
-  if (!frame) {
-    state.error ??= { message: "The upstream sent a frame that is not JSON.", code: undefined };
-    return [];
-  }
-  const type = nonEmpty(frame["type"]) ?? event.event ?? (frame["error"] ? "error" : "");
-  if (type === "error") {
-    const { message, code } = decodeError(200, frame);
-    state.error ??= { message, code };
-    return [];
-  }
-  if (isObject(frame["response"])) return takeResponse(state, type, frame["response"]);
-  return state.error ? [] : [...begin(state, "", 0), ...takeFrame(state, type, frame)];
+  const told = state.reader.read(event);
+  if (told.type === "response") return takeResponse(state, told);
+  return told.type === "step" ? [...begin(state, "", 0), ...takeStep(state, told)] : [];
 }
 
 function begin(state: StreamState, id: string, createdAt: number): CanonicalEvent[] {
@@ -85,17 +67,17 @@ const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
   "response.reasoning": "reasoning",
 };
 
-function takeFrame(state: StreamState, type: string, frame: WireObject): CanonicalEvent[] {
+function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEvent[] {
   const index = String(tokenCount(frame["output_index"]));
-  if (type === "response.output_item.added") return itemBegun(state, index, frame["item"]);
-  if (type === "response.output_item.done") return itemEnded(state, index, frame["item"]);
-  const at = type.lastIndexOf(".");
-  const [stem, step] = [type.slice(0, at), type.slice(at + 1)];
+  if (name === "response.output_item.added") return itemBegun(state, index, frame["item"]);
+  if (name === "response.output_item.done") return itemEnded(state, index, frame["item"]);
+  const at = name.lastIndexOf(".");
+  const [stem, step] = [name.slice(0, at), name.slice(at + 1)];
   const block = `tool_${index}`;
-  if (type === "response.function_call_arguments.delta") {
+  if (name === "response.function_call_arguments.delta") {
     return addContent(state, block, frame["delta"]);
   }
-  if (type === "response.function_call_arguments.done") {
+  if (name === "response.function_call_arguments.done") {
     return isEmpty(state, block) ? addContent(state, block, frame["arguments"]) : [];
   }
   const kind = textKinds[stem];
@@ -250,39 +232,32 @@ function wholeBlock(
   ];
 }
 
-const terminalTypes = new Set([
-  "response.completed",
-  "response.incomplete",
-  "response.failed",
-  "response.cancelled",
-]);
-
-function takeResponse(state: StreamState, type: string, response: WireObject): CanonicalEvent[] {
+function takeResponse(
+  state: StreamState,
+  { response, isLast, error }: ResponseEvent,
+): CanonicalEvent[] {
   const id = nonEmpty(response["id"]) ?? "";
   const events = begin(state, id, tokenCount(response["created_at"]));
-  if (!terminalTypes.has(type)) return events;
+  if (!isLast) return events;
   // Some upstreams tell everything in the terminal event only.
-  if (state.blocks.size === 0 && !state.error) {
+  if (state.blocks.size === 0 && !state.reader.error) {
     for (const [index, item] of objects(response["output"]).entries()) {
       events.push(...itemEnded(state, String(index), item));
     }
   }
   state.ended = true;
-  if (type === "response.failed" || type === "response.cancelled") {
-    const { message, code } = decodeError(200, { error: objectOf(response["error"]) });
-    state.error ??= { message, code };
-  }
-  events.push(...(state.error ? closeTexts(state) : closeAll(state)));
+  const failed = state.reader.error ?? error;
+  events.push(...(failed ? closeTexts(state) : closeAll(state)));
   const usage = readUsage(response["usage"]);
   if (usage) events.push({ type: "usage", usage });
-  if (state.error) return [...events, errorEvent(state.error)];
+  if (failed) return [...events, errorEvent(failed)];
   return [...events, { type: "finish", finish: decodeFinish(response, state.calls > 0) }];
 }
 
-const errorEvent = (error: { message: string; code: string | undefined }): CanonicalEvent => ({
+const errorEvent = ({ message, code }: WireError): CanonicalEvent => ({
   type: "error",
-  message: error.message,
-  ...(error.code === undefined ? {} : { code: error.code }),
+  message,
+  ...(code === undefined ? {} : { code }),
 });
 
 const closeAll = (state: StreamState): CanonicalEvent[] =>
@@ -300,5 +275,5 @@ function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
   state.ended = true;
   const broken = "The upstream's stream ended without its terminal event.";
   const message = why.kind === "cut" ? why.message : broken;
-  return [...closeTexts(state), errorEvent(state.error ?? { message, code: undefined })];
+  return [...closeTexts(state), errorEvent(state.reader.error ?? { message })];
 }

@@ -12,7 +12,7 @@ import { decodeError } from "./errors.ts";
 import { isOurReasoning } from "./encode-response.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { completeResponse } from "./response-object.ts";
-import { createResponsesTap } from "./tap.ts";
+import { ResponsesTap } from "./tap.ts";
 import { readUsage } from "./usage.ts";
 import { checkResponsesRequest } from "./wire.ts";
 
@@ -80,5 +80,5 @@ export const responsesDirect: DirectRoute = {
   usage: (answer) => readUsage(answer["usage"]),
   text: answerText,
   answer: directAnswer,
-  tap: createResponsesTap,
+  tap: ({ model }) => new ResponsesTap(model),
 };

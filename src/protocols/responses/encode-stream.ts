@@ -7,8 +7,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Json, JsonObject, Signature } from "../canonical/request.ts";
-import type { AnswerContext, EndReason, Transducer } from "../codec.ts";
-import { transducer } from "../codec.ts";
+import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import {
   callItem,
   encryptedOf,
@@ -61,7 +60,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     usage: undefined,
     ended: false,
   };
-  return transducer(initial, (state, event) => [state, takeEvent(state, event)], endStream);
+  return transducer(initial, takeEvent, endStream);
 }
 
 function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {

@@ -1,0 +1,76 @@
+/**
+ * What a message or a delta says, whatever its vendor's spelling. Traps T1, T3, T4, T18.
+ * Empty strings and lists are no content: vendors fill unused fields with them.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import { list, nonEmpty, objectOf, objects } from "../read.ts";
+import { reasoningText } from "./reasoning.ts";
+import { thinkingParts } from "./response.ts";
+
+export interface Output {
+  readonly texts: readonly string[];
+  readonly reasoning: string;
+  /** `reasoning_details`, as they came. */
+  readonly details: readonly WireObject[];
+  readonly refusal: string;
+  readonly calls: readonly CallPiece[];
+}
+
+/** A tool call, or a piece of one. */
+export interface CallPiece {
+  /** The vendor's number of the call, where it tells one. */
+  readonly index: unknown;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  /** Arguments. */
+  readonly text: string;
+}
+
+const none: readonly never[] = [];
+
+/** Reads a message or a delta. */
+export function readOutput(wire: WireObject): Output {
+  const { content, tool_calls: calls, function_call: legacy, reasoning_details: details } = wire;
+  const reasoning = reasoningText(wire);
+  return {
+    texts: contentTexts(content),
+    reasoning: Array.isArray(content) ? reasoning + thinkingText(content) : reasoning,
+    details: details === undefined ? none : objects(details),
+    refusal: nonEmpty(wire["refusal"]) ?? "",
+    calls: calls === undefined && !isObject(legacy) ? none : callPieces(calls, legacy),
+  };
+}
+
+function contentTexts(content: unknown): readonly string[] {
+  if (typeof content === "string") return content === "" ? none : [content];
+  return list(content).flatMap((part) => nonEmpty(objectOf(part)["text"]) ?? []);
+}
+
+const thinkingText = (content: readonly unknown[]): string =>
+  thinkingParts(content)
+    .map((part) => (part.type === "reasoning" ? part.text : ""))
+    .join("");
+
+function callPieces(calls: unknown, legacy: unknown): CallPiece[] {
+  const pieces = objects(calls).map(readCall);
+  if (isObject(legacy)) pieces.push(readCall({ index: -1, function: legacy }));
+  return pieces;
+}
+
+function readCall(wire: WireObject): CallPiece {
+  const named = objectOf(wire["function"] ?? wire["custom"]);
+  const written = named["arguments"] ?? named["input"] ?? "";
+  return {
+    index: wire["index"],
+    id: nonEmpty(wire["id"]),
+    name: nonEmpty(named["name"]),
+    text: typeof written === "string" ? written : JSON.stringify(written),
+  };
+}
+
+/** All that counts as output: text, reasoning, refusal, tool names and arguments. */
+export function outputTexts({ texts, reasoning, refusal, calls }: Output): string[] {
+  const all = [...texts, reasoning, refusal];
+  for (const { name, text } of calls) all.push(name ?? "", text);
+  return all;
+}

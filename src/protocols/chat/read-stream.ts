@@ -1,0 +1,79 @@
+/**
+ * What the frames of a chat stream say, whatever their vendor's spelling: the one reader, for conversion and for a direct
+ * route's metering. Traps T16, T48, T49.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import type { Usage } from "../../base/usage.ts";
+import type { WireError } from "../codec.ts";
+import { nonEmpty, objectOf, objects } from "../read.ts";
+import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
+import { decodeError } from "./errors.ts";
+import { readOutput, type Output } from "./output.ts";
+import { readUsage } from "./usage.ts";
+import { varying } from "./varying.ts";
+
+export interface ChatChunk {
+  readonly type: "chunk";
+  readonly chunk: WireObject;
+  readonly choices: readonly ChatChoice[];
+  readonly tellsUsage: boolean;
+  /** Of an answer that failed in place of finishing. What the choices say came before. */
+  readonly error: WireError | undefined;
+}
+
+export interface ChatChoice {
+  readonly index: unknown;
+  readonly output: Output;
+  readonly reason: string | undefined;
+  /** vLLM's name for the sequence that matched. */
+  readonly stopReason: unknown;
+}
+
+const failedAnswer: WireError = { message: "The upstream ended the answer with an error." };
+
+/** The reader of one stream. After the end marker and after an error there is nothing. */
+export class ChatReader {
+  /** The usage told last, as it came. */
+  wireUsage: WireObject | undefined;
+  usage: Usage | undefined;
+  readonly #frames = new StreamFrames(varying);
+  #over = false;
+
+  read(event: SseEvent): ChatChunk | AnyEvent {
+    if (this.#over) return nothing;
+    const chunk = this.#frames.read(event);
+    const told = typeof chunk === "string" ? unread[chunk] : this.#take(event, chunk);
+    this.#over = told.type === "marker" || told.type === "error";
+    return told;
+  }
+
+  #take(event: SseEvent, chunk: WireObject): ChatChunk | AnyEvent {
+    if (event.event === "error" || chunk["error"] || chunk["object"] === "error")
+      return { type: "error", error: decodeError(200, chunk) };
+    const wire = objects(chunk["choices"]);
+    const choices = wire.map(readChoice);
+    const failed = choices.some(({ reason }) => reason === "error");
+    const tellsUsage = this.#takeUsage(chunk, wire[0]);
+    return { type: "chunk", chunk, choices, tellsUsage, error: failed ? failedAnswer : undefined };
+  }
+
+  /** The last usage told wins (T49). Groq tells it in `x_groq`, Moonshot in the choice. */
+  #takeUsage(chunk: WireObject, choice: WireObject | undefined): boolean {
+    const wire = chunk["usage"] ?? objectOf(chunk["x_groq"])["usage"] ?? choice?.["usage"];
+    if (!isObject(wire)) return false;
+    const usage = readUsage(wire);
+    if (usage) {
+      this.usage = usage;
+      this.wireUsage = wire;
+    }
+    return true;
+  }
+}
+
+const readChoice = (choice: WireObject): ChatChoice => ({
+  index: choice["index"] ?? 0,
+  output: readOutput(objectOf(choice["delta"])),
+  reason: nonEmpty(choice["finish_reason"]),
+  stopReason: choice["stop_reason"],
+});

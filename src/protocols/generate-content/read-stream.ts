@@ -1,0 +1,89 @@
+/**
+ * What the frames of a generateContent stream say: the one reader, for conversion and for a direct route's metering.
+ * Each frame is a whole response object with parts of the answer. Traps T16, T46, T49.
+ */
+import type { WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import type { Usage } from "../../base/usage.ts";
+import { isSet, nonEmpty, objectOf, objects } from "../read.ts";
+import { StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
+import { decodeError } from "./errors.ts";
+import { blockReason } from "./response.ts";
+import { decodeUsage, mergeUsage } from "./usage.ts";
+import { varying } from "./varying.ts";
+
+export interface GenerateChunk {
+  readonly type: "chunk";
+  readonly data: WireObject;
+  readonly candidates: readonly Candidate[];
+  /** Why the prompt was blocked: there is no candidate then. */
+  readonly blocked: string | undefined;
+  readonly tellsUsage: boolean;
+}
+
+interface Candidate {
+  readonly index: unknown;
+  readonly parts: readonly WireObject[];
+  readonly reason: string | undefined;
+}
+
+/** The reader of one stream. The protocol has no end marker: the stream just closes. */
+export class GenerateReader {
+  /**
+   * Whether each candidate seen has a finish reason, or the prompt was blocked. A candidate that writes on after its
+   * reason (vendors exist that send one with every frame) has not ended.
+   */
+  ended = false;
+  readonly #frames = new StreamFrames(varying);
+  #usage: WireObject = {};
+  /** By index of a candidate, whether it is still being written. */
+  readonly #open = new Map<unknown, boolean>();
+
+  get usage(): Usage | undefined {
+    return decodeUsage(this.#usage);
+  }
+
+  read(event: SseEvent): GenerateChunk | AnyEvent {
+    const data = this.#frames.read(event);
+    if (typeof data === "string") return unread[data];
+    if (isSet(data["error"])) return { type: "error", error: decodeError(502, data) };
+    const before = this.#usage;
+    this.#usage = mergeUsage(before, data["usageMetadata"]);
+    const candidates = objects(data["candidates"]).map(readCandidate);
+    const blocked = nonEmpty(blockReason(data));
+    this.#noteEnds(candidates, blocked !== undefined);
+    return { type: "chunk", data, candidates, blocked, tellsUsage: this.#usage !== before };
+  }
+
+  #noteEnds(candidates: readonly Candidate[], isBlocked: boolean): void {
+    if (isBlocked) this.#open.set("prompt", false);
+    for (const { index, reason, parts } of candidates) {
+      if (reason !== undefined) this.#open.set(index, false);
+      else if (this.#open.get(index) !== false || parts.some(says)) this.#open.set(index, true);
+    }
+    this.ended = this.#open.size > 0 && ![...this.#open.values()].includes(true);
+  }
+}
+
+const readCandidate = (wire: WireObject): Candidate => ({
+  index: wire["index"] ?? 0,
+  parts: objects(objectOf(wire["content"])["parts"]),
+  reason: nonEmpty(wire["finishReason"]),
+});
+
+const says = (part: WireObject): boolean => partText(part) !== "";
+
+/** The output text of a part: text, thoughts, and function calls as JSON. */
+export function partText(part: WireObject): string {
+  if (typeof part["text"] === "string") return part["text"];
+  const { name, args, partialArgs } = objectOf(part["functionCall"]);
+  const told = args ?? partialArgs;
+  return `${nonEmpty(name) ?? ""}${told === undefined ? "" : JSON.stringify(told)}`;
+}
+
+/** The output text of a whole answer. */
+export const answerText = (answer: WireObject): string =>
+  objects(answer["candidates"])
+    .flatMap((candidate) => readCandidate(candidate).parts)
+    .map(partText)
+    .join("");

@@ -1,0 +1,77 @@
+/**
+ * What the frames of a responses stream say, whatever their vendor's habits: the one reader, for conversion and for a direct
+ * route's metering. Traps T16, T45.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import { tokenCount, type Usage } from "../../base/usage.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import type { WireError } from "../codec.ts";
+import { nonEmpty } from "../read.ts";
+import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
+import { decodeError } from "./errors.ts";
+import { readUsage } from "./usage.ts";
+import { varying } from "./varying.ts";
+
+/** A frame that carries a response object. */
+export interface ResponseEvent {
+  readonly type: "response";
+  readonly name: string;
+  readonly frame: WireObject;
+  readonly response: JsonObject;
+  /** It ends the answer, whole or not. */
+  readonly isLast: boolean;
+  /** Of a response that failed or was cancelled. */
+  readonly error: WireError | undefined;
+}
+
+/** Any other frame. */
+export interface StepEvent {
+  readonly type: "step";
+  readonly name: string;
+  readonly frame: WireObject;
+}
+
+const terminalNames = new Set([
+  "response.completed",
+  "response.incomplete",
+  "response.failed",
+  "response.cancelled",
+]);
+
+/** The reader of one stream. After its last event there is nothing; after an error a failed response only, which may tell usage (T45). */
+export class ResponsesReader {
+  /** The first error that came before the end. */
+  error: WireError | undefined;
+  usage: Usage | undefined;
+  /** The number of the last event. */
+  sequence = -1;
+  readonly #frames = new StreamFrames(varying);
+  #isOver = false;
+
+  read(event: SseEvent): ResponseEvent | StepEvent | AnyEvent {
+    if (this.#isOver) return nothing;
+    const frame = this.#frames.read(event);
+    const told = typeof frame === "string" ? unread[frame] : this.#take(frame, event.event);
+    if (told.type === "error") this.error ??= told.error;
+    return told;
+  }
+
+  #take(frame: WireObject, eventName: string | undefined): ResponseEvent | StepEvent | AnyEvent {
+    this.sequence = tokenCount(frame["sequence_number"], this.sequence + 1);
+    // The event's name, as the data says it, else its `event:` line; a bare `{error}` counts as an error.
+    const name = nonEmpty(frame["type"]) ?? eventName ?? (frame["error"] ? "error" : "message");
+    if (name === "error") return { type: name, error: decodeError(200, frame) };
+    const { response } = frame;
+    if (isObject(response)) return this.#takeResponse(name, frame, response as JsonObject);
+    return this.error ? nothing : { type: "step", name, frame };
+  }
+
+  #takeResponse(name: string, frame: WireObject, response: JsonObject): ResponseEvent {
+    this.usage = readUsage(response["usage"]) ?? this.usage;
+    this.#isOver = terminalNames.has(name);
+    const isBroken = name === "response.failed" || name === "response.cancelled";
+    const error = isBroken ? decodeError(200, frame) : undefined;
+    return { type: "response", name, frame, response, isLast: this.#isOver, error };
+  }
+}

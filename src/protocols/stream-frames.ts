@@ -1,0 +1,48 @@
+/**
+ * The frames of an upstream's stream before anything of its protocol is read: keep-alives, end markers and what cannot be
+ * read are the same in all of them. Traps T16, T17.
+ */
+import type { WireObject } from "../base/json.ts";
+import type { SseEvent } from "../base/sse.ts";
+import type { WireError } from "./codec.ts";
+import { FrameReader, type Varying } from "./frame-reader.ts";
+
+/** OpenAI's end marker. Vendors of every protocol send it. */
+export const endMarker: SseEvent = { data: "[DONE]" };
+
+/** What a frame may be in any protocol. */
+export type AnyEvent =
+  | { readonly type: "nothing" }
+  | { readonly type: "marker" }
+  | { readonly type: "error"; readonly error: WireError };
+
+export const nothing: AnyEvent = { type: "nothing" };
+
+/** What is no object, as an event. */
+export const unread = {
+  nothing,
+  marker: { type: "marker" },
+  broken: {
+    type: "error",
+    error: {
+      message: "The upstream sent a stream frame that is not JSON, or not a JSON object.",
+    },
+  },
+} as const satisfies Record<string, AnyEvent>;
+
+/** The frames of one stream. */
+export class StreamFrames {
+  readonly #reader: FrameReader;
+
+  constructor(varying: Varying) {
+    this.#reader = new FrameReader(varying);
+  }
+
+  /** The object that a frame is, good until the next one is read, or why there is none. */
+  read(event: SseEvent): WireObject | keyof typeof unread {
+    const text = event.data.trim();
+    if (text === "") return "nothing";
+    if (text === endMarker.data) return "marker";
+    return this.#reader.read(text) ?? "broken";
+  }
+}
