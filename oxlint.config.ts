@@ -17,7 +17,18 @@ const layers: Record<string, string[]> = {
   admin: ["base", "storage", "ledger", "tenancy", "catalog"],
   routing: ["base", "catalog"],
   upstream: ["base", "protocols", "catalog", "media"],
-  tasks: ["base", "catalog", "media", "storage", "ledger", "tenancy", "routing", "upstream"],
+  attempts: ["base", "catalog", "media", "routing", "upstream"],
+  tasks: [
+    "base",
+    "catalog",
+    "media",
+    "storage",
+    "ledger",
+    "tenancy",
+    "routing",
+    "upstream",
+    "attempts",
+  ],
   calls: [
     "base",
     "protocols",
@@ -28,6 +39,7 @@ const layers: Record<string, string[]> = {
     "tenancy",
     "routing",
     "upstream",
+    "attempts",
     "tasks",
   ],
   http: [

@@ -5,12 +5,12 @@ import type { JsonSource } from "../base/json-source.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols/index.ts";
-import type { Health } from "../routing/index.ts";
-import type { Caller } from "../tenancy/index.ts";
+import type { Constraints, Health } from "../routing/index.ts";
+import { routingScope, type Caller } from "../tenancy/index.ts";
 import type { CallerHeaders, Pools } from "../upstream/index.ts";
 import type { RateUse } from "./rate-limit.ts";
 import type { CallRecord } from "./record.ts";
-import type { TextReply } from "./reply.ts";
+import type { Reply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
 
 /** A call as it came in: authenticated, its body one JSON object. */
@@ -58,7 +58,7 @@ export interface TextServices {
 interface CallParts {
   readonly services: TextServices;
   readonly call: AnyCall;
-  readonly reply: TextReply;
+  readonly reply: Reply;
   readonly record: CallRecord;
   readonly hold: Hold;
   readonly inputEstimate: number;
@@ -69,14 +69,12 @@ interface CallParts {
 export class CallContext implements CallParts {
   readonly services: TextServices;
   readonly call: AnyCall;
-  readonly reply: TextReply;
+  readonly reply: Reply;
   readonly record: CallRecord;
   readonly hold: Hold;
   readonly inputEstimate: number;
   /** The route of the running attempt. */
   route: Route;
-  /** The upstream's own error body, where it is passed on as it is. */
-  refusalBody: JsonObject | undefined = undefined;
   #whenGone: (() => void) | undefined;
 
   constructor({ services, call, reply, record, hold, inputEstimate, route }: CallParts) {
@@ -88,6 +86,10 @@ export class CallContext implements CallParts {
     this.inputEstimate = inputEstimate;
     this.route = route;
     reply.onGone(() => this.#whenGone?.());
+  }
+
+  get constraints(): Constraints {
+    return routingScope(this.call.caller);
   }
 
   /** Replaces what happens to the running attempt when the client goes. */

@@ -2,6 +2,7 @@
  * The tokens of a request that is not sent. The vendor counts where it can, else we estimate; nothing is reserved and
  * nothing billed. docs/decisions.md "Also served"; T52.
  */
+import { logFailedAttempt } from "../attempts/index.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
@@ -11,7 +12,6 @@ import { parseModelId, plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import {
   countTarget,
-  logFailedAttempt,
   maskError,
   openExchange,
   withoutCredentials,

@@ -4,13 +4,13 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
-import type { Health } from "../routing/index.ts";
+import type { Constraints, Health } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
 import type { FileUrl, IdempotencyClaim, PreparedMedia } from "../tasks/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import type { Pools } from "../upstream/index.ts";
 import type { ImageRecord } from "./record.ts";
-import type { TextReply } from "./reply.ts";
+import type { Reply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
 
 /** A call as it came in: authenticated, its fields by the caller's names, its files in storage. */
@@ -50,11 +50,12 @@ export interface ImageServices {
 export interface ImageContext {
   readonly services: ImageServices;
   readonly call: ImageCall;
-  readonly reply: TextReply;
+  readonly reply: Reply;
   readonly record: ImageRecord;
   readonly prepared: PreparedMedia;
   readonly request: ImageRequest;
   readonly hold: Hold;
+  readonly constraints: Constraints;
   /** Fires when the client has left. */
   readonly gone: AbortSignal;
 }

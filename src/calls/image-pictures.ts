@@ -2,12 +2,12 @@
  * Produced pictures and what is told of them. Size and format are what the picture's own header says, whatever its vendor
  * claims; the other words are the vendor's where it told them. IMG-19 to IMG-27.
  */
-import { GatewayError } from "../base/errors.ts";
+import type { Candidate } from "../attempts/index.ts";
 import { readImageHeader, type ImageHeader } from "../base/image-header.ts";
 import type { ImageRequest, MediaUsage } from "../media/index.ts";
 import { download, DownloadError, type MediaResult, type Rendered } from "../upstream/index.ts";
-import { AttemptFailure, type ImageTarget } from "./image-attempts.ts";
 import type { ImageContext } from "./image-context.ts";
+import { unusable } from "./image-failures.ts";
 
 /** A picture that was made. */
 export interface Picture {
@@ -17,17 +17,6 @@ export interface Picture {
 
 /** Enough of a picture for its header, but for rare files that begin with long metadata. */
 const headCharacters = 65_536;
-
-const unusable = (told: string): AttemptFailure =>
-  new AttemptFailure({
-    error: new GatewayError(
-      "upstream_error",
-      `The provider's result cannot be used: ${told}. Nothing was charged.`,
-      { shouldRetry: false },
-    ),
-    outcome: "bad_answer",
-    told,
-  });
 
 /** A vendor's base64 as a picture. @throws AttemptFailure where it is none */
 export function pictureOf(base64: string): Picture {
@@ -44,7 +33,7 @@ const totalMs = 300_000;
 /** A vendor's result as a picture; fetched where the vendor names an address. @throws AttemptFailure where it is none */
 export async function fetchPicture(
   { services }: ImageContext,
-  { provider }: ImageTarget,
+  { provider }: Candidate,
   result: MediaResult,
 ): Promise<Picture> {
   if (result.from === "base64") return pictureOf(result.base64);

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";
-import type { MediaRequest } from "../media/index.ts";
+import { families, type MediaRequest } from "../media/index.ts";
 import { isMediaModel, modelsFor } from "../routing/index.ts";
 import { entryPoints, prepareMedia, type PreparedMedia } from "../tasks/index.ts";
 import { routingScope } from "../tenancy/index.ts";
@@ -54,11 +54,9 @@ function modelsOf(catalog: Catalog, { caller, form }: ImageCall) {
   );
 }
 
-/** The model of form 1, which is the default on both paths. @throws GatewayError where the caller has none */
+/** The model that a call means which names none. @throws GatewayError where the caller has none */
 function defaultModel(catalog: Catalog, call: ImageCall): string {
-  const found = modelsOf(catalog, call).find(
-    (model) => model.kind === "image" && model.family === "image-a",
-  );
+  const found = modelsOf(catalog, call).find(({ family }) => families[family].isDefault);
   if (found) return found.id;
   throw new GatewayError("missing_required_parameter", "The field model is required.", {
     param: "model",

@@ -2,21 +2,21 @@
  * The end of an image call that made something: what it cost, what is kept of it, and its answer, all in the transaction that
  * charges it. Requirements: IMG (`gw`); rows EDIT2-29 to EDIT2-37, BILL-20; T55, T56, T62.
  */
+import type { MediaCandidate } from "../attempts/index.ts";
 import { toGatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
 import { formatSse } from "../base/sse.ts";
-import { mediaUsage, priceMedia, type MediaUsage } from "../media/index.ts";
+import { families, mediaUsage, priceMedia, type MediaUsage } from "../media/index.ts";
 import { answerKey, insertFinished, keyLifetimeMs, type Artifact } from "../tasks/index.ts";
 import type { Rendered, ToldUsage } from "../upstream/index.ts";
-import type { ImageTarget } from "./image-attempts.ts";
 import type { ImageContext } from "./image-context.ts";
 import { openKept, type KeptFiles } from "./image-kept.ts";
 import { tokensOf, type Picture } from "./image-pictures.ts";
 
 /** What a vendor made. */
 export interface Made {
-  readonly target: ImageTarget;
+  readonly candidate: MediaCandidate;
   /** At least one. */
   readonly pictures: readonly (Picture & { readonly revisedPrompt?: string | undefined })[];
   readonly rendered: Rendered;
@@ -41,13 +41,13 @@ export async function settle<Rendering extends Answer>(
 ): Promise<Rendering> {
   const { services, call, record, request } = context;
   const usage = mediaUsage(request, made.told, { count: made.pictures.length });
-  const costNano = priceMedia(made.target.offer.price, usage);
+  const costNano = priceMedia(made.candidate.offer.price, usage);
   const kept = openKept(services, call.caller.workspaceId);
   try {
-    const finished =
-      request.family === "image-a"
-        ? undefined
-        : await finish(context, made, { usage, costNano, kept });
+    // What could have been submitted as a task is kept as one.
+    const finished = families[request.family].forms.includes("tasks")
+      ? await finish(context, made, { usage, costNano, kept })
+      : undefined;
     const answer = render({ usage: tokensOf(usage), ...(finished && { gw: finished.gw }) });
     const name = call.idempotency && (await keepAnswer(kept, answer));
     record.costNano = await services.spend.postQueued(context.hold, costNano, async (tx) => {
@@ -108,7 +108,7 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
   const gw = {
     task_id: id,
     generation_id: call.id,
-    provider: made.target.provider.id,
+    provider: made.candidate.provider.id,
     cost_nano: String(costNano),
     images: artifacts.map(({ name }, index) => ({ index, url: services.fileUrl(name) })),
     notes: noteSentences(record.notes),
@@ -130,7 +130,7 @@ function keepAnswer(kept: KeptFiles, answer: Answer): Promise<string> {
  */
 export async function settlePartial(
   { services, request, record, hold }: ImageContext,
-  { offer }: ImageTarget,
+  { offer }: MediaCandidate,
   previews: number,
 ): Promise<void> {
   const usage = mediaUsage({ ...request, partialImages: previews }, {}, { count: 0 });

@@ -2,7 +2,7 @@
  * One image call that is answered at once, from an authenticated request to its settled answer: prepare, reserve, attempt,
  * charge, answer. Requirements: IMG, EDIT1, EDIT2; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
-import { toGatewayError, type GatewayError } from "../base/errors.ts";
+import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { ImageRequest } from "../media/index.ts";
 import { errorCodec } from "../protocols/index.ts";
@@ -13,14 +13,14 @@ import {
   findAnswered,
   type IdempotencyClaim,
 } from "../tasks/index.ts";
+import { routingScope } from "../tenancy/index.ts";
+import { endFailed } from "./end.ts";
 import { answerStream, answerWhole } from "./image-answers.ts";
-import { AttemptFailure } from "./image-attempts.ts";
 import { expectedBytes } from "./image-bytes.ts";
 import type { ImageCall, ImageContext, ImageServices } from "./image-context.ts";
 import { prepareImage } from "./image-prepare.ts";
-import { recordFailure, startRecord, type ImageRecord } from "./record.ts";
-import type { TextReply } from "./reply.ts";
-import { TextCallError } from "./text.ts";
+import { startRecord, type ImageRecord } from "./record.ts";
+import type { Reply } from "./reply.ts";
 
 export type { ImageCall, ImageServices } from "./image-context.ts";
 
@@ -43,12 +43,12 @@ export async function findReplay(
 
 /**
  * Runs one call and writes its answer to `reply`.
- * @throws TextCallError when nothing of the answer was sent yet; once a stream has begun, errors travel inside it.
+ * @throws CallError when nothing of the answer was sent yet; once a stream has begun, errors travel inside it.
  */
 export async function runImageCall(
   services: ImageServices,
   call: ImageCall,
-  reply: TextReply,
+  reply: Reply,
 ): Promise<void> {
   const record: ImageRecord = startRecord({
     id: call.id,
@@ -65,7 +65,8 @@ export async function runImageCall(
     if (context.request.stream === true) await answerStream(context);
     else await answerWhole(context);
   } catch (thrown) {
-    await endFailed(services, { thrown, record, reply, context });
+    const framesOf = (error: GatewayError) => [errorEvent(error)];
+    await endFailed(services, { thrown, record, reply, hold: context?.hold, framesOf });
   } finally {
     record.durationMs = services.clock.now() - record.startedMs;
     services.finished(record);
@@ -93,35 +94,8 @@ async function begin(
   });
   const gone = new AbortController();
   reply.onGone(() => gone.abort());
-  return { services, call, reply, record, prepared, request, hold, gone: gone.signal };
-}
-
-interface Failure {
-  readonly thrown: unknown;
-  readonly record: ImageRecord;
-  readonly reply: TextReply;
-  /** Absent when the call failed before its reservation was granted. */
-  readonly context: ImageContext | undefined;
-}
-
-/** Releases the hold and tells the caller, inside the stream where one has begun. */
-async function endFailed(
-  services: ImageServices,
-  { thrown, record, reply, context }: Failure,
-): Promise<void> {
-  const failure = thrown instanceof AttemptFailure ? thrown.parts : undefined;
-  const error = failure?.error ?? toGatewayError(thrown);
-  if (error.code === "internal_error")
-    services.log.error({ err: thrown, call: record.id }, "an image call failed");
-  // A hold that was charged stays charged: a release after it is a named result without effect. Without a database the
-  // caller is not kept waiting for it a second time; the hold then ends with its lease.
-  const released = context && services.spend.release(context.hold);
-  if (error.code !== "database_unavailable") await released;
-  if (reply.gone) record.status = "client_closed";
-  else recordFailure(record, error);
-  if (reply.gone || reply.ended) return;
-  if (!reply.started) throw new TextCallError(error, failure?.body);
-  reply.end([errorEvent(error)]);
+  const constraints = routingScope(call.caller);
+  return { services, call, reply, record, prepared, request, hold, constraints, gone: gone.signal };
 }
 
 /** An error inside a stream of events: the vendors' SDKs throw on it (STREAM-09). */

@@ -1,6 +1,7 @@
 /** What happens between an authenticated request and its answer. */
 export { countInputTokens } from "./count-tokens.ts";
 export type { AnyCall, TextCall, TextServices } from "./context.ts";
+export { CallError } from "./end.ts";
 export { findModel, listModels } from "./models.ts";
 export {
   findReplay,
@@ -11,6 +12,6 @@ export {
 } from "./image.ts";
 export { requestRow, type CallRecord, type ImageRecord } from "./record.ts";
 export { createRateLimiter, type KeyUse, type RateLimiter, type RateUse } from "./rate-limit.ts";
-export type { TextReply } from "./reply.ts";
+export type { Reply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";
-export { runTextCall, TextCallError } from "./text.ts";
+export { runTextCall } from "./text.ts";

@@ -1,4 +1,5 @@
 /** The record of one call while it runs: what the request log, the metrics and the log line are made of. */
+import type { Attempt } from "../attempts/index.ts";
 import type { GatewayError } from "../base/errors.ts";
 import { noteParams, noteSentences, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
@@ -7,20 +8,6 @@ import type { MediaUsage } from "../media/index.ts";
 import type { RequestRow } from "../storage/index.ts";
 import type { CallProtocol } from "../protocols/index.ts";
 import type { UsageSource } from "./meter.ts";
-
-/** One attempt at a provider. */
-export interface Attempt {
-  readonly provider: string;
-  readonly credential: string;
-  readonly upstream_model: string;
-  readonly started_ms: number;
-  duration_ms: number;
-  status: number | null;
-  /** `ok`, or what went wrong in the words of the outcome table. */
-  outcome: string;
-  /** The upstream's own message, for the operator. */
-  message?: string;
-}
 
 /** How a call ended. */
 export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
@@ -52,7 +39,7 @@ interface RecordOf<Entry extends string, Used extends object> {
 
 export type CallRecord = RecordOf<CallProtocol, Usage>;
 export type ImageRecord = RecordOf<"images_generations" | "images_edits", MediaUsage>;
-type AnyRecord = RecordOf<string, object>;
+export type AnyRecord = RecordOf<string, object>;
 
 /** What a call starts its record with. */
 type RecordStart<Entry extends string> = Pick<

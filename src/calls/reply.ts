@@ -1,7 +1,8 @@
-/** Where a text call's answer goes. The HTTP layer implements it; nothing here knows HTTP. */
+/** Where a call's answer goes. The HTTP layer implements it; nothing here knows HTTP. */
+import { noteHeader, type Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 
-export interface TextReply {
+export interface Reply {
   /** Sends a whole answer. */
   whole(body: object, headers: Readonly<Record<string, string>>): void;
   /** Headers of a stream, sent with its first frame or keep-alive in one write; the last call before that counts. */
@@ -20,4 +21,10 @@ export interface TextReply {
   /** Called once when the client is gone before the answer was complete; at once when it is gone already. */
   onGone(handler: () => void): void;
   readonly gone: boolean;
+}
+
+/** The header that names what was changed in the request, where anything was; for streams and answers without a `gw`. */
+export function droppedHeader(notes: readonly Note[]): Readonly<Record<string, string>> {
+  const dropped = noteHeader(notes);
+  return dropped === undefined ? {} : { "x-gw-dropped-params": dropped };
 }

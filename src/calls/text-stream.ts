@@ -6,7 +6,7 @@ import { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
 import { BadAnswerError, type Exchange, type ExchangeError } from "../upstream/index.ts";
-import type { TextReply } from "./reply.ts";
+import type { Reply } from "./reply.ts";
 
 /** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
 export type StreamEnd =
@@ -20,7 +20,7 @@ const lingerMs = 1_000;
 interface RelayOptions {
   readonly exchange: Exchange;
   readonly tap: StreamTap;
-  readonly reply: TextReply;
+  readonly reply: Reply;
   onFirstFrame(): void;
 }
 

@@ -138,6 +138,8 @@ export interface MediaFamily {
   readonly name: ImageFamily | VideoFamily;
   readonly kind: "image" | "video";
   readonly forms: readonly MediaForm[];
+  /** Calls that name no model mean one of this family. */
+  readonly isDefault?: boolean;
   /** In the order in which the documentation shows them. */
   readonly fields: Readonly<Partial<Record<FieldKey, Field>>>;
   /** Fields of other families that are dropped: why, as a clause, or null where nothing is said. */

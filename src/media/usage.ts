@@ -28,6 +28,23 @@ export function mediaUsage(
     : imageUsage(request, told, produced.count);
 }
 
+const nothing: { readonly [Unit in MediaUsage["unit"]]: Extract<MediaUsage, { unit: Unit }> } = {
+  images: { unit: "images", outputImages: 0, inputImages: 0 },
+  image_tokens: {
+    unit: "image_tokens",
+    inputTextTokens: 0,
+    inputImageTokens: 0,
+    outputTextTokens: 0,
+    outputImageTokens: 0,
+  },
+  video_seconds: { unit: "video_seconds", seconds: 0, resolution: "", inputImages: 0 },
+  video_tokens: { unit: "video_tokens", tokens: 0 },
+};
+
+/** The usage of a call that has produced nothing, in the unit that its family is billed by. */
+export const nothingUsed = (family: MediaRequest["family"]): MediaUsage =>
+  nothing[families[family].usage.unit];
+
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isFinite(value) && value >= 0;
 

@@ -5,8 +5,10 @@ export {
   steadyHealthRules,
   type HealthAttempt,
   type HealthRules,
+  type ServedModel,
   type Unanswered,
 } from "./health.ts";
+export type { MeasuredCall } from "./speed.ts";
 export { parseModelId, type ParsedModelId, type Strategy } from "./model-id.ts";
 export {
   isMediaModel,

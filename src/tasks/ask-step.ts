@@ -3,21 +3,22 @@
  * after a crash an outcome that nobody knows is known to be unknown: such a job is never sent again (T81).
  * docs/tasks.md.
  */
-import { permits, type HealthAttempt } from "../routing/index.ts";
+import { hasAnotherKey, logFailedAttempt, type Target } from "../attempts/index.ts";
+import { permits, type HealthAttempt, type Unanswered } from "../routing/index.ts";
 import {
   asAnswered,
   AskFailure,
-  logFailedAttempt,
+  outcomeOfFailure,
   outcomeOfRefusal,
   unusableAnswer,
   type MediaRefusal,
   type MediaState,
 } from "../upstream/index.ts";
-import { askTarget, nextTarget, withAttempt, withOutcome, type Target } from "./attempt.ts";
+import { askTarget, nextTarget, withAttempt, withOutcome } from "./attempt.ts";
 import { collect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
-import { dueAt, persistently, writeJob } from "./lease.ts";
+import { dueAt, persistently, writeJob, type JobChange } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import type { TaskError } from "./types.ts";
 
@@ -29,9 +30,12 @@ const shortagePauseMs = 5_000;
 type Answer =
   | MediaState
   | MediaRefusal
-  /** We had no connection left: no vendor was asked. */
-  | { readonly state: "short" }
-  | { readonly state: "unsent" | "unknown"; readonly message: string; readonly silent: boolean };
+  /** No answer. `short`: we had no connection left. `unknown`: the vendor may have got the request. */
+  | {
+      readonly state: "short" | "unsent" | "unknown";
+      readonly message: string;
+      readonly health: Unanswered;
+    };
 
 /** Asks the next vendor, and writes down what came of it. */
 export async function askStep(services: TaskServices, job: Job): Promise<void> {
@@ -123,9 +127,7 @@ function warnOf({ log }: TaskServices, job: Job, answer: Answer): void {
 function noteHealth(services: TaskServices, attempt: HealthAttempt, answer: Answer): void {
   const { health } = services;
   if (answer.state === "refused") health.unanswered(attempt, outcomeOfRefusal(answer));
-  else if (answer.state === "unsent" || answer.state === "unknown")
-    health.unanswered(attempt, { hurtsHealth: true, silent: answer.silent });
-  else if (answer.state === "short") health.undecided(attempt);
+  else if ("health" in answer) health.unanswered(attempt, answer.health);
   else health.succeeded(attempt);
 }
 
@@ -144,9 +146,12 @@ async function put(services: TaskServices, job: Job, target: Target): Promise<An
     return asAnswered(provider, read, answer, services.clock.now());
   } catch (error) {
     if (!(error instanceof AskFailure)) throw error;
-    if (error.failure === "shortage") return { state: "short" };
-    const silent = error.failure.endsWith("_timeout");
-    return { state: error.sent ? "unknown" : "unsent", message: error.message, silent };
+    const state = error.sent ? "unknown" : "unsent";
+    return {
+      state: error.failure === "shortage" ? "short" : state,
+      message: error.message,
+      health: outcomeOfFailure(error),
+    };
   }
 }
 
@@ -168,18 +173,18 @@ async function note(
       await endTask(services, told("failed", answer.message), failed(answer.code, answer.message));
       return;
     case "refused": {
-      const { blame, code, message, uncertain, credential } = outcomeOfRefusal(answer);
+      const { fault, code, message, uncertain, credential } = outcomeOfRefusal(answer);
       const attempted = told(`${answer.status}`, answer.message);
       if (uncertain) return endUncertain(services, attempted, answer.unusable);
-      if (credential && hasAnotherKey(services, attempted, target))
-        return again(services, attempted, 0);
-      if (blame === "provider") return tryNext(services, attempted, { code, message });
+      if (credential && hasAnotherKey(services.health, target, timesAsked(attempted, target)))
+        return nextStep(services, attempted, 0);
+      if (fault === "provider") return tryNext(services, attempted, { code, message });
       await endTask(services, attempted, failed(code, message));
       return;
     }
     case "short":
       // As if it had not been its turn: a task can wait, until its own deadline.
-      return again(services, { ...job, attempts: job.attempts.slice(0, -1) }, shortagePauseMs);
+      return nextStep(services, { ...job, attempts: job.attempts.slice(0, -1) }, shortagePauseMs);
     case "unsent":
       return tryNext(services, told("unsent", answer.message), {
         code: "upstream_error",
@@ -195,59 +200,36 @@ async function note(
 /** The vendor has the job: its id is written down before anything else. */
 async function taken(services: TaskServices, job: Job, id: string | undefined): Promise<void> {
   if (id === undefined) return endUncertain(services, job);
-  const nowMs = services.clock.now();
-  const dueMs = nowMs + services.timing.firstPollMs;
-  await persistently(() =>
-    writeJob(
-      services.database,
-      job,
-      {
-        ...dueAt(Math.min(dueMs, job.expiresAt.getTime())),
-        status: "running",
-        asking: false,
-        upstream_id: id,
-        attempts: JSON.stringify(job.attempts),
-      },
-      { nowMs },
-    ),
-  );
-  services.due(dueMs);
-  await services.at("ask.noted");
+  const leftMs = job.expiresAt.getTime() - services.clock.now();
+  const change = { status: "running", upstream_id: id } as const;
+  return nextStep(services, job, Math.min(services.timing.firstPollMs, leftMs), change);
 }
 
-/** The refused key is left alone now: whether another one of the provider is ready, and has not had its turn. */
-function hasAnotherKey({ health }: TaskServices, job: Job, { offer, provider }: Target): boolean {
-  const asked = job.attempts.filter((attempt) => attempt.provider === provider.id).length;
-  return asked < provider.credentials.length && health.hasCredential(offer, provider);
-}
+/** How often this provider has been asked for the job. */
+const timesAsked = (job: Job, { provider }: Target): number =>
+  job.attempts.filter((attempt) => attempt.provider === provider.id).length;
 
-/** The same offer once more after a pause; a credential that was refused is left alone by then. */
-async function again(services: TaskServices, job: Job, pauseMs: number): Promise<void> {
-  const nowMs = services.clock.now();
-  const dueMs = nowMs + pauseMs;
-  const change = { ...dueAt(dueMs), asking: false, attempts: JSON.stringify(job.attempts) };
-  await persistently(() => writeJob(services.database, job, change, { nowMs }));
-  services.due(dueMs);
-  await services.at("ask.noted");
-}
-
-/** The attempt failed, and surely left nothing behind: the next offer's turn, or the end. */
+/** The attempt failed, and certainly left nothing behind: the next offer's turn, or the end. */
 async function tryNext(services: TaskServices, job: Job, error: TaskError): Promise<void> {
   const attempt = job.attempt + 1;
   const round = Math.floor(attempt / job.offers.length);
   const pauseMs = attempt % job.offers.length === 0 ? roundPausesMs[round - 1] : 0;
-  if (pauseMs === undefined) {
-    await endTask(services, job, { status: "failed", error });
-    return;
-  }
+  if (pauseMs !== undefined) return nextStep(services, job, pauseMs, { attempt });
+  await endTask(services, job, { status: "failed", error });
+}
+
+/** Writes what came of asking; the next step is due after a pause. Without a change the same offer is asked once more. */
+async function nextStep(
+  services: TaskServices,
+  job: Job,
+  pauseMs: number,
+  change: JobChange = {},
+): Promise<void> {
   const nowMs = services.clock.now();
-  const change = {
-    ...dueAt(nowMs + pauseMs),
-    asking: false,
-    attempt,
-    attempts: JSON.stringify(job.attempts),
-  };
-  await persistently(() => writeJob(services.database, job, change, { nowMs }));
-  services.due(nowMs + pauseMs);
+  const dueMs = nowMs + pauseMs;
+  const attempts = JSON.stringify(job.attempts);
+  const written = { ...dueAt(dueMs), asking: false, attempts, ...change };
+  await persistently(() => writeJob(services.database, job, written, { nowMs }));
+  services.due(dueMs);
   await services.at("ask.noted");
 }

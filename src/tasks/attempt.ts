@@ -1,39 +1,30 @@
 /** One attempt's parts: who is asked, with which key, in which dialect; and what is noted of it. */
-import type { Credential, MediaOffer, Provider } from "../catalog/index.ts";
-import { ask, mediaDialect } from "../upstream/index.ts";
-import type { AskLimits, MediaAsk, MediaDialect } from "../upstream/index.ts";
+import { mediaCandidate, mediaPool, type Target } from "../attempts/index.ts";
+import type { MediaOffer } from "../catalog/index.ts";
+import { ask, type AskLimits, type MediaAsk } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import type { Job } from "./rows.ts";
 import type { TaskAttempt } from "./types.ts";
-
-/** A provider as a task asks it. */
-export interface Target {
-  readonly provider: Provider;
-  readonly credential: Credential;
-  readonly dialect: MediaDialect;
-  readonly offer: MediaOffer;
-}
 
 /** The offer of the attempt that is to be made now: the offers in order, and from the first again. */
 const offerOf = (job: Job): MediaOffer => job.offers[job.attempt % job.offers.length]!;
 
 /** Who the next attempt asks; undefined where the configuration does not have it any more. */
-export function nextTarget(services: TaskServices, job: Job): Target | undefined {
-  const offer = offerOf(job);
-  const provider = services.catalog().providers.get(offer.provider);
-  const dialect = provider && mediaDialect(provider.dialect, job.kind);
-  if (!provider || !dialect) return undefined;
-  return { provider, dialect, offer, credential: services.health.credential(offer, provider) };
+export function nextTarget({ catalog, health }: TaskServices, job: Job): Target | undefined {
+  const candidate = mediaCandidate(catalog(), offerOf(job), job.kind);
+  return (
+    candidate && {
+      ...candidate,
+      credential: health.credential(candidate.offer, candidate.provider),
+    }
+  );
 }
 
 /** Who has taken the job, with the key it was asked with (T84); undefined where the configuration does not have it any more. */
-export function takenTarget(services: TaskServices, job: Job): Target | undefined {
-  const provider = services.catalog().providers.get(job.provider ?? "");
-  const dialect = provider && mediaDialect(provider.dialect, job.kind);
-  const credential = provider?.credentials.find(({ id }) => id === job.credential);
-  return (
-    provider && dialect && credential && { provider, dialect, credential, offer: offerOf(job) }
-  );
+export function takenTarget({ catalog }: TaskServices, job: Job): Target | undefined {
+  const candidate = mediaCandidate(catalog(), offerOf(job), job.kind);
+  const credential = candidate?.provider.credentials.find(({ id }) => id === job.credential);
+  return candidate && credential && { ...candidate, credential };
 }
 
 /** Asks a provider about a job: that is answered soon and briefly, whatever its timeouts are for the work itself. @throws AskFailure */
@@ -50,9 +41,7 @@ export function askTarget(
   request: MediaAsk,
   limits: AskLimits = {},
 ) {
-  const { origin } = new URL(provider.baseUrl);
-  const pool = services.pools.forMedia(origin, provider.timeouts.connectMs);
-  return ask(pool, provider, request, limits);
+  return ask(mediaPool(services.pools, provider), provider, request, limits);
 }
 
 /** The attempts with one more that has just begun. */

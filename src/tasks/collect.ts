@@ -2,6 +2,7 @@
  * The last step of a task that succeeded at its vendor: what it made is streamed into our own storage, then the task ends.
  * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
  */
+import type { Target } from "../attempts/index.ts";
 import { mediaUsage, priceMedia } from "../media/index.ts";
 import { newFileName, recordFile } from "../storage/index.ts";
 import {
@@ -11,7 +12,6 @@ import {
   type MediaResult,
   type MediaState,
 } from "../upstream/index.ts";
-import type { Target } from "./attempt.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { persistently } from "./lease.ts";

@@ -2,15 +2,15 @@
  * The step of a task that a vendor has: ask how it stands, at the provider and with the key that took it (T84).
  * A poll that fails is not a failure of the task (T80). docs/tasks.md.
  */
+import { logFailedAttempt, type Target } from "../attempts/index.ts";
 import {
   AskFailure,
   asTold,
-  logFailedAttempt,
   type MediaDialect,
   type MediaRefusal,
   type MediaState,
 } from "../upstream/index.ts";
-import { askAbout, takenTarget, withOutcome, type Target } from "./attempt.ts";
+import { askAbout, takenTarget, withOutcome } from "./attempt.ts";
 import { collect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";

@@ -1,4 +1,5 @@
 /** A task as it is stored, and what the engine takes and gives. Requirements: TASK; docs/tasks.md. */
+import type { AttemptNote } from "../attempts/index.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 import type { MediaForm, MediaInput, MediaRequest, MediaUsage } from "../media/index.ts";
 import type { Caller } from "../tenancy/index.ts";
@@ -17,14 +18,9 @@ export interface TaskError {
   readonly message: string;
 }
 
-/** One try at a provider, for the operator. */
-export interface TaskAttempt {
-  readonly provider: string;
-  readonly credential: string;
-  readonly upstream_model: string;
+/** One attempt at a provider, for the operator. */
+export interface TaskAttempt extends AttemptNote {
   readonly started_at: string;
-  readonly outcome: string;
-  readonly message?: string | undefined;
 }
 
 export interface Task {

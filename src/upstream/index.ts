@@ -4,7 +4,6 @@ export { BadAnswerError } from "./bad-answer.ts";
 export { countTarget, textTarget, type CallerHeaders } from "./dialects.ts";
 export { openExchange, type Exchange } from "./exchange.ts";
 export { ExchangeError } from "./exchange-error.ts";
-export { attemptMessageMax, logFailedAttempt } from "./failed-attempt.ts";
 export { guardedRequest, type GuardedAnswer, type GuardedRequest } from "./guarded.ts";
 export {
   checkAddress,

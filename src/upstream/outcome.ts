@@ -23,7 +23,7 @@ export interface Outcome {
    * `caller`: the request itself was refused, and every provider would refuse it. `gateway`: we are short of what every
    * attempt needs. `provider`: another one may answer.
    */
-  readonly blame: "caller" | "gateway" | "provider";
+  readonly fault: "caller" | "gateway" | "provider";
   /** True when the same provider may be asked once more, after a short pause. */
   readonly retrySame: boolean;
   readonly hurtsHealth: boolean;
@@ -36,7 +36,7 @@ export interface Outcome {
 }
 
 type Row = Pick<Outcome, "retrySame" | "hurtsHealth"> & {
-  readonly blame: "caller" | "provider";
+  readonly fault: "caller" | "provider";
   readonly refused?: RefusedCredential["of"];
   readonly code:
     | "upstream_rejected"
@@ -47,13 +47,13 @@ type Row = Pick<Outcome, "retrySame" | "hurtsHealth"> & {
 };
 
 const callerMistake: Row = {
-  blame: "caller",
+  fault: "caller",
   retrySame: false,
   hurtsHealth: false,
   code: "upstream_rejected",
 };
 const providerFault: Row = {
-  blame: "provider",
+  fault: "provider",
   retrySame: true,
   hurtsHealth: true,
   code: "upstream_error",
@@ -62,7 +62,7 @@ const providerFault: Row = {
 const overloaded: Row = { ...providerFault, code: "no_provider_available" };
 /** Our configuration at this provider is wrong: asking it again is useless. */
 const ourSetup: Row = {
-  blame: "provider",
+  fault: "provider",
   retrySame: false,
   hurtsHealth: true,
   code: "upstream_error",
@@ -71,7 +71,7 @@ const ourSetup: Row = {
 const ourCredential: Row = { ...ourSetup, hurtsHealth: false, refused: "credential" };
 /** The credential has had its share of this model, for now. */
 const limited: Row = {
-  blame: "provider",
+  fault: "provider",
   retrySame: true,
   hurtsHealth: false,
   refused: "model",
@@ -94,7 +94,7 @@ const rows: Readonly<Record<number, Row>> = {
   425: providerFault,
   429: limited,
   503: overloaded,
-  504: { blame: "provider", retrySame: false, hurtsHealth: true, code: "upstream_timeout" },
+  504: { fault: "provider", retrySame: false, hurtsHealth: true, code: "upstream_timeout" },
   // Anthropic's own number for an overload.
   529: overloaded,
 };
@@ -120,13 +120,13 @@ interface Refusal {
  * Reads an upstream's refusal. Statuses without a row of their own: below 500 the caller's, from 500 up the provider's.
  * `nowMs` is what a date in `Retry-After` is compared with.
  */
-export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick<Row, "blame"> {
+export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick<Row, "fault"> {
   const { status, wire, retryAfter } = refusal;
   const row = rowOf(refusal);
-  const { blame, retrySame, hurtsHealth, refused } = row;
+  const { fault, retrySame, hurtsHealth, refused } = row;
   const retryAfterMs = retryAfterMsOf(retryAfter, nowMs) ?? toldInBody(wire);
   return {
-    blame,
+    fault,
     retrySame,
     hurtsHealth,
     silent: false,
@@ -192,7 +192,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
     failure === "first_byte_timeout" || failure === "idle_timeout" || failure === "total_timeout";
   const unusable = reasonUnusable(error);
   return {
-    blame: "provider",
+    fault: "provider",
     // A vendor that answered has done its work: it is not asked to do it twice.
     retrySame: unusable === undefined && (failure === "connect" || failure === "broken"),
     hurtsHealth: failure !== "aborted",
@@ -221,7 +221,7 @@ export const unusableAnswer = (reason: string): string =>
 
 /** The provider was never reached: asking another one would only make the shortage worse. */
 const ourShortage = (cause: unknown): Outcome => ({
-  blame: "gateway",
+  fault: "gateway",
   retrySame: false,
   hurtsHealth: false,
   silent: false,

@@ -373,9 +373,9 @@ describe("an image stream", () => {
       return event?.type === "error" ? outcomeOfRefusal(event.refusal) : undefined;
     });
     expect(told).toMatchObject([
-      { blame: "caller", code: "content_policy_violation", message: "words of the vendor" },
+      { fault: "caller", code: "content_policy_violation", message: "words of the vendor" },
       {
-        blame: "provider",
+        fault: "provider",
         code: "upstream_error",
         message: "The provider failed with status 502.",
       },

@@ -10,11 +10,11 @@ type Row = readonly [
   expected: object,
 ];
 
-const caller = { blame: "caller", retrySame: false, hurtsHealth: false, uncertain: false };
+const caller = { fault: "caller", retrySame: false, hurtsHealth: false, uncertain: false };
 const argument = { ...caller, code: "invalid_argument" };
 const content = { ...caller, code: "content_policy_violation" };
 const ours = {
-  blame: "provider",
+  fault: "provider",
   retrySame: false,
   hurtsHealth: true,
   credential: undefined,
@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
     "rate_limit_exceeded",
     secret,
     {
-      blame: "provider",
+      fault: "provider",
       retrySame: true,
       hurtsHealth: false,
       credential: { of: "model" },
@@ -85,7 +85,7 @@ const rows: readonly Row[] = [
     "Throttling.RateQuota",
     secret,
     {
-      blame: "provider",
+      fault: "provider",
       retrySame: true,
       hurtsHealth: false,
       credential: { of: "model" },

@@ -131,14 +131,14 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
   it("is refused: a wrong key is our fault, a wrong value the caller's", async () => {
     const key = await submitted(vendor, jobOf(video(), model), "wrong");
     expect(outcomeOfRefusal(key as MediaRefusal)).toMatchObject({
-      blame: "provider",
+      fault: "provider",
       hurtsHealth: false,
       credential: { of: "credential" },
       code: "upstream_error",
     });
     const value = await submitted(vendor, jobOf(video({ aspectRatio: "7:5" }), model));
     const outcome = outcomeOfRefusal(value as MediaRefusal);
-    expect(outcome).toMatchObject({ blame: "caller", code: "invalid_argument" });
+    expect(outcome).toMatchObject({ fault: "caller", code: "invalid_argument" });
     expect(outcome.message).toContain("ratio");
   });
 });

@@ -177,7 +177,7 @@ describe("a 404", () => {
     "of %s (%s) is the caller's, in the vendor's words",
     (_title, _protocol, row) => {
       const outcome = outcomeOf(row);
-      expect(outcome).toMatchObject({ blame: "caller", hurtsHealth: false, retrySame: false });
+      expect(outcome).toMatchObject({ fault: "caller", hurtsHealth: false, retrySame: false });
       expect(outcome.credential).toBeUndefined();
       expect(outcome.error).toMatchObject({ code: "upstream_rejected", status: row[3] ?? 404 });
       const words = JSON.stringify(row[2]);
@@ -187,7 +187,7 @@ describe("a 404", () => {
 
   it.each(titled(ours))("of %s (%s) is ours", (_title, _protocol, row) => {
     const outcome = outcomeOf(row);
-    expect(outcome.blame).toBe("provider");
+    expect(outcome.fault).toBe("provider");
     expect(outcome.hurtsHealth).toBe((row[3] ?? 404) === 404);
     expect(outcome.error.code).toBe("upstream_error");
   });
@@ -195,9 +195,9 @@ describe("a 404", () => {
   it("of google's that does not say what is about what the request names", () => {
     const row = ours.find(([title]) => title === "google, who says nothing")!;
     const contents = [{ parts: [{ fileData: { fileUri: "https://g/files/1" } }] }];
-    expect(outcomeOf(row, { cachedContent: "cachedContents/1" }).blame).toBe("caller");
-    expect(outcomeOf(row, { contents }).blame).toBe("caller");
-    expect(outcomeOf(row, { contents: [{ parts: [{ text: "fileUri" }] }] }).blame).toBe("provider");
+    expect(outcomeOf(row, { cachedContent: "cachedContents/1" }).fault).toBe("caller");
+    expect(outcomeOf(row, { contents }).fault).toBe("caller");
+    expect(outcomeOf(row, { contents: [{ parts: [{ text: "fileUri" }] }] }).fault).toBe("provider");
   });
 
   it("of many letters is read in no time", async () => {

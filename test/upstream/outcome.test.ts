@@ -85,7 +85,7 @@ describe("whose fault it is", () => {
   it("402 and other refusals of our credential hurt nobody's health, are not asked again, and name the credential", () => {
     for (const status of [401, 402, 403]) {
       expect(outcome(status)).toMatchObject({
-        blame: "provider",
+        fault: "provider",
         retrySame: false,
         hurtsHealth: false,
         credential: { of: status === 403 ? "model" : "credential" },
@@ -106,9 +106,9 @@ describe("whose fault it is", () => {
 
   it("the caller's own mistakes say nothing of the provider", () => {
     for (const status of [400, 413, 415, 422, 418]) {
-      const { blame, hurtsHealth, credential, retrySame } = outcome(status);
-      expect({ blame, hurtsHealth, credential, retrySame }).toEqual({
-        blame: "caller",
+      const { fault, hurtsHealth, credential, retrySame } = outcome(status);
+      expect({ fault, hurtsHealth, credential, retrySame }).toEqual({
+        fault: "caller",
         hurtsHealth: false,
         credential: undefined,
         retrySame: false,
@@ -118,7 +118,7 @@ describe("whose fault it is", () => {
 
   it("what the provider fails with hurts it", () => {
     for (const status of [404, 408, 409, 500, 502, 503, 504, 529]) {
-      expect(outcome(status)).toMatchObject({ blame: "provider", hurtsHealth: true });
+      expect(outcome(status)).toMatchObject({ fault: "provider", hurtsHealth: true });
     }
   });
 });
@@ -132,7 +132,7 @@ describe("a shortage of our own", () => {
       const exchange = toExchangeError(failing(code));
       expect(exchange).toMatchObject({ failure: "shortage" });
       expect(outcomeOfFailure(exchange)).toMatchObject({
-        blame: "gateway",
+        fault: "gateway",
         retrySame: false,
         hurtsHealth: false,
         silent: false,

@@ -1,7 +1,7 @@
 /** What is thrown while a request is served, as its answer: in the caller's protocol, and logged where it is our fault. Requirements: ERR. */
 import { IncomingMessage } from "node:http";
 import { GatewayError, toGatewayError } from "../../base/errors.ts";
-import { TextCallError } from "../../calls/index.ts";
+import { CallError } from "../../calls/index.ts";
 import type { RequestHead, ResponseSink } from "../exchange.ts";
 import { asksAsGoogle } from "../callers/google-caller.ts";
 import { brokenBody } from "../bodies/body-limits.ts";
@@ -23,7 +23,7 @@ type FailureServices = Pick<HttpServices, "log">;
 /** Answers with the error that was thrown, unless an answer has begun. */
 export function answerFailure(services: FailureServices, asked: Asked, thrown: unknown): void {
   if (asked.raw instanceof IncomingMessage) forgetBody(asked.raw);
-  const refused = thrown instanceof TextCallError ? thrown : undefined;
+  const refused = thrown instanceof CallError ? thrown : undefined;
   const error = refused?.error ?? fromFastify(thrown);
   if (!refused && error.code === "internal_error")
     services.log.error({ err: thrown, request: asked.id }, "a request failed");

@@ -3,7 +3,7 @@
  * generateContent streams without `?alt=sse`. Head and first frame leave in one write.
  */
 import { formatSse, sseKeepAlive, type SseEvent } from "../../base/sse.ts";
-import type { TextReply } from "../../calls/index.ts";
+import type { Reply } from "../../calls/index.ts";
 import type { ResponseSink } from "../exchange.ts";
 
 /** How frames are written: their content type, and the text of each. */
@@ -44,11 +44,11 @@ interface ReplyOptions {
 }
 
 /** The reply of one request. `raw` is the response, with nothing sent yet. */
-export function createTextReply(raw: ResponseSink, options: ReplyOptions): TextReply {
+export function createTextReply(raw: ResponseSink, options: ReplyOptions): Reply {
   return new HttpTextReply(raw, options);
 }
 
-class HttpTextReply implements TextReply {
+class HttpTextReply implements Reply {
   readonly #raw: ResponseSink;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #framing: Framing;

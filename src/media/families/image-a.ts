@@ -20,6 +20,7 @@ export const imageA: MediaFamily = {
   name: "image-a",
   kind: "image",
   forms: ["images", "edits"],
+  isDefault: true,
   fields: {
     prompt: boundedPrompt,
     n,

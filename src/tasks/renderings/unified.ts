@@ -3,7 +3,7 @@
  * TASK-19 to TASK-35.
  */
 import { formatUsd } from "../../base/money.ts";
-import type { MediaUsage } from "../../media/index.ts";
+import { nothingUsed, type MediaUsage } from "../../media/index.ts";
 import { isTerminal, type TaskStatus } from "../states.ts";
 import type { ListedTask, TaskError } from "../types.ts";
 
@@ -85,7 +85,7 @@ export function failureOf({ status, error }: ListedTask): TaskError | undefined 
 const noTokens: Tokens = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 
 function renderUsage(usage: MediaUsage | null, family: ListedTask["family"]): UnifiedUsage {
-  const told = usage ?? nothingProduced(family);
+  const told = usage ?? nothingUsed(family);
   switch (told.unit) {
     case "images":
       return { output_images: told.outputImages, input_images: told.inputImages };
@@ -98,30 +98,5 @@ function renderUsage(usage: MediaUsage | null, family: ListedTask["family"]): Un
       return { ...noTokens, output_video_seconds: told.seconds };
     case "video_tokens":
       return { ...noTokens, output_video_tokens: told.tokens };
-  }
-}
-
-/** The usage of a task that has produced nothing, or nothing yet, in the unit its family is billed by. */
-function nothingProduced(family: ListedTask["family"]): MediaUsage {
-  switch (family) {
-    case "task-image-1":
-    case "image-c":
-      return { unit: "images", outputImages: 0, inputImages: 0 };
-    case "image-a":
-    case "image-b":
-    case "task-image-2":
-      return {
-        unit: "image_tokens",
-        inputTextTokens: 0,
-        inputImageTokens: 0,
-        outputTextTokens: 0,
-        outputImageTokens: 0,
-      };
-    case "video-v1":
-    case "video-v1.5":
-    case "video-seconds":
-      return { unit: "video_seconds", seconds: 0, resolution: "", inputImages: 0 };
-    case "video-tokens":
-      return { unit: "video_tokens", tokens: 0 };
   }
 }

@@ -6,6 +6,7 @@ export {
   isEventStream,
   type AskLimits,
   type MediaAnswer,
+  type StreamedAnswer,
 } from "./ask.ts";
 export { lostFields, mediaDialect } from "./dialects.ts";
 export { createImageEventReader, type ImageEvent } from "./image-events.ts";

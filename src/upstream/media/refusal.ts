@@ -14,7 +14,7 @@ import type { MediaRefusal, MediaState } from "./types.ts";
 /** What a refusal means. */
 export interface RefusalOutcome {
   /** `caller`: every provider would refuse the request. `provider`: another one may take it. */
-  readonly blame: "caller" | "provider";
+  readonly fault: "caller" | "provider";
   /** True when the same provider may be asked once more, after a pause. */
   readonly retrySame: boolean;
   readonly hurtsHealth: boolean;
@@ -84,7 +84,7 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
   if (aboutUs(code, message)) {
     const setup = notOurModel.test(code);
     return {
-      blame: "provider",
+      fault: "provider",
       retrySame: false,
       hurtsHealth: setup,
       credential: setup ? undefined : { of: "credential", retryAfterMs },
@@ -96,19 +96,19 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
   // Moderation speaks of the request, also where a stream that had begun is broken off with it.
   if (contentPolicy.test(code)) {
     const told = { code: "content_policy_violation", message };
-    return { blame: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...told };
+    return { fault: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...told };
   }
-  const { blame, retrySame, hurtsHealth, credential, error } = outcomeOfStatus(
+  const { fault, retrySame, hurtsHealth, credential, error } = outcomeOfStatus(
     { status, wire: { message, param, code: refusal.code }, retryAfter: undefined },
     0,
   );
   return {
-    blame,
+    fault,
     retrySame: retrySame && !uncertain,
     hurtsHealth,
     credential: credential && { of: credential.of, retryAfterMs },
     uncertain,
-    code: blame === "caller" ? "invalid_argument" : error.code,
+    code: fault === "caller" ? "invalid_argument" : error.code,
     message: unusable === undefined ? error.message : unusableAnswer(unusable),
   };
 }

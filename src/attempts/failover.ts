@@ -1,0 +1,168 @@
+/**
+ * The failover loop of calls that are answered at once: one provider after another, each with another key where one was
+ * refused, until one answers. What is asked, and when an answer is good, is for each kind of call to say. docs/routing.md.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Catalog, Credential } from "../catalog/index.ts";
+import {
+  permits,
+  type Constraints,
+  type Health,
+  type HealthAttempt,
+  type MeasuredCall,
+} from "../routing/index.ts";
+import { maskError } from "../upstream/index.ts";
+import { hasAnotherKey, type Candidate } from "./candidates.ts";
+import { AttemptFailure } from "./failure.ts";
+import { logFailedAttempt, noteFailure, type Attempt } from "./record.ts";
+
+/** A call that attempts are made for. */
+export interface AttemptingCall {
+  readonly services: {
+    catalog(): Catalog;
+    readonly health: Health;
+    readonly clock: Clock;
+    readonly log: Log;
+  };
+  /** What the caller's layers allow; every attempt is checked against today's configuration (T74). */
+  readonly constraints: Constraints;
+  readonly record: {
+    readonly id: string;
+    readonly startedMs: number;
+    readonly model: string;
+    readonly attempts: Attempt[];
+    provider: string | null;
+  };
+  readonly reply: { readonly gone: boolean };
+}
+
+/** Providers, and attempts in all: a provider with several keys may take more than one. */
+const candidatesMax = 4;
+const attemptsMax = 6;
+const retryPauseMs = 200;
+
+/** No provider could be asked. */
+const noneAsked = Symbol("none asked");
+type Tried<Answer> = Answer | AttemptFailure | typeof noneAsked;
+
+/** The loop for one kind of call. `Planned` is what a plan holds, `Answered` an answer whose head is here. */
+export abstract class Failover<
+  Call extends AttemptingCall,
+  Planned,
+  Asked extends Candidate,
+  Answered extends { readonly status: number },
+  Answer,
+> {
+  /** Who is asked, by today's configuration; undefined where the request cannot be put to it. */
+  protected abstract candidate(call: Call, planned: Planned): Asked | undefined;
+  /** Sends the request. */
+  protected abstract ask(call: Call, candidate: Asked, credential: Credential): Promise<Answered>;
+  /** Reads the answer, whatever its status. */
+  protected abstract read(call: Call, answered: Answered, candidate: Asked): Promise<Answer>;
+  /** Reads what `ask` or `read` threw. */
+  protected abstract failureOf(thrown: unknown, call: Call): AttemptFailure;
+  /** How fast the answer came; undefined where nothing can be said. */
+  protected abstract speed(call: Call, attempt: Attempt): MeasuredCall | undefined;
+
+  /**
+   * Asks the planned providers in order; a single one that fails in passing is asked once more. Those that health does not
+   * admit are left out, unless nothing else is left.
+   * @throws AttemptFailure of the last attempt, or of the first after which no other may follow; GatewayError where none is made
+   */
+  async answer(call: Call, planned: readonly Planned[]): Promise<Answer> {
+    const isSingle = planned.length === 1;
+    let tried: Tried<Answer> = isSingle
+      ? noneAsked
+      : await this.#attemptEach(call, planned, "admitted");
+    if (tried === noneAsked) tried = await this.#attemptEach(call, planned, "any");
+    if (tried === noneAsked) throw noneAvailable();
+    if (!(tried instanceof AttemptFailure)) return tried;
+    const { retrySame = false, health } = tried.failure;
+    const isTooSoon = health?.credential?.retryAfterMs !== undefined;
+    if (!isSingle || !retrySame || isTooSoon || call.reply.gone) throw tried;
+    await sleep(retryPauseMs * (0.5 + Math.random()));
+    const candidate = this.candidate(call, planned[0]!);
+    if (!candidate) throw tried;
+    const again = await this.#attempt(call, candidate);
+    if (again instanceof AttemptFailure) throw again;
+    return again;
+  }
+
+  /** The first answer, or the last failure. @throws AttemptFailure after which no other attempt may follow */
+  async #attemptEach(
+    call: Call,
+    planned: readonly Planned[],
+    which: "admitted" | "any",
+  ): Promise<Tried<Answer>> {
+    const { health } = call.services;
+    let failed: AttemptFailure | undefined;
+    let attempts = 0;
+    for (let index = 0; index < planned.length && index < candidatesMax; index += 1) {
+      const candidate = this.candidate(call, planned[index]!);
+      if (!candidate || !this.#isAllowed(call, candidate)) continue;
+      if (which === "admitted" && !health.admit(candidate.offer, candidate.provider)) continue;
+      for (let tries = 1; attempts < attemptsMax; tries += 1) {
+        attempts += 1;
+        const tried = await this.#attempt(call, candidate);
+        if (!(tried instanceof AttemptFailure)) return tried;
+        failed = tried;
+        if (failed.failure.mayGoOn !== true || call.reply.gone) throw failed;
+        if (failed.failure.health?.credential === undefined) break;
+        if (!hasAnotherKey(health, candidate, tries)) break;
+      }
+    }
+    return failed ?? noneAsked;
+  }
+
+  /** Whether the caller's layers allow it by today's configuration (T74). */
+  #isAllowed({ constraints, services, record }: Call, { offer }: Asked): boolean {
+    return permits(constraints, services.catalog(), record.model, offer.provider);
+  }
+
+  /** One attempt, which is recorded, logged where it fails, and told to health. */
+  async #attempt(call: Call, candidate: Asked): Promise<Answer | AttemptFailure> {
+    const { services, record } = call;
+    const { health, clock } = services;
+    const { provider, offer } = candidate;
+    const credential = health.credential(offer, provider);
+    const started = clock.now();
+    const attempt: Attempt = {
+      provider: provider.id,
+      credential: credential.id,
+      upstream_model: offer.upstreamModel,
+      started_ms: started - record.startedMs,
+      duration_ms: 0,
+      status: null,
+      outcome: "running",
+    };
+    const begun: HealthAttempt = { provider, offer, credential, begunMs: health.nowMs() };
+    record.attempts.push(attempt);
+    record.provider = provider.id;
+    try {
+      const answered = await this.ask(call, candidate, credential);
+      attempt.status = answered.status;
+      const answer = await this.read(call, answered, candidate);
+      attempt.outcome = "ok";
+      health.succeeded(begun, this.speed(call, attempt));
+      return answer;
+    } catch (thrown) {
+      maskError(provider, thrown);
+      const failed = this.failureOf(thrown, call);
+      noteFailure(attempt, failed.failure.outcome, failed.failure.message);
+      health.unanswered(begun, failed.failure.health ?? { hurtsHealth: false });
+      return failed;
+    } finally {
+      attempt.duration_ms = clock.now() - started;
+      if (attempt.outcome !== "ok" && !call.reply.gone)
+        logFailedAttempt(services.log, record.id, attempt);
+    }
+  }
+}
+
+const noneAvailable = (): GatewayError =>
+  new GatewayError("no_provider_available", "No provider of this model is available now.", {
+    retryAfterSeconds: 5,
+  });

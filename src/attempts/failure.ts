@@ -1,0 +1,59 @@
+/**
+ * Why an attempt gave no answer, and what follows: for the next attempt, for health, for the records and for the caller.
+ * What a vendor's status or failure means is upstream's outcome table; docs/routing.md.
+ */
+import { GatewayError, toGatewayError } from "../base/errors.ts";
+import type { Unanswered } from "../routing/index.ts";
+import { BadAnswerError, ExchangeError, outcomeOfFailure } from "../upstream/index.ts";
+
+export interface Failure {
+  /** What the caller is told where no other attempt follows. */
+  readonly error: GatewayError;
+  /** For the records: a status, or a word. */
+  readonly outcome: string;
+  /** For the records: the vendor's own words, or our reason. */
+  readonly message?: string | undefined;
+  /** Another provider may be asked: this one failed, and certainly began nothing that costs money. */
+  readonly mayGoOn?: boolean;
+  /** The same provider may be asked once more, after a pause. */
+  readonly retrySame?: boolean;
+  /** What it says of the provider or its key. Absent: nothing. */
+  readonly health?: Unanswered;
+  /** The body of the caller's error, where the vendor's own is passed on. */
+  readonly body?: object | undefined;
+}
+
+/** An attempt without an answer. */
+export class AttemptFailure extends Error {
+  override name = "AttemptFailure";
+  readonly failure: Failure;
+
+  constructor(failure: Failure, cause: unknown = failure.error) {
+    super(failure.error.message, { cause });
+    this.failure = failure;
+  }
+}
+
+/**
+ * Reads what an attempt threw. A provider's failure as the cause of an error of ours means that the answer had begun:
+ * it counts for health, and nobody else is asked. What else is thrown is not the provider's.
+ */
+export function failureOf(thrown: unknown): AttemptFailure {
+  if (thrown instanceof AttemptFailure) return thrown;
+  const ours = thrown instanceof GatewayError ? thrown : undefined;
+  const cause = ours ? ours.cause : thrown;
+  if (!(cause instanceof ExchangeError || cause instanceof BadAnswerError)) {
+    const error = toGatewayError(thrown);
+    const { message } = cause instanceof Error ? cause : error;
+    return new AttemptFailure({ error, outcome: error.code, message }, thrown);
+  }
+  const health = outcomeOfFailure(cause);
+  return new AttemptFailure({
+    error: ours ?? health.error,
+    outcome: cause instanceof ExchangeError ? cause.failure : "bad_answer",
+    message: cause.message,
+    mayGoOn: ours === undefined && health.fault === "provider",
+    retrySame: health.retrySame,
+    health,
+  });
+}

@@ -1,0 +1,49 @@
+/** What is kept of an attempt at a provider: in the request log, in tasks, and as a line of the operator's log. */
+import type { Log } from "../base/log.ts";
+import { shortText } from "../base/text.ts";
+
+/** Which provider was asked for which model, and how that ended. */
+export interface AttemptNote {
+  readonly provider: string;
+  readonly credential: string;
+  readonly upstream_model: string;
+  /** `ok`, or why it failed: a status, or a word of the outcome table. */
+  readonly outcome: string;
+  /** The vendor's own message, credentials masked, for the operator. */
+  readonly message?: string | undefined;
+}
+
+/** An attempt of a call that is answered at once, while it runs and after. */
+export interface Attempt extends AttemptNote {
+  /** Since the call began. */
+  readonly started_ms: number;
+  duration_ms: number;
+  /** Null where no answer came. */
+  status: number | null;
+  outcome: string;
+  message?: string;
+}
+
+/** Longer messages of vendors are cut. */
+const messageMax = 1_000;
+const loggedMax = 300;
+
+/** Notes why an attempt failed. */
+export function noteFailure(attempt: Attempt, outcome: string, message: string | undefined): void {
+  attempt.outcome = outcome;
+  if (message !== undefined) attempt.message = shortText(message, messageMax);
+}
+
+/** Warns of an attempt that failed. `requestId` is the id of the request or the task, as its caller knows it. */
+export function logFailedAttempt(
+  log: Pick<Log, "warn">,
+  requestId: string,
+  attempt: AttemptNote & { readonly status?: number | null },
+): void {
+  const { provider, credential, upstream_model, status = null, outcome, message } = attempt;
+  const reason = shortText(message ?? outcome, loggedMax);
+  log.warn(
+    { request_id: requestId, provider, credential, upstream_model, status, outcome, reason },
+    "an attempt at a provider failed",
+  );
+}
