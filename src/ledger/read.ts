@@ -115,7 +115,7 @@ export async function readEntries(
   const before = /^\d{1,18}$/.test(page.cursor ?? "") ? BigInt(page.cursor!) : null;
   const rows = await database.query<EntryRow>(
     `select entry, kind, amount_nano, held_nano, balance_after_nano, reference, key_id, member_id, note, created_at
-     from ledger_entries where workspace_id = $1 and ($2::bigint is null or entry < $2)
+     from ledger_entries where workspace_id = $1 and entry > 0 and ($2::bigint is null or entry < $2)
      order by entry desc limit $3`,
     [workspaceId, before, page.limit + 1],
   );

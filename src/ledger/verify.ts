@@ -24,7 +24,7 @@ const differencesMax = 4_000;
 const entriesSql = `
   select workspace_id, entry, kind, amount_nano, balance_after_nano, key_id, member_id,
     extract(epoch from created_at) * 1000 as at_ms
-  from ledger_entries order by workspace_id, entry`;
+  from ledger_entries where entry > 0 order by workspace_id, entry`;
 
 interface AccountRow {
   readonly workspace_id: string;

@@ -62,7 +62,7 @@ create view ledger_counters as
 
 alter table ledger_holds drop column calls, drop column raised_by;
 create index ledger_holds_by_key on ledger_holds (key_id, workspace_id);
-create index ledger_holds_by_member on ledger_holds (member_id, workspace_id);
+create index ledger_holds_by_member on ledger_holds (member_id, workspace_id) where member_id is not null;
 create index ledger_holds_by_lease on ledger_holds (lease_until);
 
 -- A lane of a gateway: a sequence of batches, one at a time. Kept for a day after its last.
@@ -91,13 +91,19 @@ create table ledger_allowances (
   primary key (workspace_id, key_id, rotation, gateway)
 ) with (fillfactor = 20);
 -- None by gateway: on a small table it looks as good as the key, and the plan would stay.
-create index ledger_allowances_by_member on ledger_allowances (member_id, workspace_id);
+create index ledger_allowances_by_member on ledger_allowances (member_id, workspace_id) where member_id is not null;
 
 -- Entries are written once, and never changed.
 create function ledger_refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception 'ledger entries are never changed';
 end $$;
+
+-- On a small table an index looks as good as another, and the plan may stay while the table grows. So those that are not for looking
+-- up one row by its key are made so that they cannot be used for it: this one only where `entry > 0` is asked for, which all are.
+drop index ledger_entries_in_order;
+create unique index ledger_entries_in_order on ledger_entries (workspace_id, entry) where entry > 0;
+
 create trigger ledger_entries_immutable before update or delete on ledger_entries
   for each statement execute function ledger_refuse_change();
 

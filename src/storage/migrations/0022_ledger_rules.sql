@@ -21,7 +21,8 @@ begin
     select i.ord, i.place, k.workspace_id, k.key_id, i.id, i.charge, i.bound
     from unnest(e_places, e_ids, e_charges, e_bounds) with ordinality as i (place, id, charge, bound, ord)
     join unnest(k_workspaces, k_keys) with ordinality as k (workspace_id, key_id, place) on k.place = i.place
-    where not exists (select 1 from ledger_entries x where x.workspace_id = k.workspace_id and x.reference = i.id)
+    -- offset 0: one look by the key for each, never all entries at once because they were few when this was planned
+    where not exists (select 1 from ledger_entries x where x.workspace_id = k.workspace_id and x.reference = i.id offset 0)
   ),
   by_key as materialized (
     select b.place, k.workspace_id, k.key_id, a.at_row, b.charge, least(b.draw, coalesce(a.amount_nano, 0)) as drawn,
@@ -40,12 +41,17 @@ begin
       where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
     ) a on true
   ),
+  account as materialized (
+    select b.workspace_id, b.charge, b.drawn, a.credits_nano, a.charged_nano, a.at_row
+    from (select x.workspace_id, sum(x.charge)::bigint as charge, sum(x.drawn)::bigint as drawn from by_key x group by 1) b
+    cross join lateral (select y.*, y.ctid as at_row from ledger_accounts y where y.workspace_id = b.workspace_id offset 0) a
+  ),
   written as (
     insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, member_id, created_at)
     select e.workspace_id, e.id, case when e.charge is null then p_void else 'charge' end, coalesce(e.charge, 0), e.bound,
       a.credits_nano - a.charged_nano - coalesce(sum(e.charge) over (partition by e.workspace_id order by e.ord), 0),
       e.key_id, b.member_id, p_now
-    from e join by_key b on b.place = e.place join ledger_accounts a on a.workspace_id = e.workspace_id
+    from e join by_key b on b.place = e.place join account a on a.workspace_id = e.workspace_id
     order by e.ord
   ),
   drawn as (
@@ -54,14 +60,14 @@ begin
     from by_key b
     where b.drawn + b.freed > 0 and a.ctid = b.at_row
   ),
-  account as (
+  counted as (
     update ledger_accounts a set charged_nano = a.charged_nano + b.charge, held_nano = a.held_nano - b.drawn,
       month_nano = b.charge + case when a.last_day >= v_month then a.month_nano else 0 end,
       week_nano = b.charge + case when a.last_day >= v_week then a.week_nano else 0 end,
       day_nano = b.charge + case when a.last_day >= v_day then a.day_nano else 0 end,
       last_day = greatest(a.last_day, v_day)
-    from (select x.workspace_id, sum(x.charge)::bigint as charge, sum(x.drawn)::bigint as drawn from by_key x group by 1) b
-    where b.charge > 0 and a.workspace_id = b.workspace_id
+    from account b
+    where b.charge > 0 and a.ctid = b.at_row
   )
   insert into ledger_spend as s (workspace_id, scope, scope_id, total_nano, month_nano, week_nano, day_nano, last_day)
   select b.workspace_id, x.scope, x.scope_id, sum(b.charge)::bigint, sum(b.charge)::bigint, sum(b.charge)::bigint, sum(b.charge)::bigint, v_day
@@ -131,7 +137,8 @@ begin
   account as (
     update ledger_accounts a set held_nano = a.held_nano + b.more
     from (select n.workspace_id, sum(n.new - n.cur)::bigint as more from n group by 1) b
-    where b.more <> 0 and a.workspace_id = b.workspace_id
+    cross join lateral (select y.ctid as at_row from ledger_accounts y where y.workspace_id = b.workspace_id offset 0) y
+    where b.more <> 0 and a.ctid = y.at_row
   )
   select array_agg(n.place order by n.place) filter (where not n.fits) into v_unfit from n;
   return coalesce(v_unfit, '{}');

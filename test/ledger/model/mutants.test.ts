@@ -27,7 +27,7 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
     rule: "once: an entry is written once",
     seed: 80,
     where: "ledger_write",
-    from: /where not exists \(select[^;]*?x\.reference = i\.id\)/,
+    from: /where not exists \(select[^;]*?x\.reference = i\.id offset 0\)/,
     to: "",
   },
   {
