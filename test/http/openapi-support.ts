@@ -33,12 +33,27 @@ export function faults(schema: Schema, value: unknown): string[] {
   return validate.errors!.map((error) => `${error.instancePath} ${error.message}`);
 }
 
+/** What a value says, or what its reference leads to. */
+const said = <Value>(value: Value): Value => {
+  const reference = (value as { $ref?: string }).$ref;
+  return reference === undefined ? value : (resolve(reference) as Value);
+};
+
+/** Every operation, with its shared parameters and responses in their places. */
 export const operations = Object.entries(openapi.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, operation]) => ({
-    method: method.toUpperCase(),
-    path,
-    operation: operation as unknown as Operation,
-  })),
+  Object.entries(item).map(([method, one]) => {
+    const operation = one as unknown as Operation;
+    const responses = Object.entries(operation.responses);
+    return {
+      method: method.toUpperCase(),
+      path,
+      operation: {
+        ...operation,
+        parameters: operation.parameters?.map(said),
+        responses: Object.fromEntries(responses.map(([status, each]) => [status, said(each)])),
+      },
+    };
+  }),
 );
 /** The operations that an API key calls; the others are held to the gateway in test/admin. */
 export const callerOperations = operations.filter(

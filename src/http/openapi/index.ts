@@ -22,6 +22,7 @@ import { keyPart } from "./key.ts";
 import { messages } from "./messages.ts";
 import { models } from "./models.ts";
 import { responses } from "./responses.ts";
+import { share, type Shared } from "./share.ts";
 import { tasks } from "./tasks.ts";
 import { videos } from "./videos.ts";
 
@@ -54,8 +55,8 @@ Every answer to a call carries \`x-request-id\`. What the gateway changed in a r
 interface Document {
   readonly openapi: string;
   readonly info: Node & { readonly version: string };
-  readonly paths: Record<string, Record<string, Node>>;
-  readonly components: { readonly schemas: Record<string, Node> } & Node;
+  readonly paths: Shared["paths"];
+  readonly components: Shared["components"] & Node;
 }
 
 /** The document as plain JSON; the same on every machine. */
@@ -98,14 +99,21 @@ export function openapiDocument(): Document {
     },
   };
   // Schemas carry marks of their library that are no part of JSON.
-  return JSON.parse(JSON.stringify(document)) as Document;
+  const plain = JSON.parse(JSON.stringify(document)) as Document;
+  const { paths, components } = share(plain.paths, plain.components.schemas);
+  return { ...plain, paths, components: { ...plain.components, ...components } };
 }
 
 /** Adds `GET /openapi.json` and the reference at `GET /docs`. Neither needs a key. */
 export function registerDocs(app: FastifyInstance): void {
-  const bytes = Buffer.from(JSON.stringify(openapiDocument()));
-  app.get("/openapi.json", (_request, reply) =>
-    reply.type("application/json; charset=utf-8").header("cache-control", "no-cache").send(bytes),
-  );
+  // Made when it is first asked for: a start need not wait for it.
+  let bytes: Buffer | undefined;
+  app.get("/openapi.json", (_request, reply) => {
+    bytes ??= Buffer.from(JSON.stringify(openapiDocument()));
+    return reply
+      .type("application/json; charset=utf-8")
+      .header("cache-control", "no-cache")
+      .send(bytes);
+  });
   registerDocsPage(app);
 }
