@@ -153,18 +153,20 @@ function stringEnd(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   let index = from;
   for (;;) {
-    const stop = Math.min(length, index + readBytes);
-    while (index < stop && special[bytes[index]!] === 0) index += 1;
-    if (index === length) return length;
-    if (index < stop) {
-      if (bytes[index] === quote) return index;
-      index += 2;
-    } else {
-      index = bytes.indexOf(quote, index);
-      if (index === -1) return length;
-      // Whether the backslashes before it escape it is seen from the first of them.
-      while (bytes[index - 1] === backslash) index -= 1;
+    let stop = index + readBytes;
+    while (index < stop) {
+      if (index >= length) return length;
+      const code = bytes[index]!;
+      if (special[code] === 0) index += 1;
+      else if (code === quote) return index;
+      else {
+        index += 2;
+        stop = index + readBytes;
+      }
     }
-    if (index > length) return length;
+    index = bytes.indexOf(quote, index);
+    if (index === -1) return length;
+    // Whether the backslashes before it escape it is seen from the first of them.
+    while (bytes[index - 1] === backslash) index -= 1;
   }
 }

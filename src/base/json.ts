@@ -36,10 +36,10 @@ export function parseJsonObject(bytes: Uint8Array): WireObject {
  * @throws GatewayError `invalid_json` for invalid UTF-8, nesting beyond 200 levels, or too many values.
  */
 export function readJson(bytes: Uint8Array): JsonText {
-  const text = decodeUtf8(bytes);
+  // First, because it ends where a bound is broken, however long the body is.
   const shape = scanJson(bytes);
-  if (typeof shape !== "string") return { bytes, text, shape };
-  throw new GatewayError("invalid_json", shape);
+  if (typeof shape === "string") throw new GatewayError("invalid_json", shape);
+  return { bytes, text: decodeUtf8(bytes), shape };
 }
 
 /** The one JSON object that a scanned text is. @throws GatewayError `invalid_json` for invalid JSON, or another top-level type. */
