@@ -4,9 +4,8 @@
  * The terminal event and `[DONE]` are written at the `finish` event.
  */
 import type { SseEvent } from "../../base/sse.ts";
-import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { Json, JsonObject, Signature } from "../canonical/request.ts";
+import type { JsonObject, Signature } from "../canonical/request.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import {
   callItem,
@@ -15,40 +14,23 @@ import {
   failedEnding,
   messageItem,
   reasoningItem,
-  responseObject,
   textPart,
   type Ending,
 } from "./encode-response.ts";
-
-/** An item of the answer. A message stays open for the next text until another item begins. */
-interface Item {
-  readonly kind: "message" | "reasoning" | "call";
-  readonly id: string;
-  readonly index: number;
-  /** Parts of a message that are done. */
-  readonly content: Json[];
-  openParts: number;
-  partsBegun: number;
-  done: JsonObject | undefined;
-}
-
-/** A canonical block, the item it is part of, and its text so far. */
-interface Block {
-  readonly kind: "output_text" | "refusal" | "reasoning" | "call";
-  readonly item: Item;
-  readonly part: number;
-  readonly call: { readonly id: string; readonly name: string };
-  text: string;
-}
-
-interface StreamState {
-  readonly context: AnswerContext;
-  sequence: number;
-  readonly items: Item[];
-  readonly blocks: Map<BlockId, Block>;
-  usage: Usage | undefined;
-  ended: boolean;
-}
+import {
+  deltaFrame,
+  frame,
+  inProgress,
+  itemAdded,
+  itemDone,
+  newItem,
+  place,
+  settleMessages,
+  snapshot,
+  summaryPlace,
+  type Block,
+  type StreamState,
+} from "./stream-items.ts";
 
 /** An encoder for one stream. */
 export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
@@ -94,42 +76,6 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
   }
 }
 
-const inProgress: Ending = { status: "in_progress", incomplete_details: null, error: null };
-
-function frame(state: StreamState, type: string, members: JsonObject): SseEvent {
-  const data = JSON.stringify({ type, sequence_number: state.sequence, ...members });
-  state.sequence += 1;
-  return { event: type, data };
-}
-
-/** A piece of a block; nearly every frame is one, so it is written without an object. `members` is JSON text. */
-function deltaFrame(state: StreamState, type: string, { item }: Block, members: string): SseEvent {
-  const place = `"item_id":${JSON.stringify(item.id)},"output_index":${item.index}`;
-  const data = `{"type":"${type}","sequence_number":${state.sequence},${place},${members}}`;
-  state.sequence += 1;
-  return { event: type, data };
-}
-
-function snapshot(state: StreamState, type: string, ending: Ending): SseEvent {
-  const output = state.items.flatMap((item) => (item.done ? [item.done] : []));
-  const response = responseObject(state.context, ending, output, state.usage);
-  return frame(state, type, { response });
-}
-
-/** Where a part of a message stands. */
-const place = ({ item, part }: Block): JsonObject => ({
-  item_id: item.id,
-  output_index: item.index,
-  content_index: part,
-});
-
-/** Where the one part of a reasoning item stands. */
-const summaryPlace = ({ item }: Block): JsonObject => ({
-  item_id: item.id,
-  output_index: item.index,
-  summary_index: 0,
-});
-
 type StartEvent = Extract<
   CanonicalEvent,
   { type: "text_start" | "refusal_start" | "reasoning_start" | "tool_call_start" }
@@ -174,38 +120,6 @@ function beginPart(
   const members = { ...place(begun), part: spoken(kind, "") };
   frames.push(frame(state, "response.content_part.added", members));
   return frames;
-}
-
-const prefixes = { message: "msg", reasoning: "rs", call: "fc" } as const;
-
-function newItem(state: StreamState, kind: Item["kind"]): Item {
-  const index = state.items.length;
-  const item: Item = {
-    kind,
-    id: `${prefixes[kind]}_${state.context.id}_${index}`,
-    index,
-    content: [],
-    openParts: 0,
-    partsBegun: 0,
-    done: undefined,
-  };
-  state.items.push(item);
-  return item;
-}
-
-const itemAdded = (state: StreamState, item: Item, wire: JsonObject): SseEvent =>
-  frame(state, "response.output_item.added", { output_index: item.index, item: wire });
-
-function itemDone(state: StreamState, item: Item, wire: JsonObject): SseEvent {
-  item.done = wire;
-  return frame(state, "response.output_item.done", { output_index: item.index, item: wire });
-}
-
-/** Ends the messages that have no open part: another item begins, or the answer is over. */
-function settleMessages(state: StreamState, status: string): SseEvent[] {
-  return state.items
-    .filter((item) => item.kind === "message" && !item.done && item.openParts === 0)
-    .map((item) => itemDone(state, item, messageItem(item.id, status, item.content)));
 }
 
 type TextEvent = Extract<

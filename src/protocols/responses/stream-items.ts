@@ -1,0 +1,113 @@
+/**
+ * What a written responses stream is made of: numbered frames, and items with their parts. encode-stream.ts says which
+ * canonical event becomes which of them.
+ */
+import type { SseEvent } from "../../base/sse.ts";
+import type { Usage } from "../../base/usage.ts";
+import type { BlockId } from "../canonical/events.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import type { AnswerContext } from "../codec.ts";
+import { messageItem, responseObject, type Ending } from "./encode-response.ts";
+
+/** An item of the answer. A message stays open for the next text until another item begins. */
+interface Item {
+  readonly kind: "message" | "reasoning" | "call";
+  readonly id: string;
+  readonly index: number;
+  /** Parts of a message that are done. */
+  readonly content: Json[];
+  openParts: number;
+  partsBegun: number;
+  done: JsonObject | undefined;
+}
+
+/** A canonical block, the item it is part of, and its text so far. */
+export interface Block {
+  readonly kind: "output_text" | "refusal" | "reasoning" | "call";
+  readonly item: Item;
+  readonly part: number;
+  readonly call: { readonly id: string; readonly name: string };
+  text: string;
+}
+
+export interface StreamState {
+  readonly context: AnswerContext;
+  sequence: number;
+  readonly items: Item[];
+  readonly blocks: Map<BlockId, Block>;
+  usage: Usage | undefined;
+  ended: boolean;
+}
+
+export const inProgress: Ending = { status: "in_progress", incomplete_details: null, error: null };
+
+export function frame(state: StreamState, type: string, members: JsonObject): SseEvent {
+  const data = JSON.stringify({ type, sequence_number: state.sequence, ...members });
+  state.sequence += 1;
+  return { event: type, data };
+}
+
+/** A piece of a block; nearly every frame is one, so it is written without an object. `members` is JSON text. */
+export function deltaFrame(
+  state: StreamState,
+  type: string,
+  { item }: Block,
+  members: string,
+): SseEvent {
+  const place = `"item_id":${JSON.stringify(item.id)},"output_index":${item.index}`;
+  const data = `{"type":"${type}","sequence_number":${state.sequence},${place},${members}}`;
+  state.sequence += 1;
+  return { event: type, data };
+}
+
+export function snapshot(state: StreamState, type: string, ending: Ending): SseEvent {
+  const output = state.items.flatMap((item) => (item.done ? [item.done] : []));
+  const response = responseObject(state.context, ending, output, state.usage);
+  return frame(state, type, { response });
+}
+
+/** Where a part of a message stands. */
+export const place = ({ item, part }: Block): JsonObject => ({
+  item_id: item.id,
+  output_index: item.index,
+  content_index: part,
+});
+
+/** Where the one part of a reasoning item stands. */
+export const summaryPlace = ({ item }: Block): JsonObject => ({
+  item_id: item.id,
+  output_index: item.index,
+  summary_index: 0,
+});
+
+const prefixes = { message: "msg", reasoning: "rs", call: "fc" } as const;
+
+export function newItem(state: StreamState, kind: Item["kind"]): Item {
+  const index = state.items.length;
+  const item: Item = {
+    kind,
+    id: `${prefixes[kind]}_${state.context.id}_${index}`,
+    index,
+    content: [],
+    openParts: 0,
+    partsBegun: 0,
+    done: undefined,
+  };
+  state.items.push(item);
+  return item;
+}
+
+export const itemAdded = (state: StreamState, item: Item, wire: JsonObject): SseEvent =>
+  frame(state, "response.output_item.added", { output_index: item.index, item: wire });
+
+export function itemDone(state: StreamState, item: Item, wire: JsonObject): SseEvent {
+  item.done = wire;
+  return frame(state, "response.output_item.done", { output_index: item.index, item: wire });
+}
+
+/** Ends the messages that have no open part: another item begins, or the answer is over. */
+export function settleMessages(state: StreamState, status: string): SseEvent[] {
+  return state.items
+    .filter((item) => item.kind === "message" && !item.done && item.openParts === 0)
+    .map((item) => itemDone(state, item, messageItem(item.id, status, item.content)));
+}
