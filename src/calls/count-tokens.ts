@@ -10,13 +10,7 @@ import type { Provider, TextOffer } from "../catalog/index.ts";
 import { errorCodec, promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
 import { parseModelId, plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
-import {
-  countTarget,
-  maskError,
-  openExchange,
-  withoutCredentials,
-  type Exchange,
-} from "../upstream/index.ts";
+import { askCount, maskError, withoutCredentials, type Exchange } from "../upstream/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import { tokensIn } from "./meter.ts";
 import { entryPoints } from "./prepare.ts";
@@ -70,27 +64,27 @@ async function askVendor(
   const provider = services.catalog().providers.get(offer.provider)!;
   const counting = tokenCounting[call.protocol];
   const credential = services.health.credential(offer, provider);
-  const target = countTarget({
+  const { timeouts } = provider;
+  const asked = askCount(services.pools, {
     provider,
     protocol: call.protocol,
     model: offer.upstreamModel,
     stream: false,
     apiKey: credential.apiKey,
     caller: call.callerHeaders,
+    body: counting.ask(call.body, offer.upstreamModel),
+    write: (body) => JSON.stringify(body),
+    timeouts: {
+      connectMs: timeouts.connectMs,
+      firstByteMs: Math.min(timeouts.firstByteMs, answerMsMax),
+      idleMs: Math.min(timeouts.idleMs, answerMsMax),
+      totalMs: Math.min(timeouts.totalMs, answerMsMax),
+    },
   });
-  if (!target) return undefined;
-  const { connectMs, firstByteMs, idleMs, totalMs } = provider.timeouts;
+  if (!asked) return undefined;
   let status: number | null = null;
   try {
-    const { answer } = openExchange(services.pools.get(target.origin, connectMs), {
-      path: target.path,
-      headers: target.headers,
-      body: JSON.stringify(counting.ask(call.body, offer.upstreamModel)),
-      firstByteMs: Math.min(firstByteMs, answerMsMax),
-      idleMs: Math.min(idleMs, answerMsMax),
-      totalMs: Math.min(totalMs, answerMsMax),
-    });
-    const exchange = await answer;
+    const exchange = await asked.answer;
     ({ status } = exchange);
     return counting.told(await readAnswer(exchange, call.protocol, provider));
   } catch (error) {

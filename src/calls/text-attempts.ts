@@ -11,11 +11,10 @@ import type { Credential } from "../catalog/index.ts";
 import { errorCodec, type Codec, type JsonObject } from "../protocols/index.ts";
 import type { MeasuredCall } from "../routing/index.ts";
 import {
+  askText,
   ExchangeError,
   namesThing,
-  openExchange,
   outcomeOfStatus,
-  textTarget,
   withoutCredentials,
   type Exchange,
 } from "../upstream/index.ts";
@@ -92,7 +91,7 @@ function send(context: CallContext, candidate: Candidate, apiKey: string): Promi
   context.route = route;
   context.record.notes = notes;
   if (call.stream) context.reply.open(droppedHeader(notes));
-  const target = textTarget({
+  const opening = askText(context.services.pools, {
     provider,
     protocol: offer.protocol,
     model: offer.upstreamModel,
@@ -100,16 +99,9 @@ function send(context: CallContext, candidate: Candidate, apiKey: string): Promi
     apiKey,
     // What the caller's headers say is about a body of its own protocol.
     caller: route.kind === "direct" ? call.callerHeaders : {},
+    body: route.body,
+    write: (body) => (route.kind === "direct" ? call.source.write(body) : JSON.stringify(body)),
   });
-  const opening = openExchange(
-    context.services.pools.get(target.origin, provider.timeouts.connectMs),
-    {
-      path: target.path,
-      headers: target.headers,
-      body: route.kind === "direct" ? call.source.write(route.body) : JSON.stringify(route.body),
-      ...provider.timeouts,
-    },
-  );
   context.onGone(() => {
     if (provider.onDisconnect === "abort") return opening.abort();
     // The client may have stopped reading before it left: nobody else lets a flow go on that was held back for it.

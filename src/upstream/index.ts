@@ -1,7 +1,7 @@
 /** One HTTP attempt at an upstream: where it goes, the exchange itself, and what its outcome means. */
 export { answerBytesMax } from "./decoding.ts";
+export { askCount, askText, type TextRequest } from "./ask-text.ts";
 export { BadAnswerError } from "./bad-answer.ts";
-export { countTarget, textTarget, type CallerHeaders } from "./dialects.ts";
 export { openExchange, type Exchange } from "./exchange.ts";
 export { ExchangeError } from "./exchange-error.ts";
 export { guardedRequest, type GuardedAnswer, type GuardedRequest } from "./guarded.ts";
@@ -30,4 +30,5 @@ export {
   type RefusedCredential,
 } from "./outcome.ts";
 export { createPools, type Pools } from "./pools.ts";
+export type { CallerHeaders } from "./vendors/types.ts";
 export * from "./media/index.ts";

@@ -1,6 +1,6 @@
 /**
  * The head of a request as text. It is made and checked once for each path and set of headers, because a target's headers are
- * one object for all of its calls (dialects.ts). RFC 9112 section 3.
+ * one object for all of its calls (target.ts). RFC 9112 section 3.
  */
 import { isFieldValue, isToken } from "./head.ts";
 

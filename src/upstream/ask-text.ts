@@ -1,0 +1,79 @@
+/** One request for text at one vendor: its target, its body and its authorization, as the vendor's row says. */
+import type { JsonPieces } from "../base/json-source.ts";
+import type { Timeouts } from "../catalog/index.ts";
+import type { JsonObject } from "../protocols/index.ts";
+import { ExchangeError } from "./exchange-error.ts";
+import { openExchange, type Exchange } from "./exchange.ts";
+import type { Pools } from "./pools.ts";
+import { countTarget, textTarget } from "./target.ts";
+import { vendorOf } from "./vendors/index.ts";
+import type { Target, TextAsk, Vendor } from "./vendors/types.ts";
+
+/** What is asked, and how its body is written. */
+export interface TextRequest extends TextAsk {
+  readonly body: JsonObject;
+  readonly write: (body: JsonObject) => JsonPieces;
+  /** The provider's own where absent. */
+  readonly timeouts?: Timeouts;
+}
+
+/** A request on its way. `abort` also before it is sent. */
+interface Asked {
+  /** Rejects with ExchangeError where no answer comes. */
+  readonly answer: Promise<Exchange>;
+  abort(): void;
+}
+
+/** Asks a vendor for text. */
+export function askText(
+  pools: Pools,
+  request: TextRequest,
+  vendor: Vendor = vendorOf(request.provider.dialect),
+): Asked {
+  return send(pools, request, vendor, textTarget(request, vendor));
+}
+
+/** Asks for a count of a request's tokens; undefined where the vendor has no endpoint for it. */
+export function askCount(pools: Pools, request: TextRequest): Asked | undefined {
+  const vendor = vendorOf(request.provider.dialect);
+  const target = countTarget(request, vendor);
+  return target && send(pools, request, vendor, target);
+}
+
+function send(pools: Pools, request: TextRequest, vendor: Vendor, target: Target): Asked {
+  const { provider, timeouts = provider.timeouts } = request;
+  const body = request.write(vendor.body?.(request.body, request) ?? request.body);
+  const open = (headers: Target["headers"]): Asked => {
+    const pool = pools.get(target.origin, timeouts.connectMs);
+    return openExchange(pool, { path: target.path, headers, body, ...timeouts });
+  };
+  const asked = vendor.authorize
+    ? afterwards(vendor.authorize(target, body, request), (more) =>
+        open({ ...target.headers, ...more }),
+      )
+    : open(target.headers);
+  const { answer } = vendor;
+  if (!answer) return asked;
+  return {
+    answer: asked.answer.then((exchange) => answer(exchange, request)),
+    abort: () => asked.abort(),
+  };
+}
+
+/** A request that is sent once something is known. One that was aborted before is not sent. */
+function afterwards<Known>(known: Promise<Known>, open: (known: Known) => Asked): Asked {
+  let asked: Asked | undefined;
+  let isAborted = false;
+  return {
+    answer: known.then((value) => {
+      if (isAborted)
+        throw new ExchangeError("aborted", "the client left before the upstream was asked");
+      asked = open(value);
+      return asked.answer;
+    }),
+    abort() {
+      isAborted = true;
+      asked?.abort();
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/** A vendor's slot: what its row says is what arrives at the vendor, over real sockets. TXT-06, TXT-11. */
+import { afterEach, describe, expect, it } from "vitest";
+import { defaultTimeouts, type Provider } from "../../src/catalog/index.ts";
+import { askText, createPools, ExchangeError, type TextRequest } from "../../src/upstream/index.ts";
+import type { TextAsk, Vendor } from "../../src/upstream/vendors/types.ts";
+import { startRecorder } from "../support/recorder.ts";
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const key = "key-of-the-account";
+
+/** A vendor that answers everything with `{}`, and a request for it. */
+async function world(basePath: string, ask: Partial<TextAsk> = {}) {
+  const upstream = await startRecorder((_request, response) => void response.end("{}"));
+  const pools = createPools();
+  closers.push(
+    () => upstream.close(),
+    () => pools.close(),
+  );
+  const provider: Provider = {
+    id: "p",
+    dialect: "openai-compatible",
+    baseUrl: upstream.url + basePath,
+    tier: "community",
+    credentials: [{ id: "default", apiKey: key, weight: 1 }],
+    onDisconnect: "abort",
+    timeouts: defaultTimeouts,
+  };
+  const request: TextRequest = {
+    provider,
+    protocol: "chat",
+    model: "org/model 1",
+    stream: false,
+    apiKey: key,
+    caller: {},
+    body: { model: "org/model 1", messages: [] },
+    write: (body) => JSON.stringify(body),
+    ...ask,
+  };
+  const asked = async (vendor?: Vendor, more: Partial<TextAsk> = {}) => {
+    const exchange = await askText(pools, { ...request, ...more }, vendor).answer;
+    await exchange.readAll(1_000);
+    return upstream.requests.at(-1)!;
+  };
+  return { upstream, pools, request, asked };
+}
+
+describe("a vendor without a row of its own", () => {
+  it.each([
+    ["chat", "/v1/chat/completions", "authorization", `Bearer ${key}`],
+    ["responses", "/v1/responses", "authorization", `Bearer ${key}`],
+    ["embeddings", "/v1/embeddings", "authorization", `Bearer ${key}`],
+    ["messages", "/v1/messages", "x-api-key", key],
+    ["generate_content", "/v1/models/org/model%201:generateContent", "x-goog-api-key", key],
+  ] as const)("is asked in %s at %s, with its key in %s", async (protocol, path, name, value) => {
+    const { asked } = await world("/v1", { protocol });
+    const request = await asked();
+    expect(request.path).toBe(path);
+    expect(request.headers[name]).toBe(value);
+    expect(JSON.stringify(request.headers).split(key)).toHaveLength(2);
+  });
+
+  it("gets no header for a key where the provider takes none", async () => {
+    const { asked } = await world("/v1", { apiKey: "" });
+    expect((await asked()).headers).not.toHaveProperty("authorization");
+  });
+});
+
+describe("a vendor's row", () => {
+  it("says a query, which also joins one that the protocol has", async () => {
+    const { asked } = await world("/v1");
+    const vendor: Vendor = { query: "api-version=2026-10-01" };
+    expect((await asked(vendor)).path).toBe("/v1/chat/completions?api-version=2026-10-01");
+    const streamed = await asked(vendor, { protocol: "generate_content", stream: true });
+    expect(streamed.path).toBe(
+      "/v1/models/org/model%201:streamGenerateContent?alt=sse&api-version=2026-10-01",
+    );
+  });
+
+  it("says the path, the header of the key, more headers and the body", async () => {
+    const { asked, request } = await world("/openai");
+    const sent = await asked({
+      keyHeader: "api-key",
+      headers: { "x-vendor": "yes" },
+      path: (own, { model }) => `/deployments/${encodeURIComponent(model)}${own}`,
+      body: ({ model: _inPath, ...rest }) => ({ ...rest, extra: 1 }),
+    });
+    expect(sent.path).toBe("/openai/deployments/org%2Fmodel%201/chat/completions");
+    expect(sent.headers).toMatchObject({ "api-key": key, "x-vendor": "yes" });
+    expect(sent.headers).not.toHaveProperty("authorization");
+    expect(sent.body).toEqual({ messages: [], extra: 1 });
+    expect(request.body).toEqual({ model: "org/model 1", messages: [] });
+  });
+
+  it("authorizes each request by its target and its bytes, and the key itself is not sent", async () => {
+    const { asked } = await world("/v1");
+    const sent = await asked({
+      authorize: async ({ path }, body, { apiKey }) => {
+        await Promise.resolve();
+        return { authorization: `Signed ${path} ${String(body).length} ${apiKey.length}` };
+      },
+    });
+    expect(sent.headers["authorization"]).toBe(
+      `Signed /v1/chat/completions ${sent.text.length} ${key.length}`,
+    );
+    expect(JSON.stringify(sent.headers)).not.toContain(key);
+  });
+
+  it("a request that is aborted while it is being authorized is never sent", async () => {
+    const { upstream, pools, request } = await world("/v1");
+    const { promise, resolve } = Promise.withResolvers<Readonly<Record<string, string>>>();
+    const asked = askText(pools, request, { authorize: () => promise });
+    asked.abort();
+    resolve({});
+    const error = await asked.answer.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ExchangeError);
+    expect(error).toMatchObject({ failure: "aborted" });
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it("an authorization that fails is the request's failure", async () => {
+    const { pools, request } = await world("/v1");
+    const refused = new ExchangeError("broken", "no token");
+    const asked = askText(pools, request, { authorize: () => Promise.reject(refused) });
+    await expect(asked.answer).rejects.toBe(refused);
+  });
+
+  it("reads the answer in its own way", async () => {
+    const { pools, request } = await world("/v1");
+    const asked = askText(pools, request, {
+      answer: (exchange) => {
+        exchange.headers["content-type"] = "text/event-stream";
+        return exchange;
+      },
+    });
+    expect((await asked.answer).headers["content-type"]).toBe("text/event-stream");
+  });
+});
