@@ -1,5 +1,5 @@
 // `npm run check`, the static half of the gate: formatting, type-aware lint with the import arrows, types,
-// dead code, generated documentation, citations, length of sentences. Every step runs, so that one run tells everything that is wrong.
+// dead code, generated documentation, citations, length of sentences, sleeps in tests. Every step runs, so that one run tells everything that is wrong.
 import { spawnSync } from "node:child_process";
 import { root, setup, toolEnvironment } from "./setup.mjs";
 
@@ -11,6 +11,7 @@ const steps = [
   ["generated docs", "node scripts/docs.ts --check", "npm run docs"],
   ["citations", "node scripts/citations.ts"],
   ["prose", "node scripts/prose.ts"],
+  ["sleeps", "node scripts/sleeps.ts"],
 ];
 
 await setup();

@@ -98,35 +98,43 @@ function createSlots(secrets: Secrets, sizeMax: number): (key: string) => Slot {
   };
 }
 
+/**
+ * Calls `forget` with a test for the callers that a change concerns: of a key, a workspace or an organization, or of all
+ * after the connection for signals was lost. Returns what ends the subscriptions.
+ */
+function forgetChanged(
+  database: Database,
+  forget: (test: (caller: Caller) => boolean) => void,
+): readonly (() => void)[] {
+  return [
+    subscribeChanges(database, "keys", (id) => forget((caller) => caller.keyId === id)),
+    subscribeChanges(database, "workspaces", (id) => forget((caller) => caller.workspaceId === id)),
+    subscribeChanges(database, "organizations", (id) =>
+      forget((caller) => caller.organizationId === id),
+    ),
+    database.signals.onReconnect(() => forget(() => true)),
+  ];
+}
+
 /** An authenticator on a database. It subscribes to changes at once; `close` ends it. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { database, secrets, clock } = options;
-  const { signals } = database;
   const cache = createCallerCache(options.cacheSizeMax ?? callersMax);
   const lastUsed = createLastUsed(database, options.log);
   /** Loads that a second request for the same key may wait for. A change empties it: a load from before is too old. */
   const shared = new Map<string, Promise<Caller>>();
   const slotOf = createSlots(secrets, options.cacheSizeMax ?? callersMax);
 
-  function forget(test: (caller: Caller) => boolean): void {
+  const endings = forgetChanged(database, (test) => {
     shared.clear();
     cache.forgetWhere(test);
-  }
-
-  const endings = [
-    subscribeChanges(database, "keys", (id) => forget((caller) => caller.keyId === id)),
-    subscribeChanges(database, "workspaces", (id) => forget((caller) => caller.workspaceId === id)),
-    subscribeChanges(database, "organizations", (id) =>
-      forget((caller) => caller.organizationId === id),
-    ),
-    signals.onReconnect(() => forget(() => true)),
-  ];
+  });
 
   async function load(lookup: Buffer, slot: string): Promise<Caller> {
     const loading = cache.begin(slot);
     try {
       const loaded = await loadUsable(database, lookup);
-      if (signals.healthy()) cache.put(loading, loaded.caller, clock.now());
+      if (database.signals.healthy()) cache.put(loading, loaded.caller, clock.now());
       return loaded.caller;
     } catch (error) {
       cache.forgetSlot(slot);
@@ -155,7 +163,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   function known(key: string): Caller | undefined {
     const { slot } = slotOf(key);
     const nowMs = clock.now();
-    const cached = signals.healthy() ? cache.get(slot, nowMs) : undefined;
+    const cached = database.signals.healthy() ? cache.get(slot, nowMs) : undefined;
     return cached && admit(cached, nowMs);
   }
 
@@ -166,7 +174,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (cached) return cached;
       const { lookup, slot } = slotOf(key);
       const nowMs = clock.now();
-      const shareable = !fresh && signals.healthy();
+      const shareable = !fresh && database.signals.healthy();
       const caller = await (shareable ? loadShared(lookup, slot) : load(lookup, slot));
       return admit(caller, nowMs);
     },

@@ -199,5 +199,6 @@ describe("the end of the server", () => {
     const gone = new Promise<void>((resolve) => response.on("close", resolve));
     server.closeAllConnections();
     await Promise.all([fresh.closed, busy.closed, gone]);
+    expect(fresh.socket.destroyed && busy.socket.destroyed).toBe(true);
   });
 });

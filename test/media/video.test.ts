@@ -90,7 +90,8 @@ describe.each(videoFamilies)("%s", (family) => {
   });
 
   it("what asks for no streaming passes without a note", () => {
-    requestOf(family, { prompt: "x", stream: false, partial_images: 0 });
+    const fields = { prompt: "x", stream: false, partial_images: 0 };
+    expect(notesOf(family, fields)).toEqual([]);
   });
 
   it("a bare string is refused with the form that is right", () => {

@@ -37,6 +37,25 @@ export interface ArkTasks {
 
 const contentOf = (body: Json) => entriesOf(body["content"]).map(([, part]) => part);
 
+/** What a body asks for, with the vendor's defaults. */
+function orderOf(body: Json) {
+  const resolution = asText(body["resolution"]) || "720p";
+  const asked = asText(body["ratio"]) || "adaptive";
+  const ratio = asked === "adaptive" ? "16:9" : asked;
+  const frame = contentOf(body).find(
+    (part) => part["type"] === "image_url" && (part["role"] ?? "first_frame") === "first_frame",
+  );
+  const frames = asNumber(body["frames"]);
+  const order = {
+    prompt: textOf(contentOf(body)),
+    size: tierSize(Number.parseInt(resolution, 10), ratio, encodedLines[resolution]),
+    firstFrame: asked === "adaptive" ? asText(asObject(frame?.["image_url"])["url"]) : "",
+    seconds: frames ? frames / framesPerSecond : (asNumber(body["duration"]) ?? secondsUsual),
+    audio: body["generate_audio"] !== false,
+  };
+  return { resolution, ratio, order };
+}
+
 export function createTasks(artifacts: Artifacts): ArkTasks {
   const jobs = createJobs<Making>();
 
@@ -47,20 +66,7 @@ export function createTasks(artifacts: Artifacts): ArkTasks {
   }
 
   async function create({ body }: Call, script: Script): Promise<Reply> {
-    const resolution = asText(body["resolution"]) || "720p";
-    const asked = asText(body["ratio"]) || "adaptive";
-    const ratio = asked === "adaptive" ? "16:9" : asked;
-    const frame = contentOf(body).find(
-      (part) => part["type"] === "image_url" && (part["role"] ?? "first_frame") === "first_frame",
-    );
-    const frames = asNumber(body["frames"]);
-    const order = {
-      prompt: textOf(contentOf(body)),
-      size: tierSize(Number.parseInt(resolution, 10), ratio, encodedLines[resolution]),
-      firstFrame: asked === "adaptive" ? asText(asObject(frame?.["image_url"])["url"]) : "",
-      seconds: frames ? frames / framesPerSecond : (asNumber(body["duration"]) ?? secondsUsual),
-      audio: body["generate_audio"] !== false,
-    };
+    const { resolution, ratio, order } = orderOf(body);
     const video = await videoOf(order, script);
     const path = artifacts.publish("ark", artifactOf(video), script.artifact);
     const making = { request: body, resolution, ratio, video, path };

@@ -1,0 +1,35 @@
+/**
+ * Tests poll with a deadline (test/support) instead of sleeping for a fixed time: a fixed time is too short on a busy
+ * machine and too long on every other. test/sleeps.json counts the sleeps that are left, by file. The list may only
+ * shrink: more sleeps than it says are refused, and fewer too until the list says so. Part of `npm run check`.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+/** A wait that ends by the clock alone. A loop that looks after each pause is polling, and allowed. */
+const sleep =
+  /\bawait (?:sleep|pause|delay)\(|\bnew Promise(?:<void>)?\(\(\w+\) => (?:void )?setTimeout\(/;
+const polling = /\b(?:while|for) \(/;
+
+const allowed = JSON.parse(read("test/sleeps.json")) as Record<string, number>;
+const present: Record<string, number> = {};
+for (const path of globSync("test/**/*.ts", { cwd: root }).toSorted()) {
+  const lines = read(path).split("\n");
+  const count = lines.filter((line) => sleep.test(line) && !polling.test(line)).length;
+  if (count > 0) present[path.replaceAll("\\", "/")] = count;
+}
+
+for (const path of Object.keys({ ...allowed, ...present }).toSorted()) {
+  const [most, count] = [allowed[path] ?? 0, present[path] ?? 0];
+  if (count === most) continue;
+  const advice =
+    count > most
+      ? "poll with a deadline instead (test/support/patience.ts)"
+      : "lower its number in test/sleeps.json";
+  console.error(`sleeps: ${path} has ${count}, test/sleeps.json says ${most}: ${advice}`);
+  process.exitCode = 1;
+}
