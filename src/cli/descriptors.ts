@@ -2,6 +2,7 @@
  * How the open files that the process may have are shared out: a reserve for the database and for what is always open, the
  * connections of callers, and what their calls open, which are connections to providers and files.
  */
+import { readFileSync } from "node:fs";
 import type { Log } from "../base/log.ts";
 
 /** Everything counts open files. */
@@ -65,14 +66,28 @@ interface Report {
 
 /** The limit of open files of this process, which Node has raised as far as it may; undefined where there is none to know. */
 export function openFilesLimit(): number | undefined {
+  const soft = Number(limitOfLinux() ?? limitOfReport());
+  return Number.isFinite(soft) && soft > 0 ? soft : undefined;
+}
+
+/** As Linux tells it, at once; undefined elsewhere. */
+function limitOfLinux(): string | undefined {
+  try {
+    return /^Max open files +(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** As Node tells it among all else that it knows of the process, which takes a while. */
+function limitOfReport(): number | string | undefined {
   const report = process.report as unknown as Report;
   const { excludeNetwork } = report;
   // Looking up the names of all addresses would take its time.
   report.excludeNetwork = true;
   const { userLimits } = report.getReport();
   report.excludeNetwork = excludeNetwork;
-  const soft = Number(userLimits?.open_files?.soft);
-  return Number.isFinite(soft) && soft > 0 ? soft : undefined;
+  return userLimits?.open_files?.soft;
 }
 
 const comfortable = 1_024;

@@ -64,12 +64,22 @@ const page = `<!doctype html>
 </html>
 `;
 
+const pageBytes = Buffer.from(page);
+
+/** The bytes of the assets, read at the first start in this process. */
+const assetBytes = new Map<string, Buffer>();
+
+function bytesOf(name: string): Buffer {
+  const bytes = assetBytes.get(name) ?? readFileSync(join(dirname(packageFile), name));
+  assetBytes.set(name, bytes);
+  return bytes;
+}
+
 /**
  * Adds the page and its two assets. They need no key: the page holds nothing but the public interface.
  * Each is in memory once, however many connections it waits to be read on.
  */
 export function registerDocsPage(app: FastifyInstance): void {
-  const pageBytes = Buffer.from(page);
   app.get("/docs", (_request, reply) =>
     reply
       .headers({
@@ -82,7 +92,7 @@ export function registerDocsPage(app: FastifyInstance): void {
       .send(pageBytes),
   );
   for (const [name, type] of Object.entries(assets)) {
-    const bytes = readFileSync(join(dirname(packageFile), name));
+    const bytes = bytesOf(name);
     app.get(`/docs/assets/${name}`, (_request, reply) =>
       reply
         .headers({
