@@ -22,6 +22,8 @@ import type { Environment } from "./environment.ts";
 export interface TaskTestOptions {
   readonly timing?: Partial<TaskTiming>;
   readonly at?: (point: TaskPoint) => void | Promise<void>;
+  /** Largest video that is kept. */
+  readonly videoBytesMax?: number;
   /** How often spend caps are looked at. */
   readonly alertEveryMs?: number;
   /** How long the claim of a process that died keeps others from its callbacks. */
@@ -105,6 +107,7 @@ export function openMedia(options: MediaOptions): Media {
     },
     callbackDue: () => deliverer.wake(),
     timing: options.tasks?.timing,
+    videoBytesMax: options.tasks?.videoBytesMax,
     at: options.tasks?.at,
   });
   deliverer.start();

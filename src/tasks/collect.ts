@@ -19,7 +19,7 @@ import type { Job } from "./rows.ts";
 import type { Artifact } from "./types.ts";
 
 /** Largest result that is kept. */
-const bytesMax = { video: 1024 * 1024 * 1024, image: 128 * 1024 * 1024 } as const;
+const bytesMaxDefault = { video: 1024 * 1024 * 1024, image: 128 * 1024 * 1024 } as const;
 const keepTries = 3;
 const keepPauseMs = 500;
 const idleMs = 30_000;
@@ -103,6 +103,9 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
+const bytesMaxOf = ({ videoBytesMax }: TaskServices, { kind }: Job): number =>
+  kind === "video" && videoBytesMax !== undefined ? videoBytesMax : bytesMaxDefault[kind];
+
 async function fetchResult(
   services: TaskServices,
   job: Job,
@@ -113,7 +116,7 @@ async function fetchResult(
     {
       url,
       kind: job.kind,
-      bytesMax: bytesMax[job.kind],
+      bytesMax: bytesMaxOf(services, job),
       idleMs,
       totalMs,
       providerUrl: target.provider.baseUrl,
@@ -153,7 +156,7 @@ async function store(
   await persistently(() => recordFile(services.database, { ...row, bytes: 0 }));
   const { bytes } = await services.files.put(name, source, {
     mediaType,
-    bytesMax: bytesMax[job.kind],
+    bytesMax: bytesMaxOf(services, job),
   });
   await persistently(() => recordFile(services.database, { ...row, bytes }));
   return { name, mediaType, bytes };

@@ -57,6 +57,8 @@ export interface TaskServices {
   readonly callbackDue: () => void;
   /** Whether this process is the one of its gateway that looks for what nobody announced. */
   readonly sweeps: () => boolean;
+  /** Largest video that is kept; a GiB if absent. Tests only. */
+  readonly videoBytesMax?: number | undefined;
   /** Tests stop the process here. */
   readonly at: (point: TaskPoint) => void | Promise<void>;
   readonly timing: TaskTiming;

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { inForm } from "../support/long.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { clipConfiguration, mp4 } from "../support/task-life.ts";
 
@@ -31,6 +32,9 @@ const results: Readonly<Record<string, (response: ServerResponse) => unknown>> =
   redirect: (response) => response.writeHead(302, { location: "http://10.0.0.1/x.mp4" }).end(),
 };
 
+/** In full the usual one. More than the memory that a result may take. */
+const videoBytesMax = inForm(400 * 2 ** 20, 2 ** 30);
+
 let vendor: Recorder;
 let gateway: GatewayUnderTest;
 beforeAll(async () => {
@@ -42,7 +46,10 @@ beforeAll(async () => {
     const video = { url: `${vendor.url}/results/${name}`, duration: 1 };
     return void response.end(JSON.stringify({ status: "done", video }));
   });
-  gateway = await startTestGateway({ config: clipConfiguration(`${vendor.url}/v1`) });
+  gateway = await startTestGateway({
+    config: clipConfiguration(`${vendor.url}/v1`),
+    tasks: { videoBytesMax },
+  });
   await gateway.credit("10");
 });
 afterAll(async () => {
@@ -54,9 +61,9 @@ it.each([
   ["page", "the file is no video"],
   ["picture", "the file is no video, but image/png"],
   ["missing", "the file's server answered 404"],
-  ["large", "the file is larger than 1073741824 bytes"],
+  ["large", `the file is larger than ${videoBytesMax} bytes`],
   ["cut", "the connection to the file's server broke"],
-  ["endless", "the file is larger than 1073741824 bytes"],
+  ["endless", `the file is larger than ${videoBytesMax} bytes`],
   ["redirect", "must not point at a private or reserved network"],
 ])("a result that is %s fails its task, unbilled", async (prompt, why) => {
   let most = 0;
