@@ -3,8 +3,7 @@
 
 -- Rule 2, counting: entries of what is over, what they draw, and the counters. The accounts are locked. What was written before is
 -- left out. A charge counts in the period of p_now, or in a later one in which something was charged before the clock went back.
---   p_gateway  whose allowances are drawn on; null: none
---   p_void     what an entry without a charge is: void or expire
+--   p_gateway  whose allowances are drawn on, or null; p_void: what an entry without a charge is, void or expire
 --   k_*        the keys; k_members: the owner of the key, looked up where null
 --   e_place    an entry's key in k_*; e_charge: null for a void; e_bound: what its call or task had set aside
 create function ledger_write(
