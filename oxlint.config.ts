@@ -61,7 +61,7 @@ const rooms: Record<string, string[]> = {
   shapes: [],
   bodies: [],
   callers: [],
-  errors: ["bodies", "callers"],
+  errors: ["bodies"],
   front: ["bodies", "errors"],
   forms: ["bodies"],
   text: ["bodies", "callers", "errors"],

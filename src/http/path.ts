@@ -1,16 +1,25 @@
 /** Paths and queries of requests. */
-import type { RequestHead } from "./exchange.ts";
 
-/** A request as it was received, which Fastify's requests hold too. */
-export interface RawRequest {
-  readonly raw: RequestHead;
+/** What a request asks for: path and query, as sent. */
+interface Asking {
+  readonly raw: { readonly url?: string | undefined };
 }
 
-/** The request's path without its query, which may hold a key. */
-export function pathOf({ raw }: RawRequest): string {
-  const url = raw.url ?? "/";
-  const end = url.indexOf("?");
-  return end === -1 ? url : url.slice(0, end);
+const origin = /^https?:\/\/[^/?#]*/i;
+const malformedEscape = /%(?![\da-f]{2})/i;
+/** Escapes of characters that mean the same with and without one. */
+const needlessEscape = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi;
+
+/**
+ * The path of a request's target, without its query, and without the origin that a target may begin with. Needless escapes
+ * are taken out of it; a path with a malformed one stays as it is.
+ */
+export function pathIn(target: string): string {
+  const whole = target.startsWith("/") ? target : target.replace(origin, "");
+  const end = whole.search(/[?#]/);
+  const path = end === -1 ? whole : whole.slice(0, end);
+  if (!path.includes("%") || malformedEscape.test(path)) return path;
+  return path.replaceAll(needlessEscape, decodeURIComponent);
 }
 
 /** The parameters of a query, without its question mark. Of a name that comes twice, the last counts. */
@@ -19,7 +28,7 @@ export function parseQuery(query: string): Record<string, string> {
 }
 
 /** The parameters of the request's query. */
-export function queryOf({ raw }: RawRequest): Record<string, string> {
+export function queryOf({ raw }: Asking): Record<string, string> {
   const url = raw.url ?? "/";
   const start = url.indexOf("?");
   return start === -1 ? {} : parseQuery(url.slice(start + 1));

@@ -30,6 +30,11 @@ const calls: readonly (readonly [path: string, body: object])[] = [
   ["/v1beta/models/acme/talk:generateContent?key=wrong", { contents: [] }],
   ["/v1beta/models/acme/talk%:generateContent", { contents: [] }],
   ["/v1beta/models/acme/talk:countTokens", { contents: [{ parts: [{ text: "Hi" }] }] }],
+  ["/v1/models/acme%2Ftalk:generateContent", { contents: [{ parts: [{ text: "Hi" }] }] }],
+  ["/v1beta/models/acme/talk%3Acount%54okens", { contents: [{ parts: [{ text: "Hi" }] }] }],
+  ["/v1/messages/count_tokens", { model: "acme/talk", messages: user }],
+  ["/v1/message%73?a=b", { model: "acme/talk", max_tokens: 16, messages: user }],
+  ["/v1/chat%2Fcompletions", { model: "acme/talk", messages: user }],
   ["/v1/models", {}],
   ["/v1/nothing", {}],
 ];

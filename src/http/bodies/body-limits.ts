@@ -1,6 +1,7 @@
-/** How large a body may be, by the path it is sent to. Multipart bodies are streamed to storage and have limits of their own (uploads.ts). */
+/** How large a body may be, by what the table of routes says. Multipart bodies are streamed to storage and have limits of their own (uploads.ts). */
 import { GatewayError } from "../../base/errors.ts";
 import type { ByteBudget } from "../../base/byte-budget.ts";
+import type { Route } from "../routes.ts";
 
 /** What the configuration says about bodies, and the budget that they all share. */
 export interface BodyServices {
@@ -24,20 +25,18 @@ export interface BodyLimit {
 const authLimit: BodyLimit = { bytesMax: 16 * 1024, plain: true };
 const adminLimit: BodyLimit = { bytesMax: 4 * 1024 * 1024 };
 
-const mediaPaths = ["/v1/images/", "/v1/tasks", "/api/v1/", "/api/v3/"];
-
-/** The limit of text calls. */
-export const textLimit = ({ textBytesMax }: BodyServices): BodyLimit => ({
-  bytesMax: textBytesMax,
-  setting: "limits.text_body_mb",
-});
-
-/** The limit of a route, by its path pattern. */
-export function limitOfRoute(bodies: BodyServices, route: string): BodyLimit {
-  if (route.startsWith("/auth/")) return authLimit;
-  if (route.startsWith("/admin/")) return adminLimit;
-  if (!mediaPaths.some((path) => route.startsWith(path))) return textLimit(bodies);
-  return { bytesMax: bodies.mediaBytesMax, setting: "limits.body_mb" };
+/** The limit of a route's bodies. */
+export function limitOf(bodies: BodyServices, { body }: Pick<Route, "body">): BodyLimit {
+  switch (body) {
+    case "text":
+      return { bytesMax: bodies.textBytesMax, setting: "limits.text_body_mb" };
+    case "media":
+      return { bytesMax: bodies.mediaBytesMax, setting: "limits.body_mb" };
+    case "admin":
+      return adminLimit;
+    case "sign_in":
+      return authLimit;
+  }
 }
 
 /** The refusal of a body above its limit. */

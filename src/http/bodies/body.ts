@@ -5,7 +5,7 @@ import { GatewayError } from "../../base/errors.ts";
 import { readJson, type JsonText } from "../../base/json.ts";
 import { JsonSource } from "../../base/json-source.ts";
 import type { JsonObject } from "../../protocols/index.ts";
-import { keepsText, refuseUnstorableText } from "./stored-text.ts";
+import { refuseUnstorableText } from "./stored-text.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -17,7 +17,7 @@ declare module "fastify" {
 /** The body of a Fastify request as a JSON object. Rejects with GatewayError `invalid_json`, `overloaded`, `invalid_value`. */
 export async function readBody(request: FastifyRequest): Promise<JsonObject> {
   const body = (await jsonBody(bytesOf(request), request.lease!)).value as JsonObject;
-  if (keepsText(request.routeOptions.url ?? "")) refuseUnstorableText(body);
+  if (request.match.route.stored === true) refuseUnstorableText(body);
   return body;
 }
 

@@ -1,14 +1,14 @@
 /** How Fastify's routes get their bodies: as bytes, read by our own reader after the caller was let in, and counted until the answer is over. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { limitOfRoute, type BodyServices } from "./body-limits.ts";
+import { limitOf, type BodyServices } from "./body-limits.ts";
 import { readBytes } from "./receive-body.ts";
-import { keepsText, refuseUnstorableText } from "./stored-text.ts";
+import { refuseUnstorableText } from "./stored-text.ts";
 
 /** Puts our reader in place of Fastify's. Bodies are parsed by the routes, once, with our own bounds (body.ts). */
 export function readBodiesAsBytes(app: FastifyInstance, bodies: BodyServices): void {
   app.decorateRequest("lease", undefined);
   app.addHook("preHandler", (request, _reply, done) => {
-    if (keepsText(request.routeOptions.url ?? "")) {
+    if (request.match.route.stored === true) {
       refuseUnstorableText(request.params);
       refuseUnstorableText(request.query);
     }
@@ -24,7 +24,7 @@ export function readBodiesAsBytes(app: FastifyInstance, bodies: BodyServices): v
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", async (request: FastifyRequest) =>
     readBytes(request.raw, request.raw, {
-      limit: limitOfRoute(bodies, request.routeOptions.url ?? ""),
+      limit: limitOf(bodies, request.match.route),
       lease: request.lease!,
     }),
   );

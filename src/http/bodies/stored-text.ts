@@ -15,9 +15,6 @@ export function refuseUnstorableText(value: unknown, place = ""): void {
   }
 }
 
-/** Whether a route hands what it is sent to the database: all of the management API and of sign-in. */
-export const keepsText = (route: string): boolean => /^\/(?:admin|auth)\//.test(route);
-
 function check(text: string, place: string): void {
   if (!text.includes("\0") && text.isWellFormed()) return;
   const param = place === "" ? null : place.slice(0, 200).toWellFormed();

@@ -2,9 +2,10 @@
 import type { FastifyRequest } from "fastify";
 import type { TextCall } from "../../calls/index.ts";
 import type { Caller } from "../../tenancy/index.ts";
-import { credentialOf } from "./credential.ts";
-import { pathOf, type RawRequest } from "../path.ts";
+import type { Routed } from "../exchange.ts";
 import type { HttpServices } from "../services.ts";
+import { credentialOf, hasCredential } from "./credential.ts";
+import { rateOf } from "./rate-headers.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -14,29 +15,37 @@ declare module "fastify" {
 
 /**
  * The caller of a request: at once where it is known without asking the database, else as a promise.
- * What a cache knows of the key is enough for a call, whose reservation asks the database again; a count has none.
  * @throws GatewayError, or rejects with one, where the key is none
  */
 export function callerOf(
   { authenticator }: Pick<HttpServices, "authenticator">,
-  request: RawRequest,
+  request: Routed,
 ): Caller | Promise<Caller> {
   const key = credentialOf(request);
-  const fresh = /count_?tokens$/i.test(pathOf(request));
+  const fresh = request.match.route.fresh === true;
   return (
     (fresh ? undefined : authenticator.known(key)) ?? authenticator.authenticate(key, { fresh })
   );
 }
 
-/** A route's first step: the key is checked before the body is read, so that a stranger cannot make us buffer megabytes. */
-export const authenticating =
-  (services: HttpServices) =>
-  async (request: FastifyRequest): Promise<void> => {
-    request.caller = await callerOf(services, request);
-  };
+/**
+ * The first step of Fastify's routes, as the table says: the key before the body is read, so that a stranger cannot make us
+ * buffer megabytes, then its limit of requests. Tokens of what is not a text call are not counted.
+ * @throws GatewayError where the key is none, or above its limit
+ */
+export async function admitCaller(
+  services: Pick<HttpServices, "authenticator" | "rates">,
+  request: FastifyRequest,
+  response: Parameters<typeof rateOf>[1],
+): Promise<void> {
+  const { key, limited } = request.match.route;
+  if (key === undefined || (key === "optional" && !hasCredential(request))) return;
+  request.caller = await callerOf(services, request);
+  if (limited === true) rateOf(services, response, request.caller);
+}
 
 /** The headers that a direct route passes on: they change what the body's fields mean. */
-export function callerHeaders({ raw }: RawRequest): TextCall["callerHeaders"] {
+export function callerHeaders({ raw }: Routed): TextCall["callerHeaders"] {
   const version = raw.headers["anthropic-version"];
   const beta = raw.headers["anthropic-beta"];
   return version === undefined && beta === undefined

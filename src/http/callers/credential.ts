@@ -1,8 +1,9 @@
 /** The calling key of an HTTP request, from wherever the caller's SDK put it. AUTH rows; docs/decisions.md "Key carriers". */
 import { readCredential, type CredentialCarriers } from "../../tenancy/index.ts";
-import { queryOf, type RawRequest } from "../path.ts";
+import type { Routed } from "../exchange.ts";
+import { queryOf } from "../path.ts";
 
-function carriers(request: RawRequest): CredentialCarriers {
+function carriers(request: Routed): CredentialCarriers {
   const { headers } = request.raw;
   const carried: CredentialCarriers = {
     authorization: headers.authorization,
@@ -10,17 +11,17 @@ function carriers(request: RawRequest): CredentialCarriers {
     xGoogApiKey: headers["x-goog-api-key"],
     apiKey: headers["api-key"],
   };
-  // `?key=` counts on /v1beta only, where vendor tools send it; the query is never logged.
-  if (request.raw.url?.startsWith("/v1beta/") !== true) return carried;
+  // The query is never logged.
+  if (request.match.route.keyInQuery !== true) return carried;
   return { ...carried, queryKey: queryOf(request)["key"] };
 }
 
 /** The key a request carries. @throws GatewayError `missing_api_key`, `invalid_api_key`. */
-export function credentialOf(request: RawRequest): string {
+export function credentialOf(request: Routed): string {
   return readCredential(carriers(request));
 }
 
 /** Whether a request carries any credential, for the one endpoint that also answers without (AUTH-06). */
-export function hasCredential(request: RawRequest): boolean {
+export function hasCredential(request: Routed): boolean {
   return Object.values(carriers(request)).some((value) => value !== undefined && value !== "");
 }

@@ -1,9 +1,6 @@
 /** Error bodies of the two alias paths, in their vendors' shapes. Requirements: ERR, ALIAS-11, ARK-12. */
 import type { GatewayError } from "../../base/errors.ts";
 
-/** The shapes that only answer on alias paths: `/api/v1` is DashScope's, `/api/v3` Ark's. */
-export type AliasStyle = "dashscope" | "ark";
-
 /** What was looked for and not found was a task; a path that does not exist has no param. */
 export const missingTaskParam = "id";
 
@@ -62,7 +59,7 @@ const arkOwnCodes: Readonly<Partial<Record<GatewayError["code"], string>>> = {
 
 /** An error as the clients of an alias path's vendor read it. */
 export function encodeAliasError(
-  style: AliasStyle,
+  style: "dashscope" | "ark",
   error: GatewayError,
   requestId: string,
 ): object {

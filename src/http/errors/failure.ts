@@ -2,21 +2,12 @@
 import { IncomingMessage } from "node:http";
 import { GatewayError, toGatewayError } from "../../base/errors.ts";
 import { CallError } from "../../calls/index.ts";
-import type { RequestHead, ResponseSink } from "../exchange.ts";
-import { asksAsGoogle } from "../callers/google-caller.ts";
+import type { Asked } from "../exchange.ts";
+import { styleOf } from "../routes.ts";
 import { brokenBody } from "../bodies/body-limits.ts";
 import { forgetBody } from "../bodies/paced.ts";
-import { pathOf } from "../path.ts";
-import { protocolOfPath, writeError } from "./reply-error.ts";
+import { writeError } from "./reply-error.ts";
 import type { HttpServices } from "../services.ts";
-
-/** One request, and where its answer goes. */
-export interface Asked {
-  readonly raw: RequestHead;
-  readonly response: ResponseSink;
-  /** The request's id, which its answer and its logs carry. */
-  readonly id: string;
-}
 
 type FailureServices = Pick<HttpServices, "log">;
 
@@ -29,7 +20,7 @@ export function answerFailure(services: FailureServices, asked: Asked, thrown: u
     services.log.error({ err: thrown, request: asked.id }, "a request failed");
   if (error.code === "overloaded") logShortage(services, error);
   writeError(asked.response, {
-    protocol: protocolOfPath(asked.raw.method ?? "", pathOf(asked), asksAsGoogle(asked.raw)),
+    style: styleOf(asked.match, asked.raw.headers),
     error,
     requestId: asked.id,
     body: refused?.body,

@@ -1,25 +1,9 @@
 /** Errors on the wire: the body in the caller's own protocol, and the headers that tell a client what to do next. */
 import type { GatewayError } from "../../base/errors.ts";
-import { errorCodec, type CallProtocol } from "../../protocols/index.ts";
-import { encodeAliasError, type AliasStyle } from "./alias-errors.ts";
+import { errorCodec } from "../../protocols/index.ts";
+import { encodeAliasError } from "./alias-errors.ts";
 import type { ResponseSink } from "../exchange.ts";
-
-/** Whose error shape an answer has: a protocol's, or that of an alias path's vendor. */
-export type ErrorStyle = CallProtocol | AliasStyle;
-
-/**
- * The error shape that a path answers in; paths of no text protocol and no vendor use the OpenAI style (ERR-01).
- * `google`: the request is one of Google's SDKs'.
- */
-export function protocolOfPath(method: string, path: string, google: boolean = false): ErrorStyle {
-  if (/^\/api\/v1(\/|$)/.test(path)) return "dashscope";
-  if (/^\/api\/v3(\/|$)/.test(path)) return "ark";
-  if (path.startsWith("/v1/messages")) return "messages";
-  if (path.startsWith("/v1beta/")) return "generate_content";
-  // Models are called there in Google's style, and read there in the OpenAI style by all but Google's SDKs.
-  if (/^\/v1\/models(\/|$)/.test(path) && (method === "POST" || google)) return "generate_content";
-  return "chat";
-}
+import type { ErrorStyle } from "../routes.ts";
 
 /** The headers of an error answer. `x-should-retry: false` is for what must not be sent again by itself. */
 function errorHeaders(error: GatewayError): Record<string, string> {
@@ -32,7 +16,7 @@ function errorHeaders(error: GatewayError): Record<string, string> {
 }
 
 interface ErrorAnswer {
-  readonly protocol: ErrorStyle;
+  readonly style: ErrorStyle;
   readonly error: GatewayError;
   readonly requestId: string;
   /** An upstream's own body, passed on as it is. */
@@ -44,12 +28,12 @@ export function errorAnswer(answer: ErrorAnswer): {
   headers: Record<string, string>;
   text: string;
 } {
-  const { protocol, error, requestId } = answer;
-  const text = JSON.stringify(answer.body ?? encodeError(protocol, error, requestId));
+  const { style, error, requestId } = answer;
+  const text = JSON.stringify(answer.body ?? encodeError(style, error, requestId));
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "content-length": String(Buffer.byteLength(text)),
-    ...requestIdHeaders(protocol, requestId),
+    ...requestIdHeaders(style, requestId),
     ...errorHeaders(error),
   };
   return { headers, text };
@@ -71,8 +55,8 @@ export function writeError(raw: ResponseSink, answer: ErrorAnswer): void {
 }
 
 /** The request's id under the names that the protocols' SDKs read. */
-export function requestIdHeaders(protocol: ErrorStyle, requestId: string): Record<string, string> {
-  return protocol === "messages"
+export function requestIdHeaders(style: ErrorStyle, requestId: string): Record<string, string> {
+  return style === "messages"
     ? { "x-request-id": requestId, "request-id": requestId }
     : { "x-request-id": requestId };
 }

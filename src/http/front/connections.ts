@@ -7,6 +7,7 @@ import type { Socket } from "node:net";
 import { limitedAddress, normalAddress, type TrustedProxies } from "../../base/client-address.ts";
 import { overloaded, type GatewayError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { closeLingering } from "./lingering.ts";
 import { answerOnSocket } from "./malformed.ts";
 import { UnreadWatch, type UnreadRules } from "./unread.ts";
 
@@ -18,7 +19,7 @@ export interface ConnectionRules extends UnreadRules {
   readonly refusedMax: number;
 }
 
-interface ConnectionServices {
+export interface ConnectionServices {
   readonly connections: ConnectionRules;
   readonly trustedProxies: TrustedProxies;
   readonly log: Log;
@@ -51,7 +52,6 @@ export function boundConnections(server: Server, services: ConnectionServices): 
   let loggedMs = Number.NEGATIVE_INFINITY;
   const checking = setInterval(() => {
     const nowMs = performance.now();
-    refused.closeLate(nowMs);
     const closed = unread.look(open.sockets, nowMs);
     counts.late += closed.late;
     counts.crowded += closed.crowded;
@@ -109,12 +109,12 @@ class Open {
 }
 
 /**
- * Connections that are told no. The answer waits for the first bytes, whose path says in which shape, and what else comes
- * is read and forgotten for a moment: a socket closed over unread bytes takes its answer along.
+ * Connections that are told no. The answer waits for the first bytes, whose path says in which shape; one that says nothing
+ * is closed.
  */
 class Refused {
   readonly #max: number;
-  readonly #since = new Map<Socket, number>();
+  #waiting = 0;
 
   constructor(max: number) {
     this.#max = max;
@@ -122,25 +122,21 @@ class Refused {
 
   answer(socket: Socket, error: GatewayError): void {
     socket.on("error", () => socket.destroy());
-    if (this.#since.size >= this.#max) {
+    if (this.#waiting >= this.#max) {
       answerOnSocket(socket, error, "");
       socket.destroySoon();
       return;
     }
-    this.#since.set(socket, performance.now());
-    socket.once("close", () => void this.#since.delete(socket));
+    this.#waiting += 1;
+    const late = setTimeout(() => socket.destroy(), refusedMs);
+    socket.once("close", () => {
+      this.#waiting -= 1;
+      clearTimeout(late);
+    });
     socket.once("data", (first: Buffer) => {
       answerOnSocket(socket, error, first.toString("latin1", 0, 2048));
-      socket.resume();
+      closeLingering(socket);
     });
     socket.once("end", () => socket.end());
-  }
-
-  /** Closes those that had their time. */
-  closeLate(nowMs: number): void {
-    for (const [socket, sinceMs] of this.#since) {
-      if (nowMs - sinceMs < refusedMs) break;
-      socket.destroy();
-    }
   }
 }

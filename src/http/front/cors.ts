@@ -1,12 +1,10 @@
 /**
  * Calls from pages of other origins (browser SDKs, extensions), for the origins that the operator lists under `cors.origins`.
  * Keys travel in headers that a page must set itself, so what is shared here needs no cookie. The management API and
- * signing in live by cookies, and are never shared. Fetch Standard, "CORS protocol".
+ * signing in live by cookies, and are never shared (routes.ts). Fetch Standard, "CORS protocol".
  */
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-
-/** The paths that keys open, and results. */
-const sharedPath = /^\/(?:v1|v1beta|api|files)\//;
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Routed } from "../exchange.ts";
 
 const methods = "GET, POST, DELETE";
 /** How long a browser may remember a preflight's answer, in seconds. */
@@ -33,16 +31,14 @@ const exposed = [
 /** SDKs ask for a dozen headers, and name new ones with each version: whatever is a list of names is allowed. */
 const headerNames = /^[\w!#$%&'*+\-.^`|~]{1,100}(?:[ \t]*,[ \t]*[\w!#$%&'*+\-.^`|~]{1,100}){0,63}$/;
 
-interface Asked {
-  readonly url?: string | undefined;
-  readonly headers: Pick<IncomingHttpHeaders, "origin">;
-}
-
 export interface Cors {
   /** Says on the answer, before it has a head, whether the asking page may read it. */
-  mark(request: Asked, response: { setHeader(name: string, value: string): unknown }): void;
+  mark(request: Routed, response: { setHeader(name: string, value: string): unknown }): void;
   /** Answers a preflight, which never carries a key. False where the request is none, or not for its origin. */
-  answerPreflight(request: IncomingMessage, response: ServerResponse): boolean;
+  answerPreflight(
+    request: Routed & { readonly raw: IncomingMessage },
+    response: ServerResponse,
+  ): boolean;
 }
 
 /** Undefined where no origin is allowed: nothing is added to any answer. */
@@ -53,17 +49,18 @@ export function createCors(origins: readonly string[]): Cors | undefined {
   const isKnown = (origin: string | undefined): origin is string =>
     origin !== undefined && (anyone || known.has(origin));
   return {
-    mark({ url = "", headers: { origin } }, response) {
-      if (!sharedPath.test(url)) return;
+    mark({ match, raw }, response) {
+      if (match.route.shared !== true) return;
+      const { origin } = raw.headers;
       // Also on answers to others, or a cache would give them to everybody.
       if (!anyone) response.setHeader("vary", "Origin");
       if (!isKnown(origin)) return;
       response.setHeader("access-control-allow-origin", anyone ? "*" : origin);
       response.setHeader("access-control-expose-headers", exposed);
     },
-    answerPreflight({ method, url = "", headers }, response) {
+    answerPreflight({ match, raw: { method, headers } }, response) {
       const asked = headers["access-control-request-method"];
-      if (method !== "OPTIONS" || asked === undefined || !sharedPath.test(url)) return false;
+      if (method !== "OPTIONS" || asked === undefined || match.route.shared !== true) return false;
       if (!isKnown(headers.origin)) return false;
       response.setHeader("access-control-allow-methods", methods);
       response.setHeader("access-control-max-age", rememberedSeconds);

@@ -7,7 +7,9 @@ import type { Socket } from "node:net";
 import { GatewayError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { headersMax } from "../exchange.ts";
-import { errorAnswer, protocolOfPath } from "../errors/reply-error.ts";
+import { matchRoute, styleOf } from "../routes.ts";
+import { errorAnswer } from "../errors/reply-error.ts";
+import { closeLingering, isLingering } from "./lingering.ts";
 
 interface ClientError extends Error {
   readonly code?: string;
@@ -42,6 +44,7 @@ function answerUnderWay(socket: Socket): boolean {
 
 /** Answers a client error and closes the connection: where the next request would begin is not known any more. */
 export function answerClientError(error: ClientError, socket: Socket): void {
+  if (isLingering(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable || answerUnderWay(socket)) {
     socket.destroy();
     return;
@@ -50,15 +53,14 @@ export function answerClientError(error: ClientError, socket: Socket): void {
     ? error.rawPacket.subarray(0, 2048).toString("latin1")
     : "";
   answerOnSocket(socket, gatewayError(error), start);
-  // A client that goes on sending would keep a half-closed socket open for ever.
-  socket.destroySoon();
+  closeLingering(socket);
 }
 
 /** Writes an error as the last answer of a connection. `start` is what is known of the request: its path decides on the shape. */
 export function answerOnSocket(socket: Socket, error: GatewayError, start: string): void {
-  const [, method = "", path = ""] = /^([A-Z]+) (\/[^\s?]*)/.exec(start) ?? [];
-  const protocol = protocolOfPath(method, path);
-  const { headers, text } = errorAnswer({ protocol, error, requestId: newId("req") });
+  const [, method = "", url = ""] = /^([A-Z]+) (\S*)/.exec(start) ?? [];
+  const style = styleOf(matchRoute(method, url), {});
+  const { headers, text } = errorAnswer({ style, error, requestId: newId("req") });
   const lines = Object.entries({ ...headers, connection: "close" }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );

@@ -9,10 +9,10 @@ import { parseModelId } from "../../routing/index.ts";
 import { renderArk, renderDashscope } from "../../tasks/index.ts";
 import { arkFields, arkParam } from "./ark-request.ts";
 import { jsonCreation, replayHeaders, submitCreation, type Creation } from "./create-task.ts";
-import { authenticatingLimited } from "../callers/rate-headers.ts";
+import { handle } from "../handle.ts";
 import { requestIdHeaders } from "../errors/reply-error.ts";
 import type { HttpServices } from "../services.ts";
-import { authenticatingFresh, taskOf } from "./task-caller.ts";
+import { taskOf } from "./task-caller.ts";
 
 /** Adds the alias paths. */
 export function registerAliasRoutes(app: FastifyInstance, services: HttpServices): void {
@@ -21,13 +21,12 @@ export function registerAliasRoutes(app: FastifyInstance, services: HttpServices
 }
 
 function registerDashscope(app: FastifyInstance, services: HttpServices): void {
-  const reading = { onRequest: authenticatingFresh(services) };
-  app.get("/api/v1/tasks/:id", reading, async (request, reply) =>
+  handle(app, "GET /api/v1/tasks/:id", async (request, reply) =>
     reply
       .headers(requestIdHeaders("dashscope", request.id))
       .send(renderDashscope(await taskOf(services, request), services.fileUrl, request.id)),
   );
-  app.post("/api/v1/tasks/:id/cancel", reading, async (request, reply) => {
+  handle(app, "POST /api/v1/tasks/:id/cancel", async (request, reply) => {
     const task = await taskOf(services, request);
     await services.tasks.cancel(task.workspaceId, task.id);
     return reply
@@ -38,9 +37,7 @@ function registerDashscope(app: FastifyInstance, services: HttpServices): void {
 
 /** Ark makes videos only: an image task is as if it did not exist here (docs/decisions.md "Reads on other paths"). */
 function registerArk(app: FastifyInstance, services: HttpServices): void {
-  const path = "/api/v3/contents/generations/tasks";
-  const reading = { onRequest: authenticatingFresh(services) };
-  app.post(path, { onRequest: authenticatingLimited(services) }, async (request, reply) => {
+  handle(app, "POST /api/v3/contents/generations/tasks", async (request, reply) => {
     const creation = await jsonCreation(request, "tasks", arkFields);
     refuseImageModel(services, creation);
     const result = await submitCreation(services, request, creation).catch(inArkNames);
@@ -48,12 +45,12 @@ function registerArk(app: FastifyInstance, services: HttpServices): void {
       .headers({ ...requestIdHeaders("ark", request.id), ...replayHeaders(result) })
       .send({ id: result.task.id });
   });
-  app.get(`${path}/:id`, reading, async (request, reply) =>
+  handle(app, "GET /api/v3/contents/generations/tasks/:id", async (request, reply) =>
     reply
       .headers(requestIdHeaders("ark", request.id))
       .send(renderArk(await taskOf(services, request, "video"), services.fileUrl)),
   );
-  app.delete(`${path}/:id`, reading, async (request, reply) => {
+  handle(app, "DELETE /api/v3/contents/generations/tasks/:id", async (request, reply) => {
     const task = await taskOf(services, request, "video");
     await services.tasks.cancel(task.workspaceId, task.id);
     return reply.headers(requestIdHeaders("ark", request.id)).send({});

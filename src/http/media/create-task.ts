@@ -5,7 +5,6 @@ import type { MediaForm, MediaInput } from "../../media/index.ts";
 import type { IdempotencyClaim, SubmitResult } from "../../tasks/index.ts";
 import { modelInBody, readBody } from "../bodies/body.ts";
 import { fingerprint, idempotencyKeyOf } from "../forms/creation-headers.ts";
-import { pathOf } from "../path.ts";
 import { receiveForm } from "../forms/receive-form.ts";
 import type { HttpServices } from "../services.ts";
 import { refuseUnstorableText } from "../bodies/stored-text.ts";
@@ -97,7 +96,7 @@ export async function submitCreation(
 export function claimOf(request: FastifyRequest, content: unknown): IdempotencyClaim | undefined {
   const key = idempotencyKeyOf(request.headers);
   if (key === undefined) return undefined;
-  return { key, fingerprint: fingerprint(request.method, pathOf(request), content) };
+  return { key, fingerprint: fingerprint(request.method, request.match.path, content) };
 }
 
 /** The header that tells a replay from a first answer. */

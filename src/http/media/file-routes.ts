@@ -2,18 +2,16 @@
  * `GET /files/{name}`: produced files, in whole or by range. No key is asked: the name is 128 random bits, and a browser's
  * player sends no headers. What has expired, and what was uploaded, is not there. Rows STORE-01, STORE-03; RFC 9110 section 14.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import { findFile, isFileName, type ByteRange, type FileRow } from "../../storage/index.ts";
+import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
 
 /** Adds the route of produced files. */
 export function registerFiles(app: FastifyInstance, services: HttpServices): void {
-  app.route({
-    method: ["GET", "HEAD"],
-    url: "/files/*",
-    handler: (request, reply) => sendFile(services, request, reply),
-  });
+  const send: RouteHandlerMethod = (request, reply) => sendFile(services, request, reply);
+  handle(app, "GET /files/*", send, ["HEAD"]);
 }
 
 async function sendFile(

@@ -8,7 +8,7 @@ import { findReplay, runImageCall, type ImageCall, type Replay } from "../../cal
 import { readBody } from "../bodies/body.ts";
 import { claimOf } from "./create-task.ts";
 import { answerFailure } from "../errors/failure.ts";
-import { authenticatingLimited } from "../callers/rate-headers.ts";
+import { handle } from "../handle.ts";
 import { isForm, receiveForm } from "../forms/receive-form.ts";
 import { requestIdHeaders } from "../errors/reply-error.ts";
 import { createTextReply } from "../text/reply-stream.ts";
@@ -18,14 +18,13 @@ import type { UploadStore } from "../forms/upload-store.ts";
 
 /** Adds both paths. */
 export function registerImageRoutes(app: FastifyInstance, services: HttpServices): void {
-  const options = { onRequest: authenticatingLimited(services) };
-  app.post("/v1/images/generations", options, async (request, reply) =>
+  handle(app, "POST /v1/images/generations", async (request, reply) =>
     answer(services, { request, reply, body: await generation(request) }),
   );
   void app.register((scope, _options, done) => {
     // Its body is read by the route, as it comes.
     scope.addContentTypeParser("multipart/form-data", (_request, _payload, parsed) => parsed(null));
-    scope.post("/v1/images/edits", options, async (request, reply) =>
+    handle(scope, "POST /v1/images/edits", async (request, reply) =>
       answer(services, { request, reply, body: await edit(services, request) }),
     );
     done();
@@ -113,7 +112,8 @@ async function run(
       createTextReply(reply.raw, { headers, jsonArray: false }),
     );
   } catch (thrown) {
-    answerFailure(services, { raw: request.raw, response: reply.raw, id: request.id }, thrown);
+    const { raw, match, id } = request;
+    answerFailure(services, { raw, match, response: reply.raw, id }, thrown);
   }
 }
 

@@ -1,17 +1,9 @@
-/** Reading tasks over HTTP: whose key it is, asked of the database each time, and the task that a path names. */
+/** The task that a path names. */
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import type { Task } from "../../tasks/index.ts";
 import { missingTaskParam } from "../errors/alias-errors.ts";
-import { credentialOf } from "../callers/credential.ts";
 import type { HttpServices } from "../services.ts";
-
-/** The first step of routes that read: no reservation asks the database again, so a revoked key must be told here. */
-export const authenticatingFresh =
-  ({ authenticator }: HttpServices) =>
-  async (request: FastifyRequest): Promise<void> => {
-    request.caller = await authenticator.authenticate(credentialOf(request), { fresh: true });
-  };
 
 /**
  * The caller's task that the path names; where `kind` is given, only of that kind.

@@ -14,20 +14,19 @@ import {
 } from "../../tasks/index.ts";
 import { jsonCreation, multipartCreation, replayHeaders, submitCreation } from "./create-task.ts";
 import { waitSecondsOf } from "../forms/creation-headers.ts";
-import { authenticatingLimited } from "../callers/rate-headers.ts";
+import { handle } from "../handle.ts";
 import { isForm } from "../forms/receive-form.ts";
 import { requestIdHeaders } from "../errors/reply-error.ts";
 import type { HttpServices } from "../services.ts";
-import { authenticatingFresh, isTaskId, taskOf } from "./task-caller.ts";
+import { isTaskId, taskOf } from "./task-caller.ts";
 
 /** Adds the unified endpoints of tasks. */
 export function registerTaskRoutes(app: FastifyInstance, services: HttpServices): void {
-  const reading = { onRequest: authenticatingFresh(services) };
   const waits = waitsOf(app);
   void app.register((scope, _options, done) => {
     // Its body is read by the route, as it comes.
     scope.addContentTypeParser("multipart/form-data", (_request, _payload, parsed) => parsed(null));
-    scope.post("/v1/tasks", { onRequest: authenticatingLimited(services) }, (request, reply) =>
+    handle(scope, "POST /v1/tasks", (request, reply) =>
       create(services, waits, { request, reply }),
     );
     done();
@@ -35,10 +34,10 @@ export function registerTaskRoutes(app: FastifyInstance, services: HttpServices)
   const answer = (reply: FastifyReply, request: FastifyRequest, task: Task) =>
     reply.headers(requestIdHeaders("chat", request.id)).send(renderUnified(task, services.fileUrl));
 
-  app.get("/v1/tasks/:id", reading, async (request, reply) =>
+  handle(app, "GET /v1/tasks/:id", async (request, reply) =>
     answer(reply, request, await taskOf(services, request)),
   );
-  app.get("/v1/tasks", reading, async (request, reply) => {
+  handle(app, "GET /v1/tasks", async (request, reply) => {
     const { workspaceId } = request.caller!;
     const page = await services.tasks.list(workspaceId, filterOf(request));
     const data = page.tasks.map((task) => renderUnified(task, services.fileUrl));
@@ -51,8 +50,8 @@ export function registerTaskRoutes(app: FastifyInstance, services: HttpServices)
     const task = await taskOf(services, request);
     return answer(reply, request, await services.tasks.cancel(task.workspaceId, task.id));
   };
-  app.post("/v1/tasks/:id/cancel", reading, cancel);
-  app.delete("/v1/tasks/:id", reading, cancel);
+  handle(app, "POST /v1/tasks/:id/cancel", cancel);
+  handle(app, "DELETE /v1/tasks/:id", cancel);
 }
 
 /** The waits of callers that are under way; all end when the gateway stops. */

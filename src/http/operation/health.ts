@@ -1,5 +1,6 @@
 /** `/healthz` (the process), `/readyz` (database and start-up). docs/operate.md. */
 import type { FastifyInstance } from "fastify";
+import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
 
 const databaseDeadlineMs = 2_000;
@@ -12,8 +13,8 @@ const freshMs = 1_000;
 /** Adds the health endpoints. They need no key. */
 export function registerHealth(app: FastifyInstance, services: HttpServices): void {
   const databaseAnswers = createProbe(services);
-  app.get("/healthz", (_request, reply) => reply.send({ status: "ok" }));
-  app.get("/readyz", async (_request, reply) => {
+  handle(app, "GET /healthz", (_request, reply) => reply.send({ status: "ok" }));
+  handle(app, "GET /readyz", async (_request, reply) => {
     const [database, { isReady, workers }] = await Promise.all([
       databaseAnswers(),
       services.ready(),

@@ -11,7 +11,8 @@ import { newId } from "../../base/ids.ts";
 import { isLocalHost } from "../../base/local-host.ts";
 import { isSameSecret } from "../../base/same-secret.ts";
 import type { Metrics } from "./metrics.ts";
-import { pathOf } from "../path.ts";
+import { handle } from "../handle.ts";
+import { pathIn } from "../path.ts";
 import { writeError } from "../errors/reply-error.ts";
 
 /** Who may read the metrics. */
@@ -33,7 +34,7 @@ interface MetricsServices {
 export function registerMetrics(app: FastifyInstance, services: MetricsServices): void {
   const { metrics, metricsAccess } = services;
   if (metricsAccess.own !== undefined) return;
-  app.get("/metrics", async (request, reply) => {
+  handle(app, "GET /metrics", async (request, reply) => {
     if (metricsAccess.token === undefined) checkOwnMachine(request.raw, metricsAccess);
     else checkToken(request.raw, metricsAccess.token);
     return reply.type(metrics.contentType).send(await metrics.render());
@@ -101,8 +102,8 @@ export async function startMetricsServer(
   server.on("request", (request, response) => {
     request.resume();
     answer(request, response, { metrics, token }).catch((error: unknown) => {
-      const protocol = "chat";
-      writeError(response, { protocol, error: toGatewayError(error), requestId: newId("req") });
+      const style = "chat";
+      writeError(response, { style, error: toGatewayError(error), requestId: newId("req") });
     });
   });
   server.maxConnections = 64;
@@ -134,7 +135,7 @@ async function answer(
   response: ServerResponse,
   { metrics, token }: Answered,
 ): Promise<void> {
-  if (request.method !== "GET" || pathOf({ raw: request }) !== "/metrics")
+  if (request.method !== "GET" || pathIn(request.url ?? "/") !== "/metrics")
     throw new GatewayError("not_found", "Only GET /metrics is here.");
   if (token !== undefined) checkToken(request, token);
   // Whoever reaches the port may read, but for a page of the web that has led a name of its own here.

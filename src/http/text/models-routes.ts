@@ -5,45 +5,37 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import { findModel, listModels } from "../../calls/index.ts";
-import type { Caller } from "../../tenancy/index.ts";
-import { credentialOf, hasCredential } from "../callers/credential.ts";
-import { asksAsGoogle } from "../callers/google-caller.ts";
-import { modelPathTail } from "./model-path.ts";
+import { handle } from "../handle.ts";
+import { styleOf } from "../routes.ts";
 import type { HttpServices } from "../services.ts";
+import { modelOf } from "./model-path.ts";
 
 /** Adds the model lists. */
 export function registerModels(app: FastifyInstance, services: HttpServices): void {
-  const { authenticator, text } = services;
-  const callerOf = async (request: FastifyRequest): Promise<Caller | undefined> =>
-    hasCredential(request)
-      ? authenticator.authenticate(credentialOf(request), { fresh: true })
-      : undefined;
-
   const list = async (request: FastifyRequest) => {
-    const models = listModels(text.catalog(), await callerOf(request));
-    return asksAsGoogle(request.raw)
+    const models = listModels(services.text.catalog(), request.caller);
+    return asksAsGoogle(request)
       ? { models: models.map(geminiModel) }
       : { object: "list", data: models };
   };
   const one = async (request: FastifyRequest) => {
-    const model = oneModel(services, request, await callerOf(request));
-    return asksAsGoogle(request.raw) ? geminiModel(model) : model;
+    const model = oneModel(services, request);
+    return asksAsGoogle(request) ? geminiModel(model) : model;
   };
-  for (const version of ["v1", "v1beta"]) {
-    app.get(`/${version}/models`, list);
-    app.get(`/${version}/models/*`, one);
-  }
+  handle(app, "GET /v1/models", list);
+  handle(app, "GET /v1/models/*", one);
+  handle(app, "GET /v1beta/models", list);
+  handle(app, "GET /v1beta/models/*", one);
 }
+
+const asksAsGoogle = ({ match, headers }: FastifyRequest): boolean =>
+  styleOf(match, headers) === "generate_content";
 
 type ListedModel = ReturnType<typeof listModels>[number];
 
-function oneModel(
-  services: HttpServices,
-  request: FastifyRequest,
-  caller: Caller | undefined,
-): ListedModel {
-  const id = modelPathTail(request);
-  const model = findModel(services.text.catalog(), caller, id);
+function oneModel({ text }: HttpServices, { match, caller }: FastifyRequest): ListedModel {
+  const id = modelOf(match);
+  const model = findModel(text.catalog(), caller, id);
   if (!model)
     throw new GatewayError(
       "model_not_found",

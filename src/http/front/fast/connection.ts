@@ -6,6 +6,7 @@
 import type { Socket } from "node:net";
 import type { RequestBody } from "../../exchange.ts";
 import { forgetBody } from "../../bodies/paced.ts";
+import { closeLingering, isLingering } from "../lingering.ts";
 import { FastBody, type BodyLine } from "./body.ts";
 import type { CommonLines } from "./head.ts";
 import { readPlainRequest, type PlainRequest } from "./request.ts";
@@ -75,12 +76,10 @@ export class FastConnection implements AnswerLine, BodyLine {
 
   answered(): void {
     this.#response = undefined;
-    if (this.#last) {
-      this.socket.destroySoon();
-      return;
-    }
     if (this.#body !== undefined) forgetBody(this.#body);
-    this.#rest();
+    if (!this.#last) this.#rest();
+    else if (this.#body === undefined) this.socket.destroySoon();
+    else closeLingering(this.socket);
   }
 
   /** Whether the body of a request is on its way. */
@@ -161,6 +160,7 @@ export class FastConnection implements AnswerLine, BodyLine {
 
   /** Pipelined, or noise: for Node to judge when the answer is over. */
   #keep(bytes: Buffer): void {
+    if (isLingering(this.socket)) return;
     this.#early.push(bytes);
     this.#earlyBytes += bytes.length;
     if (this.#earlyBytes >= earlyBytesMax) this.socket.pause();

@@ -2,35 +2,21 @@
  * Reading a request whose head arrived in one read. Only the strict, plain form is read here; whatever else HTTP/1.1 allows or
  * forbids is for Node's own parser, so that there is one opinion about where a message ends. RFC 9112, sections 3 to 6.
  */
-import { headersMax, type RequestHead } from "../../exchange.ts";
+import { CallHeaders, headBytesMax, headersMax, type RequestHead } from "../../exchange.ts";
+import { matchRoute, type RouteMatch } from "../../routes.ts";
 
 /** A request, and what came of its body with its head. */
 export interface PlainRequest extends RequestHead {
   readonly method: "POST";
   readonly url: string;
-  readonly headers: PlainHeaders;
+  readonly match: RouteMatch;
+  readonly headers: CallHeaders;
   readonly body: Buffer;
   /** The announced length of the body, which may be more than has come. */
   readonly length: number;
 }
 
-/** The headers that are read, each at most once. All are there from the start: objects of one shape are read fastest. */
-class PlainHeaders {
-  host: string | undefined = undefined;
-  connection: string | undefined = undefined;
-  authorization: string | undefined = undefined;
-  "api-key": string | undefined = undefined;
-  "x-api-key": string | undefined = undefined;
-  "x-goog-api-key": string | undefined = undefined;
-  "content-type": string | undefined = undefined;
-  "content-length": string | undefined = undefined;
-  "content-encoding": string | undefined = undefined;
-  "anthropic-version": string | undefined = undefined;
-  "anthropic-beta": string | undefined = undefined;
-  origin: string | undefined = undefined;
-}
-
-type ReadName = keyof PlainHeaders;
+type ReadName = keyof CallHeaders;
 
 /** A header that matters: it is read, or the request is not plain. */
 interface Known {
@@ -50,7 +36,7 @@ const notPlain = [
 ];
 
 const allKnown: readonly Known[] = [
-  ...(Object.keys(new PlainHeaders()) as ReadName[]).map((name) => ({ name, read: name })),
+  ...(Object.keys(new CallHeaders()) as ReadName[]).map((name) => ({ name, read: name })),
   ...notPlain.map((name) => ({ name, read: undefined })),
 ];
 
@@ -62,8 +48,8 @@ const known: readonly (readonly Known[])[] = Array.from({ length: 32 * 32 }, (_,
   allKnown.filter(({ name }) => place(name.length, name.charCodeAt(0)) === at),
 );
 
-/** Half of what Node takes. */
-const headBytesMax = 8_192;
+/** What is larger is for Node to judge. */
+const plainBytesMax = headBytesMax / 2;
 const headEnd = Buffer.from("\r\n\r\n");
 
 /**
@@ -80,7 +66,7 @@ const plainLength = /^(?:0|[1-9]\d{0,8})$/;
  */
 export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   const end = bytes.indexOf(headEnd);
-  if (end === -1 || end > headBytesMax) return undefined;
+  if (end === -1 || end > plainBytesMax) return undefined;
   const head = bytes.toString("latin1", 0, end + 2);
   const url = plainHead.exec(head)?.[1];
   if (url === undefined) return undefined;
@@ -88,12 +74,13 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   if (headers === undefined || !isPlain(headers)) return undefined;
   const body = bytes.subarray(end + headEnd.length);
   const length = Number(headers["content-length"]);
-  return length < body.length ? undefined : { method: "POST", url, headers, body, length };
+  if (length < body.length) return undefined;
+  return { method: "POST", url, match: matchRoute("POST", url), headers, body, length };
 }
 
 /** The headers of a well-formed head; undefined where one comes twice or is not plain, or there are too many. */
-function readHeaders(head: string): PlainHeaders | undefined {
-  const headers = new PlainHeaders();
+function readHeaders(head: string): CallHeaders | undefined {
+  const headers = new CallHeaders();
   let at = head.indexOf("\r\n") + 2;
   for (let count = 1; at < head.length; count += 1) {
     if (count > headersMax) return undefined;
@@ -139,7 +126,7 @@ function trimmed(text: string, from: number, to: number): string {
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
 
 /** Whether the connection stays open and the body has a length. */
-function isPlain({ host, connection, "content-length": length }: PlainHeaders): boolean {
+function isPlain({ host, connection, "content-length": length }: CallHeaders): boolean {
   return (
     host !== undefined &&
     host !== "" &&

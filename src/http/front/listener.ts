@@ -1,0 +1,80 @@
+/**
+ * The door: every request of both front ends comes in here. What it asks for is looked up in the table of routes, once; text
+ * endpoints are answered by ours, on the fast path without Node's HTTP in between, everything else by whoever listened before.
+ */
+import type { IncomingMessage, RequestListener, Server } from "node:http";
+import { newId } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import { answerFailure } from "../errors/failure.ts";
+import { headersMax, type Received } from "../exchange.ts";
+import { matchRoute, type RouteMatch } from "../routes.ts";
+import { boundConnections, type ConnectionServices } from "./connections.ts";
+import { createCors, type Cors } from "./cors.ts";
+import { installFastPath } from "./fast/index.ts";
+import { isLingering, lingerBehind } from "./lingering.ts";
+import { tooManyHeaders } from "./malformed.ts";
+
+interface FrontServices extends ConnectionServices {
+  readonly log: Log;
+  readonly corsOrigins: readonly string[];
+  readonly receive: { readonly checkMs: number };
+  readonly fastPath?: boolean | undefined;
+  /** True once this process was told to stop. */
+  leaving(): boolean;
+}
+
+/** Answers a request for a text endpoint. Must not throw. */
+type AnswerText = (request: Received) => void;
+
+const matches = new WeakMap<IncomingMessage, RouteMatch>();
+
+/** The route of a request that came in through the door. */
+export const matchOf = (request: IncomingMessage): RouteMatch => matches.get(request)!;
+
+/** Puts the door in front of a server. Call it once, when all others listen and before the server does. */
+export function openDoor(server: Server, services: FrontServices, answerText: AnswerText): void {
+  const cors = createCors(services.corsOrigins);
+  const onNode = nodeListener(server, { services, cors, answerText });
+  server.removeAllListeners("request");
+  server.on("request", onNode);
+  if (services.fastPath !== false)
+    installFastPath(server, {
+      take(raw, response, body) {
+        const { match } = raw;
+        if (match.route.protocol === undefined) return false;
+        const asked = { raw, match, response, body, id: newId("req") };
+        cors?.mark(asked, response);
+        answerText(asked);
+        return true;
+      },
+      leaving: () => services.leaving(),
+      checkMs: services.receive.checkMs,
+    });
+  boundConnections(server, services);
+}
+
+interface Door {
+  readonly services: FrontServices;
+  readonly cors: Cors | undefined;
+  readonly answerText: AnswerText;
+}
+
+function nodeListener(server: Server, { services, cors, answerText }: Door): RequestListener {
+  const others = server.listeners("request") as RequestListener[];
+  return (raw, response) => {
+    // It came behind a request that was the last of its connection.
+    if (isLingering(raw.socket)) return;
+    const match = matchRoute(raw.method ?? "", raw.url ?? "/");
+    const asked = { raw, match, response, body: raw, id: newId("req") };
+    lingerBehind(raw);
+    if (raw.rawHeaders.length > 2 * headersMax)
+      return answerFailure(services, asked, tooManyHeaders());
+    // Served, but the next request of this client goes elsewhere.
+    if (services.leaving()) response.setHeader("connection", "close");
+    cors?.mark(asked, response);
+    if (cors?.answerPreflight(asked, response) === true) return;
+    if (match.route.protocol !== undefined) return answerText(asked);
+    matches.set(raw, match);
+    for (const listener of others) listener(raw, response);
+  };
+}

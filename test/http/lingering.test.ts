@@ -1,0 +1,87 @@
+/**
+ * A connection that closes with an answer while a body is on its way: who sends all of it before reading a byte still gets the
+ * answer. A reset would take it along. Both front ends.
+ */
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { answerWhole, openClient, plainRequest, useServers } from "./fast-path-support.ts";
+
+/** More than the buffers of both ends hold. */
+const large = Buffer.alloc(12_000_000, "a");
+
+/** Sends everything, and only then reads. Rejects when the connection breaks. */
+function sendThenRead(port: number, head: string, body: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    let text = "";
+    socket.pause();
+    socket.on("data", (bytes) => (text += bytes.toString("latin1")));
+    socket.on("error", reject);
+    socket.on("end", () => {
+      socket.end();
+      resolve(text);
+    });
+    socket.write(head);
+    socket.write(body, () => socket.resume());
+  });
+}
+
+describe("a refusal that closes its connection", () => {
+  let gateway: GatewayUnderTest;
+  let port: number;
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+    port = Number(new URL(gateway.url).port);
+  });
+  afterAll(() => gateway.close());
+
+  const json = "Host: a\r\nContent-Type: application/json\r\nConnection: close\r\n";
+  const length = `Content-Length: ${large.length}\r\n`;
+  const chunk = Buffer.concat([
+    Buffer.from(`${large.length.toString(16)}\r\n`),
+    large,
+    Buffer.from("\r\n0\r\n\r\n"),
+  ]);
+
+  it.each([
+    ["a call", `POST /v1/messages HTTP/1.1\r\n${json}${length}\r\n`, large, 401],
+    ["a task", `POST /v1/tasks HTTP/1.1\r\n${json}${length}\r\n`, large, 401],
+    ["nothing", `POST /v1/nothing HTTP/1.1\r\n${json}${length}\r\n`, large, 404],
+    [
+      "a call in chunks",
+      `POST /v1/responses HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n`,
+      chunk,
+      401,
+    ],
+    ["a header too long", `POST /v1/messages HTTP/1.1\r\n${json}X-A: `, large, 431],
+    ["what is no HTTP", "noise\r\n\r\n", large, 400],
+  ])("of %s is read by who sends first", async (_name, head, body, status) => {
+    const text = await sendThenRead(port, head, body);
+    expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual([`HTTP/1.1 ${status}`]);
+    expect(text).toMatch(/\r\nconnection: close\r\n/i);
+  });
+});
+
+describe("on the fast path", () => {
+  const { startByHand } = useServers();
+
+  it("the last answer of a connection is read by who sends first", async () => {
+    const { port, next } = await startByHand({ leaving: () => true });
+    const [head] = plainRequest("/v1/a", "", ["Host: a", `Content-Length: ${large.length}`]).split(
+      /(?<=\r\n\r\n)/,
+    );
+    const read = sendThenRead(port, head!, large);
+    answerWhole(await next(), "told");
+    expect(await read).toMatch(/^HTTP\/1\.1 200 [^]*Connection: close\r\n\r\ntold$/);
+  });
+
+  it("what comes behind it is nobody's", async () => {
+    const { port, next } = await startByHand({ leaving: () => true });
+    const client = openClient(port);
+    client.socket.write(plainRequest("/v1/a", "01234", ["Host: a", "Content-Length: 10"]));
+    answerWhole(await next(), "told");
+    client.socket.write(`56789${plainRequest("/v1/a", "")}`);
+    expect((await client.closed).match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+});
