@@ -36,8 +36,8 @@ export type EmbeddingCall = Call<"embeddings">;
 /** Any call that is answered at once. */
 export type AnyCall = TextCall | EmbeddingCall;
 
-/** What a text call needs from the running gateway. */
-export interface TextServices {
+/** What any call that is answered at once needs from the running gateway. */
+export interface CallServices<Record> {
   catalog(): Catalog;
   readonly pools: Pools;
   readonly health: Health;
@@ -46,12 +46,15 @@ export interface TextServices {
   readonly log: Log;
   /** Callers may name loopback and private networks: the operator's switch. */
   readonly allowPrivateAddresses: boolean;
-  /** How often a silent stream is kept alive until its first frame (T88). */
+  /** How often a silent stream is kept alive (T88). */
   readonly keepAliveMs: number;
+  /** Told once about each call that ended. */
+  finished(record: Record): void;
+}
+
+export interface TextServices extends CallServices<CallRecord> {
   /** True sends direct calls through the canonical form too: tests show by it that nothing is lost there. */
   readonly forceConversion: boolean;
-  /** Told once about each call that ended. */
-  finished(record: CallRecord): void;
 }
 
 /** What a call under way starts with. */

@@ -1,17 +1,14 @@
 /** What the steps of one image call that is answered at once share. Requirements: IMG, EDIT1, EDIT2. */
 import type { ByteLease } from "../base/byte-budget.ts";
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import type { Catalog } from "../catalog/index.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
-import type { Constraints, Health } from "../routing/index.ts";
+import type { Constraints } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
 import type { FileUrl, IdempotencyClaim, PreparedMedia } from "../tasks/index.ts";
 import type { Caller } from "../tenancy/index.ts";
-import type { Pools } from "../upstream/index.ts";
+import type { CallServices } from "./context.ts";
 import type { ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
-import type { Hold, Spend } from "./spend.ts";
+import type { Hold } from "./spend.ts";
 
 /** A call as it came in: authenticated, its fields by the caller's names, its files in storage. */
 export interface ImageCall {
@@ -26,24 +23,12 @@ export interface ImageCall {
   readonly lease: ByteLease;
 }
 
-/** What image calls need from the running gateway. */
-export interface ImageServices {
-  catalog(): Catalog;
-  readonly pools: Pools;
-  readonly health: Health;
-  readonly spend: Spend;
+export interface ImageServices extends CallServices<ImageRecord> {
   readonly database: Database;
   readonly files: FileStore;
   readonly fileUrl: FileUrl;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly allowPrivateAddresses: boolean;
   /** How long results are kept. */
   readonly retentionMs: number;
-  /** How often a silent stream is kept alive (T88). */
-  readonly keepAliveMs: number;
-  /** Told once about each call that ended. */
-  finished(record: ImageRecord): void;
 }
 
 /** One call under way: prepared, and its upper bound reserved. */

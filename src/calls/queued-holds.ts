@@ -5,19 +5,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NanoUsd } from "../base/money.ts";
 import {
-  holdRetryMs,
   idleRetryMs,
   idleWaitMs,
-  persist,
   refusalError,
   reserveIn,
   settleIn,
-  settleRetryMs,
   type HoldInput,
   type QueueLimits,
   type SettleResult,
 } from "../ledger/index.ts";
-import type { Database, Queryable } from "../storage/index.ts";
+import {
+  holdRetryMs,
+  persist,
+  settleRetryMs,
+  type Database,
+  type Queryable,
+} from "../storage/index.ts";
 
 /** What a call writes beside its hold, in the same transaction and before it; it may run again. */
 export type Beside = (tx: Queryable) => Promise<void>;

@@ -19,7 +19,7 @@ import { recordFirstToken } from "./record.ts";
 
 import { relayStream } from "./text-stream.ts";
 
-/** Reads a whole answer, charges it and sends it. */
+/** Reads a whole answer, charges it and sends it, as frames where the caller asked for a stream. */
 export async function answerWhole(
   context: CallContext,
   exchange: Exchange,
@@ -31,18 +31,24 @@ export async function answerWhole(
   } catch (error) {
     return chargeCut(context, candidate, error);
   }
-  const { route } = context;
-  const answer = isEventStream(exchange, false)
-    ? wholeFromStream(route, bytes)
-    : parseAnswer(bytes, route, exchange);
+  const { route, reply, call } = context;
+  const answer =
+    !call.stream && isEventStream(exchange, false)
+      ? wholeFromStream(route, bytes)
+      : parseAnswer(bytes, route, exchange);
   recordFirstToken(context.record, context.services.clock.now());
   const metered = await meterWhole(route.usage(answer), context.inputEstimate, () =>
     route.text(answer),
   );
   // Before the charge: an answer that cannot be converted is not given, and not billed.
+  if (call.stream) {
+    const frames = route.framesOf(answer);
+    await settle(context, candidate, metered);
+    return reply.end(frames);
+  }
   const converted = route.answer(answer, noteParams(context.record.notes), metered.usage);
   await settle(context, candidate, metered);
-  context.reply.whole(converted, {});
+  reply.whole(converted, {});
 }
 
 /** Charges what had arrived of a whole answer when its client left in its middle (T62). @throws what else went wrong */
@@ -64,7 +70,7 @@ export async function answerStream(
   exchange: Exchange,
   candidate: Candidate,
 ): Promise<void> {
-  if (!isEventStream(exchange, true)) return answerStreamFromWhole(context, exchange, candidate);
+  if (!isEventStream(exchange, true)) return answerWhole(context, exchange, candidate);
   const tap = context.route.tap();
   const end = await relayStream({
     exchange,
@@ -92,29 +98,6 @@ export async function answerStream(
     throw error;
   }
   context.reply.end(last);
-}
-
-async function answerStreamFromWhole(
-  context: CallContext,
-  exchange: Exchange,
-  candidate: Candidate,
-): Promise<void> {
-  let bytes: Buffer;
-  try {
-    bytes = await exchange.readAll(answerBytesMax, context.call.lease);
-  } catch (error) {
-    return chargeCut(context, candidate, error);
-  }
-  recordFirstToken(context.record, context.services.clock.now());
-  const { route } = context;
-  const answer = parseAnswer(bytes, route, exchange);
-  const frames = route.framesOf(answer);
-  await settle(
-    context,
-    candidate,
-    await meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer)),
-  );
-  context.reply.end(frames);
 }
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {

@@ -91,13 +91,13 @@ function drawsOf(entries: readonly OpenEntry[]): Map<KeyUse, bigint> {
 }
 
 /** What a key is told of; `count` waiting calls are in it. */
-interface Target extends Pick<BatchKey, "keep" | "headroom"> {
+interface Reported extends Pick<BatchKey, "keep" | "headroom"> {
   readonly need: bigint;
   readonly count: number;
 }
 
 /** What a key's running calls use; undefined where there are none. */
-function used(key: KeyUse, behind: bigint, isEntered: boolean): Target | undefined {
+function used(key: KeyUse, behind: bigint, isEntered: boolean): Reported | undefined {
   if (key.inUse + key.pending === 0n && !isEntered) return undefined;
   return { need: key.inUse + behind, keep: 0n, headroom: 0n, count: 0 };
 }
@@ -108,7 +108,7 @@ function wished(
   { max, nowMs }: { readonly max: number; readonly nowMs: number },
   behind: bigint,
   isEntered: boolean,
-): Target | undefined {
+): Reported | undefined {
   const { count, sum } = ask(key, max, nowMs);
   const isDue = key.unsure || key.hasIdle(nowMs) || (isEntered && key.isStale(nowMs));
   if (count === 0 && !isDue) return undefined;
@@ -129,7 +129,7 @@ function createItems() {
     places.set(key, items.length);
     return items.length;
   }
-  function tell(key: KeyUse, { need, keep, headroom }: Target): void {
+  function tell(key: KeyUse, { need, keep, headroom }: Reported): void {
     const at = place(key) - 1;
     items[at] = { ...items[at]!, need, keep, headroom };
   }
@@ -150,7 +150,7 @@ export function collect({ nowMs, keys, entries, restore, careful }: Collecting):
     bound,
   }));
   const later = new Set(behind.keys());
-  const targetOf = (key: KeyUse, max: number): Target | undefined => {
+  const targetOf = (key: KeyUse, max: number): Reported | undefined => {
     const draws = behind.get(key) ?? 0n;
     const isEntered = places.has(key);
     return restore ? used(key, draws, isEntered) : wished(key, { max, nowMs }, draws, isEntered);

@@ -4,7 +4,6 @@ export { creditIn } from "./credit.ts";
 export { idleRetryMs, idleWaitMs } from "./decide.ts";
 export { reserveAllIn, reserveIn, settleIn } from "./holds.ts";
 export { createLedger, type Ledger, type LedgerOptions } from "./ledger.ts";
-export { holdRetryMs, persist, settleRetryMs } from "./persist.ts";
 export { resetsAt, type Layer, type Window } from "./periods.ts";
 export { refusalError } from "./refusal.ts";
 export type {

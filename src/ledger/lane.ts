@@ -2,12 +2,12 @@
  * A lane: the keys of some workspaces in one gateway, and the sequence of batches that tells the database of them; one is under way at
  * a time. Every sending has a new number, so that one which arrives late does nothing. docs/ledger.md "Batches".
  */
-import { isTransient } from "../storage/index.ts";
+import { retryPauseMs } from "../base/retry.ts";
+import { isTransient, reserveRetryMs, settleRetryMs, unavailable } from "../storage/index.ts";
 import type { Batch, BatchRow, Send } from "./batch.ts";
 import { collect, type Collected, type Item, type OpenEntry } from "./collect.ts";
 import { decide } from "./decide.ts";
 import { lingerMs, type KeyUse } from "./key-use.ts";
-import { reserveRetryMs, retryPauseMs, settleRetryMs, unavailable } from "./persist.ts";
 import type { Refusal } from "./types.ts";
 
 /** Time and its passing; tests of histories bring their own. */

@@ -1,11 +1,10 @@
 /** The ledger of one gateway: what may begin, what it cost, and what is left. docs/ledger.md. */
 import { GatewayError } from "../base/errors.ts";
-import { isTransient, type Database } from "../storage/index.ts";
+import { isTransient, persist, settleRetryMs, type Database } from "../storage/index.ts";
 import { checkAmount } from "./amounts.ts";
 import { creditIn } from "./credit.ts";
 import { extendHolds, settleIn } from "./holds.ts";
 import type { Layer } from "./periods.ts";
-import { persist, settleRetryMs } from "./persist.ts";
 import { readBalance, readEntries, readSpend } from "./read.ts";
 import { openTextCalls } from "./text-calls.ts";
 import type {

@@ -10,7 +10,7 @@ import type { Health } from "./health.ts";
 import { lineUp } from "./line-up.ts";
 import { byMeasure, drawnScore, measureOf } from "./order.ts";
 import { providerExclusion, type Constraints } from "./scope.ts";
-import { chooseStrategy, targetModel, type Target } from "./target.ts";
+import { chooseStrategy, targetModel, type ModelQuery } from "./target.ts";
 
 type MediaModel = ImageModel | VideoModel;
 
@@ -38,9 +38,9 @@ const makesMedia = (model: Model): model is MediaModel =>
   model.kind === "image" || model.kind === "video";
 
 /** The media model of a call. @throws GatewayError as {@link targetModel} */
-export const mediaModel = (target: Target): MediaModel => targetModel(target, makesMedia);
+export const mediaModel = (target: ModelQuery): MediaModel => targetModel(target, makesMedia);
 
-export interface MediaPlanInput extends Target {
+export interface MediaPlanInput extends ModelQuery {
   readonly model: MediaModel;
   /** What the request may cost at an offer, at most. */
   readonly bound: (offer: MediaOffer) => NanoUsd;

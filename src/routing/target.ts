@@ -5,7 +5,7 @@ import type { ParsedModelId, Strategy } from "./model-id.ts";
 import { modelAllowed, type RoutingScope } from "./scope.ts";
 
 /** What a call names, and who calls. */
-export interface Target {
+export interface ModelQuery {
   readonly catalog: Catalog;
   readonly parsed: ParsedModelId;
   readonly scope: RoutingScope;
@@ -18,7 +18,7 @@ export interface Target {
  * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol` (400)
  */
 export function targetModel<Kind extends Model>(
-  { catalog, parsed, scope, entryPoint }: Target,
+  { catalog, parsed, scope, entryPoint }: ModelQuery,
   isServed: (model: Model) => model is Kind,
 ): Kind {
   const param = "model";
@@ -41,7 +41,7 @@ export function targetModel<Kind extends Model>(
 }
 
 /** How the offers are sorted, and who said so. @throws GatewayError `routing_locked` (400) */
-export function chooseStrategy({ parsed, scope }: Pick<Target, "parsed" | "scope">): {
+export function chooseStrategy({ parsed, scope }: Pick<ModelQuery, "parsed" | "scope">): {
   readonly strategy: Strategy;
   readonly source: "request" | "scope" | "default";
 } {

@@ -30,6 +30,7 @@ export {
 } from "./migrate.ts";
 export { openDatabase, type OpenOptions } from "./open.ts";
 export type { Queryable } from "./queryable.ts";
+export { holdRetryMs, persist, reserveRetryMs, settleRetryMs, unavailable } from "./persist.ts";
 export { connectionsMax as poolConnectionsMax } from "./pool.ts";
 export { createRequestLog, type RequestLog } from "./request-log.ts";
 export type { RequestRow } from "./request-log-row.ts";

@@ -3,8 +3,9 @@
  * after a crash an outcome that nobody knows is known to be unknown: such a job is never sent again (T81).
  * docs/tasks.md.
  */
-import { hasAnotherKey, logFailedAttempt, type Target } from "../attempts/index.ts";
+import { hasAnotherKey, type Target } from "../attempts/index.ts";
 import { permits, type HealthAttempt, type Unanswered } from "../routing/index.ts";
+import { persist, settleRetryMs } from "../storage/index.ts";
 import {
   asAnswered,
   AskFailure,
@@ -14,11 +15,11 @@ import {
   type MediaRefusal,
   type MediaState,
 } from "../upstream/index.ts";
-import { askTarget, nextTarget, withAttempt, withOutcome } from "./attempt.ts";
+import { askTarget, nextTarget, warnOf, withAttempt, withOutcome } from "./attempt.ts";
 import { collect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
-import { dueAt, persistently, writeJob, type JobChange } from "./lease.ts";
+import { dueAt, writeJob, type JobChange } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import type { TaskError } from "./types.ts";
 
@@ -52,7 +53,7 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
   const answer = await put(services, asked, target);
   await services.at("ask.answered");
   noteHealth(services, { ...target, begunMs }, answer);
-  warnOf(services, asked, answer);
+  if (answer.state !== "pending" && answer.state !== "succeeded") warnOf(services, asked, answer);
   await note(services, asked, { target, answer });
 }
 
@@ -97,7 +98,9 @@ async function intend(services: TaskServices, job: Job, target: Target): Promise
     attempts: JSON.stringify(attempts),
   };
   // Again where its answer was lost: an intent that stands and was not followed would look like a submission of unknown fate.
-  const written = await persistently(() => writeJob(services.database, job, change, { nowMs }));
+  const written = await persist(settleRetryMs, () =>
+    writeJob(services.database, job, change, { nowMs }),
+  );
   return written
     ? {
         ...job,
@@ -108,19 +111,6 @@ async function intend(services: TaskServices, job: Job, target: Target): Promise
         credential: target.credential.id,
       }
     : undefined;
-}
-
-/** A line in the log where the vendor did not take the job. */
-function warnOf({ log }: TaskServices, job: Job, answer: Answer): void {
-  if (answer.state === "pending" || answer.state === "succeeded") return;
-  const status = answer.state === "refused" ? answer.status : null;
-  const message = "message" in answer ? answer.message : undefined;
-  logFailedAttempt(log, job.id, {
-    ...job.attempts.at(-1)!,
-    status,
-    outcome: answer.state,
-    message,
-  });
 }
 
 /** Tells health what came of an attempt; how long the job takes is not known yet. */
@@ -229,7 +219,7 @@ async function nextStep(
   const dueMs = nowMs + pauseMs;
   const attempts = JSON.stringify(job.attempts);
   const written = { ...dueAt(dueMs), asking: false, attempts, ...change };
-  await persistently(() => writeJob(services.database, job, written, { nowMs }));
+  await persist(settleRetryMs, () => writeJob(services.database, job, written, { nowMs }));
   services.due(dueMs);
   await services.at("ask.noted");
 }

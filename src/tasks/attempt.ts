@@ -1,5 +1,5 @@
 /** One attempt's parts: who is asked, with which key, in which dialect; and what is noted of it. */
-import { mediaCandidate, mediaPool, type Target } from "../attempts/index.ts";
+import { logFailedAttempt, mediaCandidate, mediaPool, type Target } from "../attempts/index.ts";
 import type { MediaOffer } from "../catalog/index.ts";
 import { ask, type AskLimits, type MediaAsk } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
@@ -42,6 +42,17 @@ export function askTarget(
   limits: AskLimits = {},
 ) {
   return ask(mediaPool(services.pools, provider), provider, request, limits);
+}
+
+/** A line in the log where a vendor did not do what it was asked for a job. */
+export function warnOf(
+  { log }: TaskServices,
+  job: Job,
+  { state, status, message }: { state: string; status?: number; message?: string },
+): void {
+  const attempt = job.attempts.at(-1);
+  if (attempt)
+    logFailedAttempt(log, job.id, { ...attempt, status: status ?? null, outcome: state, message });
 }
 
 /** The attempts with one more that has just begun. */

@@ -4,7 +4,7 @@
  */
 import type { Target } from "../attempts/index.ts";
 import { mediaUsage, priceMedia } from "../media/index.ts";
-import { newFileName, recordFile } from "../storage/index.ts";
+import { newFileName, persist, recordFile, settleRetryMs } from "../storage/index.ts";
 import {
   download,
   DownloadError,
@@ -14,7 +14,6 @@ import {
 } from "../upstream/index.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
-import { persistently } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import type { Artifact } from "./types.ts";
 
@@ -153,11 +152,11 @@ async function store(
     createdAt: new Date(nowMs),
     expiresAt: new Date(nowMs + unclaimedMs),
   } as const;
-  await persistently(() => recordFile(services.database, { ...row, bytes: 0 }));
+  await persist(settleRetryMs, () => recordFile(services.database, { ...row, bytes: 0 }));
   const { bytes } = await services.files.put(name, source, {
     mediaType,
     bytesMax: bytesMaxOf(services, job),
   });
-  await persistently(() => recordFile(services.database, { ...row, bytes }));
+  await persist(settleRetryMs, () => recordFile(services.database, { ...row, bytes }));
   return { name, mediaType, bytes };
 }

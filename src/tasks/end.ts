@@ -4,16 +4,16 @@
  */
 import { settleIn } from "../ledger/index.ts";
 import type { MediaUsage } from "../media/index.ts";
-import type { Queryable } from "../storage/index.ts";
+import { persist, settleRetryMs, type Queryable } from "../storage/index.ts";
 import { endedChannel, type TaskServices } from "./engine.ts";
-import { persistently, writeJob } from "./lease.ts";
+import { writeJob } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import type { TerminalStatus } from "./states.ts";
 import type { Artifact, TaskError } from "./types.ts";
 import { enqueueCallback } from "./webhooks/index.ts";
 
 /** How a task ends. */
-export type Ending =
+export type TaskEnd =
   | {
       readonly status: "succeeded";
       readonly usage: MediaUsage;
@@ -31,12 +31,12 @@ interface EndOptions {
 export async function endTask(
   services: TaskServices,
   job: Job,
-  ending: Ending,
+  ending: TaskEnd,
   options: EndOptions = {},
 ): Promise<boolean> {
   await services.at("end.begin");
   const nowMs = services.clock.now();
-  const ended = await persistently(() =>
+  const ended = await persist(settleRetryMs, () =>
     services.database.transaction(async (tx) => {
       const written = await writeJob(tx, job, changeOf(job, ending, nowMs), { nowMs, ...options });
       if (!written) return false;
@@ -64,7 +64,7 @@ export async function endTask(
   return true;
 }
 
-function changeOf(job: Job, ending: Ending, nowMs: number) {
+function changeOf(job: Job, ending: TaskEnd, nowMs: number) {
   const common = {
     status: ending.status,
     finished_at: new Date(nowMs),
@@ -83,7 +83,7 @@ function changeOf(job: Job, ending: Ending, nowMs: number) {
   };
 }
 
-async function settle(tx: Queryable, job: Job, ending: Ending): Promise<void> {
+async function settle(tx: Queryable, job: Job, ending: TaskEnd): Promise<void> {
   const charge = ending.status === "succeeded" ? ending.costNano : null;
   const { outcome } = await settleIn(tx, job, charge);
   // A hold that expired (its lease outlives the task by a month: a clock jumped) is charged late: what was made is to be paid.
@@ -92,7 +92,7 @@ async function settle(tx: Queryable, job: Job, ending: Ending): Promise<void> {
 
 interface Ended {
   readonly job: Job;
-  readonly ending: Ending;
+  readonly ending: TaskEnd;
   readonly nowMs: number;
 }
 
@@ -107,7 +107,7 @@ async function keepFiles(services: TaskServices, tx: Queryable, { job, ending, n
 }
 
 /** The task in the request log, where every call is explained (BILL-24, VID-28). */
-function logRow(job: Job, ending: Ending, nowMs: number) {
+function logRow(job: Job, ending: TaskEnd, nowMs: number) {
   return {
     workspaceId: job.workspaceId,
     id: job.id,

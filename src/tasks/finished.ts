@@ -2,12 +2,12 @@
  * Work that was done while its caller waited, as a task that has ended: the edit form 2 of images names its task, and whoever
  * asks for that finds what was made. Requirements: IMG (`gw.task_id`); EDIT2-33.
  */
-import { noteSentences, type Note } from "../base/notes.ts";
+import type { Note } from "../base/notes.ts";
 import type { MediaForm, MediaUsage } from "../media/index.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { Caller } from "../tenancy/index.ts";
-import type { PreparedMedia } from "./prepare.ts";
-import { insertRow, storedPlan } from "./rows.ts";
+import { callColumns, type PreparedMedia } from "./prepare.ts";
+import { insertRow } from "./rows.ts";
 import type { Artifact, TaskAttempt } from "./types.ts";
 
 export interface Finished {
@@ -26,27 +26,17 @@ export interface Finished {
 
 /** Adds the task of finished work, in the transaction that charges it. */
 export async function insertFinished(tx: Queryable, finished: Finished): Promise<void> {
-  const { caller, prepared, nowMs } = finished;
+  const { caller, form, prepared, notes, nowMs } = finished;
   const now = new Date(nowMs);
   const last = finished.attempts.at(-1);
   await insertRow(tx, {
-    workspace_id: caller.workspaceId,
+    ...callColumns(caller, form, { ...prepared, notes }),
     id: finished.id,
-    key_id: caller.keyId,
-    member_id: caller.memberId,
-    kind: prepared.kind,
-    family: prepared.family,
-    model: prepared.model,
-    form: finished.form,
     status: "succeeded",
-    request: JSON.stringify(prepared.request),
-    notes: JSON.stringify(noteSentences(finished.notes)),
-    plan: JSON.stringify(storedPlan(prepared.plan)),
     attempts: JSON.stringify(finished.attempts),
     provider: last?.provider ?? null,
     credential: last?.credential ?? null,
     upstream_model: last?.upstream_model ?? null,
-    reserved_nano: prepared.boundNano,
     cost_nano: finished.costNano,
     usage: JSON.stringify(finished.usage),
     artifacts: JSON.stringify(finished.artifacts),

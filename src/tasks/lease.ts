@@ -3,12 +3,10 @@
  * that of two processes that believe they hold it only the latest can write. docs/tasks.md; T79.
  */
 import { randomUUID } from "node:crypto";
-import { isTransient, type Queryable } from "../storage/index.ts";
+import type { Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import { toJob, type Job, type TaskRow } from "./rows.ts";
 import type { TaskStatus } from "./states.ts";
-
-const writeRetryMs = 30_000;
 
 /**
  * Claims tasks of one status whose step is due, the longest due first; any number of processes may ask at once. Those of
@@ -142,18 +140,4 @@ export async function writeJob(
     [job.workspaceId, job.id, ...ownValues, ...entries.map(([, value]) => value)],
   );
   return rows.length > 0;
-}
-
-/** Repeats a write while the database is away: what a vendor answered must not be lost for that. */
-export async function persistently<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + writeRetryMs;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      const waitMs = Math.min(50 * 2 ** attempt, 1_000);
-      if (!isTransient(error) || performance.now() + waitMs > deadline) throw error;
-      await new Promise((resume) => setTimeout(resume, waitMs));
-    }
-  }
 }

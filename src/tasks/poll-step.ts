@@ -2,7 +2,7 @@
  * The step of a task that a vendor has: ask how it stands, at the provider and with the key that took it (T84).
  * A poll that fails is not a failure of the task (T80). docs/tasks.md.
  */
-import { logFailedAttempt, type Target } from "../attempts/index.ts";
+import type { Target } from "../attempts/index.ts";
 import {
   AskFailure,
   asTold,
@@ -10,7 +10,7 @@ import {
   type MediaRefusal,
   type MediaState,
 } from "../upstream/index.ts";
-import { askAbout, takenTarget, withOutcome } from "./attempt.ts";
+import { askAbout, takenTarget, warnOf, withOutcome } from "./attempt.ts";
 import { collect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
@@ -35,7 +35,7 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   await services.at("poll.begin");
   const answer = await poll(services, job, target);
   await services.at("poll.answered");
-  warnOf(services, job, answer);
+  if (troubles.includes(answer.state)) warnOf(services, job, answer);
   const told = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
@@ -63,14 +63,8 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   }
 }
 
-/** A line in the log where the vendor failed to make it, or to say how it stands. */
-function warnOf({ log }: TaskServices, job: Job, answer: Answer): void {
-  const { state } = answer;
-  const attempt = job.attempts.at(-1);
-  if (!attempt || (state !== "failed" && state !== "refused" && state !== "unreachable")) return;
-  const status = state === "refused" ? answer.status : null;
-  logFailedAttempt(log, job.id, { ...attempt, status, outcome: state, message: answer.message });
-}
+/** States in which the vendor failed to make it, or to say how it stands. */
+const troubles: readonly Answer["state"][] = ["failed", "refused", "unreachable"];
 
 /** Whether a task's deadline has passed. */
 export const isOver = ({ clock }: TaskServices, { expiresAt }: Job): boolean =>

@@ -2,7 +2,7 @@
  * Everything about an image or video call that can be said before money is asked for: model, fields, plan, upper bound.
  * Requirements: TASK, IMG, EDIT1, EDIT2; docs/tasks.md; T57.
  */
-import { inRequestOrder, type Note } from "../base/notes.ts";
+import { inRequestOrder, noteSentences, type Note } from "../base/notes.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";
 import {
   mediaBound,
@@ -21,6 +21,7 @@ import {
 } from "../routing/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
 import { lostFields, mediaDialect } from "../upstream/index.ts";
+import { storedPlan } from "./rows.ts";
 import type { Task } from "./types.ts";
 
 /** The entry point of each form, by the names `GET /v1/models` uses. */
@@ -109,3 +110,22 @@ export function notesAt(
   const lost = lostFields(dialect, request, offer.upstreamModel);
   return lost.length === 0 ? notes : inRequestOrder([...notes, ...lost], fields);
 }
+
+/** The columns of a task that its caller and its plan give. */
+export const callColumns = (
+  { workspaceId, keyId, memberId }: Caller,
+  form: MediaForm,
+  prepared: PreparedMedia,
+) => ({
+  workspace_id: workspaceId,
+  key_id: keyId,
+  member_id: memberId,
+  kind: prepared.kind,
+  family: prepared.family,
+  model: prepared.model,
+  form,
+  request: JSON.stringify(prepared.request),
+  notes: JSON.stringify(noteSentences(prepared.notes)),
+  plan: JSON.stringify(storedPlan(prepared.plan)),
+  reserved_nano: prepared.boundNano,
+});

@@ -4,16 +4,15 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { noteSentences } from "../base/notes.ts";
 import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
 import { checkAddress } from "../upstream/index.ts";
 import type { Acceptance, Submission } from "./accept.ts";
 import type { TaskServices } from "./engine.ts";
 import { AlreadyClaimedError, findClaimed, type KeysUnderWay } from "./idempotency.ts";
 import { keepMaterial } from "./material.ts";
-import { notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
+import { callColumns, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 import { readTask } from "./read.ts";
-import { storedPlan, toTask } from "./rows.ts";
+import { toTask } from "./rows.ts";
 import type { SubmitInput, SubmitResult, Task } from "./types.ts";
 
 /** The hold of a task outlives its deadline by far: it ends with the task, never by its lease. */
@@ -130,18 +129,8 @@ function submissionOf({ input, prepared, id, nowMs, files }: Asked): Submission 
       kind: "task",
     },
     row: {
-      workspace_id: workspaceId,
+      ...callColumns(caller, media.form, prepared),
       id,
-      key_id: keyId,
-      member_id: caller.memberId,
-      kind: prepared.kind,
-      family: prepared.family,
-      model: prepared.model,
-      form: media.form,
-      request: JSON.stringify(prepared.request),
-      notes: JSON.stringify(noteSentences(prepared.notes)),
-      plan: JSON.stringify(storedPlan(prepared.plan)),
-      reserved_nano: prepared.boundNano,
       webhook_url: input.webhookUrl ?? null,
       due_at: now,
       expires_at: new Date(nowMs + expiresMs).toISOString(),

@@ -9,7 +9,7 @@ import type { JsonPieces } from "../base/json-source.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import type { Carrier, Job } from "./http1/job.ts";
 import type { HttpPool } from "./http1/pool.ts";
-import type { RequestHead } from "./http1/request.ts";
+import type { HeadText } from "./http1/request.ts";
 
 /** What to send, and how long to wait. All deadlines in milliseconds. */
 export interface ExchangeRequest {
@@ -71,7 +71,7 @@ export function openExchange(
 
 class ClientExchange implements Job, Exchange {
   readonly answer: Promise<Exchange>;
-  readonly head: RequestHead;
+  readonly head: HeadText;
   body: JsonPieces;
   readonly firstByteMs: number;
   readonly idleMs: number;
@@ -90,7 +90,7 @@ class ClientExchange implements Job, Exchange {
   #decoder: BodyDecoder | undefined;
   #outcome: "open" | "ended" | ExchangeError = "open";
 
-  constructor(request: ExchangeRequest, head: RequestHead) {
+  constructor(request: ExchangeRequest, head: HeadText) {
     this.head = head;
     this.body = request.body;
     this.firstByteMs = request.firstByteMs;

@@ -5,9 +5,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { isTransient, type Database } from "../../storage/index.ts";
+import { isTransient, persist, settleRetryMs, type Database } from "../../storage/index.ts";
 import { readSigningSecret, type Secrets } from "../../tenancy/index.ts";
-import { persistently } from "../lease.ts";
 import { readTask } from "../read.ts";
 import type { Task } from "../types.ts";
 import { eventText } from "./events.ts";
@@ -136,7 +135,7 @@ export async function tryOnce(
       : nextStep(outcome, delivery.type, failures, random());
   const durationMs = performance.now() - startedMs;
   const tried = { startedAt, durationMs, outcome, step };
-  const held = await persistently(() => noteTry(database, delivery, tried, clock.now()));
+  const held = await persist(settleRetryMs, () => noteTry(database, delivery, tried, clock.now()));
   await services.at?.("callback.noted");
   report(log, delivery, tried, held);
 }

@@ -8,7 +8,7 @@ import { BodyReader } from "./body.ts";
 import { framingOf } from "./framing.ts";
 import { MalformedAnswerError, parseHead } from "./head.ts";
 import type { Carrier, Job } from "./job.ts";
-import type { RequestHead } from "./request.ts";
+import type { HeadText } from "./request.ts";
 import type { Dialler } from "./socket.ts";
 import type { Watched } from "./watch.ts";
 
@@ -116,7 +116,7 @@ export class Connection implements Watched, Carrier {
     this.#socket.write(body, encoding);
   }
 
-  #sendPieces(head: RequestHead, pieces: readonly Uint8Array[]): void {
+  #sendPieces(head: HeadText, pieces: readonly Uint8Array[]): void {
     let length = 0;
     for (const piece of pieces) length += piece.length;
     const all = [Buffer.from(`${head.text}${length}\r\n\r\n`, "latin1"), ...pieces];

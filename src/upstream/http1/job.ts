@@ -2,11 +2,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonPieces } from "../../base/json-source.ts";
 import type { ExchangeError } from "../exchange-error.ts";
-import type { RequestHead } from "./request.ts";
+import type { HeadText } from "./request.ts";
 
 /** An exchange as its connection sees it. It hears `answered`, then `data`, then `end`; or `fail` at any point, and no more. */
 export interface Job {
-  readonly head: RequestHead;
+  readonly head: HeadText;
   /** Empty once it is sent: an answer may take much longer, and nobody needs it again. */
   body: JsonPieces;
   /** From the request to the answer's head, milliseconds. */

@@ -10,7 +10,7 @@ class BadRequestHeadError extends Error {
 }
 
 /** Everything of a head up to the length of the body. */
-export interface RequestHead {
+export interface HeadText {
   readonly path: string;
   readonly text: string;
   /** False where a header holds characters beyond ASCII, which go out as Latin-1 and not as the body's UTF-8. */
@@ -20,7 +20,7 @@ export interface RequestHead {
 /** The heads of one origin. */
 export class RequestHeads {
   readonly #host: string;
-  readonly #known = new WeakMap<Readonly<Record<string, string>>, RequestHead>();
+  readonly #known = new WeakMap<Readonly<Record<string, string>>, HeadText>();
 
   /** `host` is what the header `Host` says: the port only where it is not the scheme's own. */
   constructor(host: string) {
@@ -28,7 +28,7 @@ export class RequestHeads {
   }
 
   /** The head of a POST. @throws BadRequestHeadError */
-  get(path: string, headers: Readonly<Record<string, string>>): RequestHead {
+  get(path: string, headers: Readonly<Record<string, string>>): HeadText {
     const known = this.#known.get(headers);
     if (known !== undefined && known.path === path) return known;
     const head = makeHead(this.#host, path, headers);
@@ -40,11 +40,7 @@ export class RequestHeads {
 /** What only the client itself can know. */
 const ownNames = new Set(["host", "connection", "content-length", "transfer-encoding"]);
 
-function makeHead(
-  host: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-): RequestHead {
+function makeHead(host: string, path: string, headers: Readonly<Record<string, string>>): HeadText {
   if (!/^\/[\x21-\x7e]*$/.test(path)) throw new BadRequestHeadError("the path cannot be sent");
   let text = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
   for (const [name, value] of Object.entries(headers)) {

@@ -1,5 +1,5 @@
 /** What the rules allow, looked at after each step: admissions, refusals, what is set aside, and every charge once. */
-import { reserveRetryMs, settleRetryMs } from "../../../src/ledger/persist.ts";
+import { reserveRetryMs, settleRetryMs } from "../../../src/storage/index.ts";
 import type { KeyName, Sent } from "./adapter.ts";
 import type { Book, Purse } from "./book.ts";
 import { inScope, isSameKey, nameOf, type Call, type Hold, type KeyPlace } from "./calls.ts";
