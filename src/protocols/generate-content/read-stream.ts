@@ -61,7 +61,8 @@ export class GenerateReader {
       if (reason !== undefined) this.#open.set(index, false);
       else if (this.#open.get(index) !== false || parts.some(says)) this.#open.set(index, true);
     }
-    this.ended = this.#open.size > 0 && ![...this.#open.values()].includes(true);
+    this.ended = this.#open.size > 0;
+    for (const isOpen of this.#open.values()) if (isOpen) this.ended = false;
   }
 }
 
