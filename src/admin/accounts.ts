@@ -60,7 +60,7 @@ interface PasswordChange {
 }
 
 /**
- * Gives a user another password. All their sessions end, and their personal tokens unless told otherwise. Where the old one
+ * Gives a user another password. All their sessions end, and their personal tokens unless set otherwise. Where the old one
  * was of an invitation, the invitation is accepted: whoever was given it is here.
  * @throws GatewayError `invalid_value` (naming the password), `conflict` without a password, `too_many_attempts`
  */

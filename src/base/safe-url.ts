@@ -13,7 +13,7 @@ export interface AddressRule {
   readonly allowPrivate: boolean;
   /** The field that named it, for the error. */
   readonly param: string;
-  /** How long it may be; 2048 characters unless told otherwise. */
+  /** How long it may be; 2048 characters unless set otherwise. */
   readonly charactersMax?: number | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface Usage {
   readonly cacheWrite1hTokens: number;
   /** All output tokens, reasoning included. */
   readonly outputTokens: number;
-  /** Of the output: reasoning. 0 where the vendor does not tell. */
+  /** Of the output: reasoning. 0 where the vendor reports none. */
   readonly reasoningTokens: number;
 }
 
@@ -27,12 +27,12 @@ export const noUsage: Usage = {
   reasoningTokens: 0,
 };
 
-/** More than any call can use: what is told above it is a fault of the upstream, and is not believed. */
+/** More than any call can use: what is reported above it is a fault of the upstream, and is not believed. */
 const tokensMax = 1_000_000_000;
 
 /**
  * A token count off the wire: a whole number from 0 to a thousand million, or `fallback` for anything else
- * (T51, T61: 0 counts as told).
+ * (T51, T61: 0 counts as reported).
  */
 export function tokenCount(value: unknown, fallback = 0): number {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= tokensMax

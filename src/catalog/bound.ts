@@ -18,7 +18,7 @@ export interface BoundFacts {
 
 const larger = (left: NanoUsd, right: NanoUsd): NanoUsd => (left > right ? left : right);
 
-/** One-hour writes exist in the messages protocol, and wherever a price for them is told. */
+/** One-hour writes exist in the messages protocol, and wherever a price for them is given. */
 function inputRate(rates: TextRates, offer: TextOffer): NanoUsd {
   const rate = larger(larger(rates.input, rates.cacheRead ?? 0n), rates.cacheWrite ?? 0n);
   return offer.protocol === "messages" || rates.cacheWrite1h !== undefined

@@ -8,7 +8,7 @@ import type { TextPrice, TextRates } from "./types.ts";
 
 const tokensPerMillion = 1_000_000n;
 
-/** The rate of one-hour cache writes: told, else the larger of the five-minute rate and twice the input rate (T54). */
+/** The rate of one-hour cache writes: as given, else the larger of the five-minute rate and twice the input rate (T54). */
 export function hourWriteRate(rates: TextRates): NanoUsd {
   if (rates.cacheWrite1h !== undefined) return rates.cacheWrite1h;
   const fiveMinutes = rates.cacheWrite ?? rates.input;

@@ -240,7 +240,7 @@ export const mediaModelSchemas = {
   "video-tokens": mediaModel("video", "video-tokens", videoTokenPrice),
 } as const;
 
-/** What every model has, for one whose kind or family is not told. */
+/** What every model has, for one whose kind or family is not given. */
 export const anyModelSchema = Type.Object({
   id: named.id,
   kind: Type.Enum(["text", "image", "video", "embedding"], {

@@ -146,7 +146,7 @@ export interface TextOffer {
 }
 
 /**
- * A parameter's exact domain, as `GET /v1/models` tells it under `supported_parameters`.
+ * A parameter's exact domain, as `GET /v1/models` lists it under `supported_parameters`.
  * Snake case, because it is the wire shape and the configuration's shape at once.
  */
 export interface ParameterDomain {

@@ -2,7 +2,7 @@
 import type { Catalog, EndpointName, Model, TextModel } from "../catalog/index.ts";
 import type { Gateway } from "./gateway.ts";
 
-/** What is told of a gateway that is ready. */
+/** What is printed about a gateway that is ready. */
 export type Ready = Pick<Gateway, "first" | "url" | "catalog" | "sandboxUrl" | "metricsUrl"> & {
   /** Where there are several processes: how many, and why not more. */
   readonly workers?: string;

@@ -1,4 +1,4 @@
-/** A word that is no command: told as such, because anything else would be an argument of `serve`, the default. */
+/** A word that is no command: reported as such, because anything else would be an argument of `serve`, the default. */
 import type { Command } from "commander";
 import { suggest } from "../base/suggest.ts";
 import { UsageError } from "./environment.ts";

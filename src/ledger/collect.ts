@@ -1,4 +1,4 @@
-/** What goes into a lane's next batch: entries in their order, and for each key that has something to tell its target. */
+/** What goes into a lane's next batch: entries in their order, and for each key that has something to send its target. */
 import type { BatchEntry, BatchKey } from "./batch.ts";
 import type { KeyUse } from "./key-use.ts";
 
@@ -30,13 +30,13 @@ export interface Collected {
   readonly open: readonly OpenEntry[];
   /** How many waiting calls are asked for. */
   readonly asked: number;
-  /** Keys that have more to tell than this batch takes. */
+  /** Keys that have more to send than this batch takes. */
   readonly later: Set<KeyUse>;
 }
 
 export interface Collecting {
   readonly nowMs: number;
-  /** Those that may have something to tell; all of the lane where it must restore. */
+  /** Those that may have something to send; all of the lane where it must restore. */
   readonly keys: Iterable<KeyUse>;
   readonly entries: readonly OpenEntry[];
   readonly restore: boolean;
@@ -60,7 +60,7 @@ function batchSize(keys: readonly KeyUse[], entries: number): number {
   return Math.min(batchMax, Math.max(splitMin, Math.ceil(waiting / 2)));
 }
 
-/** Where one thing alone may go, a restoring batch, which must tell of all keys, takes no entry. */
+/** Where one thing alone may go, a restoring batch, which must name all keys, takes no entry. */
 const carefulSize = (restore: boolean): number => (restore ? 0 : 1);
 
 /** Of those who wait for a key, the first ones, as far as `max` and the known room go: how many, and their bounds. */
@@ -90,7 +90,7 @@ function drawsOf(entries: readonly OpenEntry[]): Map<KeyUse, bigint> {
   return draws;
 }
 
-/** What a key is told of; `count` waiting calls are in it. */
+/** What a key is sent; `count` waiting calls are in it. */
 interface Reported extends Pick<BatchKey, "keep" | "headroom"> {
   readonly need: bigint;
   readonly count: number;
@@ -102,7 +102,7 @@ function used(key: KeyUse, behind: bigint, isEntered: boolean): Reported | undef
   return { need: key.inUse + behind, keep: 0n, headroom: 0n, count: 0 };
 }
 
-/** What a key needs and would like; undefined where it has nothing to tell. */
+/** What a key needs and would like; undefined where it has nothing to send. */
 function wished(
   key: KeyUse,
   { max, nowMs }: { readonly max: number; readonly nowMs: number },

@@ -9,7 +9,7 @@ export const idleWaitMs = 150;
 /** How often it is asked for meanwhile. */
 export const idleRetryMs = 20;
 
-/** Why something is not let in, as the database tells it. */
+/** Why something is not let in, as the database reports it. */
 export type Answer = Pick<BatchRow, "available" | "rooms" | "caps" | "idle" | "at"> & {
   readonly refusal: string | null;
 };

@@ -1,5 +1,5 @@
 /**
- * A lane: the keys of some workspaces in one gateway, and the sequence of batches that tells the database of them; one is under way at
+ * A lane: the keys of some workspaces in one gateway, and the sequence of batches that brings them to the database; one is under way at
  * a time. Every sending has a new number, so that one which arrives late does nothing. docs/ledger.md "Batches".
  */
 import { retryPauseMs } from "../base/retry.ts";
@@ -34,13 +34,13 @@ export interface LaneOptions {
   readonly clock: LaneClock;
   /** Those keys' account is locked elsewhere: they are to go on in a lane of their own. Absent: they wait in this one. */
   readonly onBusy?: ((keys: readonly KeyUse[], entries: readonly OpenEntry[]) => void) | undefined;
-  /** There is nothing to tell for now. */
+  /** There is nothing to send for now. */
   readonly onRest?: (() => void) | undefined;
 }
 
 const lockNotAvailable = "55P03";
 
-/** What came as an answer to a batch says nothing of how things are: it is told again. */
+/** What came as an answer to a batch says nothing of how things are: it is sent again. */
 class NoAnswerError extends Error {}
 
 export class Lane {
@@ -93,12 +93,12 @@ export class Lane {
     });
   }
 
-  /** Takes keys over, with what they still have to tell. */
+  /** Takes keys over, with what they still have to send. */
   adopt(keys: Iterable<KeyUse>, entries: readonly OpenEntry[] = []): void {
     this.entries.unshift(...entries);
     for (const key of keys) {
       this.keys.add(key);
-      // A lane that is new tells what they use now: nothing may begin before it has.
+      // A lane that is new sends what they use now: nothing may begin before it has.
       key.distrust();
       this.dirty.add(key);
       this.watchIdle(key);
@@ -153,7 +153,7 @@ export class Lane {
     });
   }
 
-  /** Sends batches as long as there is something to tell. */
+  /** Sends batches as long as there is something to send. */
   private async fly(): Promise<void> {
     this.flying = true;
     let settle = (): void => undefined;
@@ -213,7 +213,7 @@ export class Lane {
     }
   }
 
-  /** Whether it took effect is unknown: all of it is told again, as things are then. */
+  /** Whether it took effect is unknown: all of it is sent again, as things are then. */
   private async failed(collected: Collected, error: unknown): Promise<void> {
     this.entries.unshift(...collected.open);
     for (const { key } of collected.items) {
@@ -232,7 +232,7 @@ export class Lane {
     );
   }
 
-  /** Something in a batch is not to the database's liking: it is tried one by one, and what is at fault is told. */
+  /** Something in a batch is refused by the database: each is tried alone, and what is at fault is reported. */
   private isolate(collected: Collected, error: unknown): void {
     const isOne = collected.items.length <= 1 && collected.open.length + collected.asked <= 1;
     if (!isOne || this.lapsed) {
@@ -255,7 +255,7 @@ export class Lane {
     entry.reject(error);
   }
 
-  /** Those who have waited too long for a database that is away are told. */
+  /** Those who have waited too long for a database that is away get an error. */
   private endOverdue(cause: unknown): void {
     const nowMs = this.options.clock.now();
     const error = unavailable(cause);

@@ -83,7 +83,7 @@ export class TextCalls {
     for (const [name, key] of this.keys) if (key.isUnused(nowMs)) this.keys.delete(name);
   }
 
-  /** Resolves when everything is told; nothing may begin after it. */
+  /** Resolves when everything is sent; nothing may begin after it. */
   async close(): Promise<void> {
     await Promise.all([...this.apart.values()].map((lane) => lane.rest(true)));
     await this.main.rest(true);

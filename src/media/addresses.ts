@@ -1,4 +1,4 @@
-/** What a request tells besides its fields: where its material lies, and how long it may take. */
+/** What a request says besides its fields: where its material lies, and how long it may take. */
 import { families } from "./families/index.ts";
 import type { MediaRequest } from "./types.ts";
 

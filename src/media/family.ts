@@ -105,7 +105,7 @@ export interface FileLimits {
   readonly mask: boolean;
 }
 
-/** How the reader tells of what it sees; given to the rules of a family. */
+/** How the reader reports what it sees; given to the rules of a family. */
 export interface Reading {
   readonly form: MediaForm;
   readonly images: readonly Upload[];

@@ -1,5 +1,5 @@
 /**
- * The uploaded pictures of a call against the limits of its family. What they are was told from their content before.
+ * The uploaded pictures of a call against the limits of its family. What they are was recognised from their content before.
  * LIM-04 to LIM-06; docs/decisions.md "Masks".
  */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";

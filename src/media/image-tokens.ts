@@ -1,5 +1,5 @@
 /**
- * The most tokens an image call can be billed by: an upper bound, for the reservation and for a vendor that tells nothing.
+ * The most tokens an image call can be billed by: an upper bound, for the reservation and for a vendor that reports nothing.
  * An image of `high` quality has one token for each patch of 16x16 pixels and one for each row of patches; `medium` has
  * patches of 32x32, `low` of 64x64. That gives the vendor's list: 272, 1056 and 4160 for 1024x1024.
  */
@@ -63,7 +63,7 @@ export function imageTokens(
 
 const bytesPerTextToken = 4;
 
-/** What is billed where a vendor tells nothing: as above, without upper-bound allowances. */
+/** What is billed where a vendor reports nothing: as above, without upper-bound allowances. */
 export function untoldImageTokens(most: ImageTokens): ImageTokens {
   return {
     ...most,

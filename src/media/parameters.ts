@@ -1,4 +1,4 @@
-/** The fields of a family with their exact domains, as `GET /v1/models` tells them. MODELS-07; docs/media.md. */
+/** The fields of a family with their exact domains, as `GET /v1/models` lists them. MODELS-07; docs/media.md. */
 import type { ImageFamily, ParameterDomain, VideoFamily } from "../catalog/index.ts";
 import { families } from "./families/index.ts";
 import { fieldName, type Domain, type MediaFamily } from "./family.ts";

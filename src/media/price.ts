@@ -37,7 +37,7 @@ export function priceMedia(price: MediaPrice, usage: MediaUsage): NanoUsd {
     case "video_seconds": {
       const counts = expect(usage, "video_seconds");
       const rate = rateOf(price.outputSecond, counts.resolution, "resolution");
-      // Vendors tell fractions of a second; to the microsecond they are exact.
+      // Vendors report fractions of a second; to the microsecond they are exact.
       const microseconds = BigInt(Math.round(counts.seconds * 1_000_000));
       return roundUp(microseconds * rate) + BigInt(counts.inputImages) * price.inputImage;
     }

@@ -21,7 +21,7 @@ import { imageRequest, videoRequest } from "./request.ts";
 import { readValue } from "./read-value.ts";
 import type { MediaForm, MediaInput, MediaRequest } from "./types.ts";
 
-/** More than any real call has; what is beyond is told in one sentence. */
+/** More than any real call has; what is beyond is reported in one sentence. */
 const unknownNotesMax = 50;
 const nameCharactersMax = 200;
 const shortName = (name: string): string => shortText(name, nameCharactersMax);

@@ -119,7 +119,7 @@ export type MediaUsage =
     }
   | { readonly unit: "video_tokens"; readonly tokens: number };
 
-/** What a vendor told of what it produced; absent where it told nothing. */
+/** What a vendor reported of what it produced; absent where it reported nothing. */
 export interface ToldUsage {
   readonly seconds?: number | undefined;
   readonly videoTokens?: number | undefined;

@@ -15,8 +15,8 @@ export function mediaBound(request: MediaRequest): MediaUsage {
 }
 
 /**
- * What was produced. The vendor's own count wins, and a 0 it told is 0 (T61); where it told nothing, or what cannot be,
- * what was asked for stands in. Video tokens nobody told are billed as reserved.
+ * What was produced. The vendor's own count wins, and a 0 it reported is 0 (T61); where it reported nothing, or what cannot be,
+ * what was asked for stands in. Video tokens nobody reported are billed as reserved.
  */
 export function mediaUsage(
   request: MediaRequest,
@@ -48,10 +48,10 @@ export const nothingUsed = (family: MediaRequest["family"]): MediaUsage =>
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isFinite(value) && value >= 0;
 
-/** A vendor that tells more than so many times of what was asked for is mistaken: nobody is charged for that. */
+/** A vendor that reports more than so many times of what was asked for is mistaken: nobody is charged for that. */
 const mistakenFactor = 10;
 
-/** What the vendor told, where that can be; else the most that was asked for. */
+/** What the vendor reported, where that can be; else the most that was asked for. */
 const countOf = (told: number | undefined, most: number): number =>
   isCount(told) && told <= mistakenFactor * most ? told : most;
 
@@ -122,7 +122,7 @@ function toldImageTokens(told: ToldUsage, most: ImageTokens): ImageTokens | unde
 const sumOf = (tokens: ImageTokens): number =>
   toldNames.reduce((sum, name) => sum + tokens[name], 0);
 
-/** `told` undefined: as much as there can be. A vendor that told one count told all it has; the others are 0. */
+/** `told` undefined: as much as there can be. A vendor that reported one count reported all it has; the others are 0. */
 function imageUsage(request: ImageRequest, told: ToldUsage | undefined, count: number): MediaUsage {
   const basis = families[request.family].usage;
   if (basis.unit === "image_tokens") {

@@ -30,7 +30,7 @@ export interface Answer {
   /** stop, length, tool_calls, content_filter, or a word the vendor passes on as it is. */
   readonly finish: string;
   readonly stopSequence: string | undefined;
-  /** Undefined when the vendor tells none. */
+  /** Undefined when the vendor reports none. */
   readonly usage: AnswerUsage | undefined;
   readonly chunkChars: number;
 }

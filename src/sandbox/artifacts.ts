@@ -16,7 +16,7 @@ export interface Artifact {
   readonly extension: string;
   /** The bytes, made anew for each download; the same each time. */
   make(): Buffer;
-  /** Bytes that are kept in memory for it; none unless told. */
+  /** Bytes that are kept in memory for it; none by default. */
   readonly weight?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Heads of the request log: what many rows have in common, stored once (migration 0015). A row has a head when its like was
- * met before: what is told only once (a name the caller made up, a plan priced for one video) makes no head of its own, and
+ * met before: what occurs only once (a name the caller made up, a plan priced for one video) makes no head of its own, and
  * its row is whole. Whether the database has a head is not known here (request-log-insert.ts).
  */
 import { createHash } from "node:crypto";
@@ -38,7 +38,7 @@ export interface Queued {
   readonly counts: string;
   /** Of the head's attempt. */
   readonly attempt: { readonly startedMs: number; readonly durationMs: number } | undefined;
-  /** A JSON object of what the row tells itself, by the names of the columns; empty where that is nothing. */
+  /** A JSON object of what the row holds itself, by the names of the columns; empty where that is nothing. */
   readonly own: string;
 }
 
@@ -69,7 +69,7 @@ class Recent<Value> {
   }
 }
 
-/** The parts of a row that a head may tell. */
+/** The parts of a row that a head may hold. */
 interface Parts {
   readonly row: RequestRow;
   readonly usage: SplitUsage | undefined;

@@ -7,7 +7,7 @@
 import type { Database } from "./database.ts";
 import type { Head, Queued } from "./request-log-heads.ts";
 
-/** Columns a row may tell itself instead of its head, and their types. */
+/** Columns a row may hold itself instead of its head, and their types. */
 const ownColumns = {
   key_id: "text",
   model: "text",
@@ -30,7 +30,7 @@ const typed = (columns: Readonly<Record<string, string>>): string =>
     .join(", ");
 
 interface Variant {
-  /** Some row tells something itself. */
+  /** Some row holds something itself. */
   readonly own: boolean;
   /** Rows that are there already are passed over. */
   readonly again: boolean;
