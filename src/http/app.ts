@@ -30,6 +30,13 @@ import { shuttingDown, type HttpServices } from "./services.ts";
 import { registerModels } from "./text/models-routes.ts";
 import { answerText } from "./text/text-routes.ts";
 
+const notOurs = (): never => {
+  throw new Error("routes have no schemas of fastify's");
+};
+
+/** Bodies are checked by ourselves: fastify's own compilers, a hundred modules, are not loaded. */
+const noSchemas = { buildValidator: notOurs, buildSerializer: notOurs };
+
 /** The HTTP application, ready to listen. */
 export async function createApp(services: HttpServices): Promise<FastifyInstance> {
   const app = createFastify(services);
@@ -83,6 +90,7 @@ const createFastify = (services: HttpServices): FastifyInstance =>
     frameworkErrors: (error, request, reply) => {
       answerError(services, { error, request, reply });
     },
+    schemaController: { compilersFactory: noSchemas },
     routerOptions: {
       maxParamLength: 1024,
       querystringParser: parseQuery,
