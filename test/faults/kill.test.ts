@@ -15,7 +15,9 @@ import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postg
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 import { drive, newLoad, type Load } from "./load.ts";
 
-const callsPerSecond = 200;
+const callsPerSecond = inForm(100, 200);
+/** Deaths of the gateway. */
+const deaths = inForm(4, 50);
 /** What is answered at least between two deaths. */
 const answersALife = 60;
 /** How long a reservation outlives its process. */
@@ -135,12 +137,12 @@ describe("kill -9 under load", () => {
     async () => {
       const place = await newPlace();
       const load = newLoad();
-      for (let round = 0; round < inForm(6, 50); round += 1) {
+      for (let round = 0; round < deaths; round += 1) {
         await liveAndEnd(place, load, (life) => life.kill());
         await expectNothingLeft(place.dataDir);
       }
       expect([...load.refused]).toEqual([]);
-      expect(load.cut).toBeGreaterThan(inForm(6, 50));
+      expect(load.cut).toBeGreaterThan(deaths);
       await expectExact(place, load);
     },
   );

@@ -1,6 +1,7 @@
 /** One provider of three turns bad under load, in three ways, and gets well again. docs/routing.md. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inForm } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import type { Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
@@ -14,6 +15,9 @@ import {
   startTrio,
   type Trio,
 } from "./support.ts";
+
+/** Between two calls of a caller: what is waited for is time, which takes no processor. */
+const pace = () => sleep(inForm(25, 0));
 
 interface Call {
   readonly beganMs: number;
@@ -37,6 +41,7 @@ async function underLoad(model: string, work: (calls: readonly Call[]) => Promis
       const text = await answer.text();
       const ok = answer.status === 200 && /(\[DONE\]\s*|})$/.test(text) && !text.includes("error");
       calls.push({ beganMs, ok });
+      await pace();
     }
   }
   const callers = Array.from({ length: 12 }, (_one, index) => caller(index));
