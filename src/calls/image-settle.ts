@@ -8,10 +8,10 @@ import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
 import { formatSse } from "../base/sse.ts";
 import { families, mediaUsage, priceMedia, type MediaUsage } from "../media/index.ts";
+import { FileDrafts } from "../storage/index.ts";
 import { answerKey, insertFinished, keyLifetimeMs, type Artifact } from "../tasks/index.ts";
 import type { Rendered, ToldUsage } from "../upstream/index.ts";
 import type { ImageContext } from "./image-context.ts";
-import { openKept, type KeptFiles } from "./image-kept.ts";
 import { tokensOf, type Picture } from "./image-pictures.ts";
 
 /** What a vendor made. */
@@ -30,6 +30,9 @@ export interface Settled {
   readonly gw?: object;
 }
 
+/** Longer than any charge takes: until then what the call made is nobody's, and the sweep finds it. Rows STORE; EDIT2-35. */
+const unclaimedMs = 60 * 60 * 1000;
+
 /** An answer as the caller gets it: an event of a stream where it has a type. */
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -42,7 +45,8 @@ export async function settle<Rendering extends Answer>(
   const { services, call, record, request } = context;
   const usage = mediaUsage(request, made.told, { count: made.pictures.length });
   const costNano = priceMedia(made.candidate.offer.price, usage);
-  const kept = openKept(services, call.caller.workspaceId);
+  const owner = { workspaceId: call.caller.workspaceId, waitMs: unclaimedMs };
+  const kept = new FileDrafts(services, owner);
   try {
     // What could have been submitted as a task is kept as one.
     const finished = families[request.family].forms.includes("tasks")
@@ -73,7 +77,7 @@ const isTold = (told: ToldUsage): boolean =>
 interface Priced {
   readonly usage: MediaUsage;
   readonly costNano: bigint;
-  readonly kept: KeptFiles;
+  readonly kept: FileDrafts;
 }
 
 /** Keeps the pictures, and what is said of the call as a task. */
@@ -82,8 +86,9 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
   const artifacts: Artifact[] = [];
   for (const { base64, header } of made.pictures) {
     const bytes = Buffer.from(base64, "base64");
-    const name = await kept.put("result", header.mediaType, bytes);
-    artifacts.push({ name, mediaType: header.mediaType, bytes: bytes.length });
+    const { mediaType } = header;
+    const { name } = await kept.put({ purpose: "result", mediaType, source: bytes });
+    artifacts.push({ name, mediaType, bytes: bytes.length });
   }
   const nowMs = services.clock.now();
   const id = newId("task", nowMs);
@@ -116,12 +121,15 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
   return { gw, task };
 }
 
-function keepAnswer(kept: KeptFiles, answer: Answer): Promise<string> {
+async function keepAnswer(kept: FileDrafts, answer: Answer): Promise<string> {
   const { type } = answer;
   const data = JSON.stringify(answer);
-  return typeof type === "string"
-    ? kept.put("answer", "text/event-stream", Buffer.from(formatSse({ event: type, data })))
-    : kept.put("answer", "application/json", Buffer.from(data));
+  const [mediaType, text] =
+    typeof type === "string"
+      ? ["text/event-stream", formatSse({ event: type, data })]
+      : ["application/json", data];
+  const { name } = await kept.put({ purpose: "answer", mediaType, source: Buffer.from(text) });
+  return name;
 }
 
 /**

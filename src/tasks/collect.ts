@@ -2,9 +2,10 @@
  * The last step of a task that succeeded at its vendor: what it made is streamed into our own storage, then the task ends.
  * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Target } from "../attempts/index.ts";
 import { mediaUsage, priceMedia } from "../media/index.ts";
-import { newFileName, persist, recordFile, settleRetryMs } from "../storage/index.ts";
+import { FileDrafts, persist, recordFile, settleRetryMs } from "../storage/index.ts";
 import {
   download,
   DownloadError,
@@ -38,8 +39,14 @@ export async function collect(
   let artifacts: Artifact[];
   try {
     artifacts = [];
+    const { workspaceId, id: taskId } = job;
+    const bytesMax = bytesMaxOf(services, job);
+    const owner = { workspaceId, taskId, waitMs: unclaimedMs };
+    const drafts = new FileDrafts(services, owner, (row) =>
+      persist(settleRetryMs, () => recordFile(services.database, row)),
+    );
     for (const result of wantedOf(job, answer))
-      artifacts.push(await keep(services, job, { target, result }));
+      artifacts.push(await keep(services, job, { target, result, drafts, bytesMax }));
   } catch (error) {
     await failed(services, job, { target, error });
     return;
@@ -74,89 +81,58 @@ const wantedOf = ({ request }: Job, { results }: Succeeded): readonly MediaResul
 interface Kept {
   readonly target: Target;
   readonly result: MediaResult;
+  readonly drafts: FileDrafts;
+  readonly bytesMax: number;
 }
 
-async function keep(services: TaskServices, job: Job, { target, result }: Kept): Promise<Artifact> {
+async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artifact> {
+  const { result } = kept;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return result.from === "base64"
-        ? await decodeResult(services, job, result.base64)
-        : await fetchResult(services, job, { target, url: result.url });
+        ? await decodeResult(job, kept, result.base64)
+        : await fetchResult(services, job, kept, result.url);
     } catch (error) {
       const mayPass = !(error instanceof DownloadError) || error.retryable;
       if (!mayPass || attempt >= keepTries) throw error;
-      await new Promise((resume) => setTimeout(resume, keepPauseMs * attempt));
+      await sleep(keepPauseMs * attempt);
     }
   }
 }
 
-function decodeResult(services: TaskServices, job: Job, base64: string): Promise<Artifact> {
+function decodeResult(job: Job, kept: Kept, base64: string): Promise<Artifact> {
   const bytes = Buffer.from(base64, "base64");
   const mediaType = mediaTypeOf(bytes);
   if (mediaType === undefined || !mediaType.startsWith(`${job.kind}/`))
     throw new DownloadError("media_type", `the file is no ${job.kind}`);
-  return store(services, job, { mediaType, source: chunksOf(bytes) });
-}
-
-async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
+  return store(kept, { mediaType, source: bytes });
 }
 
 const bytesMaxOf = ({ videoBytesMax }: TaskServices, { kind }: Job): number =>
   kind === "video" && videoBytesMax !== undefined ? videoBytesMax : bytesMaxDefault[kind];
 
-async function fetchResult(
-  services: TaskServices,
-  job: Job,
-  { target, url }: { readonly target: Target; readonly url: string },
-): Promise<Artifact> {
-  const kept: Artifact[] = [];
-  await download(
+function fetchResult(services: TaskServices, job: Job, kept: Kept, url: string): Promise<Artifact> {
+  return download(
     {
       url,
       kind: job.kind,
-      bytesMax: bytesMaxOf(services, job),
+      bytesMax: kept.bytesMax,
       idleMs,
       totalMs,
-      providerUrl: target.provider.baseUrl,
+      providerUrl: kept.target.provider.baseUrl,
       allowPrivate: services.allowPrivateAddresses,
     },
-    async (source, mediaType) => {
-      const artifact = await store(services, job, { mediaType, source });
-      kept.push(artifact);
-      return artifact;
-    },
+    (source, mediaType) => store(kept, { mediaType, source }),
   );
-  return kept[0]!;
 }
 
 interface Stored {
   readonly mediaType: string;
-  readonly source: AsyncIterable<Uint8Array>;
+  readonly source: Buffer | AsyncIterable<Uint8Array>;
 }
 
-/** Writes a result. Its row comes first, so that the sweep finds what a crash leaves behind. */
-async function store(
-  services: TaskServices,
-  job: Job,
-  { mediaType, source }: Stored,
-): Promise<Artifact> {
-  const name = newFileName(mediaType);
-  const nowMs = services.clock.now();
-  const row = {
-    name,
-    workspaceId: job.workspaceId,
-    taskId: job.id,
-    purpose: "result",
-    mediaType,
-    createdAt: new Date(nowMs),
-    expiresAt: new Date(nowMs + unclaimedMs),
-  } as const;
-  await persist(settleRetryMs, () => recordFile(services.database, { ...row, bytes: 0 }));
-  const { bytes } = await services.files.put(name, source, {
-    mediaType,
-    bytesMax: bytesMaxOf(services, job),
-  });
-  await persist(settleRetryMs, () => recordFile(services.database, { ...row, bytes }));
+async function store({ drafts, bytesMax }: Kept, { mediaType, source }: Stored): Promise<Artifact> {
+  const draft = { purpose: "result", mediaType, source, bytesMax } as const;
+  const { name, bytes } = await drafts.put(draft);
   return { name, mediaType, bytes };
 }

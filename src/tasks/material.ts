@@ -2,10 +2,9 @@
  * Pictures that a caller wrote into the request itself (`data:` URLs), which may be tens of megabytes: they wait in the file
  * store, as uploads do, so that no row, poll or reader carries them. Small ones stay as they were written. T86.
  */
-import { Readable } from "node:stream";
 import { GatewayError } from "../base/errors.ts";
 import type { KeptFile, Material, MediaRequest } from "../media/index.ts";
-import { expireFilesAt, newFileName, recordFile } from "../storage/index.ts";
+import { FileDrafts } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 
 /** Characters of a `data:` URL that stays in the request. */
@@ -18,10 +17,8 @@ const waitingMs = 4 * 24 * 60 * 60 * 1000;
 export interface KeptMaterial {
   /** The request with names of files in place of large pictures. */
   readonly request: MediaRequest;
-  /** The files, which are to be bound to the task. */
-  readonly names: readonly string[];
-  /** Removes them: there is no task. Never throws; what stays is left to the sweep. */
-  discard(): Promise<void>;
+  /** The files, which are to be bound to the task, or discarded where there is none. */
+  readonly drafts: FileDrafts;
 }
 
 /** Moves large pictures of a request to the file store. @throws GatewayError `request_too_large` */
@@ -30,47 +27,21 @@ export async function keepMaterial(
   workspaceId: string,
   request: MediaRequest,
 ): Promise<KeptMaterial> {
-  const { database, files, clock } = services;
-  const names: string[] = [];
-  const kept: KeptMaterial = {
-    request,
-    names,
-    async discard() {
-      if (names.length === 0) return;
-      await Promise.allSettled([
-        ...names.map((name) => files.remove(name)),
-        expireFilesAt(database, names, new Date(clock.now())),
-      ]);
-    },
-  };
+  const drafts = new FileDrafts(services, { workspaceId, waitMs: waitingMs });
   const keep = async (material: Material): Promise<Material> => {
     if (typeof material !== "string" || material.length <= inlineMax) return material;
     const [, mediaType] = /^data:(image\/[a-z0-9.+-]+);base64,/i.exec(material) ?? [];
     if (mediaType === undefined) return material;
-    const bytes = Buffer.from(material.slice(material.indexOf(",") + 1), "base64");
-    const name = newFileName(mediaType);
-    const nowMs = clock.now();
-    names.push(name);
-    // The row first, so that the sweep finds what a crash leaves behind.
-    await recordFile(database, {
-      name,
-      workspaceId,
-      taskId: null,
-      purpose: "input",
-      mediaType,
-      bytes: bytes.length,
-      createdAt: new Date(nowMs),
-      expiresAt: new Date(nowMs + waitingMs),
-    });
-    await files.put(name, Readable.from(bytes), { mediaType, bytesMax: bytes.length });
-    return { name, mediaType, bytes: bytes.length };
+    const source = Buffer.from(material.slice(material.indexOf(",") + 1), "base64");
+    const { name, bytes } = await drafts.put({ purpose: "input", mediaType, source });
+    return { name, mediaType, bytes };
   };
   try {
     const slim = request.kind === "video" ? await mapMaterial(request, keep) : request;
     checkSize(slim);
-    return { ...kept, request: slim };
+    return { drafts, request: slim };
   } catch (error) {
-    await kept.discard();
+    await drafts.discard();
     throw error;
   }
 }

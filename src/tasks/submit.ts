@@ -65,13 +65,13 @@ async function accept({ services, acceptance }: Submitting, input: SubmitInput):
   const prepared = { ...asked, request: material.request };
   const nowMs = services.clock.now();
   const id = newId("task", nowMs);
-  const submission = submissionOf({ input, prepared, id, nowMs, files: material.names });
+  const submission = submissionOf({ input, prepared, id, nowMs, files: material.drafts.names });
   try {
     const row = await acceptance.accept(submission);
     await services.at("submit.committed");
     return toTask(row);
   } catch (error) {
-    if (isRefusal(error)) await material.discard();
+    if (isRefusal(error)) await material.drafts.discard();
     throw error;
   }
 }

@@ -1,0 +1,91 @@
+/**
+ * Files that work writes before it is certain that they stay. Each has its row before its bytes, so that the sweep finds what a
+ * crash leaves behind; until the work keeps them they expire by themselves. Rows STORE.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Database } from "../database.ts";
+import type { Queryable } from "../queryable.ts";
+import { newFileName, type FileStore } from "./store.ts";
+import { expireFilesAt, recordFile, type FileRow } from "./table.ts";
+
+interface DraftServices {
+  readonly files: FileStore;
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** Whose the files are, and how long they wait to be kept. */
+interface Owner {
+  readonly workspaceId: string;
+  readonly taskId?: string;
+  readonly waitMs: number;
+}
+
+/** A file to be written. */
+interface Draft extends Pick<FileRow, "purpose" | "mediaType"> {
+  readonly source: Buffer | AsyncIterable<Uint8Array>;
+  /** Absent: whatever comes. */
+  readonly bytesMax?: number;
+}
+
+export class FileDrafts {
+  readonly #services: DraftServices;
+  readonly #owner: Owner;
+  readonly #record: (row: FileRow) => Promise<void>;
+  readonly #rows = new Map<string, FileRow>();
+
+  /** `record` writes a row; it may be repeated. */
+  constructor(
+    services: DraftServices,
+    owner: Owner,
+    record = (row: FileRow) => recordFile(services.database, row),
+  ) {
+    this.#services = services;
+    this.#owner = owner;
+    this.#record = record;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#rows.keys()];
+  }
+
+  /** Writes a file. @throws FileTooLargeError; what the source, the store or the database fails with */
+  async put({ purpose, mediaType, source, bytesMax = Infinity }: Draft): Promise<FileRow> {
+    const { files, clock } = this.#services;
+    const { workspaceId, taskId = null, waitMs } = this.#owner;
+    const name = newFileName(mediaType);
+    const createdAt = new Date(clock.now());
+    const expiresAt = new Date(createdAt.getTime() + waitMs);
+    const row = { name, workspaceId, taskId, purpose, mediaType, bytes: 0, createdAt, expiresAt };
+    this.#rows.set(name, row);
+    await this.#record(row);
+    const chunks = Buffer.isBuffer(source) ? chunksOf(source) : source;
+    const { bytes } = await files.put(name, chunks, { mediaType, bytesMax });
+    const written = { ...row, bytes };
+    await this.#record(written);
+    return written;
+  }
+
+  /** Keeps all files from now on, for so many milliseconds by their purpose. */
+  async keep(tx: Queryable, keptMs: Readonly<Record<string, number>>): Promise<void> {
+    const nowMs = this.#services.clock.now();
+    for (const { name, purpose } of this.#rows.values())
+      await expireFilesAt(tx, [name], new Date(nowMs + (keptMs[purpose] ?? 0)));
+  }
+
+  /** Removes all files. Never throws: what cannot be removed is left to the sweep. */
+  async discard(): Promise<void> {
+    const { files, database, clock } = this.#services;
+    const { names } = this;
+    this.#rows.clear();
+    if (names.length === 0) return;
+    await Promise.allSettled([
+      ...names.map((name) => files.remove(name)),
+      expireFilesAt(database, names, new Date(clock.now())),
+    ]);
+  }
+}
+
+async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
