@@ -16,10 +16,14 @@ const needlessEscape = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi;
  */
 export function pathIn(target: string): string {
   const whole = target.startsWith("/") ? target : target.replace(origin, "");
-  const end = whole.search(/[?#]/);
-  const path = end === -1 ? whole : whole.slice(0, end);
+  const path = upTo("#", upTo("?", whole));
   if (!path.includes("%") || malformedEscape.test(path)) return path;
   return path.replaceAll(needlessEscape, decodeURIComponent);
+}
+
+function upTo(mark: string, text: string): string {
+  const end = text.indexOf(mark);
+  return end === -1 ? text : text.slice(0, end);
 }
 
 /** The parameters of a query, without its question mark. Of a name that comes twice, the last counts. */

@@ -164,7 +164,14 @@ const noModel: Route = { ...areas.get("/v1/models")!, errors: "generate_content"
 /** Rows of one method: those without a place for anything, by their path, and the others in their order. */
 interface Rows {
   readonly exact: Map<string, RouteMatch>;
-  readonly patterns: Route[];
+  readonly patterns: Pattern[];
+}
+
+/** What stands before and behind the `*` of a path; without one its steps are compared. */
+interface Pattern {
+  readonly route: Route;
+  readonly before: string;
+  readonly behind: string | undefined;
 }
 
 const byMethod = new Map<string, Rows>();
@@ -172,7 +179,8 @@ for (const [name, route] of Object.entries(routes)) {
   const { method, path } = splitName(name);
   const rows: Rows = byMethod.get(method) ?? { exact: new Map(), patterns: [] };
   byMethod.set(method, rows);
-  if (/[:*]/.test(path)) rows.patterns.push(route);
+  const [before = "", behind] = path.split("*");
+  if (/[:*]/.test(path)) rows.patterns.push({ route, before, behind });
   else rows.exact.set(path, { route, path });
 }
 
@@ -187,8 +195,8 @@ function search(method: string, path: string): RouteMatch {
   const exact = rows?.exact.get(path);
   if (exact !== undefined) return exact;
   const model = modelIn(path);
-  const route = rows?.patterns.find((one) => fits(one.path!, path, model));
-  return { route: route ?? nothingAt(method, path), path, model };
+  const found = rows?.patterns.find((pattern) => fits(pattern, path, model));
+  return { route: found?.route ?? nothingAt(method, path), path, model };
 }
 
 const modelPrefix = /^\/(?:v1\/models|v1beta(?:\/models(?=\/))?)\//;
@@ -196,19 +204,18 @@ const modelPrefix = /^\/(?:v1\/models|v1beta(?:\/models(?=\/))?)\//;
 function modelIn(path: string): string | undefined {
   const prefix = modelPrefix.exec(path)?.[0];
   if (prefix === undefined) return undefined;
+  const model = path.slice(prefix.length);
+  if (!model.includes("%")) return model;
   try {
-    return decodeURIComponent(path.slice(prefix.length));
+    return decodeURIComponent(model);
   } catch {
     return undefined;
   }
 }
 
-function fits(pattern: string, path: string, model: string | undefined): boolean {
-  const method = pattern.indexOf("*:");
-  if (method === -1) return fitsRoute(pattern, path);
-  return (
-    path.startsWith(pattern.slice(0, method)) && model?.endsWith(pattern.slice(method + 1)) === true
-  );
+function fits({ before, behind }: Pattern, path: string, model = ""): boolean {
+  if (behind === undefined) return fitsRoute(before, path);
+  return path.length > before.length && path.startsWith(before) && model.endsWith(behind);
 }
 
 function nothingAt(method: string, path: string): Route {
