@@ -1,6 +1,7 @@
 /**
  * Lint, and the house plan: which folder may import which (docs/architecture.md).
  * A folder is entered through its index.ts; only base/ and protocols/canonical/ have no door.
+ * sandbox/ stands beside src/: it imports base/ alone, and is imported by cli/ alone.
  */
 import { defineConfig } from "oxlint";
 
@@ -10,7 +11,6 @@ const layers: Record<string, string[]> = {
   catalog: ["base"],
   media: ["base", "catalog"],
   storage: ["base"],
-  sandbox: ["base"],
   ledger: ["base", "storage"],
   backup: ["base", "storage", "ledger"],
   tenancy: ["base", "storage", "catalog"],
@@ -116,7 +116,7 @@ const doors = (names: string[]) =>
 
 function layer(name: string) {
   const may = layers[name] ?? [];
-  const others = without([...Object.keys(layers), "cli"], [name, ...may]);
+  const others = without([...Object.keys(layers), "cli", "sandbox"], [name, ...may]);
   return [
     ...ban(others, `src/${name} may import only: ${may.join(", ") || "nothing of ours"}`),
     ...doors(without(may, ["base"])),
@@ -185,6 +185,16 @@ export default defineConfig({
       rules: restrict(layer(name)),
     })),
     ...Object.keys(rooms).flatMap(room),
+    { files: ["src/cli/**/*.ts"], rules: restrict(doors(["sandbox"])) },
+    {
+      files: ["sandbox/**/*.ts"],
+      rules: restrict(
+        ban(
+          [...without(Object.keys(layers), ["base"]), "cli"].map((name) => `src/${name}`),
+          "the simulated vendors may import of src only: base",
+        ),
+      ),
+    },
     ...codecs.map((name) => ({
       files: [`src/protocols/${name}/**/*.ts`],
       rules: restrict([

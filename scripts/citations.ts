@@ -10,10 +10,13 @@ import { areas, knownIds, unknownIdsIn } from "./requirements.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
-const code = globSync(["{src,test,scripts,bench}/**/*.{ts,mjs,sql}", "bin/*", "*.config.ts"], {
-  cwd: root,
-  exclude: ["src/storage/migrations/**", "scripts/citations.ts"],
-});
+const code = globSync(
+  ["{src,sandbox,test,scripts,bench}/**/*.{ts,mjs,sql}", "bin/*", "*.config.ts"],
+  {
+    cwd: root,
+    exclude: ["src/storage/migrations/**", "scripts/citations.ts"],
+  },
+);
 const pages = globSync(["*.md", "docs/*.md"], { cwd: root });
 
 /** Words by which comments used to cite documents that are not here. */

@@ -26,7 +26,7 @@ import {
 } from "../http/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { Health, type HealthRules } from "../routing/index.ts";
-import type { startSandbox } from "../sandbox/index.ts";
+import type { startSandbox } from "../../sandbox/index.ts";
 import {
   countOpenFiles,
   createRequestLog,
@@ -355,7 +355,7 @@ async function startSandboxIfWanted(
   { isWorker }: WorkerRole,
 ): Promise<Awaited<ReturnType<typeof startSandbox>> | undefined> {
   if (isWorker || !sandboxWanted(environment)) return undefined;
-  return (await import("../sandbox/index.ts")).startSandbox({ host: "127.0.0.1", port: 0 });
+  return (await import("../../sandbox/index.ts")).startSandbox({ host: "127.0.0.1", port: 0 });
 }
 
 /** Takes back what gateways that died had set aside, and ends holds whose lease ran out. */

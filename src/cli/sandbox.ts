@@ -1,5 +1,5 @@
 /** `tollgate sandbox`: the simulated vendors alone. docs/sandbox.md. */
-import { startSandbox } from "../sandbox/index.ts";
+import { startSandbox } from "../../sandbox/index.ts";
 import { parsePort } from "./environment.ts";
 
 /** Runs until SIGINT or SIGTERM. */

@@ -8,7 +8,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startSandbox, type Sandbox } from "../../src/sandbox/index.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
 import { taskPoints } from "../../src/tasks/index.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { startTestGateway } from "../support/gateway.ts";

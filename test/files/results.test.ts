@@ -1,7 +1,7 @@
 /** The results of real tasks, made by the sandbox's vendor, as files of our own. Rows STORE-01, STORE-02, STORE-03, STORE-05. */
 import { buffer } from "node:stream/consumers";
 import { expect, it } from "vitest";
-import { startSandbox } from "../../src/sandbox/index.ts";
+import { startSandbox } from "../../sandbox/index.ts";
 import { openFileStore } from "../../src/storage/index.ts";
 import { mediaTypeOf } from "../../src/upstream/index.ts";
 import { startTestGateway } from "../support/gateway.ts";

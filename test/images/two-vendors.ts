@@ -1,6 +1,6 @@
 // A model that two providers offer: a recorder, which is cheaper and so is asked first, and the sandbox's vendor.
 import type { HealthRules } from "../../src/routing/index.ts";
-import { startSandbox } from "../../src/sandbox/index.ts";
+import { startSandbox } from "../../sandbox/index.ts";
 import { startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { startImages, type ImageBench } from "./support.ts";
 

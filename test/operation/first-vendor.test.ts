@@ -9,7 +9,7 @@ import {
 } from "../../src/catalog/index.ts";
 import { banner, exampleCall } from "../../src/cli/banner.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
-import { startSandbox, type Sandbox } from "../../src/sandbox/index.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
 let vendors: Sandbox;

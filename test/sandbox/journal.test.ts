@@ -1,7 +1,7 @@
 /** The journal: what was received, over HTTP and in the process. */
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
-import type { JournalEntry } from "../../src/sandbox/index.ts";
+import type { JournalEntry } from "../../sandbox/index.ts";
 import { useSandbox } from "./support.ts";
 import { endpoints, send } from "./vendors.ts";
 

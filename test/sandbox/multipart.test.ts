@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { boundaryOf, BrokenForm, readForm } from "../../src/sandbox/multipart.ts";
+import { boundaryOf, BrokenForm, readForm } from "../../sandbox/multipart.ts";
 
 let folder = "";
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Generated tool arguments fit their schema, as an independent validator sees it. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { sampleOf } from "../../src/sandbox/schema-sample.ts";
+import { sampleOf } from "../../sandbox/schema-sample.ts";
 
 const object = (properties: object, more: object = {}) => ({
   type: "object",

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { Sandbox } from "../../src/sandbox/index.ts";
-import { startSandbox } from "../../src/sandbox/index.ts";
+import type { Sandbox } from "../../sandbox/index.ts";
+import { startSandbox } from "../../sandbox/index.ts";
 
 /** A sandbox for the tests of one file; its journal is empty before each test. */
 export function useSandbox(): { readonly url: string; readonly journal: Sandbox["journal"] } {

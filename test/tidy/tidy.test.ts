@@ -11,7 +11,7 @@ const files = (...patterns: string[]) => globSync(patterns, { cwd: root }).toSor
 const run = (...args: string[]) =>
   spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 60_000 });
 
-const source = files("src/**/*.{ts,sql}");
+const source = files("{src,sandbox}/**/*.{ts,sql}");
 const code = [...source, ...files("test/**/*.ts", "scripts/**/*", "bench/**/*.ts", "bin/*")];
 const pages = files("*.md", "docs/**/*.md");
 
@@ -43,10 +43,10 @@ describe("files", () => {
   });
 
   it("a folder of the source is entered through an index.ts", () => {
-    const folders = new Set(source.map((path) => path.split("/")[1]!));
-    const doorless = new Set(["base", "cli"]);
+    const folders = new Set(source.map((path) => /^sandbox|^src\/\w+/.exec(path)![0]));
+    const doorless = new Set(["src/base", "src/cli"]);
     const missing = [...folders].filter(
-      (name) => !doorless.has(name) && !existsSync(join(root, "src", name, "index.ts")),
+      (name) => !doorless.has(name) && !existsSync(join(root, name, "index.ts")),
     );
     expect(missing).toEqual([]);
   });

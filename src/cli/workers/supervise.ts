@@ -3,7 +3,7 @@
  * answers no call. docs/architecture.md "Workers".
  */
 import type { Log } from "../../base/log.ts";
-import { startSandbox } from "../../sandbox/index.ts";
+import { startSandbox } from "../../../sandbox/index.ts";
 import { migrate } from "../../storage/index.ts";
 import { openSecrets } from "../../tenancy/index.ts";
 import { announceAddress } from "../address.ts";

@@ -1,5 +1,5 @@
 /** `POST /openai/v1/chat/completions` as the vendor speaks it, with `reasoning_content` as DeepSeek and others show it. */
-import { newId } from "../../base/ids.ts";
+import { newId } from "../../src/base/ids.ts";
 import type { Answer } from "../answer.ts";
 import { pieces } from "../answer.ts";
 import { readContent, type Question, type Turn } from "../conversation.ts";

@@ -1,5 +1,5 @@
 /** `:generateContent` and `:streamGenerateContent` as the vendor speaks them: parts, thoughts apart, usage in every chunk. */
-import { newId } from "../../base/ids.ts";
+import { newId } from "../../src/base/ids.ts";
 import type { Answer, AnswerUsage, ToolCall } from "../answer.ts";
 import { pieces } from "../answer.ts";
 import { textOf, tokensOf, type Question, type Turn } from "../conversation.ts";

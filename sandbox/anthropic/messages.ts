@@ -1,5 +1,5 @@
 /** `POST /anthropic/v1/messages` as the vendor speaks it: blocks one after another, thinking signed, a ping in each stream. */
-import { newId } from "../../base/ids.ts";
+import { newId } from "../../src/base/ids.ts";
 import type { Answer } from "../answer.ts";
 import { pieces } from "../answer.ts";
 import { textOf, type Question, type Turn } from "../conversation.ts";

@@ -1,7 +1,7 @@
 /** The sandbox's HTTP side: finds the vendor of a path, notes the request, and sends what the vendor says. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isLocalHost } from "../base/local-host.ts";
+import { isLocalHost } from "../src/base/local-host.ts";
 import { answerTo } from "./answer.ts";
 import type { Journal, JournalEntry, JournalWriter } from "./journal.ts";
 import type { Body } from "./body.ts";

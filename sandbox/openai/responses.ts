@@ -1,5 +1,5 @@
 /** `POST /openai/v1/responses` as the vendor speaks it: how it reads items, and the response object it answers with. */
-import { newId } from "../../base/ids.ts";
+import { newId } from "../../src/base/ids.ts";
 import type { Answer } from "../answer.ts";
 import { readContent, type Question, type Turn } from "../conversation.ts";
 import type { Json } from "../json.ts";

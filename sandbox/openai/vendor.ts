@@ -1,6 +1,6 @@
 /** The openai-like vendor: what its endpoints share. */
 import type { IncomingHttpHeaders } from "node:http";
-import { newId } from "../../base/ids.ts";
+import { newId } from "../../src/base/ids.ts";
 import type { Route, Vendor } from "../vendor.ts";
 import { Refusal } from "../refusal.ts";
 import { bearer, isSandboxKey } from "../vendor.ts";

@@ -1,6 +1,6 @@
 /** The anthropic-like vendor: key, errors and paths. Errors are `{type: "error", error: {type, message}, request_id}`. */
 import type { IncomingHttpHeaders } from "node:http";
-import { newId } from "../../base/ids.ts";
+import { newId } from "../../src/base/ids.ts";
 import { inputTokens } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import type { Failure } from "../refusal.ts";

@@ -1,5 +1,5 @@
 /** The ark-like vendor's error body: `{error: {code, message, param, type}}`; the message ends with the request's id. */
-import { newId } from "../../base/ids.ts";
+import { newId } from "../../src/base/ids.ts";
 import type { Json } from "../json.ts";
 import type { Failure } from "../refusal.ts";
 import { Refusal } from "../refusal.ts";

@@ -1,6 +1,6 @@
 /** The xai-like vendor: videos as tasks, pictures at once. */
 import type { IncomingHttpHeaders } from "node:http";
-import { newId } from "../../base/ids.ts";
+import { newId } from "../../src/base/ids.ts";
 import type { Artifacts } from "../artifacts.ts";
 import type { Vendor } from "../vendor.ts";
 import { Refusal } from "../refusal.ts";
