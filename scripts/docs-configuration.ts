@@ -37,6 +37,25 @@ Pages in a browser may call \`/v1\`, \`/v1beta\`, \`/api\` and \`/files\` from t
 \`/auth\`. A key in a page is known to whoever opens the page: give it caps and an expiry. \`telemetry\` is refused: traces
 are not sent yet.
 
+A provider may differ from its dialect. \`auth\` says where the key is written, \`headers\` and \`query\` what every request
+has besides, and \`paths\` where a protocol answers below \`base_url\`. \`request\` says which fields are left out, or set
+over what the caller says. Headers and parameters whose names say so (\`x-api-key\`, \`token\`) are secrets: masked
+wherever the configuration is printed, and in whatever the vendor says. Paths and fields are for text and embeddings;
+the rest is for images and videos too.
+
+\`\`\`yaml
+providers:
+  - id: house-proxy
+    dialect: openai-compatible
+    base_url: https://models.example.com/v1
+    api_key: \${HOUSE_KEY}
+    auth: { type: header, name: X-House-Key }
+    headers: { X-Team: search }
+    query: { api-version: "2026-10-01" }
+    paths: { chat: "/deployments/{model}/chat/completions" }
+    request: { add: { store: false }, remove: [user] }
+\`\`\`
+
 The provider of an embedding model speaks \`POST /embeddings\` in the OpenAI shape.
 `;
 

@@ -8,6 +8,7 @@ import type {
   TextModelRow,
   TextPriceRow,
 } from "./schema.ts";
+import { accessOf } from "./access-build.ts";
 import { offerStreams } from "./media-dialects.ts";
 import {
   defaultTimeouts,
@@ -64,6 +65,7 @@ function buildProvider(row: ProviderRow): Provider {
       })) ?? single,
     onDisconnect: row.on_disconnect ?? "abort",
     timeouts: timeoutsOf(row.timeouts),
+    access: accessOf(row),
   };
 }
 

@@ -1,5 +1,7 @@
 /** The catalogue's door: models, providers, offers and prices as data. docs/configuration.md. */
 export * from "./types.ts";
+export type * from "./access.ts";
+export { accessSecrets } from "./access-build.ts";
 export { priceUsage } from "./price.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
 export {

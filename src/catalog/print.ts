@@ -5,6 +5,7 @@
 import { stringify } from "yaml";
 import { isObject } from "../base/json.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
+import { accessRow } from "./access-build.ts";
 import { isDisguised, undisguise } from "./environment.ts";
 import { isSecretKey, mask, shownPlaceholder } from "./secrets.ts";
 import type { Config } from "./config.ts";
@@ -37,6 +38,7 @@ export function providerRow(provider: Provider) {
       weight: credential.weight,
     })),
     on_disconnect: provider.onDisconnect,
+    ...accessRow(provider.access),
     timeouts: {
       connect_s: seconds(timeouts.connectMs),
       first_byte_s: seconds(timeouts.firstByteMs),
@@ -195,8 +197,9 @@ function providerText(provider: Provider, source: unknown): unknown {
   const { credentials, ...row } = providerRow(provider);
   const isList = isObject(source) && source["credentials"] !== undefined;
   const keys = isList ? { credentials } : { api_key: credentials[0]?.api_key };
-  const { on_disconnect, timeouts, ...names } = row;
-  return withPlaceholders({ ...names, ...keys, on_disconnect, timeouts }, source);
+  const { on_disconnect, timeouts, auth, headers, query, paths, request, ...names } = row;
+  const own = { auth, headers, query, paths, request };
+  return withPlaceholders({ ...names, ...keys, ...own, on_disconnect, timeouts }, source);
 }
 
 type Printed = Pick<Config, "catalog" | "settings" | "source">;

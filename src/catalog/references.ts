@@ -3,6 +3,7 @@
  * too, so that all mistakes come at once.
  */
 import { isObject, type WireObject } from "../base/json.ts";
+import { checkAccess, isIdentity } from "./access-check.ts";
 import { suggest } from "../base/suggest.ts";
 import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
@@ -41,7 +42,8 @@ function duplicates(rows: readonly Row[], what: string): Finding[] {
 
 function checkProvider({ path, row }: Row): Finding[] {
   const findings: Finding[] = [];
-  if (row["api_key"] === undefined && row["credentials"] === undefined) {
+  const isKeyed = row["api_key"] !== undefined || row["credentials"] !== undefined;
+  if (!isKeyed && !isIdentity(row["auth"])) {
     const fix = "give api_key (`none` for a server that takes none) or credentials";
     findings.push({ path: [...path, "api_key"], message: "missing", fix });
   }
@@ -62,6 +64,7 @@ function checkProvider({ path, row }: Row): Finding[] {
     const message = `the credential "${id}" is already there`;
     findings.push({ path: [...credential.path, "id"], message, fix: "give each its own id" });
   }
+  findings.push(...checkAccess({ path, row }));
   return findings;
 }
 

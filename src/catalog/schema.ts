@@ -5,6 +5,7 @@
 import { Type, type Static, type TProperties } from "typebox";
 import { isObject } from "../base/json.ts";
 import { supplyTiers } from "../base/management.ts";
+import { accessFields } from "./access-schema.ts";
 import { dialects, imageFamilies, textEndpoints, textProtocols, videoFamilies } from "./types.ts";
 
 const closed = <Properties extends TProperties>(properties: Properties, description?: string) =>
@@ -55,6 +56,7 @@ export const providerSchema = closed({
       description: "what happens upstream when a caller leaves; drain where the vendor bills on",
     }),
   ),
+  ...accessFields,
   timeouts: Type.Optional(
     closed({
       connect_s: Type.Optional(seconds("seconds to connect; 10 if absent")),

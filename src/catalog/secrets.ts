@@ -3,10 +3,20 @@ import { isObject } from "../base/json.ts";
 import { isDisguised, placeholdersOf } from "./environment.ts";
 import type { Finding, Path } from "./mistakes.ts";
 
-const secretKeys: ReadonlySet<string> = new Set(["api_key", "secret_access_key", "client_secret"]);
+const secretKeys: ReadonlySet<string> = new Set([
+  "api_key",
+  "secret_access_key",
+  "client_secret",
+  "session_token",
+  "service_account_key",
+]);
+
+/** Headers and parameters of addresses that hold secrets, by what they are called. */
+const secretName =
+  /-(?:key|token|secret|auth|authorization)$|^(?:authorization|cookie|key|token|secret|password|sig)$/i;
 
 /** Whether the values of a key are secrets, wherever in the file it stands. */
-export const isSecretKey = (key: string): boolean => secretKeys.has(key);
+export const isSecretKey = (key: string): boolean => secretKeys.has(key) || secretName.test(key);
 
 const hidden = "****";
 const shownMin = 12;

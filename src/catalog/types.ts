@@ -4,6 +4,7 @@
  */
 import type { SupplyTier } from "../base/management.ts";
 import type { NanoUsd } from "../base/money.ts";
+import type { Access } from "./access.ts";
 
 /** The text protocols, by the names the configuration uses. */
 export const textProtocols = ["chat", "responses", "messages", "generate_content"] as const;
@@ -110,6 +111,8 @@ export interface Provider {
   /** What happens upstream when the caller leaves: `drain` where the vendor bills on regardless (T62). */
   readonly onDisconnect: "abort" | "drain";
   readonly timeouts: Timeouts;
+  /** What its file says of it beyond its dialect. */
+  readonly access?: Access | undefined;
 }
 
 /** What the configuration file must know of a provider that is defined outside of it. */

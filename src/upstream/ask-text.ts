@@ -2,6 +2,7 @@
 import type { JsonPieces } from "../base/json-source.ts";
 import type { Timeouts } from "../catalog/index.ts";
 import type { JsonObject } from "../protocols/index.ts";
+import { withFields } from "./access.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import { openExchange, type Exchange } from "./exchange.ts";
 import type { Pools } from "./pools.ts";
@@ -30,7 +31,8 @@ export function askText(
   request: TextRequest,
   vendor: Vendor = vendorOf(request.provider.dialect),
 ): Asked {
-  return send(pools, request, vendor, textTarget(request, vendor));
+  const body = withFields(request.body, request.provider.access);
+  return send(pools, { ...request, body }, vendor, textTarget(request, vendor));
 }
 
 /** Asks for a count of a request's tokens; undefined where the vendor has no endpoint for it. */

@@ -2,7 +2,7 @@
  * Our credentials in what a vendor says: masked before anybody stores or shows it. Vendors echo a key whole, cut, partly
  * starred ("sk-...abcd"), URL-encoded or within escapes. The one place; every upstream error passes it as it comes in.
  */
-import type { Provider } from "../catalog/index.ts";
+import { accessSecrets, type Provider } from "../catalog/index.ts";
 
 /** What stands where a credential stood. */
 const maskedCredential = "[credential]";
@@ -174,7 +174,10 @@ export function withoutCredentials(provider: Provider, text: string): string {
   let masker = maskers.get(provider);
   if (!masker) {
     masker = new Masker(
-      provider.credentials.map(({ apiKey }) => apiKey).filter((key) => key !== sandboxKey),
+      [
+        ...provider.credentials.map(({ apiKey }) => apiKey),
+        ...accessSecrets(provider.access),
+      ].filter((key) => key !== sandboxKey),
     );
     maskers.set(provider, masker);
   }

@@ -1,6 +1,7 @@
 /** Where a request for text goes, and with which headers: the protocol's own way, and what the vendor's row changes of it. */
 import type { Provider } from "../catalog/index.ts";
-import { protocolWays } from "./vendors/protocols.ts";
+import { noKey, ownHeaders, placeKey, queryText, withQuery } from "./access.ts";
+import { encodeModel, protocolWays } from "./vendors/protocols.ts";
 import type { Target, TextAsk, Vendor } from "./vendors/types.ts";
 
 /** The target of a call. */
@@ -8,7 +9,8 @@ export function textTarget(ask: TextAsk, vendor: Vendor): Target {
   const { protocol, model, stream, apiKey, caller } = ask;
   const make = (): Target => {
     const own = protocolWays[protocol].path(model, stream);
-    return targetAt(ask, vendor, vendor.path?.(own, ask) ?? own);
+    const path = pathByTemplate(ask) ?? vendor.path?.(own, ask) ?? own;
+    return targetAt(ask, vendor, path);
   };
   if (Object.keys(caller).length > 0) return make();
   const { targets } = baseOf(ask.provider);
@@ -45,25 +47,34 @@ function baseOf(provider: Provider): Base {
   return base;
 }
 
+/** The path that the provider's file has for the protocol. */
+function pathByTemplate({ provider, protocol, model, stream }: TextAsk): string | undefined {
+  const template = provider.access?.paths[protocol];
+  if (template === undefined) return undefined;
+  const path = template
+    .replaceAll("{model}", () => encodeModel(model))
+    .replaceAll("{method}", stream ? "streamGenerateContent" : "generateContent");
+  return protocol === "generate_content" && stream ? withQuery(path, "alt=sse") : path;
+}
+
 function targetAt(ask: TextAsk, vendor: Vendor, path: string): Target {
   const { origin, path: root } = baseOf(ask.provider);
-  const query = vendor.query === undefined ? "" : (path.includes("?") ? "&" : "?") + vendor.query;
+  const { access } = ask.provider;
   const way = protocolWays[ask.protocol];
+  const key = vendor.authorize
+    ? noKey
+    : placeKey(access?.auth, vendor.keyHeader ?? way.keyHeader, ask.apiKey);
   return {
     origin,
-    path: root + path + query,
+    path: [vendor.query ?? "", queryText(access?.query), key.query].reduce(withQuery, root + path),
     headers: {
       "content-type": "application/json",
       accept: ask.stream ? "text/event-stream" : "application/json",
       "user-agent": "tollgate",
       ...way.headers?.(ask.caller),
       ...vendor.headers,
-      ...(vendor.authorize ? {} : keyHeader(vendor.keyHeader ?? way.keyHeader, ask.apiKey)),
+      ...key.headers,
+      ...ownHeaders(access),
     },
   };
-}
-
-function keyHeader(name: string, apiKey: string): Record<string, string> {
-  if (apiKey === "") return {};
-  return { [name]: name === "authorization" ? `Bearer ${apiKey}` : apiKey };
 }

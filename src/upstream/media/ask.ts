@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { errors, type Dispatcher } from "undici";
 import { isShortage } from "../../base/shortage.ts";
 import type { Provider } from "../../catalog/index.ts";
+import { withAccess } from "../access.ts";
 import { acceptEncoding, BodyDecoder, codingOf } from "../decoding.ts";
 import { ExchangeError, type ExchangeFailure } from "../exchange-error.ts";
 import type { MediaAsk } from "./types.ts";
@@ -124,7 +125,7 @@ interface Asking {
 function dispatch({ pool, provider, request, limits, streams }: Asking) {
   const { timeouts } = provider;
   return new Promise<MediaAnswer | StreamedAnswer>((resolve, reject) => {
-    const { method, path, body, pictures = 0 } = request;
+    const { method, path, headers, body, pictures = 0 } = withAccess(provider, request);
     const stream = typeof body === "object" ? body.open() : undefined;
     const settling = { resolve, reject, stream };
     const totalMs = limits.totalMs ?? timeouts.totalMs;
@@ -140,7 +141,7 @@ function dispatch({ pool, provider, request, limits, streams }: Asking) {
       {
         method,
         path,
-        headers: { ...request.headers, ...length, ...coding },
+        headers: { ...headers, ...length, ...coding },
         body: stream ?? (typeof body === "string" ? body : null),
         headersTimeout: limits.firstByteMs ?? timeouts.firstByteMs * (1 + pictures),
         bodyTimeout: limits.idleMs ?? timeouts.idleMs,

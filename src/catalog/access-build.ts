@@ -1,0 +1,143 @@
+/** A provider's own needs, from its checked row and back. */
+import { isObject, type WireObject } from "../base/json.ts";
+import type { AuthRow } from "./access-schema.ts";
+import type { Access, Auth, AwsAuth } from "./access.ts";
+import type { ProviderRow } from "./schema.ts";
+import { isSecretKey, mask } from "./secrets.ts";
+
+const azureScope = "https://cognitiveservices.azure.com/.default";
+
+/** Region and service of a cloud's address, `https://bedrock-runtime.us-east-1.amazonaws.com`, for the signature. */
+export function awsScopeOf(baseUrl: string): { region?: string; service?: string } {
+  const parts =
+    /^https?:\/\/(?:[^/]*\.)?(bedrock-mantle|bedrock-runtime|[a-z0-9-]+)\.([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(
+      baseUrl,
+    );
+  if (!parts) return {};
+  const [, service, region] = parts;
+  return { region: region!, service: service === "bedrock-runtime" ? "bedrock" : service! };
+}
+
+function authOf(row: AuthRow, baseUrl: string): Auth {
+  switch (row.type) {
+    case "bearer":
+    case "none":
+      return { type: row.type };
+    case "header":
+    case "query":
+      return { type: row.type, name: row.name! };
+    case "aws": {
+      const known = awsScopeOf(baseUrl);
+      return {
+        type: "aws",
+        region: row.region ?? known.region!,
+        service: row.service ?? known.service!,
+        accessKeyId: row.access_key_id,
+        secretAccessKey: row.secret_access_key,
+        sessionToken: row.session_token,
+        profile: row.profile,
+      };
+    }
+    case "azure":
+      return {
+        type: "azure",
+        scope: row.scope ?? azureScope,
+        tenantId: row.tenant_id,
+        clientId: row.client_id,
+        clientSecret: row.client_secret,
+        authorityHost: row.authority_host,
+      };
+    case "google":
+      return { type: "google", serviceAccountKey: row.service_account_key };
+  }
+}
+
+/** What a provider's row says of its own needs; undefined where it says nothing. */
+export function accessOf(row: ProviderRow): Access | undefined {
+  const { auth, headers, query, paths, request } = row;
+  if ((auth ?? headers ?? query ?? paths ?? request) === undefined) return undefined;
+  return {
+    auth: auth && authOf(auth, row.base_url),
+    headers: headers ?? {},
+    query: query ?? {},
+    paths: paths ?? {},
+    request: { add: request?.add ?? {}, remove: request?.remove ?? [] },
+  };
+}
+
+const masked = (secret: string | undefined) => (secret === undefined ? undefined : mask(secret));
+
+function authRow(auth: Auth): object {
+  switch (auth.type) {
+    case "aws":
+      return { type: auth.type, region: auth.region, service: auth.service, ...awsKeys(auth) };
+    case "azure":
+      return {
+        type: auth.type,
+        tenant_id: auth.tenantId,
+        client_id: auth.clientId,
+        client_secret: masked(auth.clientSecret),
+        authority_host: auth.authorityHost,
+        scope: auth.scope,
+      };
+    case "google":
+      return { type: auth.type, service_account_key: masked(auth.serviceAccountKey) };
+    default:
+      return auth;
+  }
+}
+
+const awsKeys = (auth: AwsAuth) => ({
+  access_key_id: auth.accessKeyId,
+  secret_access_key: masked(auth.secretAccessKey),
+  session_token: masked(auth.sessionToken),
+  profile: auth.profile,
+});
+
+function withoutSecrets(value: unknown, key = ""): unknown {
+  if (typeof value === "string") return isSecretKey(key) ? mask(value) : value;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, withoutSecrets(each, name)]),
+  );
+}
+
+const some = (value: WireObject): unknown =>
+  Object.keys(value).length === 0 ? undefined : withoutSecrets(value);
+
+/** The same as its file has it, with its secrets masked. */
+export function accessRow(access: Access | undefined) {
+  if (access === undefined) return {};
+  const { add, remove } = access.request;
+  const request = some({
+    ...(some(add) === undefined ? {} : { add }),
+    ...(remove.length === 0 ? {} : { remove }),
+  });
+  return {
+    auth: access.auth && authRow(access.auth),
+    headers: some(access.headers),
+    query: some(access.query),
+    paths: some(access.paths),
+    request,
+  };
+}
+
+/** What of a provider's needs is secret, for whoever masks what its vendor says. */
+export function accessSecrets(access: Access | undefined): readonly string[] {
+  if (access === undefined) return [];
+  const named = Object.entries({ ...access.headers, ...access.query });
+  const { auth } = access;
+  return [
+    ...named.flatMap(([name, value]) => (isSecretKey(name) ? [value] : [])),
+    ...(auth?.type === "azure" ? [auth.clientSecret] : []),
+    ...(auth?.type === "aws" ? [auth.secretAccessKey, auth.sessionToken] : []),
+    ...(auth?.type === "google" ? privateKeysOf(auth.serviceAccountKey) : []),
+  ].filter((secret) => secret !== undefined);
+}
+
+/** Of a key file's text only the key itself: the rest are words that vendors say. */
+const privateKeysOf = (text: string | undefined): string[] =>
+  /"private_key"\s*:\s*"(?:-----[A-Z ]+-----)?(?:\\n)?([^"]*?)(?:-----[A-Z ]+-----)?(?:\\n)?"/
+    .exec(text ?? "")?.[1]
+    ?.split("\\n")
+    .filter((line) => line !== "") ?? [];

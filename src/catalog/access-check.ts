@@ -1,0 +1,159 @@
+/** What of a provider's own needs cannot be right, beyond its schema. */
+import { isObject, type WireObject } from "../base/json.ts";
+import { suggest } from "../base/suggest.ts";
+import { awsScopeOf } from "./access-build.ts";
+import type { Finding, Path } from "./mistakes.ts";
+import { textProtocols } from "./types.ts";
+
+interface Row {
+  readonly path: Path;
+  readonly row: WireObject;
+}
+
+/** The members of `auth` that each type takes beside `type`. */
+const membersOf: Readonly<Record<string, readonly string[]>> = {
+  bearer: [],
+  none: [],
+  header: ["name"],
+  query: ["name"],
+  aws: ["region", "service", "access_key_id", "secret_access_key", "session_token", "profile"],
+  azure: ["tenant_id", "client_id", "client_secret", "authority_host", "scope"],
+  google: ["service_account_key"],
+};
+
+/** Members that mean nothing without another one. */
+const partners: Readonly<Record<string, readonly string[]>> = {
+  client_secret: ["tenant_id", "client_id"],
+  tenant_id: ["client_secret"],
+  access_key_id: ["secret_access_key"],
+  secret_access_key: ["access_key_id"],
+  session_token: ["access_key_id"],
+};
+
+const isGiven = (value: unknown): boolean => value !== undefined;
+
+function checkAuth({ path, row }: Row): Finding[] {
+  const { auth } = row;
+  if (!isObject(auth) || typeof auth["type"] !== "string") return [];
+  const { type } = auth;
+  const members = Object.hasOwn(membersOf, type) ? membersOf[type]! : undefined;
+  if (!members) return [];
+  const at = [...path, "auth"];
+  if (isIdentity(auth))
+    return [{ path: [...at, "type"], message: `${type} is not served yet`, fix: "use a key" }];
+  const findings = Object.keys(auth).flatMap((name): Finding[] => {
+    if (name === "type" || members.includes(name)) return [];
+    if (!Object.values(membersOf).some((others) => others.includes(name))) return [];
+    const fix = members.length === 0 ? "remove it" : `${type} takes ${members.join(", ")}`;
+    return [{ path: [...at, name], atKey: true, message: `does not go with ${type}`, fix }];
+  });
+  for (const [name, needed] of Object.entries(partners))
+    for (const partner of needed)
+      if (members.includes(name) && isGiven(auth[name]) && !isGiven(auth[partner]))
+        findings.push({ path: [...at, partner], message: "missing", fix: `${name} needs it` });
+  if (members.includes("name") && !isGiven(auth["name"]))
+    findings.push({ path: [...at, "name"], message: "missing", fix: `name the ${type}` });
+  return [...findings, ...checkAwsScope(auth, row, at), ...checkKeys(type, row, path)];
+}
+
+function checkAwsScope(auth: WireObject, row: WireObject, at: Path): Finding[] {
+  if (auth["type"] !== "aws" || typeof row["base_url"] !== "string") return [];
+  const known = awsScopeOf(row["base_url"]);
+  return (["region", "service"] as const).flatMap((name): Finding[] =>
+    isGiven(auth[name]) || isGiven(known[name])
+      ? []
+      : [{ path: [...at, name], message: "missing", fix: "base_url does not tell it" }],
+  );
+}
+
+/** Whether requests are authorized by an identity, and not by a key. */
+export const isIdentity = (auth: unknown): boolean =>
+  isObject(auth) && ["aws", "azure", "google"].includes(String(auth["type"]));
+
+function checkKeys(type: string, row: WireObject, path: Path): Finding[] {
+  if (!isIdentity(row["auth"])) return [];
+  return ["api_key", "credentials"].flatMap((name): Finding[] =>
+    isGiven(row[name])
+      ? [
+          {
+            path: [...path, name],
+            atKey: true,
+            message: `does not go with auth: { type: ${type} }`,
+            fix: "remove one of them",
+          },
+        ]
+      : [],
+  );
+}
+
+/** Headers that are the client's own affair. */
+const ownHeaders = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "content-type",
+  "transfer-encoding",
+  "accept-encoding",
+  "upgrade",
+]);
+
+function checkHeaders({ path, row }: Row): Finding[] {
+  const { headers } = row;
+  if (!isObject(headers)) return [];
+  return Object.entries(headers).flatMap(([name, value]): Finding[] => {
+    const at = [...path, "headers", name];
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+      return [{ path: at, atKey: true, message: "is not a header's name", fix: "" }];
+    if (ownHeaders.has(name.toLowerCase()))
+      return [{ path: at, atKey: true, message: "cannot be set", fix: "remove it" }];
+    if (typeof value !== "string" || /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return [];
+    return [{ path: at, message: "has a character that no header can have", fix: "" }];
+  });
+}
+
+const pathProtocols: readonly string[] = [...textProtocols, "embeddings"];
+
+function checkPaths({ path, row }: Row): Finding[] {
+  const { paths } = row;
+  if (!isObject(paths)) return [];
+  return Object.entries(paths).flatMap(([protocol, template]): Finding[] => {
+    const at = [...path, "paths", protocol];
+    if (!pathProtocols.includes(protocol)) {
+      const fix = suggest(protocol, pathProtocols);
+      return [{ path: at, atKey: true, message: "is no protocol", fix }];
+    }
+    if (typeof template !== "string") return [];
+    const allowed = protocol === "generate_content" ? ["{model}", "{method}"] : ["{model}"];
+    const unknown = template.match(/\{[^}]*\}?|\}/g)?.find((part) => !allowed.includes(part));
+    if (unknown !== undefined)
+      return [{ path: at, message: `has ${unknown}`, fix: `allowed: ${allowed.join(", ")}` }];
+    if (/^\/[\x21-\x7e]*$/.test(template) && !template.includes("#")) return [];
+    return [{ path: at, message: "is no path", fix: "write /path/{model}" }];
+  });
+}
+
+/** What the gateway itself must say of a request. */
+const fixedFields = ["model", "stream", "stream_options"];
+
+function checkRequest({ path, row }: Row): Finding[] {
+  const { request } = row;
+  if (!isObject(request)) return [];
+  const { add, remove } = request;
+  const added = isObject(add) ? Object.keys(add) : [];
+  const removed: readonly unknown[] = Array.isArray(remove) ? remove : [];
+  return added.flatMap((name): Finding[] => {
+    const at = [...path, "request", "add", name];
+    if (fixedFields.includes(name))
+      return [{ path: at, atKey: true, message: "is the gateway's own", fix: "remove it" }];
+    if (!removed.includes(name)) return [];
+    return [{ path: at, atKey: true, message: "is removed as well", fix: "keep one of them" }];
+  });
+}
+
+/** Every such mistake of one provider. */
+export const checkAccess = (provider: Row): Finding[] => [
+  ...checkAuth(provider),
+  ...checkHeaders(provider),
+  ...checkPaths(provider),
+  ...checkRequest(provider),
+];

@@ -1,0 +1,56 @@
+/** A provider's own needs in the configuration file: what is refused, where, and what is printed. */
+import { expect, it } from "vitest";
+import { checkConfig, formatMistakes, printConfig } from "../../src/catalog/index.ts";
+
+const environment = { KEY: "the-key-itself-1234", OWN: "own-header-secret-5678" };
+
+const fileOf = (lines: readonly string[]): string =>
+  [
+    "providers:",
+    "  - id: p",
+    "    dialect: openai-compatible",
+    "    base_url: https://api.example.com/v1",
+    "    api_key: ${KEY}",
+    ...lines.map((line) => `    ${line}`),
+    "",
+  ].join("\n");
+
+it.each([
+  ["auth: { type: header }", "auth.name: missing; name the header"],
+  ["auth: { type: bearer, name: x }", "auth.name: does not go with bearer; remove it"],
+  ["auth: { type: magic }", '"magic" is not known'],
+  ["auth: { kind: bearer }", "unknown key"],
+  ['headers: { "a b": c }', "is not a header's name"],
+  ["headers: { Host: c }", "cannot be set"],
+  ['headers: { x: "a\\nb" }', "has a character that no header can have"],
+  ["paths: { chatt: /x }", 'is no protocol; did you mean "chat"'],
+  ["paths: { chat: x }", "is no path"],
+  ['paths: { chat: "/x/{modell}" }', "has {modell}; allowed: {model}"],
+  ["request: { add: { model: m } }", "is the gateway's own"],
+  ["request: { add: { a: 1 }, remove: [a] }", "is removed as well"],
+])("%s is refused", (line, message) => {
+  const result = checkConfig(fileOf([line]), { environment });
+  const text = "mistakes" in result ? formatMistakes(result.mistakes) : "accepted";
+  expect(text).toContain(message);
+  expect(text).toContain("tollgate.yaml:6:");
+});
+
+it("is printed as it was written, without its secrets, and reads back as the same", () => {
+  const lines = [
+    "auth: { type: query, name: key }",
+    "headers: { X-Own-Key: ${OWN}, X-Title: t }",
+    "query: { token: plain-secret-in-the-file, v: one }",
+    "paths: { chat: /x }",
+    "request: { add: { a: { b: 1 } }, remove: [user] }",
+  ];
+  const result = checkConfig(fileOf(lines), { environment });
+  if (!("config" in result)) throw new Error(formatMistakes(result.mistakes));
+  const printed = printConfig(result.config);
+  expect(printed).toContain("X-Own-Key: ${OWN}");
+  expect(printed).not.toMatch(/own-header-secret|plain-secret-in/);
+  const again = checkConfig(printed.replace(/\*{4}\w+/, "plain-secret-in-the-file"), {
+    environment,
+  });
+  if (!("config" in again)) throw new Error(formatMistakes(again.mistakes));
+  expect(again.config.catalog.providers).toEqual(result.config.catalog.providers);
+});

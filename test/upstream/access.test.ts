@@ -1,0 +1,130 @@
+/** What a provider's file says beyond its dialect is what arrives at the vendor, over real sockets. TXT-06, TXT-11. */
+import { afterEach, describe, expect, it } from "vitest";
+import { checkConfig, type Provider } from "../../src/catalog/index.ts";
+import {
+  ask,
+  askText,
+  createPools,
+  withoutCredentials,
+  type TextRequest,
+} from "../../src/upstream/index.ts";
+import { startRecorder } from "../support/recorder.ts";
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const key = "key-of-the-account";
+
+/** The provider of a file, as an operator writes it. */
+function providerOf(baseUrl: string, lines: string): Provider {
+  const indented = lines
+    .trim()
+    .split("\n")
+    .map((line) => `    ${line}`)
+    .join("\n");
+  const text = `providers:\n  - id: p\n    dialect: openai-compatible\n    base_url: ${baseUrl}\n    api_key: ${key}\n${indented}\n`;
+  const result = checkConfig(text, { environment: {} });
+  if (!("config" in result)) throw new Error(JSON.stringify(result.mistakes));
+  return result.config.catalog.providers.get("p")!;
+}
+
+async function asked(lines: string, more: Partial<TextRequest> = {}) {
+  const upstream = await startRecorder((_request, response) => void response.end("{}"));
+  const pools = createPools();
+  closers.push(
+    () => upstream.close(),
+    () => pools.close(),
+  );
+  const provider = providerOf(`${upstream.url}/v1`, lines);
+  const exchange = await askText(pools, {
+    provider,
+    protocol: "chat",
+    model: "org/model 1",
+    stream: false,
+    apiKey: key,
+    caller: {},
+    body: { model: "org/model 1", messages: [], temperature: 1, user: "u" },
+    write: (body) => JSON.stringify(body),
+    ...more,
+  }).answer;
+  await exchange.readAll(1_000);
+  return upstream.requests.at(-1)!;
+}
+
+describe("a provider's own needs", () => {
+  it.each([
+    ["auth: { type: bearer }", "authorization", `Bearer ${key}`],
+    ["auth: { type: header, name: X-Own-Key }", "x-own-key", key],
+  ])("%s", async (lines, name, value) => {
+    const { headers } = await asked(lines, { protocol: "messages" });
+    expect(headers[name]).toBe(value);
+    expect(JSON.stringify(headers).split(key)).toHaveLength(2);
+  });
+
+  it("a key in the query, beside other parameters", async () => {
+    const lines = 'auth: { type: query, name: key }\nquery: { api-version: "2026 10" }';
+    const { path, headers } = await asked(lines, { protocol: "generate_content", stream: true });
+    expect(path).toBe(
+      `/v1/models/org/model%201:streamGenerateContent?alt=sse&api-version=2026%2010&key=${key}`,
+    );
+    expect(JSON.stringify(headers)).not.toContain(key);
+  });
+
+  it("no key at all", async () => {
+    const { path, headers } = await asked("auth: { type: none }");
+    expect(JSON.stringify(headers) + path).not.toContain(key);
+  });
+
+  it("headers over the dialect's own, whatever their case", async () => {
+    const { headers } = await asked("headers: { User-Agent: ours, X-Title: t }");
+    expect(headers).toMatchObject({ "user-agent": "ours", "x-title": "t" });
+  });
+
+  it("a path by protocol", async () => {
+    const lines = 'paths: { chat: "/d/{model}/chat", generate_content: "/g/{model}:{method}" }';
+    expect((await asked(lines)).path).toBe("/v1/d/org/model%201/chat");
+    const streamed = await asked(lines, { protocol: "generate_content", stream: true });
+    expect(streamed.path).toBe("/v1/g/org/model%201:streamGenerateContent?alt=sse");
+    expect((await asked(lines, { protocol: "responses" })).path).toBe("/v1/responses");
+  });
+
+  it("fields set and left out, and the caller's body unchanged", async () => {
+    const body = { model: "m", messages: [], temperature: 1, user: "u" };
+    const lines = "request: { add: { temperature: 0.5, own: { a: [1] } }, remove: [user] }";
+    const { body: sent } = await asked(lines, { body });
+    expect(sent).toEqual({ model: "m", messages: [], temperature: 0.5, own: { a: [1] } });
+    expect(body).toEqual({ model: "m", messages: [], temperature: 1, user: "u" });
+  });
+
+  it("of media too", async () => {
+    const upstream = await startRecorder((_request, response) => void response.end("{}"));
+    const pools = createPools();
+    closers.push(
+      () => upstream.close(),
+      () => pools.close(),
+    );
+    const lines = "auth: { type: header, name: api-key }\nquery: { v: 1 }\nheaders: { X-T: t }";
+    const provider = providerOf(upstream.url, lines.replace("v: 1", 'v: "1"'));
+    await ask(pools.forMedia(upstream.url, 1_000), provider, {
+      method: "POST",
+      path: "/images",
+      headers: { authorization: `Bearer ${key}` },
+      body: "{}",
+    });
+    const { path, headers } = upstream.requests.at(-1)!;
+    expect(path).toBe("/images?v=1");
+    expect(headers).toMatchObject({ "api-key": key, "x-t": "t" });
+    expect(headers).not.toHaveProperty("authorization");
+  });
+
+  it("a secret among the headers is masked in what the vendor says; another header is not", () => {
+    const provider = providerOf(
+      "http://x.test",
+      "headers: { X-Other-Key: second-secret-of-ours, X-Title: application-name }",
+    );
+    const said = "bad second-secret-of-ours for application-name";
+    expect(withoutCredentials(provider, said)).toBe("bad [credential] for application-name");
+  });
+});
