@@ -48,11 +48,11 @@ export function upperBound(
   };
   let bound = 0n;
   for (const offer of offers) {
-    const { above } = offer.price;
     bound = larger(bound, boundAt(offer.price, offer));
-    // Every tier the call may land in: fewer input tokens than estimated fall back to the base tier.
-    if (above !== undefined && facts.inputTokens > above.inputTokens)
-      bound = larger(bound, boundAt(above.rates, offer));
+    // Every tier the call may land in: fewer input tokens than estimated fall back to a lower one.
+    for (const tier of offer.price.above ?? []) {
+      if (facts.inputTokens > tier.inputTokens) bound = larger(bound, boundAt(tier.rates, offer));
+    }
   }
   return bound;
 }

@@ -6,9 +6,10 @@ import type {
   MediaModelRow,
   ProviderRow,
   TextModelRow,
-  TextPriceRow,
 } from "./schema.ts";
 import { accessOf } from "./access-build.ts";
+import { priceOfRow } from "./price-rows.ts";
+import { recordOfRow } from "./record-rows.ts";
 import { offerStreams } from "./media-dialects.ts";
 import {
   defaultTimeouts,
@@ -25,7 +26,6 @@ import {
   type Provider,
   type TextModel,
   type TextOffer,
-  type TextRates,
   type Timeouts,
   type VideoModel,
 } from "./types.ts";
@@ -69,30 +69,13 @@ function buildProvider(row: ProviderRow): Provider {
   };
 }
 
-function ratesOf(row: TextPriceRow): TextRates {
-  return {
-    input: parseUsd(row.input),
-    cacheRead: usdOrNone(row.cache_read),
-    cacheWrite: usdOrNone(row.cache_write),
-    cacheWrite1h: usdOrNone(row.cache_write_1h),
-    output: parseUsd(row.output),
-    reasoning: usdOrNone(row.reasoning),
-    request: usdOrNone(row.request),
-  };
-}
-
-function textOfferOf(row: TextModelRow["offers"][number]): TextOffer {
-  const above = row.price_above && {
-    inputTokens: row.price_above.input_tokens,
-    rates: ratesOf(row.price_above.price),
-  };
-  return {
-    provider: row.provider,
-    protocol: row.protocol,
-    upstreamModel: row.upstream_model,
-    price: { ...ratesOf(row.price), above },
-  };
-}
+const textOfferOf = (row: TextModelRow["offers"][number]): TextOffer => ({
+  provider: row.provider,
+  protocol: row.protocol,
+  upstreamModel: row.upstream_model,
+  price: priceOfRow(row),
+  ...(row.record && { record: recordOfRow(row.record) }),
+});
 
 const namedFields = (row: TextModelRow | EmbeddingModelRow | MediaModelRow) => ({
   id: row.id,
@@ -104,6 +87,7 @@ const namedFields = (row: TextModelRow | EmbeddingModelRow | MediaModelRow) => (
 function buildText(row: TextModelRow): TextModel {
   return {
     ...namedFields(row),
+    ...recordOfRow(row),
     kind: "text",
     endpoints: row.endpoints ?? textEndpoints,
     contextLength: row.context_length,

@@ -2,6 +2,8 @@
 export * from "./types.ts";
 export type * from "./access.ts";
 export { accessSecrets } from "./access-build.ts";
+export * from "./record.ts";
+export { catalogAt, pricesInForce } from "./in-force.ts";
 export { priceUsage } from "./price.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
 export {

@@ -1,10 +1,10 @@
 /** Whether a model's `parameters` narrow what the protocol allows, as the configuration file must. */
-import { domainFault, protocolDomains } from "./parameters.ts";
-import type { Narrowing, ParameterDomain } from "./types.ts";
+import { domainFault, recordDomains } from "./parameters.ts";
+import type { Narrowing, ParameterDomain } from "./record.ts";
 
 /** Why a narrowing does not narrow its parameter's domain; undefined where it does. */
 export function narrowingFault(name: string, narrowing: Narrowing): string | undefined {
-  const domain = protocolDomains[name];
+  const domain = recordDomains[name];
   if (domain === undefined) return undefined;
   return (
     typeFault(domain, narrowing) ?? rangeFault(domain, narrowing) ?? memberFault(domain, narrowing)

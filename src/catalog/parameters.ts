@@ -6,13 +6,8 @@ import { GatewayError } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
 import { textBounds } from "../base/text-bounds.ts";
-import type {
-  EmbeddingModel,
-  Narrowing,
-  ParameterDomain,
-  TextModel,
-  TextProtocol,
-} from "./types.ts";
+import type { Narrowing, ParameterDomain } from "./record.ts";
+import type { EmbeddingModel, TextModel, TextProtocol } from "./types.ts";
 
 const penalty: ParameterDomain = {
   type: "number",
@@ -25,7 +20,7 @@ const flag: ParameterDomain = { type: "boolean" };
  * What the protocol itself allows. `reasoning_effort` is no enumeration here: which efforts exist is the model's
  * affair, and its upstream refuses the others. For arrays `max` counts items.
  */
-export const protocolDomains: Readonly<Record<string, ParameterDomain>> = {
+const protocolDomains: Readonly<Record<string, ParameterDomain>> = {
   max_tokens: { type: "integer", min: 1 },
   temperature: { type: "number", min: 0, max: textBounds.temperatureMax },
   top_p: { type: "number", min: 0, max: textBounds.topPMax },
@@ -60,6 +55,16 @@ const embeddingDomains: Readonly<Record<string, ParameterDomain>> = {
   user: { type: "string" },
 };
 
+/** Only messages and generateContent have it, so it is no parameter of ours; but models differ in whether they take it. */
+const topK: ParameterDomain = { type: "integer", min: 1 };
+
+/** Every parameter that a record may name, with what its protocol allows. */
+export const recordDomains: Readonly<Record<string, ParameterDomain>> = {
+  ...protocolDomains,
+  top_k: topK,
+};
+export const recordParameters: readonly string[] = Object.keys(recordDomains);
+
 function narrow(domain: ParameterDomain, narrowing: Narrowing | undefined): ParameterDomain {
   if (narrowing === undefined) return domain;
   const merged = { ...domain, ...narrowing };
@@ -91,6 +96,7 @@ const spellings: Readonly<Record<string, Partial<Record<TextProtocol, string>>>>
     generate_content: "generationConfig.temperature",
   },
   top_p: { responses: "top_p", messages: "top_p", generate_content: "generationConfig.topP" },
+  top_k: { messages: "top_k", generate_content: "generationConfig.topK" },
   stop: { messages: "stop_sequences", generate_content: "generationConfig.stopSequences" },
   seed: { generate_content: "generationConfig.seed" },
   presence_penalty: { generate_content: "generationConfig.presencePenalty" },

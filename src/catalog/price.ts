@@ -4,7 +4,7 @@
  */
 import type { NanoUsd } from "../base/money.ts";
 import type { Usage } from "../base/usage.ts";
-import type { TextPrice, TextRates } from "./types.ts";
+import type { FixedPrice, TextRates } from "./types.ts";
 
 const tokensPerMillion = 1_000_000n;
 
@@ -16,11 +16,9 @@ export function hourWriteRate(rates: TextRates): NanoUsd {
   return fiveMinutes > twiceInput ? fiveMinutes : twiceInput;
 }
 
-/** The rates that hold for a call of so many input tokens: the long-context tier holds for the whole call (T64). */
-function ratesFor(price: TextPrice, inputTokens: number): TextRates {
-  return price.above !== undefined && inputTokens > price.above.inputTokens
-    ? price.above.rates
-    : price;
+/** The rates that hold for a call of so many input tokens: the last tier passed, for the whole call (T64). */
+function ratesFor(price: FixedPrice, inputTokens: number): TextRates {
+  return price.above?.findLast((tier) => inputTokens > tier.inputTokens)?.rates ?? price;
 }
 
 /**
@@ -28,7 +26,7 @@ function ratesFor(price: TextPrice, inputTokens: number): TextRates {
  * A part larger than its whole (more cache reads than input) is a vendor's slip: it is cut to the whole,
  * so that no token is billed twice and none negatively (T51, T53).
  */
-export function priceUsage(price: TextPrice, usage: Usage): NanoUsd {
+export function priceUsage(price: FixedPrice, usage: Usage): NanoUsd {
   const rates = ratesFor(price, usage.inputTokens);
   const cacheRead = Math.min(usage.cacheReadTokens, usage.inputTokens);
   const cacheWrite = Math.min(usage.cacheWriteTokens, usage.inputTokens - cacheRead);

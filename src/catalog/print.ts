@@ -7,6 +7,8 @@ import { isObject } from "../base/json.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import { accessRow } from "./access-build.ts";
 import { isDisguised, undisguise } from "./environment.ts";
+import { priceRow } from "./price-rows.ts";
+import { abilityRows, offerRecordRow } from "./record-rows.ts";
 import { isSecretKey, mask, shownPlaceholder } from "./secrets.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
@@ -17,7 +19,6 @@ import type {
   Model,
   Provider,
   TextOffer,
-  TextRates,
 } from "./types.ts";
 
 const usd = (amount: NanoUsd | undefined): string | undefined =>
@@ -48,28 +49,13 @@ export function providerRow(provider: Provider) {
   };
 }
 
-const ratesRow = (rates: TextRates) => ({
-  input: usd(rates.input),
-  cache_read: usd(rates.cacheRead),
-  cache_write: usd(rates.cacheWrite),
-  cache_write_1h: usd(rates.cacheWrite1h),
-  output: usd(rates.output),
-  reasoning: usd(rates.reasoning),
-  request: usd(rates.request),
+const textOfferRow = ({ price, record, ...offer }: TextOffer) => ({
+  provider: offer.provider,
+  protocol: offer.protocol,
+  upstream_model: offer.upstreamModel,
+  ...priceRow(price),
+  record: offerRecordRow(record),
 });
-
-function textOfferRow({ price, ...offer }: TextOffer) {
-  return {
-    provider: offer.provider,
-    protocol: offer.protocol,
-    upstream_model: offer.upstreamModel,
-    price: ratesRow(price),
-    price_above: price.above && {
-      input_tokens: price.above.inputTokens,
-      price: ratesRow(price.above.rates),
-    },
-  };
-}
 
 type UsdTree = { readonly [key: string]: NanoUsd | UsdTree };
 type TextTree = string | { [key: string]: TextTree };
@@ -124,6 +110,7 @@ export function modelRow(model: Model) {
         max_output_tokens: model.maxOutputTokens,
         reserve_output_tokens: model.reserveOutputTokens,
         parameters: model.parameters,
+        ...abilityRows(model),
         offers: model.offers.map(textOfferRow),
       };
     case "embedding":

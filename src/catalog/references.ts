@@ -7,22 +7,9 @@ import { checkAccess, isIdentity } from "./access-check.ts";
 import { suggest } from "../base/suggest.ts";
 import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
-import { narrowingFault } from "./narrowing.ts";
-import { protocolDomains } from "./parameters.ts";
+import { checkRecords, checkTextPrices } from "./record-references.ts";
+import { rowsAt, type Row } from "./rows.ts";
 import { dialects, type KnownProvider } from "./types.ts";
-
-interface Row {
-  readonly path: Path;
-  readonly row: WireObject;
-}
-
-function rowsAt(parent: WireObject, key: string, base: Path): Row[] {
-  const rows = parent[key];
-  if (!Array.isArray(rows)) return [];
-  return rows.flatMap((row: unknown, index) =>
-    isObject(row) ? [{ path: [...base, key, index], row }] : [],
-  );
-}
 
 /** Rows whose `id` an earlier row has. */
 function duplicates(rows: readonly Row[], what: string): Finding[] {
@@ -110,21 +97,6 @@ function makerFault(
   return { message, fix: `dialects that make ${kind}s: ${makers.join(", ")}${here}` };
 }
 
-function checkParameters({ path, row }: Row): Finding[] {
-  const { parameters } = row;
-  if (!isObject(parameters)) return [];
-  return Object.entries(parameters).flatMap(([name, narrowing]): Finding[] => {
-    const at = [...path, "parameters", name];
-    if (!Object.hasOwn(protocolDomains, name)) {
-      const fix = suggest(name, Object.keys(protocolDomains));
-      return [{ path: at, atKey: true, message: "unknown parameter", fix }];
-    }
-    const why = isObject(narrowing) ? narrowingFault(name, narrowing) : undefined;
-    if (why === undefined) return [];
-    return [{ path: at, message: `does not narrow: ${why}`, fix: "" }];
-  });
-}
-
 function checkLimits({ path, row }: Row): Finding[] {
   const { reserve_output_tokens: reserve, max_output_tokens: maximum } = row;
   if (typeof reserve !== "number" || typeof maximum !== "number" || reserve <= maximum) return [];
@@ -165,7 +137,8 @@ export function checkReferences(file: unknown, known: readonly KnownProvider[]):
     ...providers.flatMap(checkProvider),
     ...models.flatMap((model) => [
       ...checkOffers(model, nameable),
-      ...checkParameters(model),
+      ...checkRecords(model),
+      ...checkTextPrices(model),
       ...checkLimits(model),
       ...checkSecondPrices(model),
     ]),

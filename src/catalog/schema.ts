@@ -6,23 +6,10 @@ import { Type, type Static, type TProperties } from "typebox";
 import { isObject } from "../base/json.ts";
 import { supplyTiers } from "../base/management.ts";
 import { accessFields } from "./access-schema.ts";
+import { priceKeys } from "./price-schema.ts";
+import { offerRecord, recordKeys } from "./record-schema.ts";
+import { closed, count, perMillion, seconds, text, usd } from "./schema-kit.ts";
 import { dialects, imageFamilies, textEndpoints, textProtocols, videoFamilies } from "./types.ts";
-
-const closed = <Properties extends TProperties>(properties: Properties, description?: string) =>
-  Type.Object(properties, {
-    additionalProperties: false,
-    ...(description === undefined ? {} : { description }),
-  });
-
-const usd = (what: string) =>
-  Type.String({
-    pattern: "^\\d{1,9}(\\.\\d{1,9})?$",
-    description: `${what}, a decimal string such as "2.50"`,
-  });
-const perMillion = (what: string) => usd(`USD per million ${what}`);
-const text = (description: string) => Type.String({ minLength: 1, description });
-const count = (description: string) => Type.Integer({ minimum: 1, description });
-const seconds = (description: string) => Type.Number({ exclusiveMinimum: 0, description });
 
 const credential = closed({
   id: text("a name for logs and metrics"),
@@ -71,22 +58,6 @@ export const providerSchema = closed({
   ),
 });
 
-const textRates = {
-  input: perMillion("input tokens"),
-  cache_read: Type.Optional(perMillion("tokens read from a prompt cache; as input if absent")),
-  cache_write: Type.Optional(perMillion("tokens written to a prompt cache; as input if absent")),
-  cache_write_1h: Type.Optional(
-    perMillion("tokens cached for an hour; twice input, or cache_write if larger, if absent"),
-  ),
-  output: perMillion("output tokens"),
-  reasoning: Type.Optional(perMillion("reasoning tokens; as output if absent")),
-  request: Type.Optional(usd("USD per call")),
-};
-export const textPriceSchema = closed(
-  textRates,
-  "the price of a call; what a call comes to is rounded up, once, to a whole nano-dollar (0.000000001 USD)",
-);
-
 const providerName = text("the id of a provider of this file");
 const upstreamModel = text("the vendor's own name of the model");
 
@@ -94,28 +65,8 @@ const textOffer = closed({
   provider: providerName,
   protocol: Type.Enum([...textProtocols], { description: "the protocol this provider speaks" }),
   upstream_model: upstreamModel,
-  price: textPriceSchema,
-  price_above: Type.Optional(
-    closed(
-      {
-        input_tokens: count("the tier holds for calls with more input tokens than this"),
-        price: textPriceSchema,
-      },
-      "the long-context tier; its price holds for the whole call",
-    ),
-  ),
-});
-
-const narrowing = closed({
-  type: Type.Optional(
-    Type.Enum(["enum", "integer", "number", "boolean", "string", "object", "array"]),
-  ),
-  values: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Number()]), { minItems: 1 })),
-  min: Type.Optional(Type.Number()),
-  max: Type.Optional(Type.Number()),
-  default: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
-  pattern: Type.Optional(Type.String()),
-  multiple_of: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+  ...priceKeys,
+  record: Type.Optional(offerRecord),
 });
 
 const named = {
@@ -144,17 +95,7 @@ export const textModelSchema = closed({
   reserve_output_tokens: Type.Optional(
     count("output tokens reserved where a call names no maximum; 4096 if absent"),
   ),
-  parameters: Type.Optional(
-    Type.Record(
-      Type.String(),
-      Type.Union([Type.Literal(false), narrowing], {
-        description: "false, or any of type, values, min, max, default, pattern, multiple_of",
-      }),
-      {
-        description: "narrower limits per parameter, by chat-completions name; false: unsupported",
-      },
-    ),
-  ),
+  ...recordKeys,
   offers: Type.Array(textOffer, some),
 });
 
@@ -390,4 +331,3 @@ export type ProviderRow = Static<typeof providerSchema>;
 export type TextModelRow = Static<typeof textModelSchema>;
 export type EmbeddingModelRow = Static<typeof embeddingModelSchema>;
 export type MediaModelRow = Static<(typeof mediaModelSchemas)[keyof typeof mediaModelSchemas]>;
-export type TextPriceRow = Static<typeof textPriceSchema>;

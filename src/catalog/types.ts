@@ -5,6 +5,7 @@
 import type { SupplyTier } from "../base/management.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Access } from "./access.ts";
+import type { ModelRecord, Narrowing } from "./record.ts";
 
 /** The text protocols, by the names the configuration uses. */
 export const textProtocols = ["chat", "responses", "messages", "generate_content"] as const;
@@ -134,9 +135,27 @@ export interface TextRates {
   readonly request?: NanoUsd | undefined;
 }
 
-/** The price of a text offer. `above` holds for the whole call once its input passes `inputTokens` (T64). */
-export interface TextPrice extends TextRates {
-  readonly above?: { readonly inputTokens: number; readonly rates: TextRates } | undefined;
+/** Rates that hold for the whole of a call with more input than `inputTokens` (T64). */
+export interface PriceTier {
+  readonly inputTokens: number;
+  readonly rates: TextRates;
+}
+
+/** A price without a date. */
+export interface FixedPrice extends TextRates {
+  /** By rising `inputTokens`; of several that apply the last holds. */
+  readonly above?: readonly PriceTier[] | undefined;
+}
+
+/** A price that replaces the one before it at a moment, in Unix milliseconds. */
+export interface DatedPrice {
+  readonly fromMs: number;
+  readonly price: FixedPrice;
+}
+
+/** The price of a text offer: what holds now, and what follows it, by rising `fromMs` (in-force.ts). */
+export interface TextPrice extends FixedPrice {
+  readonly later?: readonly DatedPrice[] | undefined;
 }
 
 /** One way to serve a text model. */
@@ -146,24 +165,9 @@ export interface TextOffer {
   /** The upstream's own name of the model; callers never see it (T37). */
   readonly upstreamModel: string;
   readonly price: TextPrice;
+  /** What this provider's model does other than the model's own record says. */
+  readonly record?: ModelRecord | undefined;
 }
-
-/**
- * A parameter's exact domain, as `GET /v1/models` lists it under `supported_parameters`.
- * Snake case, because it is the wire shape and the configuration's shape at once.
- */
-export interface ParameterDomain {
-  readonly type: "enum" | "integer" | "number" | "boolean" | "string" | "object" | "array";
-  readonly values?: readonly (string | number)[] | undefined;
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-  readonly default?: string | number | boolean | undefined;
-  readonly pattern?: string | undefined;
-  readonly multiple_of?: number | undefined;
-}
-
-/** What a model narrows of a parameter's domain; what is absent stays as the protocol has it. */
-export type Narrowing = Partial<ParameterDomain>;
 
 interface ModelBase {
   /** `vendor/model`, without a colon. */
@@ -174,7 +178,8 @@ interface ModelBase {
   readonly created: number;
 }
 
-export interface TextModel extends ModelBase {
+/** Members of {@link ModelRecord} that are absent are unknown. */
+export interface TextModel extends ModelBase, ModelRecord {
   readonly kind: "text";
   readonly endpoints: readonly EndpointName[];
   readonly contextLength: number;

@@ -12,6 +12,7 @@ import {
   textEndpoints,
   type Catalog,
   type Dialect,
+  type PriceTier,
   type TextModel,
   type TextProtocol,
   type TextRates,
@@ -25,7 +26,7 @@ interface VendorModel {
   readonly context: number;
   readonly maxOutput: number;
   readonly rates: TextRates;
-  readonly above?: { readonly inputTokens: number; readonly rates: TextRates };
+  readonly above?: readonly PriceTier[];
 }
 
 interface Vendor {
@@ -61,7 +62,7 @@ const vendors: readonly Vendor[] = [
         context: 1_050_000,
         maxOutput: 128_000,
         rates: usd("2", "0.10", "10", "2.50"),
-        above: { inputTokens: 272_000, rates: usd("4", "0.20", "15", "5") },
+        above: [{ inputTokens: 272_000, rates: usd("4", "0.20", "15", "5") }],
       },
       {
         id: "openai/gpt-5.4",
@@ -70,7 +71,7 @@ const vendors: readonly Vendor[] = [
         context: 1_050_000,
         maxOutput: 128_000,
         rates: usd("2.50", "0.25", "15"),
-        above: { inputTokens: 272_000, rates: usd("5", "0.50", "22.50") },
+        above: [{ inputTokens: 272_000, rates: usd("5", "0.50", "22.50") }],
       },
     ],
   },
@@ -120,7 +121,7 @@ const vendors: readonly Vendor[] = [
         context: 1_048_576,
         maxOutput: 65_536,
         rates: usd("2", "0.20", "12"),
-        above: { inputTokens: 200_000, rates: usd("4", "0.40", "18") },
+        above: [{ inputTokens: 200_000, rates: usd("4", "0.40", "18") }],
       },
     ],
   },
@@ -137,7 +138,7 @@ const vendors: readonly Vendor[] = [
         context: 500_000,
         maxOutput: 500_000,
         rates: usd("2", "0.50", "6"),
-        above: { inputTokens: 200_000, rates: usd("4", "1", "12") },
+        above: [{ inputTokens: 200_000, rates: usd("4", "1", "12") }],
       },
     ],
   },
@@ -156,7 +157,7 @@ const vendors: readonly Vendor[] = [
         context: 262_144,
         maxOutput: 65_536,
         rates: usd("1.20", "0.24", "6", "1.50"),
-        above: { inputTokens: 32_000, rates: usd("3", "0.60", "15", "3.75") },
+        above: [{ inputTokens: 32_000, rates: usd("3", "0.60", "15", "3.75") }],
       },
     ],
   },
@@ -174,7 +175,7 @@ const vendors: readonly Vendor[] = [
         context: 256_000,
         maxOutput: 128_000,
         rates: usd("0.25", "0.05", "2"),
-        above: { inputTokens: 128_000, rates: usd("0.50", "0.05", "4") },
+        above: [{ inputTokens: 128_000, rates: usd("0.50", "0.05", "4") }],
       },
     ],
   },

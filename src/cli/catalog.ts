@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { systemClock, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import {
   defaultSettings,
@@ -11,6 +12,7 @@ import {
   formatMistakes,
   loadConfig,
   mergeCatalogs,
+  pricesInForce,
   sandboxCatalog,
   watchConfig,
   type Catalog,
@@ -33,6 +35,8 @@ interface CatalogOptions {
   /** Where the sandbox listens; undefined where it does not run. */
   readonly sandboxUrl: string | undefined;
   readonly log: Log;
+  /** Tells which prices hold. */
+  readonly clock?: Clock | undefined;
 }
 
 const defaultFile = "tollgate.yaml";
@@ -55,6 +59,12 @@ export function sandboxWanted(environment: Environment): boolean {
 
 /** Loads the catalogue and keeps it up to date. @throws UsageError with every mistake of the file */
 export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog> {
+  const open = await openSource(options);
+  return { ...open, current: pricesInForce(() => open.current(), options.clock ?? systemClock) };
+}
+
+/** The catalogue as its source has it, with the prices of the day it was written. */
+async function openSource(options: CatalogOptions): Promise<OpenCatalog> {
   const { environment, sandboxUrl } = options;
   const sandbox = sandboxUrl === undefined ? undefined : sandboxCatalog(sandboxUrl);
   const withSandbox = (catalog: Catalog): Catalog =>

@@ -144,7 +144,7 @@ async function build(
   closers.push(() => sandbox?.close());
   const sandboxUrl = sandbox?.url ?? given.sandboxUrl;
   // Before the database: a mistake in the file is told at once, and leaves nothing behind.
-  const catalog = await openCatalog({ environment, sandboxUrl, log });
+  const catalog = await openCatalog({ environment, sandboxUrl, log, clock });
   closers.push(() => catalog.close());
   const limits = shareOf(catalog.settings.limits, role.count);
   const openFiles = openFilesLimit();

@@ -10,9 +10,11 @@ import {
   formatMistakes,
   mergeCatalogs,
   printConfig,
+  recordOf,
   sandboxCatalog,
   type Config,
   type ImageModel,
+  type TextModel,
 } from "../../src/catalog/index.ts";
 
 const environment = {
@@ -53,6 +55,13 @@ models:
     max_output_tokens: 32000
     reserve_output_tokens: 2000
     parameters: { temperature: { max: 1 }, reasoning_effort: { values: [low, high] }, seed: false }
+    reasoning: { kind: adaptive, values: [low, high], off: true, off_as: between_tools, excludes: [stop] }
+    tool_choice: { modes: [auto, none], forced_while_reasoning: false }
+    structured_outputs: true
+    prefill: false
+    input_modalities: [text, image]
+    output_modalities: [text]
+    lifecycle: { stage: deprecated, retires_at: 2027-06-01, replacement: acme/talk-2 }
     offers:
       - { provider: local, protocol: chat, upstream_model: talk-large,
           price: { input: "0.50", cache_read: "0.05", cache_write: "0.625", output: "2.00" } }
@@ -61,6 +70,12 @@ models:
         upstream_model: talk
         price: { input: "3", cache_write_1h: "7", output: "15", reasoning: "20", request: "0.001" }
         price_above: { input_tokens: 200000, price: { input: "6", output: "22.50" } }
+        later_prices:
+          - { from: 2027-01-01T12:00Z, price: { input: "4", output: "16" }, price_tiers: [
+              { input_tokens: 1000, price: { input: "5", output: "17" } },
+              { input_tokens: 2000, price: { input: "6", output: "18" } }] }
+        record: { parameters: { seed: { max: 5 }, stop: false }, reasoning: { kind: budget, min: 1024, max: 9000, off: true },
+          context_length: 100000, max_output_tokens: 1000 }
   - { id: acme/vector, kind: embedding, context_length: 8192,
       offers: [{ provider: openai, upstream_model: vec, price: { input: "0.02" } }] }
   - &image { id: acme/a, kind: image, family: image-a, offers: [{ provider: openai, upstream_model: a, streaming: true,
@@ -132,11 +147,44 @@ describe("a whole file", () => {
             cacheWrite1h: parseUsd("7"),
             reasoning: parseUsd("20"),
             request: 1_000_000n,
-            above: { inputTokens: 200_000, rates: { output: parseUsd("22.50") } },
+            above: [{ inputTokens: 200_000, rates: { output: parseUsd("22.50") } }],
+            later: [
+              {
+                fromMs: Date.UTC(2027, 0, 1, 12),
+                price: { input: parseUsd("4"), above: [{}, { inputTokens: 2_000 }] },
+              },
+            ],
           },
         },
       ],
     });
+  });
+
+  it("gives a model's record, and what is different about it at a provider", () => {
+    const model = catalog.models.get("acme/talk") as TextModel;
+    expect(model).toMatchObject({
+      reasoning: {
+        kind: "adaptive",
+        values: ["low", "high"],
+        off: true,
+        offAs: "between_tools",
+        excludes: ["stop"],
+      },
+      toolChoice: { modes: ["auto", "none"], forcedWhileReasoning: false },
+      structuredOutputs: true,
+      prefill: false,
+      inputModalities: ["text", "image"],
+      lifecycle: { retiresAtMs: Date.UTC(2027, 5, 1), replacement: "acme/talk-2" },
+    });
+    const [same, other] = model.offers.map(({ record }) => recordOf(model, record));
+    expect(same).toBe(model);
+    expect(other).toMatchObject({
+      parameters: { temperature: { max: 1 }, seed: { max: 5 }, stop: false },
+      reasoning: { kind: "budget", min: 1_024, max: 9_000, off: true },
+      maxOutputTokens: 1_000,
+      prefill: false,
+    });
+    expect(recordOf(model, model.offers[1]?.record)).toBe(other);
   });
 
   it("gives media models of every family with their prices and endpoints", () => {

@@ -140,6 +140,27 @@ stroage: {}
     expect(faults("verbosity: { values: [huge] }")[0]).toMatch(/the value huge is outside/);
   });
 
+  it("how a model reasons is checked by its kind, on the model and on its offers", () => {
+    const keys = "id: a/b, kind: text, context_length: 1, max_output_tokens: 1";
+    const faults = (reasoning: string) =>
+      ["", "record: "].map((_place, index) => {
+        const said = `reasoning: { ${reasoning} }`;
+        const offers = index === 0 ? "[]" : `[{ record: { ${said} } }]`;
+        const text = `models: [{ ${keys}, offers: ${offers}${index === 0 ? `, ${said}` : ""} }]`;
+        return mistakesOf(text)
+          .filter((line) => line.includes("reasoning"))
+          .map((line) => line.replace(/^.*reasoning\.?/, ""));
+      });
+    const both = (line: string) => [[line], [line]];
+    expect(faults("kind: adaptive, values: [low, max], off: true")).toEqual([[], []]);
+    expect(faults("kind: effort")).toEqual(both("values: missing; effort needs values"));
+    expect(faults("kind: none, min: 5")).toEqual(both("min: means nothing with none; remove it"));
+    expect(faults("kind: effort, values: [none, low]")).toEqual(
+      both("values: none is not an effort; write off: true"),
+    );
+    expect(faults("kind: budget, min: 5, max: 4")).toEqual(both("min: 5 is above max (4)"));
+  });
+
   it("a provider known from elsewhere may be named, an unknown one not", () => {
     const text = `models: [{ id: a/b, kind: text, context_length: 1, max_output_tokens: 1, offers: [
       { provider: sandbox-openai, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }]`;

@@ -118,12 +118,27 @@ describe("priceUsage", () => {
   it("the long-context tier holds for the whole call, from the first token above it", () => {
     const price = {
       ...full,
-      above: { inputTokens: 200_000, rates: { input: usd("6"), output: usd("22.50") } },
+      above: [{ inputTokens: 200_000, rates: { input: usd("6"), output: usd("22.50") } }],
     };
     const at = usage({ inputTokens: 200_000, outputTokens: 1_000 });
     expect(priceUsage(price, at)).toBe(usd("0.6") + usd("0.015"));
     const over = usage({ inputTokens: 200_001, outputTokens: 1_000 });
     expect(priceUsage(price, over)).toBe(usd("1.200006") + usd("0.0225"));
+  });
+
+  it("of several tiers the last one that a call passes holds for the whole of it", () => {
+    const at = (input: string) => ({ input: usd(input), output: usd("1") });
+    const price = {
+      ...at("1"),
+      above: [
+        { inputTokens: 32_000, rates: at("2") },
+        { inputTokens: 128_000, rates: at("3") },
+      ],
+    };
+    const costs = [32_000, 32_001, 128_000, 128_001].map((inputTokens) =>
+      priceUsage(price, usage({ inputTokens })),
+    );
+    expect(costs).toEqual([usd("0.032"), usd("0.064002"), usd("0.256"), usd("0.384003")]);
   });
 });
 
@@ -141,9 +156,12 @@ const anyRates: fc.Arbitrary<TextRates> = fc.record({
 const anyPrice: fc.Arbitrary<TextPrice> = fc
   .tuple(
     anyRates,
-    fc.option(fc.record({ inputTokens: fc.nat(300_000), rates: anyRates }), { nil: undefined }),
+    fc.array(fc.record({ inputTokens: fc.nat(300_000), rates: anyRates }), { maxLength: 3 }),
   )
-  .map(([rates, above]) => ({ ...rates, above }));
+  .map(([rates, tiers]) => ({
+    ...rates,
+    above: tiers.toSorted((left, right) => left.inputTokens - right.inputTokens),
+  }));
 
 /** A usage whose parts fit their wholes. */
 const anyUsage: fc.Arbitrary<Usage> = fc
@@ -166,8 +184,8 @@ const anyUsage: fc.Arbitrary<Usage> = fc
 
 /** The exact price times a million, counted one disjoint part after another. */
 function exactMillionths(price: TextPrice, used: Usage): bigint {
-  const above = price.above !== undefined && used.inputTokens > price.above.inputTokens;
-  const rates = above ? price.above.rates : price;
+  const passed = (price.above ?? []).filter((tier) => used.inputTokens > tier.inputTokens);
+  const rates = passed.at(-1)?.rates ?? price;
   const write = rates.cacheWrite ?? rates.input;
   const hour = rates.cacheWrite1h ?? (write > rates.input * 2n ? write : rates.input * 2n);
   const parts: [tokens: number, rate: bigint][] = [
@@ -220,9 +238,8 @@ describe("prices as properties", () => {
         };
         const offer = offers[pick % offers.length]!;
         // One-hour cache writes exist in the messages protocol only, unless a rate for them is told.
-        const told = [offer.price, offer.price.above?.rates].every(
-          (rates) => rates === undefined || rates.cacheWrite1h !== undefined,
-        );
+        const tiers = (offer.price.above ?? []).map(({ rates }) => rates);
+        const told = [offer.price, ...tiers].every((rates) => rates.cacheWrite1h !== undefined);
         const hours = offer.protocol === "messages" || told;
         const real = hours ? used : { ...used, cacheWrite1hTokens: 0 };
         const bound = upperBound(base, offers, facts);
@@ -273,7 +290,7 @@ describe("upperBound", () => {
     const tiered = {
       input: usd("0.30"),
       output: usd("2.50"),
-      above: { inputTokens: 200_000, rates: { input: usd("0.60"), output: usd("5") } },
+      above: [{ inputTokens: 200_000, rates: { input: usd("0.60"), output: usd("5") } }],
     };
     const long = { inputTokens: 300_000, maxOutputTokens: 0, answers: 1 };
     const one = upperBound(base, [offer(tiered)], long);

@@ -45,9 +45,25 @@ const offer = Type.Object({
     description: "USD, as in the configuration file: text per million tokens.",
   }),
   price_above: Type.Optional(Type.Unsafe<object>({ type: "object" })),
+  price_tiers: Type.Optional(Type.Array(Type.Unsafe<object>({ type: "object" }))),
+  later_prices: Type.Optional(
+    Type.Array(Type.Unsafe<object>({ type: "object" }), {
+      description: "Each with `from`: when it begins to hold, by itself.",
+    }),
+  ),
+  record: Type.Optional(
+    Type.Unsafe<object>({
+      type: "object",
+      description: "What is different about the model at this provider.",
+    }),
+  ),
   streaming: Type.Optional(Type.Boolean()),
   health: orNull(offerHealth),
 });
+
+/** As the configuration file has it; absent where it is not known. */
+const abilities = (what: string) =>
+  Type.Unsafe<object>({ type: "object", description: `${what} As in the configuration file.` });
 
 const model = Type.Object({
   id: Type.String(),
@@ -58,6 +74,13 @@ const model = Type.Object({
   endpoints: Type.Array(Type.String()),
   context_length: Type.Optional(Type.Integer()),
   max_output_tokens: Type.Optional(Type.Integer()),
+  reasoning: Type.Optional(abilities("How it reasons.")),
+  tool_choice: Type.Optional(abilities("Which choices of tools it takes.")),
+  structured_outputs: Type.Optional(Type.Boolean()),
+  prefill: Type.Optional(Type.Boolean()),
+  input_modalities: Type.Optional(Type.Array(Type.String())),
+  output_modalities: Type.Optional(Type.Array(Type.String())),
+  lifecycle: Type.Optional(abilities("Absent: in service.")),
   offers: Type.Array(offer),
 });
 

@@ -1,0 +1,77 @@
+/** Prices of text models between the configuration file's words and the catalogue's: both directions, side by side. */
+import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
+import type { PriceRow, TextPriceRow } from "./price-schema.ts";
+import { momentText } from "./record-rows.ts";
+import type { FixedPrice, PriceTier, TextPrice, TextRates } from "./types.ts";
+
+const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
+  text === undefined ? undefined : parseUsd(text);
+
+function ratesOf(row: TextPriceRow): TextRates {
+  return {
+    input: parseUsd(row.input),
+    cacheRead: usdOrNone(row.cache_read),
+    cacheWrite: usdOrNone(row.cache_write),
+    cacheWrite1h: usdOrNone(row.cache_write_1h),
+    output: parseUsd(row.output),
+    reasoning: usdOrNone(row.reasoning),
+    request: usdOrNone(row.request),
+  };
+}
+
+type FixedRow = Pick<PriceRow, "price" | "price_above" | "price_tiers">;
+
+function fixedPriceOf(row: FixedRow): FixedPrice {
+  const tiers = row.price_tiers ?? (row.price_above ? [row.price_above] : undefined);
+  const above = tiers?.map((tier): PriceTier => ({
+    inputTokens: tier.input_tokens,
+    rates: ratesOf(tier.price),
+  }));
+  return { ...ratesOf(row.price), above };
+}
+
+/** A price as the catalogue has it. */
+export function priceOfRow(row: PriceRow): TextPrice {
+  const price = fixedPriceOf(row);
+  if (row.later_prices === undefined) return price;
+  const later = row.later_prices.map((dated) => ({
+    fromMs: Date.parse(dated.from),
+    price: fixedPriceOf(dated),
+  }));
+  return { ...price, later };
+}
+
+const usd = (amount: NanoUsd | undefined): string | undefined =>
+  amount === undefined ? undefined : formatUsd(amount);
+
+const ratesRow = (rates: TextRates) => ({
+  input: usd(rates.input),
+  cache_read: usd(rates.cacheRead),
+  cache_write: usd(rates.cacheWrite),
+  cache_write_1h: usd(rates.cacheWrite1h),
+  output: usd(rates.output),
+  reasoning: usd(rates.reasoning),
+  request: usd(rates.request),
+});
+
+function fixedPriceRow(price: FixedPrice) {
+  const tiers = price.above?.map(({ inputTokens, rates }) => ({
+    input_tokens: inputTokens,
+    price: ratesRow(rates),
+  }));
+  const isOne = tiers?.length === 1;
+  return {
+    price: ratesRow(price),
+    price_above: isOne ? tiers[0] : undefined,
+    price_tiers: isOne ? undefined : tiers,
+  };
+}
+
+/** A price as the file has it. */
+export const priceRow = (price: TextPrice) => ({
+  ...fixedPriceRow(price),
+  later_prices: price.later?.map((dated) => ({
+    from: momentText(dated.fromMs),
+    ...fixedPriceRow(dated.price),
+  })),
+});

@@ -1,0 +1,53 @@
+/** What the configuration file may say of a text model's price: tiers by input, and what holds from a day on. docs/models.md. */
+import { Type, type Static } from "typebox";
+import { closed, count, moment, perMillion, usd } from "./schema-kit.ts";
+
+export const textPriceSchema = closed(
+  {
+    input: perMillion("input tokens"),
+    cache_read: Type.Optional(perMillion("tokens read from a prompt cache; as input if absent")),
+    cache_write: Type.Optional(perMillion("tokens written to a prompt cache; as input if absent")),
+    cache_write_1h: Type.Optional(
+      perMillion("tokens cached for an hour; twice input, or cache_write if larger, if absent"),
+    ),
+    output: perMillion("output tokens"),
+    reasoning: Type.Optional(perMillion("reasoning tokens; as output if absent")),
+    request: Type.Optional(usd("USD per call")),
+  },
+  "the price of a call; what a call comes to is rounded up, once, to a whole nano-dollar (0.000000001 USD)",
+);
+
+const tier = {
+  input_tokens: count("the tier holds for calls with more input tokens than this"),
+  price: textPriceSchema,
+};
+
+/** One price with its tiers: `price_above` where there is one, `price_tiers` where there are several. */
+const fixedPrice = {
+  price: textPriceSchema,
+  price_above: Type.Optional(
+    closed(tier, "the long-context tier; its price holds for the whole call"),
+  ),
+  price_tiers: Type.Optional(
+    Type.Array(closed(tier), {
+      minItems: 1,
+      description:
+        "several tiers, by rising input_tokens, instead of price_above; the last one passed holds for the whole call",
+    }),
+  ),
+};
+
+/** The keys of a text offer's price. */
+export const priceKeys = {
+  ...fixedPrice,
+  later_prices: Type.Optional(
+    Type.Array(closed({ from: moment("when it begins to hold"), ...fixedPrice }), {
+      minItems: 1,
+      description: "prices that replace the one before at their time, the earliest first",
+    }),
+  ),
+};
+
+const priced = Type.Object(priceKeys);
+export type PriceRow = Static<typeof priced>;
+export type TextPriceRow = Static<typeof textPriceSchema>;

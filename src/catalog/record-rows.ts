@@ -1,0 +1,101 @@
+/** Records between the configuration file's words and the catalogue's: both directions, side by side. */
+import type { Lifecycle, ModelRecord, ReasoningAbility, ToolChoiceAbility } from "./record.ts";
+import type { RecordRow } from "./record-schema.ts";
+
+type ReasoningRow = NonNullable<RecordRow["reasoning"]>;
+
+/** A row that passed the checks: each kind has what it needs. */
+function reasoningOf(row: ReasoningRow): ReasoningAbility {
+  const { kind, off = false, off_as: offAs, values = [], min = 0, max, field, excludes } = row;
+  const reasons = { off, offAs, field, excludes };
+  switch (kind) {
+    case "none":
+      return { kind };
+    case "toggle":
+      return { kind, ...reasons };
+    case "effort":
+    case "adaptive":
+      return { kind, ...reasons, values };
+    case "budget":
+      return { kind, ...reasons, min, max, values: row.values };
+  }
+}
+
+function reasoningRow(ability: ReasoningAbility): ReasoningRow {
+  if (ability.kind === "none") return { kind: "none" };
+  const { offAs, ...rest } = ability;
+  return {
+    ...rest,
+    off_as: offAs,
+    excludes: rest.excludes && [...rest.excludes],
+    values: "values" in rest && rest.values ? [...rest.values] : undefined,
+  };
+}
+
+const toolChoiceOf = (row: NonNullable<RecordRow["tool_choice"]>): ToolChoiceAbility => ({
+  modes: row.modes,
+  forcedWhileReasoning: row.forced_while_reasoning,
+});
+
+const lifecycleOf = (row: NonNullable<RecordRow["lifecycle"]>): Lifecycle => ({
+  stage: row.stage,
+  retiresAtMs: row.retires_at === undefined ? undefined : Date.parse(row.retires_at),
+  replacement: row.replacement,
+});
+
+/** A moment as the file has it: a day where it is the day's beginning. */
+export const momentText = (ms: number): string =>
+  new Date(ms)
+    .toISOString()
+    .replace(/T00:00:00\.000Z$/, "")
+    .replace(/(:00)?\.\d{3}Z$/, "Z");
+
+/** What the file says of a model, as its record. What it does not say is absent. */
+export function recordOfRow(row: RecordRow): ModelRecord {
+  const said: ModelRecord = {
+    parameters: row.parameters,
+    reasoning: row.reasoning && reasoningOf(row.reasoning),
+    toolChoice: row.tool_choice && toolChoiceOf(row.tool_choice),
+    structuredOutputs: row.structured_outputs,
+    prefill: row.prefill,
+    inputModalities: row.input_modalities,
+    outputModalities: row.output_modalities,
+    lifecycle: row.lifecycle && lifecycleOf(row.lifecycle),
+    contextLength: row.context_length,
+    maxOutputTokens: row.max_output_tokens,
+  };
+  return Object.fromEntries(
+    Object.entries(said).filter(([, value]) => value !== undefined),
+  ) as ModelRecord;
+}
+
+/** A record as the file has it, but for limits and parameters; what is unknown is undefined. */
+export function abilityRows(record: ModelRecord) {
+  const { lifecycle, toolChoice } = record;
+  return {
+    reasoning: record.reasoning && reasoningRow(record.reasoning),
+    tool_choice: toolChoice && {
+      modes: [...toolChoice.modes],
+      forced_while_reasoning: toolChoice.forcedWhileReasoning,
+    },
+    structured_outputs: record.structuredOutputs,
+    prefill: record.prefill,
+    input_modalities: record.inputModalities && [...record.inputModalities],
+    output_modalities: record.outputModalities && [...record.outputModalities],
+    lifecycle: lifecycle && {
+      stage: lifecycle.stage,
+      retires_at:
+        lifecycle.retiresAtMs === undefined ? undefined : momentText(lifecycle.retiresAtMs),
+      replacement: lifecycle.replacement,
+    },
+  };
+}
+
+/** What differs at an offer, as the file has it; undefined where nothing does. */
+export const offerRecordRow = (record: ModelRecord | undefined) =>
+  record && {
+    parameters: record.parameters,
+    ...abilityRows(record),
+    context_length: record.contextLength,
+    max_output_tokens: record.maxOutputTokens,
+  };

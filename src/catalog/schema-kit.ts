@@ -1,0 +1,28 @@
+/** The words the configuration file's schemas are written with. Descriptions are what an editor shows and a mistake quotes. */
+import { Type, type TProperties } from "typebox";
+
+/** An object that takes no other keys. */
+export const closed = <Properties extends TProperties>(
+  properties: Properties,
+  description?: string,
+) =>
+  Type.Object(properties, {
+    additionalProperties: false,
+    ...(description === undefined ? {} : { description }),
+  });
+
+export const usd = (what: string) =>
+  Type.String({
+    pattern: "^\\d{1,9}(\\.\\d{1,9})?$",
+    description: `${what}, a decimal string such as "2.50"`,
+  });
+export const perMillion = (what: string) => usd(`USD per million ${what}`);
+export const text = (description: string) => Type.String({ minLength: 1, description });
+export const count = (description: string) => Type.Integer({ minimum: 1, description });
+export const seconds = (description: string) => Type.Number({ exclusiveMinimum: 0, description });
+/** A day or a moment in UTC. Which of them exist is checked beside the schema. */
+export const moment = (what: string) =>
+  Type.String({
+    pattern: "^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$",
+    description: `${what}: 2027-01-01, or 2027-01-01T12:00Z; in UTC`,
+  });
