@@ -150,7 +150,7 @@ export default defineConfig({
     // Types too: who reads one file of a circle has to read them all.
     "import/no-cycle": ["error", { ignoreTypes: false }],
     "import/no-default-export": "error",
-    "max-lines": ["error", { max: 400, skipBlankLines: false, skipComments: false }],
+    "max-lines": ["error", { max: 300, skipBlankLines: false, skipComments: false }],
     "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
     "max-params": ["error", { max: 4 }],
     "max-depth": ["error", { max: 4 }],
@@ -203,9 +203,16 @@ export default defineConfig({
       ]),
     })),
     {
-      files: ["test/**/*.ts", "bench/**/*.ts", "scripts/**", "src/cli/**/*.ts", "bin/**"],
-      rules: { "no-console": "off", "max-lines-per-function": "off" },
+      files: ["test/**/*.ts", "bench/**/*.ts", "scripts/**", "bin/**"],
+      rules: {
+        "no-console": "off",
+        "max-lines": ["error", { max: 400 }],
+        "max-lines-per-function": "off",
+      },
     },
+    { files: ["src/cli/**/*.ts"], rules: { "no-console": "off" } },
+    // May be taken out of here, and nothing may be added.
+    { files: ["src/ledger/lane.ts"], rules: { "max-lines": ["error", { max: 400 }] } },
     { files: ["*.config.ts"], rules: { "import/no-default-export": "off" } },
   ],
 });

@@ -4,7 +4,7 @@ import { cutToTokens, inputTokens, openQuestionStart, tokensOf } from "./convers
 import type { Json } from "./json.ts";
 import { isObject } from "./json.ts";
 import { sampleOf } from "./schema-sample.ts";
-import type { Script, ScriptedCall, ScriptedUsage } from "./script.ts";
+import type { Script, ScriptedCall, ScriptedUsage } from "./script-fields.ts";
 
 export interface ToolCall {
   readonly name: string;

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cut, untilGone } from "./reply.ts";
-import type { ArtifactScript } from "./script.ts";
+import type { ArtifactScript } from "./script-fields.ts";
 
 export interface Artifact {
   /** Media type, as `video/mp4`. */

@@ -3,7 +3,7 @@
  * somebody asks. docs/sandbox.md.
  */
 import { scriptedFailure } from "./reply.ts";
-import type { Script } from "./script.ts";
+import type { Script } from "./script-fields.ts";
 import type { Failure } from "./refusal.ts";
 
 export type JobState =

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { formatSse } from "../src/base/sse.ts";
-import type { Script } from "./script.ts";
+import type { Script } from "./script-fields.ts";
 import type { Failure } from "./refusal.ts";
 import type { Frame, Rendering } from "./vendor.ts";
 

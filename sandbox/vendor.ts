@@ -5,7 +5,7 @@ import type { Question } from "./conversation.ts";
 import type { Json } from "./json.ts";
 import type { FormFile } from "./multipart.ts";
 import type { Failure } from "./refusal.ts";
-import type { Script } from "./script.ts";
+import type { Script } from "./script-fields.ts";
 
 /** One authorised request. */
 export interface Call {

@@ -1,9 +1,9 @@
-/** docs/sandbox.md: what the simulated vendors are, and the table of script fields from sandbox/script.ts. */
-import { artifactFields, scriptFields } from "../sandbox/script.ts";
+/** docs/sandbox.md: what the simulated vendors are, and the table of script fields from sandbox/script-fields.ts. */
+import { artifactFields, scriptFields } from "../sandbox/script-fields.ts";
 
 const introduction = `# Sandbox
 
-<!-- Generated from sandbox/script.ts by \`npm run docs\`. -->
+<!-- Generated from sandbox/script-fields.ts by \`npm run docs\`. -->
 
 The sandbox is a set of simulated vendors that speak the vendors' real wire shapes on one local port. It lets
 you try every part of the gateway without a vendor's key, and it is what our own tests run against. It shares

@@ -7,7 +7,7 @@ import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText, isObject } from "../json.ts";
 import type { Size } from "../pictures.ts";
 import { bytesOfDataUrl, colourOf, edit, paint, readPicture } from "../pictures.ts";
-import type { Script } from "../script.ts";
+import type { Script } from "../script-fields.ts";
 import type { Call, MediaRoute, Reply } from "../vendor.ts";
 import { Refusal } from "../refusal.ts";
 import { linkTo } from "../vendor.ts";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Job, JobState } from "../jobs.ts";
 import { createJobs, failureToldBy } from "../jobs.ts";
 import type { Json } from "../json.ts";
-import type { Script } from "../script.ts";
+import type { Script } from "../script-fields.ts";
 import type { Call, Check, MediaRoute, Reply } from "../vendor.ts";
 import { Refusal } from "../refusal.ts";
 

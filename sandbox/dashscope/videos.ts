@@ -4,7 +4,7 @@ import { entriesOf } from "../checks.ts";
 import type { Json } from "../json.ts";
 import { asNumber, asObject, asText } from "../json.ts";
 import type { Size } from "../pictures.ts";
-import type { Script } from "../script.ts";
+import type { Script } from "../script-fields.ts";
 import type { Call, MediaRoute, Reply } from "../vendor.ts";
 import { linkTo } from "../vendor.ts";
 import { framesPerSecond } from "../video/mp4.ts";

@@ -1,5 +1,5 @@
 /** How the openai-like vendor counts pictures in tokens. */
-import type { Script } from "../script.ts";
+import type { Script } from "../script-fields.ts";
 import { tokensOf } from "../conversation.ts";
 import type { Json } from "../json.ts";
 import type { Size } from "../pictures.ts";

@@ -8,7 +8,7 @@ import type { Json } from "../json.ts";
 import { asNumber, asText } from "../json.ts";
 import type { Encoding, Picture, Size } from "../pictures.ts";
 import { colourOf, edit, paint, UnreadablePicture } from "../pictures.ts";
-import type { Script } from "../script.ts";
+import type { Script } from "../script-fields.ts";
 import type { Failure } from "../refusal.ts";
 import type { Call, Frame, MediaRoute, Rendering } from "../vendor.ts";
 import { Refusal } from "../refusal.ts";

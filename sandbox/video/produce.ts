@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Artifact } from "../artifacts.ts";
 import type { Size } from "../pictures.ts";
 import { sizeOfDataUrl } from "../pictures.ts";
-import type { Script } from "../script.ts";
+import type { Script } from "../script-fields.ts";
 import type { Video } from "./mp4.ts";
 import { framesPerSecond, frameCount, mp4Of } from "./mp4.ts";
 

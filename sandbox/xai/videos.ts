@@ -5,7 +5,7 @@ import type { Job } from "../jobs.ts";
 import { createJobs, failureToldBy } from "../jobs.ts";
 import type { Json } from "../json.ts";
 import { asNumber, asObject, asText } from "../json.ts";
-import type { Script } from "../script.ts";
+import type { Script } from "../script-fields.ts";
 import type { Call, MediaRoute, Reply } from "../vendor.ts";
 import { Refusal } from "../refusal.ts";
 import { linkTo } from "../vendor.ts";

@@ -63,7 +63,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** Starts the engine and the deliverer. */
 export function openMedia(options: MediaOptions): Media {
-  const { environment, database, clock, log, catalog, files, sweeps } = options;
+  const { environment, database, clock, log, catalog, files, sweeps, tasks: testing } = options;
   const { settings } = catalog;
   const fileUrl = (name: string): string =>
     `${(environment.publicUrl ?? options.ownUrl()).replace(/\/+$/, "")}/files/${name}`;
@@ -76,8 +76,8 @@ export function openMedia(options: MediaOptions): Media {
     timeoutMs: settings.webhooks.timeoutMs,
     render: (task) => renderUnified(task, fileUrl),
     send: createSender({ allowPrivate: environment.allowPrivateAddresses }),
-    at: options.tasks?.at,
-    leaseMs: options.tasks?.callbackLeaseMs,
+    at: testing?.at,
+    leaseMs: testing?.callbackLeaseMs,
   });
   const alerts = startSpendAlerts({
     database,
@@ -85,9 +85,8 @@ export function openMedia(options: MediaOptions): Media {
     log,
     sweeps,
     callbackDue: () => deliverer.wake(),
-    everyMs: options.tasks?.alertEveryMs,
+    everyMs: testing?.alertEveryMs,
   });
-  const retentionMs = settings.storage.retentionDays * dayMs;
   const tasks = createTasks({
     database,
     clock,
@@ -99,16 +98,16 @@ export function openMedia(options: MediaOptions): Media {
     health: options.health,
     allowPrivateAddresses: environment.allowPrivateAddresses,
     queue: settings.limits.queue,
-    retentionMs,
+    retentionMs: settings.storage.retentionDays * dayMs,
     logged: (row) => {
       options.requestLog.add(row);
       if (row.keyId !== undefined && row.costNano !== 0n)
         alerts.charged(row.workspaceId, row.keyId);
     },
     callbackDue: () => deliverer.wake(),
-    timing: options.tasks?.timing,
-    videoBytesMax: options.tasks?.videoBytesMax,
-    at: options.tasks?.at,
+    timing: testing?.timing,
+    videoBytesMax: testing?.videoBytesMax,
+    at: testing?.at,
   });
   deliverer.start();
   return {

@@ -62,6 +62,13 @@ export function createProgram(): Command {
   addConfigCommands(
     program.command("config").description("the configuration file: check, schema, print"),
   );
+  addDatabaseCommands(program);
+  for (const command of allCommands(program)) command.exitOverride();
+  return program;
+}
+
+/** What is done to the database as a whole. */
+function addDatabaseCommands(program: Command): void {
   program
     .command("verify")
     .description(
@@ -93,8 +100,6 @@ export function createProgram(): Command {
     .action(async (file: string, options: RestoreCommandOptions) =>
       (await import("./backup.ts")).restoreCommand(file, options),
     );
-  for (const command of allCommands(program)) command.exitOverride();
-  return program;
 }
 
 function allCommands(command: Command): Command[] {

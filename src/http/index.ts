@@ -1,7 +1,7 @@
 /** The HTTP surface of the gateway. */
 export { createApp } from "./app.ts";
-export { createMetrics, type JoinMetrics } from "./operation/metrics.ts";
-export type { Readiness } from "./services.ts";
+export { createMetrics, type JoinMetrics, type Metrics } from "./operation/metrics.ts";
+export type { HttpServices, Readiness } from "./services.ts";
 export { leaveConnections, stopServer } from "./front/stop-server.ts";
 export { startMetricsServer, type MetricsAccess } from "./operation/metrics-routes.ts";
 export type { AdminServices } from "./services.ts";

@@ -6,8 +6,8 @@ import type { OwnState, WorkerRole } from "./role.ts";
 
 /** A supervisor that does not answer by then is itself in trouble: the worker speaks for itself. */
 const answerMsMax = 2_000;
-/** How often what was counted is told unasked: a worker that is killed takes what came after that along. */
-const tellEveryMs = 5_000;
+/** How often what was counted is sent unasked: what came after that is lost with a worker that is killed. */
+const reportEveryMs = 5_000;
 /** How long uses of keys are gathered before others hear of them. */
 const gatherMs = 50;
 
@@ -20,7 +20,7 @@ export interface Channel {
 export interface Link extends WorkerRole {
   /** What the running gateway answers with. */
   serve(gateway: LinkedGateway): void;
-  /** Tells everything once more; resolves when it is on its way. */
+  /** Sends everything once more; resolves when it is on its way. */
   lastWords(): Promise<void>;
 }
 
@@ -35,22 +35,7 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
   let stop: { readonly leaveMs: number; readonly replaced: boolean } | undefined;
   let limiter: RateLimiter | undefined;
   const measure = async (): Promise<MetricFamily[]> => (await gateway?.measure()) ?? [];
-  const asked = new Map<number, (answer: Answers[Question] | undefined) => void>();
-  let lastId = 0;
-
-  async function ask<Q extends Question>(what: Q): Promise<Answers[Q] | undefined> {
-    const id = (lastId += 1);
-    const { promise, resolve } = Promise.withResolvers<Answers[Question] | undefined>();
-    const timer = setTimeout(resolve, answerMsMax, undefined);
-    asked.set(id, resolve);
-    channel.send({ kind: "ask", id, what });
-    try {
-      return (await promise) as Answers[Q] | undefined;
-    } finally {
-      clearTimeout(timer);
-      asked.delete(id);
-    }
-  }
+  const questions = createQuestions(channel);
 
   async function answer(id: number, what: Question): Promise<void> {
     if (what === "flush") await gateway?.flushLogs();
@@ -62,22 +47,14 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
   channel.receive((message) => {
     if (message.kind === "sweeps") sweeps = message.on;
     else if (message.kind === "question") void answer(message.id, message.what);
-    else if (message.kind === "told") asked.get(message.id)?.(message.answer);
+    else if (message.kind === "told") questions.answered(message.id, message.answer);
     else if (message.kind === "used") limiter?.usedElsewhere(message.uses);
     else if (stop === undefined) {
       stop = message;
       gateway?.stop(message);
     }
   });
-  const tell = async (): Promise<void> =>
-    new Promise((resolve) => {
-      measure().then(
-        (families) => channel.send({ kind: "measured", families }, resolve),
-        () => resolve(),
-      );
-    });
-  const telling = setInterval(() => void tell(), tellEveryMs);
-  telling.unref();
+  const reports = startReports(measure, channel);
 
   return {
     isWorker: true,
@@ -85,28 +62,69 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
     given: start,
     sweeps: () => sweeps,
     async ready(isOpen) {
-      const all = await ask("ready");
+      const all = await questions.ask("ready");
       if (all === undefined) return { isReady: isOpen };
       const { stopping, ready, of } = all;
       return { isReady: !stopping && ready >= enough(of), workers: { ready, of } };
     },
     async joinMetrics(own) {
-      return (await ask("metrics")) ?? own();
+      return (await questions.ask("metrics")) ?? own();
     },
     shareRates(rates) {
       limiter = rates;
       shareUses(rates, (uses) => channel.send({ kind: "used", uses }));
     },
     async flushLogs() {
-      await ask("flush");
+      await questions.ask("flush");
     },
     serve(running) {
       gateway = running;
       if (stop !== undefined) running.stop(stop);
     },
-    async lastWords() {
-      clearInterval(telling);
-      await tell();
+    lastWords: () => reports.last(),
+  };
+}
+
+/** Questions to the supervisor: asks one, and takes the answers that come; undefined where none came in time. */
+function createQuestions(channel: Channel) {
+  type Answer = Answers[Question] | undefined;
+  const asked = new Map<number, (answer: Answer) => void>();
+  let lastId = 0;
+  return {
+    async ask<Q extends Question>(what: Q): Promise<Answers[Q] | undefined> {
+      const id = (lastId += 1);
+      const { promise, resolve } = Promise.withResolvers<Answer>();
+      const timer = setTimeout(resolve, answerMsMax, undefined);
+      asked.set(id, resolve);
+      channel.send({ kind: "ask", id, what });
+      try {
+        return (await promise) as Answers[Q] | undefined;
+      } finally {
+        clearTimeout(timer);
+        asked.delete(id);
+      }
+    },
+    answered(id: number, answer: Answer): void {
+      asked.get(id)?.(answer);
+    },
+  };
+}
+
+/** Sends what was measured, now and then; `last` sends it once more and resolves when it is on its way. */
+function startReports(measure: () => Promise<MetricFamily[]>, channel: Channel) {
+  const report = async (): Promise<void> =>
+    new Promise((resolve) => {
+      measure().then(
+        (families) => channel.send({ kind: "measured", families }, resolve),
+        () => resolve(),
+      );
+    });
+  const reporting = setInterval(() => void report(), reportEveryMs);
+  reporting.unref();
+  return {
+    last: async (): Promise<void> => {
+      clearInterval(reporting);
+      await report();
     },
   };
 }

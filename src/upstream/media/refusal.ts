@@ -8,7 +8,7 @@ import type { Provider } from "../../catalog/index.ts";
 import { withoutCredentials } from "../masking.ts";
 import { outcomeOfStatus, unusableAnswer, type RefusedCredential } from "../outcome.ts";
 import { retryAfterMsOf } from "../retry-after.ts";
-import type { MediaAnswer } from "./ask.ts";
+import type { MediaAnswer } from "./ask-handler.ts";
 import type { MediaRefusal, MediaState } from "./types.ts";
 
 /** What a refusal means. */

@@ -1,0 +1,87 @@
+/** What the configuration file sets beside its lists. A part of the file's schema (schema.ts). */
+import { Type } from "typebox";
+import { closed, count, seconds, text } from "./schema-kit.ts";
+
+/** The settings, each optional. */
+export const settings = {
+  limits: Type.Optional(
+    closed({
+      queue: Type.Optional(
+        closed({
+          global: Type.Optional(count("tasks in flight; 1000 if absent")),
+          per_workspace: Type.Optional(count("tasks in flight of one workspace; 100 if absent")),
+        }),
+      ),
+      connections: Type.Optional(
+        closed({
+          total: Type.Optional(
+            count(
+              "callers' connections, divided among workers; 20000 if absent, or what the limit of open files allows",
+            ),
+          ),
+          per_address: Type.Optional(
+            count("of one IPv4 address or IPv6 /64; a quarter of the total if absent"),
+          ),
+          unread_s: Type.Optional(
+            seconds("seconds after which a client that takes nothing is cut off; 60 if absent"),
+          ),
+        }),
+      ),
+      body_mb: Type.Optional(
+        Type.Number({ exclusiveMinimum: 0, description: "largest request body; 64 if absent" }),
+      ),
+      text_body_mb: Type.Optional(
+        Type.Number({
+          exclusiveMinimum: 0,
+          description: "largest body of a text call, at most `body_mb`; 32 if absent",
+        }),
+      ),
+      bodies_under_way_mb: Type.Optional(
+        Type.Number({
+          exclusiveMinimum: 0,
+          description:
+            "bodies held at once, requests and whole answers, divided among workers; leave room for twice `body_mb`; above it calls get 503; 256 or four times `body_mb` if absent, whichever is more",
+        }),
+      ),
+    }),
+  ),
+  storage: Type.Optional(
+    closed({
+      kind: Type.Enum(["local", "s3"], { description: "where result files are kept" }),
+      bucket: Type.Optional(text("the bucket; needed for s3")),
+      endpoint: Type.Optional(text("an S3-compatible service's address")),
+      region: Type.Optional(text("the region")),
+      access_key_id: Type.Optional(text("absent: the machine's own credentials")),
+      secret_access_key: Type.Optional(text("absent: the machine's own credentials")),
+      retention_days: Type.Optional(
+        Type.Number({ exclusiveMinimum: 0, description: "days, fractions allowed; 7 if absent" }),
+      ),
+    }),
+  ),
+  console: Type.Optional(
+    closed({
+      oidc: Type.Optional(
+        closed({
+          issuer: text("the identity provider's address"),
+          client_id: text("the client's id"),
+          client_secret: text("the client's secret, best as ${VARIABLE}"),
+        }),
+      ),
+    }),
+  ),
+  cors: Type.Optional(
+    closed({
+      origins: Type.Array(
+        Type.String({
+          pattern: "^(\\*|\\$\\{.*|[a-z][a-z0-9+.-]*://[^/?#\\sA-Z,]+)$",
+          description:
+            "an origin as browsers send it, https://app.example.com, or * for every page",
+        }),
+        { description: "origins of pages that may call from a browser; none if absent" },
+      ),
+    }),
+  ),
+  webhooks: Type.Optional(
+    closed({ timeout_s: Type.Optional(seconds("seconds a receiver may take; 15 if absent")) }),
+  ),
+};

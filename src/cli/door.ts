@@ -1,0 +1,136 @@
+/** What the HTTP routes are given: the parts of the running gateway, as `http` wants them. */
+import {
+  createRateLimiter,
+  requestRow,
+  type CallRecord,
+  type ImageRecord,
+  type Spend,
+} from "../calls/index.ts";
+import type { HttpServices, Metrics, MetricsAccess } from "../http/index.ts";
+import type { RequestLog } from "../storage/index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openAdmin } from "./admin.ts";
+import type { Environment } from "./environment.ts";
+import type { GatewayOptions } from "./gateway-options.ts";
+import type { Ground } from "./ground.ts";
+import type { Media } from "./media.ts";
+import type { WorkerRole } from "./workers/role.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const keepAliveMsDefault = 15_000;
+const receiveDefault = { headersMs: 30_000, requestMs: 600_000, checkMs: 5_000 };
+/** How long a reader of the request log waits for the rows of calls that were just answered. */
+const logWaitMs = 250;
+
+interface DoorParts {
+  readonly options: GatewayOptions;
+  readonly ground: Ground;
+  readonly media: Media;
+  readonly spend: Spend;
+  readonly metrics: Metrics;
+  readonly metricsAccess: MetricsAccess;
+  /** The gateway's own address, known once it listens. */
+  readonly ownUrl: () => string;
+  readonly isOpen: () => boolean;
+  readonly isRefusing: () => boolean;
+}
+
+/** Everything that the routes need. */
+export async function httpServices(parts: DoorParts): Promise<HttpServices> {
+  const { options, ground, media, metrics, isOpen } = parts;
+  const { environment, log, role, catalog, database, ledger, files, limits, descriptors } = ground;
+  const { settings } = catalog;
+  const rates = createRateLimiter();
+  role.shareRates(rates);
+  return {
+    ...callServices(parts),
+    database,
+    ledger,
+    tasks: media.tasks,
+    files,
+    fileUrl: (name) => media.fileUrl(name),
+    authenticator: ground.authenticator,
+    rates,
+    admin: await adminServices(parts),
+    metrics,
+    metricsAccess: parts.metricsAccess,
+    corsOrigins: settings.cors.origins,
+    trustedProxies: environment.trustedProxies,
+    log,
+    bodies: {
+      budget: ground.budget,
+      textBytesMax: settings.limits.textBodyBytes,
+      mediaBytesMax: settings.limits.bodyBytes,
+    },
+    receive: options.receive ?? receiveDefault,
+    connections: {
+      totalMax: descriptors.total,
+      perAddressMax: descriptors.perAddress,
+      refusedMax: descriptors.refused,
+      unreadMs: settings.limits.connections.unreadMs,
+      pendingBytesMax: limits.bodiesUnderWayBytes,
+    },
+    fastPath: options.fastPath,
+    ready: () => role.ready(isOpen()),
+    leaving: () => !isOpen(),
+    refusing: parts.isRefusing,
+  };
+}
+
+/** What text and image calls share, and what each has of its own. */
+function callServices({ options, ground, media, metrics, spend }: DoorParts) {
+  const { environment, catalog, database, files, requestLog, pools, health, clock, log } = ground;
+  const finished = (record: CallRecord | ImageRecord): void => {
+    metrics.observe(record);
+    requestLog.add(requestRow(record));
+    if (record.costNano > 0n) media.charged(record.workspaceId, record.keyId);
+  };
+  const shared = {
+    catalog: () => catalog.current(),
+    pools,
+    health,
+    spend,
+    clock,
+    log,
+    finished,
+    allowPrivateAddresses: environment.allowPrivateAddresses,
+    keepAliveMs: options.keepAliveMs ?? keepAliveMsDefault,
+  };
+  const fileUrl = (name: string): string => media.fileUrl(name);
+  const retentionMs = catalog.settings.storage.retentionDays * dayMs;
+  return {
+    text: { ...shared, forceConversion: options.forceConversion ?? false },
+    images: { ...shared, database, files, fileUrl, retentionMs },
+  };
+}
+
+function adminServices({ ground, media, ownUrl }: DoorParts) {
+  const { requestLog, role, health } = ground;
+  return openAdmin({
+    ...ground,
+    ownUrl,
+    running: {
+      health,
+      logWritten: () => everyLogWritten(requestLog, role),
+      callbackDue: () => media.callbackDue(),
+      fileUrl: (name) => media.fileUrl(name),
+    },
+  });
+}
+
+/** With a public address, or with loopback among the trusted proxies, the operator has said that a proxy is in front. */
+export function metricsAccessOf({
+  metrics,
+  publicUrl,
+  trustedProxies,
+}: Environment): MetricsAccess {
+  const behindProxy =
+    publicUrl !== undefined || ["127.0.0.1", "::1"].some((one) => trustedProxies.includes(one));
+  return { ...metrics, behindProxy };
+}
+
+/** Waits for what was just answered, here and in the gateway's other processes. */
+async function everyLogWritten(requestLog: RequestLog, role: WorkerRole): Promise<void> {
+  const written = Promise.all([requestLog.flush(), role.flushLogs()]);
+  await Promise.race([written, sleep(logWaitMs, undefined, { ref: false })]);
+}

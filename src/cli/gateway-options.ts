@@ -1,0 +1,36 @@
+/** What a gateway may be started with. */
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { HealthRules } from "../routing/index.ts";
+import type { Environment } from "./environment.ts";
+import type { TaskTestOptions } from "./media.ts";
+import type { WorkerRole } from "./workers/role.ts";
+
+export interface GatewayOptions {
+  readonly environment: Environment;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** How long a reservation outlives a crashed process. */
+  readonly holdLeaseMs?: number;
+  /** Sends direct calls through the canonical form too; tests only. */
+  readonly forceConversion?: boolean;
+  /** When providers in trouble are left out; tests only. */
+  readonly health?: HealthRules;
+  /** Hooks and timing of the task engine; tests only. */
+  readonly tasks?: TaskTestOptions;
+  /** How often a stream is kept alive while its upstream is silent; 15 s if absent. */
+  readonly keepAliveMs?: number;
+  /** How long a client may take to send a request; half a minute for its headers, ten minutes in all if absent. */
+  readonly receive?: {
+    readonly headersMs: number;
+    readonly requestMs: number;
+    readonly checkMs: number;
+  };
+  /** Answers plain text calls without Node's HTTP, as is usual; tests only. */
+  readonly fastPath?: boolean;
+  /** What this process is among the workers of its gateway; alone if absent. */
+  readonly role?: WorkerRole;
+}
+
+/** What is to be closed, first opened first; closed from the end. */
+export type Closers = (() => Promise<void> | void)[];

@@ -1,0 +1,100 @@
+/**
+ * What a gateway stands on before it serves anything: sandbox, catalogue, its share of the machine, database, secrets,
+ * ledger, files, connections to providers. Each is closed in the opposite order.
+ */
+import type { startSandbox } from "../../sandbox/index.ts";
+import { ByteBudget } from "../base/byte-budget.ts";
+import { systemClock } from "../base/clock.ts";
+import { Slots } from "../base/slots.ts";
+import { createLedger } from "../ledger/index.ts";
+import { Health } from "../routing/index.ts";
+import { countOpenFiles, createRequestLog, migrate, openFileStore } from "../storage/index.ts";
+import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
+import { createPools } from "../upstream/index.ts";
+import { openCatalog, sandboxWanted, type OpenCatalog } from "./catalog.ts";
+import { openDatabaseOf } from "./database.ts";
+import { openFilesLimit, planDescriptors } from "./descriptors.ts";
+import type { Environment } from "./environment.ts";
+import { startFileSweep } from "./file-sweep.ts";
+import type { Closers, GatewayOptions } from "./gateway-options.ts";
+import { alone, type WorkerRole } from "./workers/role.ts";
+import { shareOf } from "./workers/share.ts";
+
+const holdLeaseMsDefault = 60_000;
+const privateAddressesAllowed =
+  "TOLLGATE_ALLOW_PRIVATE_ADDRESSES is on: callbacks, media and artifacts may reach loopback and private networks. " +
+  "That is for development only";
+
+export type Ground = Awaited<ReturnType<typeof openGround>>;
+
+/** Opens all of it. What was opened when something fails is in `closers`. */
+export async function openGround(options: GatewayOptions, closers: Closers) {
+  const { environment, log, clock = systemClock, role = alone } = options;
+  if (environment.allowPrivateAddresses) log.warn({}, privateAddressesAllowed);
+  const sandbox = await startSandboxIfWanted(environment, role);
+  closers.push(() => sandbox?.close());
+  const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
+  // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
+  const catalog = await openCatalog({ environment, sandboxUrl, log, clock });
+  closers.push(() => catalog.close());
+  const share = shareOfMachine(catalog, role, sandbox !== undefined);
+  const outgoing = new Slots(share.descriptors.outgoing);
+  const database = await openDatabaseOf(environment, {
+    log,
+    join: role.isWorker,
+    connectionsMax: role.given.poolMax,
+  });
+  closers.push(() => database.close());
+  await migrate(database);
+  const { masterKey, dataDir } = environment;
+  const secrets = await openSecrets({ database, masterKey, dataDir });
+  const holdLeaseMs = options.holdLeaseMs ?? holdLeaseMsDefault;
+  const ledger = createLedger(database, { leaseMs: holdLeaseMs });
+  closers.push(() => ledger.close());
+  const files = countOpenFiles(await openFileStore(catalog.settings.storage, dataDir), outgoing);
+  closers.push(() => files.close());
+  closers.push(startFileSweep({ database, files, clock, log, sweeps: role.sweeps }));
+  const pools = createPools({ log, slots: outgoing, ownOrigin: sandboxUrl });
+  closers.push(() => pools.close());
+  const requestLog = createRequestLog(database, log);
+  closers.push(() => requestLog.flush());
+  const authenticator = createAuthenticator({ database, secrets, clock, log });
+  closers.push(() => authenticator.close());
+  return {
+    ...share,
+    environment,
+    log,
+    clock,
+    role,
+    /** The address of the sandbox that this process runs. */
+    sandboxUrl: sandbox?.url,
+    catalog,
+    database,
+    secrets,
+    ledger,
+    holdLeaseMs,
+    files,
+    pools,
+    requestLog,
+    authenticator,
+    budget: new ByteBudget(share.limits.bodiesUnderWayBytes),
+    health: new Health({ clock, rules: options.health }),
+  };
+}
+
+/** The limits of this process among its workers, and how its open files are shared out. */
+function shareOfMachine({ settings }: OpenCatalog, { count }: WorkerRole, sandbox: boolean) {
+  const limits = shareOf(settings.limits, count);
+  const openFiles = openFilesLimit();
+  const asked = limits.connections;
+  return { limits, openFiles, descriptors: planDescriptors({ limit: openFiles, sandbox, asked }) };
+}
+
+/** Workers share that of their supervisor. */
+async function startSandboxIfWanted(
+  environment: Environment,
+  { isWorker }: WorkerRole,
+): Promise<Awaited<ReturnType<typeof startSandbox>> | undefined> {
+  if (isWorker || !sandboxWanted(environment)) return undefined;
+  return (await import("../../sandbox/index.ts")).startSandbox({ host: "127.0.0.1", port: 0 });
+}

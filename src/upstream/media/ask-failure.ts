@@ -1,0 +1,35 @@
+/** Why there is no whole answer to an ask, and whether the vendor can have seen the request (T81). */
+import { ExchangeError, type ExchangeFailure } from "../exchange-error.ts";
+
+/** An ask without a whole answer. */
+export class AskFailure extends ExchangeError {
+  override name = "AskFailure";
+  /**
+   * False: the vendor has not got the whole request, so nothing was begun and it may be sent again.
+   * True: it may have, and what came of it is unknown.
+   */
+  readonly sent: boolean;
+
+  constructor(failure: ExchangeFailure, sent: boolean, cause?: Error) {
+    const detail = failure === "unreadable" && cause ? `: ${cause.message}` : "";
+    super(
+      failure,
+      `${meanings[failure]}${detail}${sent ? "" : "; the request was not sent"}`,
+      cause,
+    );
+    this.sent = sent;
+  }
+}
+
+/** What each failure means, in words for the log and the caller. */
+export const meanings: Readonly<Record<ExchangeFailure, string>> = {
+  connect: "the provider cannot be reached",
+  shortage: "the gateway has no connection left",
+  first_byte_timeout: "the provider sent no answer in time",
+  idle_timeout: "the provider fell silent in the middle of its answer",
+  total_timeout: "the provider sent no complete answer in time",
+  broken: "the connection to the provider broke",
+  aborted: "the gateway closed the connection",
+  too_large: "the provider's answer is too long",
+  unreadable: "the provider's answer cannot be read",
+};

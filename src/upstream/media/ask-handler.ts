@@ -1,0 +1,190 @@
+/** Reads the answer to one ask as undici hands it over: bounded, whole or as it comes, settled once. */
+import type { IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
+import { errors, type Dispatcher } from "undici";
+import { isShortage } from "../../base/shortage.ts";
+import { BodyDecoder, codingOf } from "../decoding.ts";
+import type { ExchangeFailure } from "../exchange-error.ts";
+import { AskFailure, meanings } from "./ask-failure.ts";
+
+export interface MediaAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** An answer that is still on its way. */
+export interface StreamedAnswer extends Omit<MediaAnswer, "body"> {
+  /**
+   * Read slowly, it holds back the vendor; destroyed, it closes the connection. Ends with an AskFailure where the answer
+   * does not come to its end.
+   */
+  readonly stream: Readable;
+}
+
+export type IsStream = (head: Pick<MediaAnswer, "status" | "headers">) => boolean;
+
+interface Bounds {
+  readonly totalMs: number;
+  readonly bytesMax: number;
+  readonly signal: AbortSignal | undefined;
+  /** Absent: every answer is read whole. */
+  readonly streams: IsStream | undefined;
+  /** Told the bytes of a whole answer as they are kept. */
+  readonly onBytes: ((bytes: number) => void) | undefined;
+}
+
+interface Settling {
+  resolve(answer: MediaAnswer | StreamedAnswer): void;
+  reject(failure: AskFailure): void;
+  /** A request body that was opened for this ask. */
+  readonly stream: Readable | undefined;
+}
+
+/** One ask's handler; `settling` hears of the answer or of the AskFailure, once. */
+export class AskHandler implements Dispatcher.DispatchHandler {
+  readonly #bounds: Bounds;
+  readonly #settling: Settling;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #onAbort = (): void => this.#stop("aborted");
+  #controller: Dispatcher.DispatchController | undefined;
+  /** The connection stands and the request is on its way. */
+  #started = false;
+  /** A streamed body has been read to its end; before that the vendor has an incomplete request. */
+  #bodyRead: boolean;
+  #settled = false;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #chunks: Buffer[] = [];
+  #length = 0;
+  /** Where the bytes of a streamed answer go. */
+  #out: Readable | undefined;
+  /** Present where the answer is compressed. */
+  #decoder: BodyDecoder | undefined;
+
+  constructor(bounds: Bounds, settling: Settling) {
+    this.#bounds = bounds;
+    this.#settling = settling;
+    this.#bodyRead = settling.stream === undefined;
+    settling.stream?.once("end", () => (this.#bodyRead = true));
+    // undici hears a stream's failure once it sends it; before that nobody else would.
+    settling.stream?.on("error", (error) => this.#fail("broken", error));
+    this.#deadline = setTimeout(() => this.#stop("total_timeout"), bounds.totalMs);
+    bounds.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (bounds.signal?.aborted) this.#stop("aborted");
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#settled) controller.abort(new Error("given up before the request was sent"));
+    else this.#started = true;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    if (this.#settled) return;
+    try {
+      this.#decoder = this.#decoderOf(controller, codingOf(headers));
+    } catch (error) {
+      return this.#stop("unreadable", error as Error);
+    }
+    if (this.#bounds.streams?.({ status, headers }) !== true) return;
+    const stream = new Readable({
+      read: () => (this.#decoder ?? controller).resume(),
+      destroy: (error, done) => {
+        this.#stop("aborted");
+        done(error);
+      },
+    });
+    // Whoever reads it hears of its failure; before that nobody would.
+    stream.on("error", () => undefined);
+    this.#out = stream;
+    this.#settling.resolve({ status, headers, stream });
+  }
+
+  #decoderOf(source: Dispatcher.DispatchController, coding: string | undefined) {
+    if (coding === undefined) return undefined;
+    const decoder: BodyDecoder = new BodyDecoder({
+      coding,
+      bytesMax: this.#bounds.bytesMax,
+      sink: {
+        data: (chunk) => this.#take(decoder, chunk),
+        end: () => this.#end(),
+        fail: (error) => this.#stop(error.failure, error),
+      },
+      source,
+    });
+    return decoder;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#decoder) this.#decoder.write(chunk);
+    else this.#take(controller, chunk);
+  }
+
+  #take(flow: Pick<Dispatcher.DispatchController, "pause">, chunk: Buffer): void {
+    this.#length += chunk.length;
+    if (this.#length > this.#bounds.bytesMax) this.#stop("too_large");
+    else if (!this.#out) {
+      this.#chunks.push(chunk);
+      this.#bounds.onBytes?.(chunk.length);
+    } else if (!this.#out.push(chunk)) flow.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#decoder) this.#decoder.end();
+    else this.#end();
+  }
+
+  #end(): void {
+    if (!this.#settle()) return;
+    if (this.#out) return void this.#out.push(null);
+    const [status, headers] = [this.#status, this.#headers];
+    this.#settling.resolve({ status, headers, body: Buffer.concat(this.#chunks, this.#length) });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (error instanceof errors.HeadersTimeoutError) this.#fail("first_byte_timeout", error);
+    else if (error instanceof errors.BodyTimeoutError) this.#fail("idle_timeout", error);
+    else if (error instanceof errors.HTTPParserError) this.#fail("unreadable", notHttp(error));
+    else if (this.#started) this.#fail("broken", error);
+    else this.#fail(isShortage(error) ? "shortage" : "connect", error);
+  }
+
+  /** Gives up for a reason of our own, and closes the connection; nothing where the ask is over. */
+  #stop(failure: ExchangeFailure, cause?: Error): void {
+    if (this.#settled) return;
+    this.#fail(failure, cause);
+    this.#controller?.abort(new Error(meanings[failure]));
+  }
+
+  #fail(failure: ExchangeFailure, cause?: Error): void {
+    // An answer has begun: whatever was missing of the request, the vendor has judged it.
+    const sent = this.#started && (this.#bodyRead || this.#status !== 0);
+    if (!this.#settle()) return;
+    const error = new AskFailure(failure, sent, cause);
+    if (this.#out) this.#out.destroy(error);
+    else this.#settling.reject(error);
+  }
+
+  /** True the first time. */
+  #settle(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    this.#decoder?.destroy();
+    clearTimeout(this.#deadline);
+    this.#bounds.signal?.removeEventListener("abort", this.#onAbort);
+    this.#settling.stream?.destroy();
+    return true;
+  }
+}
+
+/** The parser's own error quotes what was sent. */
+const notHttp = ({ code }: errors.HTTPParserError): Error =>
+  new Error(`it is not valid HTTP/1.1 (${code})`);
