@@ -50,24 +50,62 @@ const partBytes = 64;
 
 /** Scans the UTF-8 bytes of a JSON text, or tells which bound it breaks. */
 export function scanJson(bytes: Uint8Array, bounds: JsonBounds = jsonBounds): JsonShape | string {
-  const scan = new Scan(bounds);
-  let stringFrom = 0;
-  for (let index = 0; index < bytes.length && scan.broken === undefined; index += 1) {
-    const code = bytes[index]!;
-    if (code === quote) {
-      stringFrom = index + 1;
-      index = stringEnd(bytes, stringFrom);
-      scan.string();
-    } else if (code === comma) scan.comma(index);
-    else if (code === colon) scan.hasEscapedNames ||= holds(bytes, backslash, stringFrom, index);
-    else if (code === openBrace || code === openBracket) scan.open(index, code === openBrace);
-    else if (code === closeBrace || code === closeBracket) scan.close(index);
+  const scan = new JsonScan(bytes, bounds);
+  scan.advance(bytes.length);
+  return scan.found;
+}
+
+/** A scan that goes on from where it stopped: of many megabytes a part at a time. */
+export class JsonScan {
+  readonly #bytes: Uint8Array;
+  readonly #counts: Counts;
+  #index = 0;
+  /** Where the last string begins, and whether it has not ended yet. */
+  #stringFrom = 0;
+  #inString = false;
+
+  constructor(bytes: Uint8Array, bounds: JsonBounds = jsonBounds) {
+    this.#bytes = bytes;
+    this.#counts = new Counts(bounds);
   }
-  return scan.broken ?? scan.shape();
+
+  /** Goes on by about so many bytes. True when all was seen, or a bound is broken. */
+  advance(count: number): boolean {
+    const bytes = this.#bytes;
+    const counts = this.#counts;
+    const to = Math.min(this.#index + count, bytes.length);
+    let index = this.#inString ? this.#endString(this.#index, to) : this.#index;
+    for (; index < to && counts.broken === undefined; index += 1) {
+      const code = bytes[index]!;
+      if (code === quote) {
+        counts.string();
+        this.#stringFrom = index + 1;
+        index = this.#endString(index + 1, to) - 1;
+      } else if (code === comma) counts.comma(index);
+      else if (code === colon)
+        counts.hasEscapedNames ||= holds(bytes, backslash, this.#stringFrom, index);
+      else if (code === openBrace || code === openBracket) counts.open(index, code === openBrace);
+      else if (code === closeBrace || code === closeBracket) counts.close(index);
+    }
+    this.#index = index;
+    return index >= bytes.length || counts.broken !== undefined;
+  }
+
+  /** What a whole scan found, or the bound that is broken. */
+  get found(): JsonShape | string {
+    return this.#counts.broken ?? this.#counts.shape();
+  }
+
+  /** Where to go on after a string, or within it where it does not end before `to`. */
+  #endString(from: number, to: number): number {
+    const index = stringEnd(this.#bytes, from, to);
+    this.#inString = this.#bytes[index] !== quote;
+    return this.#inString ? index : index + 1;
+  }
 }
 
 /** What was counted so far. */
-class Scan {
+class Counts {
   readonly #bounds: JsonBounds;
   /** Members of each object that is open, by its depth; a list's never count. */
   readonly #members: Float64Array;
@@ -148,14 +186,16 @@ special[backslash] = 1;
 /** So many plain bytes are read one by one; a longer stretch is searched natively, so that megabytes of base64 cost nothing. */
 const readBytes = 128;
 
-/** Position of the quote that closes the string whose first character is at `from`; the text's end when none does. */
-function stringEnd(bytes: Uint8Array, from: number): number {
-  const { length } = bytes;
+/**
+ * Position of the quote that closes the string whose next character begins at `from`. Where none does before about `to`: where
+ * another character begins, or the text's end.
+ */
+function stringEnd(bytes: Uint8Array, from: number, to: number): number {
   let index = from;
-  for (;;) {
+  while (index < to) {
     let stop = index + readBytes;
     while (index < stop) {
-      if (index >= length) return length;
+      if (index >= to) return index;
       const code = bytes[index]!;
       if (special[code] === 0) index += 1;
       else if (code === quote) return index;
@@ -165,8 +205,9 @@ function stringEnd(bytes: Uint8Array, from: number): number {
       }
     }
     index = bytes.indexOf(quote, index);
-    if (index === -1) return length;
+    if (index === -1) return bytes.length;
     // Whether the backslashes before it escape it is seen from the first of them.
     while (bytes[index - 1] === backslash) index -= 1;
   }
+  return index;
 }

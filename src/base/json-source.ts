@@ -4,6 +4,7 @@
  */
 import { parseJson, type JsonText, type WireObject } from "./json.ts";
 import type { JsonShape } from "./json-scan.ts";
+import { jsonSlices, writeParts, type JsonPart } from "./json-write.ts";
 
 /** A JSON text to be sent: whole, or as pieces of UTF-8 in their order. */
 export type JsonPieces = string | readonly Uint8Array[];
@@ -12,7 +13,7 @@ export class JsonSource {
   readonly value: WireObject;
   readonly #bytes: Uint8Array;
   readonly #shape: JsonShape;
-  #isPlain: boolean | undefined;
+  #plain: boolean | undefined;
 
   /** @throws GatewayError as `parseJson` */
   constructor(json: JsonText) {
@@ -26,25 +27,56 @@ export class JsonSource {
    * changed in place. A text that could be read in two ways (a member named twice) is written anew: the upstream reads what was checked.
    */
   write(changed: WireObject): JsonPieces {
-    this.#isPlain ??= isPlain(this.value, this.#shape);
-    return this.#isPlain ? this.#patched(changed) : JSON.stringify(changed);
+    return this.#isPlain ? writeParts(this.#patched(changed)) : JSON.stringify(changed);
   }
 
-  #patched(changed: WireObject): readonly Uint8Array[] {
+  /** The same in parts, each of which is made within milliseconds. */
+  parts(changed: WireObject): Iterable<JsonPart> {
+    return this.#isPlain ? this.#patched(changed) : jsonSlices(changed);
+  }
+
+  get #isPlain(): boolean {
+    return (this.#plain ??= isPlain(this.value, this.#shape));
+  }
+
+  *#patched(changed: WireObject): Generator<JsonPart> {
+    let before = "{";
+    for (const kept of this.#keptRuns(changed)) {
+      if (kept instanceof Uint8Array) {
+        yield before;
+        yield kept;
+      } else {
+        yield `${before}${JSON.stringify(kept)}:`;
+        yield* jsonSlices(changed[kept]);
+      }
+      before = ",";
+    }
+    yield before === "{" ? "{}" : "}";
+  }
+
+  /** What `changed` consists of: bytes of members that stand side by side and are kept, and the names of members that are written. */
+  *#keptRuns(changed: WireObject): Generator<Uint8Array | string> {
     const { separators } = this.#shape;
-    const pieces = new Pieces(this.#bytes);
+    let from = 0;
+    let to = 0;
     let index = 0;
     for (const name in this.value) {
-      const value = this.value[name];
-      if (Object.hasOwn(changed, name)) {
-        if (changed[name] === value) pieces.keep(separators[index]! + 1, separators[index + 1]!);
-        else pieces.add(name, changed[name]);
-      }
+      const [start, end] = [separators[index]! + 1, separators[index + 1]!];
       index += 1;
+      if (!Object.hasOwn(changed, name)) continue;
+      const isKept = changed[name] === this.value[name];
+      // Behind the last one, with only the comma between them.
+      if (isKept && to > 0 && start === to + 1) {
+        to = end;
+        continue;
+      }
+      if (to > 0) yield this.#bytes.subarray(from, to);
+      [from, to] = isKept ? [start, end] : [0, 0];
+      if (!isKept && changed[name] !== undefined) yield name;
     }
+    if (to > 0) yield this.#bytes.subarray(from, to);
     for (const name in changed)
-      if (!Object.hasOwn(this.value, name)) pieces.add(name, changed[name]);
-    return pieces.end();
+      if (!Object.hasOwn(this.value, name) && changed[name] !== undefined) yield name;
   }
 }
 
@@ -73,63 +105,3 @@ function countValues(value: object): number {
 
 const countAny = (value: unknown): number =>
   typeof value === "object" && value !== null ? countValues(value) : 1;
-
-/** Members one behind the other, those that are kept side by side in one piece. */
-class Pieces {
-  readonly #source: Uint8Array;
-  readonly #pieces: Uint8Array[] = [];
-  /** What is written anew, up to the next kept member. */
-  #text = "{";
-  #isFirst = true;
-  /** The kept bytes that are not a piece yet. */
-  #from = 0;
-  #to = 0;
-
-  constructor(source: Uint8Array) {
-    this.#source = source;
-  }
-
-  /** A member as it stands in the source. */
-  keep(from: number, to: number): void {
-    // Behind the last one, with only the comma between them.
-    if (this.#to > 0 && from === this.#to + 1) {
-      this.#to = to;
-      return;
-    }
-    this.#endKept();
-    this.#separate();
-    this.#endText();
-    this.#from = from;
-    this.#to = to;
-  }
-
-  /** A member that is written; one without a value is left out, as `JSON.stringify` does. */
-  add(name: string, value: unknown): void {
-    if (value === undefined) return;
-    this.#endKept();
-    this.#separate();
-    this.#text += `${JSON.stringify(name)}:${JSON.stringify(value)}`;
-  }
-
-  end(): readonly Uint8Array[] {
-    this.#endKept();
-    this.#text += "}";
-    this.#endText();
-    return this.#pieces;
-  }
-
-  #separate(): void {
-    if (!this.#isFirst) this.#text += ",";
-    this.#isFirst = false;
-  }
-
-  #endKept(): void {
-    if (this.#to > 0) this.#pieces.push(this.#source.subarray(this.#from, this.#to));
-    this.#to = 0;
-  }
-
-  #endText(): void {
-    if (this.#text !== "") this.#pieces.push(Buffer.from(this.#text));
-    this.#text = "";
-  }
-}

@@ -32,14 +32,13 @@ export function parseJsonObject(bytes: Uint8Array): WireObject {
 }
 
 /**
- * Decodes and scans a body, at about half of what parsing costs.
+ * Decodes a body that was scanned; the two take about half of what parsing does. The scan comes first, because it ends where a
+ * bound is broken, however long the body is.
  * @throws GatewayError `invalid_json` for invalid UTF-8, nesting beyond 200 levels, or too many values.
  */
-export function readJson(bytes: Uint8Array): JsonText {
-  // First, because it ends where a bound is broken, however long the body is.
-  const shape = scanJson(bytes);
-  if (typeof shape === "string") throw new GatewayError("invalid_json", shape);
-  return { bytes, text: decodeUtf8(bytes), shape };
+export function readJson(bytes: Uint8Array, found: JsonShape | string = scanJson(bytes)): JsonText {
+  if (typeof found === "string") throw new GatewayError("invalid_json", found);
+  return { bytes, text: decodeUtf8(bytes), shape: found };
 }
 
 /** The one JSON object that a scanned text is. @throws GatewayError `invalid_json` for invalid JSON, or another top-level type. */

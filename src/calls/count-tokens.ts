@@ -15,9 +15,13 @@ import type { TextCall, TextServices } from "./context.ts";
 import { tokensIn } from "./meter.ts";
 import { entryPoints } from "./prepare.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
+import { writeBody } from "./write-body.ts";
 
 /** A count that was asked for: authenticated, its body one JSON object. */
-interface CountCall extends Pick<TextCall, "id" | "model" | "body" | "caller" | "callerHeaders"> {
+interface CountCall extends Pick<
+  TextCall,
+  "id" | "model" | "body" | "caller" | "callerHeaders" | "lease"
+> {
   readonly protocol: keyof typeof tokenCounting;
 }
 
@@ -73,7 +77,7 @@ async function askVendor(
     apiKey: credential.apiKey,
     caller: call.callerHeaders,
     body: counting.ask(call.body, offer.upstreamModel),
-    write: (body) => JSON.stringify(body),
+    write: (body) => writeBody(body, { lease: call.lease }),
     timeouts: {
       connectMs: timeouts.connectMs,
       firstByteMs: Math.min(timeouts.firstByteMs, answerMsMax),

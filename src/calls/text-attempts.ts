@@ -22,6 +22,7 @@ import type { CallContext } from "./context.ts";
 import type { Candidate } from "./prepare.ts";
 import { droppedHeader } from "./reply.ts";
 import { answerStream, answerWhole } from "./text-answers.ts";
+import { writeBody } from "./write-body.ts";
 
 const errorBytesMax = 256 * 1024;
 
@@ -91,6 +92,7 @@ function send(context: CallContext, candidate: Candidate, apiKey: string): Promi
   context.route = route;
   context.record.notes = notes;
   if (call.stream) context.reply.open(droppedHeader(notes));
+  const source = route.kind === "direct" ? call.source : undefined;
   const opening = askText(context.services.pools, {
     provider,
     protocol: offer.protocol,
@@ -100,7 +102,7 @@ function send(context: CallContext, candidate: Candidate, apiKey: string): Promi
     // What the caller's headers say is about a body of its own protocol.
     caller: route.kind === "direct" ? call.callerHeaders : {},
     body: route.body,
-    write: (body) => (route.kind === "direct" ? call.source.write(body) : JSON.stringify(body)),
+    write: (body) => writeBody(body, { source, lease: call.lease }),
   });
   context.onGone(() => {
     if (provider.onDisconnect === "abort") return opening.abort();

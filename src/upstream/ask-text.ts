@@ -13,7 +13,7 @@ import type { Target, TextAsk, Vendor } from "./vendors/types.ts";
 /** What is asked, and how its body is written. */
 export interface TextRequest extends TextAsk {
   readonly body: JsonObject;
-  readonly write: (body: JsonObject) => JsonPieces;
+  readonly write: (body: JsonObject) => JsonPieces | Promise<JsonPieces>;
   /** The provider's own where absent. */
   readonly timeouts?: Timeouts;
 }
@@ -43,8 +43,20 @@ export function askCount(pools: Pools, request: TextRequest): Asked | undefined 
 }
 
 function send(pools: Pools, request: TextRequest, vendor: Vendor, target: Target): Asked {
+  const written = request.write(vendor.body?.(request.body, request) ?? request.body);
+  return written instanceof Promise
+    ? afterwards(written, (body) => sendWritten(pools, request, { vendor, target, body }))
+    : sendWritten(pools, request, { vendor, target, body: written });
+}
+
+interface Written {
+  readonly vendor: Vendor;
+  readonly target: Target;
+  readonly body: JsonPieces;
+}
+
+function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body }: Written): Asked {
   const { provider, timeouts = provider.timeouts } = request;
-  const body = request.write(vendor.body?.(request.body, request) ?? request.body);
   const open = (headers: Target["headers"]): Asked => {
     const pool = pools.get(target.origin, timeouts.connectMs);
     return openExchange(pool, { path: target.path, headers, body, ...timeouts });

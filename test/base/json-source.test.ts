@@ -6,12 +6,15 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isObject, readJson, type WireObject } from "../../src/base/json.ts";
 import { JsonSource } from "../../src/base/json-source.ts";
+import { writeParts } from "../../src/base/json-write.ts";
 
 const sourceOf = (text: string): JsonSource => new JsonSource(readJson(Buffer.from(text)));
 
-/** What is sent, and whether it was written anew. */
+/** What is sent, and whether it was written anew. In parts it is the same. */
 function sent(source: JsonSource, changed: WireObject): { text: string; isAnew: boolean } {
   const pieces = source.write(changed);
+  const parts = Buffer.concat(writeParts(source.parts(changed)));
+  expect(parts).toEqual(typeof pieces === "string" ? Buffer.from(pieces) : Buffer.concat(pieces));
   return typeof pieces === "string"
     ? { text: pieces, isAnew: true }
     : { text: Buffer.concat(pieces).toString("utf8"), isAnew: false };

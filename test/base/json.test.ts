@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GatewayError } from "../../src/base/errors.ts";
 import { parseJsonObject } from "../../src/base/json.ts";
-import { jsonBounds, scanJson } from "../../src/base/json-scan.ts";
+import { JsonScan, jsonBounds, scanJson } from "../../src/base/json-scan.ts";
 import { costMs } from "../support/cost.ts";
 
 const parse = (text: string) => parseJsonObject(Buffer.from(text));
@@ -102,6 +102,23 @@ describe("the number of values", () => {
         expect(breaks(text, { parts: parts - 1 })).toBe(true);
         expect(breaks(text, { parts })).toBe(false);
       }),
+    );
+  });
+
+  it("is the same where a body is scanned a part at a time, wherever it is cut", () => {
+    const text = fc.oneof(
+      fc.json({ maxDepth: 4 }),
+      fc.string({ unit: fc.constantFrom('"', "\\", "a", ",", ":", "[", "{", "}", "é") }),
+      fc.constantFrom(`["${"x".repeat(200)}\\\\","${"\\\\".repeat(90)}\\"",{"a":1}]`),
+    );
+    fc.assert(
+      fc.property(text, fc.array(fc.nat({ max: 300 }), { minLength: 1 }), (text, counts) => {
+        const bytes = Buffer.from(text);
+        const scan = new JsonScan(bytes);
+        for (let step = 0; !scan.advance(1 + counts[step % counts.length]!); step += 1);
+        expect(scan.found).toEqual(scanJson(bytes));
+      }),
+      { numRuns: 3_000 },
     );
   });
 

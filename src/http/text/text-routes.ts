@@ -106,8 +106,8 @@ async function count(
   read: Read,
   { model, protocol }: Pick<Parameters<typeof countInputTokens>[1], "model" | "protocol">,
 ): Promise<void> {
-  const { id, caller, body } = read;
-  const asked = { protocol, id, caller, body, model, callerHeaders: callerHeaders(read) };
+  const { id, caller, body, lease } = read;
+  const asked = { protocol, id, caller, body, lease, model, callerHeaders: callerHeaders(read) };
   const answered = await countInputTokens(services.text, asked);
   const headers = requestIdHeaders(protocol, id);
   createTextReply(read.response, { headers, jsonArray: false }).whole(answered, {});

@@ -1,0 +1,44 @@
+/** JSON in slices is what JSON.stringify writes, wherever it is cut, and others have their turn in between. */
+import { describe, expect, it } from "vitest";
+import { jsonSlices, writeParts, writePartsInTurns } from "../../src/base/json-write.ts";
+
+const longText = (length: number, unit: string): string => unit.repeat(length / unit.length);
+const mebi = 2 ** 20;
+
+const values: readonly (readonly [string, unknown])[] = [
+  ["a small value", { a: [1, "x", null, true, {}, []], b: undefined, "": "é" }],
+  ["a long text of quotes", longText(3 * mebi, '"')],
+  ["pairs of surrogates across every cut", `x${longText(2 * mebi, "🏔")}`],
+  ["lone surrogates at a cut", "\ud83c".repeat(mebi + 3)],
+  ["a long text between others", { a: 1, b: ["x", longText(2 * mebi, "\\\n"), {}], c: "y" }],
+  [
+    "many texts that are long together",
+    { list: Array.from({ length: 40 }, () => ({ t: longText(mebi / 8, `"`) })) },
+  ],
+  ["many numbers", Array.from({ length: 150_000 }, (_, index) => index / 8)],
+  ["long names", { [longText(2 * mebi, '"')]: 1, b: 2 }],
+  ["members without a value", { a: undefined, b: longText(2 * mebi, "b"), c: undefined }],
+  ["only members without a value", [{ a: undefined }, longText(2 * mebi, "b")]],
+];
+
+describe("JSON in slices", () => {
+  it.each(values)("is what JSON.stringify writes: %s", (_name, value) => {
+    const expected = Buffer.from(JSON.stringify(value));
+    // Buffers compare faster than toEqual tells them apart.
+    expect(Buffer.concat(writeParts(jsonSlices(value))).equals(expected)).toBe(true);
+  });
+
+  it("cuts a long text, and leaves others their turn between the slices", async () => {
+    const text = longText(4 * mebi, '"');
+    const lengths = Array.from(jsonSlices({ text }), ({ length }) => length);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(2 * mebi + 2);
+    let turns = 0;
+    const pieces = await writePartsInTurns(jsonSlices({ text, again: text }), async () => {
+      turns += 1;
+    });
+    expect(turns).toBeGreaterThan(1);
+    expect(Buffer.concat(pieces).equals(Buffer.from(JSON.stringify({ text, again: text })))).toBe(
+      true,
+    );
+  });
+});
