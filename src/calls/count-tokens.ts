@@ -8,7 +8,7 @@ import { parseJsonText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
 import type { Provider, TextOffer } from "../catalog/index.ts";
 import { errorCodec, promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
-import { parseModelId, plan } from "../routing/index.ts";
+import { plan, resolveModelId } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import { askCount, maskError, withoutCredentials, type Exchange } from "../upstream/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
@@ -41,9 +41,10 @@ export async function countInputTokens(
   const counting = tokenCounting[call.protocol];
   const request = counting.decode(call.body, call.model);
   checkTextAddresses(call.protocol, call.body, services.allowPrivateAddresses);
+  const catalog = services.catalog();
   const { offers } = plan({
-    catalog: services.catalog(),
-    parsed: parseModelId(call.model),
+    catalog,
+    parsed: resolveModelId(call.model, catalog),
     entryPoint: entryPoints[call.protocol],
     scope: routingScope(call.caller),
     affinity: request.promptCacheKey ?? request.endUserId,

@@ -4,7 +4,7 @@
 import { estimateInputTokens, priceUsage, type EmbeddingOffer } from "../catalog/index.ts";
 import { noUsage } from "../base/usage.ts";
 import { embeddingInput, embeddingRoute, validateEmbeddings } from "../protocols/index.ts";
-import { parseModelId, plan } from "../routing/index.ts";
+import { plan, resolveModelId } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import type { EmbeddingCall, TextServices } from "./context.ts";
 import type { Candidate, Prepared } from "./prepare.ts";
@@ -16,10 +16,10 @@ export function prepareEmbedding(
   call: EmbeddingCall,
   record: CallRecord,
 ): Prepared {
-  const parsed = parseModelId(call.model);
+  const catalog = services.catalog();
+  const parsed = resolveModelId(call.model, catalog);
   record.model = parsed.model;
   validateEmbeddings(call.body);
-  const catalog = services.catalog();
   const { characters, tokens, affinity } = embeddingInput(call.body);
   const planned = plan({
     catalog,

@@ -1,26 +1,32 @@
 /** What `GET /v1/models` tells of each model. Requirements: MODELS. */
-import type { Catalog } from "../catalog/index.ts";
+import { isPattern, modelNames, type Catalog } from "../catalog/index.ts";
 import { isMediaModel, modelsFor, openScope, type CallableModel } from "../routing/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
 import { embeddingPricing, mediaPricing, textPricing } from "./pricing.ts";
 import { parametersOf } from "./supported.ts";
 
-/** The models a caller can really call; without a caller every model (AUTH-06, MODELS-06). */
+const callableModels = (catalog: Catalog, caller: Caller | undefined): CallableModel[] =>
+  modelsFor(catalog, caller ? routingScope(caller) : openScope);
+
+/** The models a caller can really call, by their ids and other names; without a caller every model (AUTH-06, MODELS-06). */
 export function listModels(catalog: Catalog, caller: Caller | undefined) {
-  return modelsFor(catalog, caller ? routingScope(caller) : openScope).map((entry) =>
-    renderModel(catalog, entry),
-  );
+  return callableModels(catalog, caller).flatMap((entry) => {
+    const aliases = entry.model.aliases?.filter((alias) => !isPattern(alias)) ?? [];
+    return [entry.model.id, ...aliases].map((name) => renderModel(catalog, entry, name));
+  });
 }
 
-/** One model as the list shows it; undefined where the caller cannot call it. */
-export function findModel(catalog: Catalog, caller: Caller | undefined, id: string) {
-  return listModels(catalog, caller).find((model) => model.id === id);
+/** One model as the list shows it, by any of its names; undefined where the caller cannot call it. */
+export function findModel(catalog: Catalog, caller: Caller | undefined, name: string) {
+  const id = modelNames(catalog).any(name);
+  const entry = callableModels(catalog, caller).find(({ model }) => model.id === id);
+  return entry && renderModel(catalog, entry, name);
 }
 
-function renderModel(catalog: Catalog, callable: CallableModel) {
+function renderModel(catalog: Catalog, callable: CallableModel, name: string) {
   const { model, offers } = callable;
   return {
-    id: model.id,
+    id: name,
     object: "model" as const,
     created: model.created,
     owned_by: model.id.slice(0, Math.max(model.id.indexOf("/"), 0)) || "tollgate",

@@ -23,7 +23,7 @@ import {
   type ProtocolName,
   type Route,
 } from "../protocols/index.ts";
-import { parseModelId, plan } from "../routing/index.ts";
+import { plan, resolveModelId } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
@@ -58,9 +58,9 @@ export const entryPoints = {
 /** Prepares a call, and notes in its record what was decided. @throws GatewayError what refuses it. */
 export function prepare(services: TextServices, call: TextCall, record: CallRecord): Prepared {
   const codec = codecs[call.protocol];
-  const parsed = parseModelId(call.model);
-  record.model = parsed.model;
   const catalog = services.catalog();
+  const parsed = resolveModelId(call.model, catalog);
+  record.model = parsed.model;
   codec.direct.validate(call.body);
   checkTextAddresses(call.protocol, call.body, services.allowPrivateAddresses);
   const facts = codec.direct.facts(call.body);

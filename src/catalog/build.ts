@@ -69,10 +69,17 @@ function buildProvider(row: ProviderRow): Provider {
   };
 }
 
-const textOfferOf = (row: TextModelRow["offers"][number]): TextOffer => ({
+type OfferRow = (TextModelRow | MediaModelRow | EmbeddingModelRow)["offers"][number];
+
+const offeredFields = (row: OfferRow) => ({
   provider: row.provider,
-  protocol: row.protocol,
   upstreamModel: row.upstream_model,
+  weight: row.weight,
+});
+
+const textOfferOf = (row: TextModelRow["offers"][number]): TextOffer => ({
+  ...offeredFields(row),
+  protocol: row.protocol,
   price: priceOfRow(row),
   ...(row.record && { record: recordOfRow(row.record) }),
 });
@@ -82,6 +89,7 @@ const namedFields = (row: TextModelRow | EmbeddingModelRow | MediaModelRow) => (
   name: row.name,
   description: row.description,
   created: row.created ?? createdDefault,
+  aliases: row.aliases,
 });
 
 function buildText(row: TextModelRow): TextModel {
@@ -106,9 +114,8 @@ function buildEmbedding(row: EmbeddingModelRow): EmbeddingModel {
     endpoints: [embeddingEndpoint],
     contextLength: row.context_length,
     offers: row.offers.map((offer) => ({
-      provider: offer.provider,
+      ...offeredFields(offer),
       protocol: "embeddings",
-      upstreamModel: offer.upstream_model,
       price: {
         input: parseUsd(offer.price.input),
         output: 0n,
@@ -167,8 +174,7 @@ type DialectOf = (provider: string) => Dialect | undefined;
 
 function buildMedia(row: MediaModelRow, dialectOf: DialectOf): ImageModel | VideoModel {
   const offers = row.offers.map((offer) => ({
-    provider: offer.provider,
-    upstreamModel: offer.upstream_model,
+    ...offeredFields(offer),
     price: mediaPriceOf(offer.price),
     streaming: offerStreams(row.kind, dialectOf(offer.provider), offer.streaming),
   }));
@@ -192,6 +198,7 @@ export function buildCatalog(file: ConfigFile, known: readonly KnownProvider[]):
   const models = (file.models ?? []).map((row) => buildModel(row, dialectOf));
   return {
     providers,
+    defaultModel: file.default_model,
     models: new Map(models.map((row) => [row.id, row])),
   };
 }

@@ -34,6 +34,8 @@ export interface ConfigOptions {
   readonly file?: string | undefined;
   /** Providers that exist without the file (the sandbox's), which offers may name. */
   readonly knownProviders?: readonly KnownProvider[] | undefined;
+  /** The ids of models that exist without the file. */
+  readonly knownModels?: readonly string[] | undefined;
 }
 
 const byPlace = (left: Mistake, right: Mistake): number =>
@@ -50,7 +52,7 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
   const known = options.knownProviders ?? [];
   const findings = [
     ...validateFile(yaml.value, yaml.written),
-    ...checkReferences(yaml.value, known),
+    ...checkReferences(yaml.value, known, options.knownModels),
     ...checkSecrets(yaml.value),
   ];
   const mistakes = [...yaml.mistakes, ...withoutEchoes(findings.map(yaml.locate), yaml.mistakes)];
@@ -89,6 +91,7 @@ export async function loadConfig(path: string, options: ConfigOptions): Promise<
 /** Several catalogues as one; where ids are the same, the later one counts. */
 export function mergeCatalogs(...catalogs: readonly Catalog[]): Catalog {
   return {
+    defaultModel: catalogs.findLast(({ defaultModel }) => defaultModel !== undefined)?.defaultModel,
     providers: new Map(catalogs.flatMap(({ providers }) => [...providers])),
     models: new Map(catalogs.flatMap(({ models }) => [...models])),
   };

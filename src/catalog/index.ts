@@ -4,6 +4,7 @@ export type * from "./access.ts";
 export { accessSecrets } from "./access-build.ts";
 export * from "./record.ts";
 export { catalogAt, pricesInForce } from "./in-force.ts";
+export { isPattern, modelNames, type ModelNames } from "./names.ts";
 export { priceUsage } from "./price.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
 export {

@@ -49,10 +49,15 @@ export function providerRow(provider: Provider) {
   };
 }
 
-const textOfferRow = ({ price, record, ...offer }: TextOffer) => ({
+const offeredRow = (offer: TextOffer | MediaOffer | EmbeddingOffer) => ({
   provider: offer.provider,
-  protocol: offer.protocol,
   upstream_model: offer.upstreamModel,
+  weight: offer.weight,
+});
+
+const textOfferRow = ({ price, record, ...offer }: TextOffer) => ({
+  ...offeredRow({ price, ...offer }),
+  protocol: offer.protocol,
   ...priceRow(price),
   record: offerRecordRow(record),
 });
@@ -85,22 +90,20 @@ function mediaPriceRow(price: MediaPrice) {
 }
 
 const mediaOfferRow = (offer: MediaOffer) => ({
-  provider: offer.provider,
-  upstream_model: offer.upstreamModel,
+  ...offeredRow(offer),
   price: mediaPriceRow(offer.price),
   streaming: offer.streaming,
 });
 
 const embeddingOfferRow = (offer: EmbeddingOffer) => ({
-  provider: offer.provider,
-  upstream_model: offer.upstreamModel,
+  ...offeredRow(offer),
   price: { input: usd(offer.price.input), request: usd(offer.price.request) },
 });
 
 /** A model as the configuration has it; what it leaves open is undefined. Offers are in the catalogue's order. */
 export function modelRow(model: Model) {
-  const { id, name, description, kind, created } = model;
-  const common = { id, name, description, kind, created };
+  const { id, name, description, kind, created, aliases } = model;
+  const common = { id, name, description, kind, created, aliases };
   switch (model.kind) {
     case "text":
       return {
@@ -200,6 +203,7 @@ function documentOf(config: Printed): object {
     providers: [...config.catalog.providers.values()].map((provider, index) =>
       providerText(provider, rows("providers")[index]),
     ),
+    default_model: config.catalog.defaultModel,
     models: withPlaceholders([...config.catalog.models.values()].map(modelRow), rows("models")),
     ...(withPlaceholders(settingsRows(config.settings), source) as object),
   };

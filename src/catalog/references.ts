@@ -120,8 +120,48 @@ function checkStorage(file: WireObject): Finding[] {
   return [{ path: ["storage", "bucket"], message: "missing", fix: "s3 needs a bucket" }];
 }
 
-/** Every mistake in how the parts of a file refer to each other. `known`: providers defined elsewhere. */
-export function checkReferences(file: unknown, known: readonly KnownProvider[]): Finding[] {
+/** Names that would mean two models: an alias that another model has, as its id or as an alias. */
+function checkAliases(models: readonly Row[]): Finding[] {
+  const owners = new Map<string, string>();
+  for (const { row } of models) if (typeof row["id"] === "string") owners.set(row["id"], row["id"]);
+  return models.flatMap(({ path, row }): Finding[] => {
+    const { id } = row;
+    const aliases: readonly unknown[] = Array.isArray(row["aliases"]) ? row["aliases"] : [];
+    return aliases.flatMap((alias, index): Finding[] => {
+      if (typeof alias !== "string" || typeof id !== "string") return [];
+      const owner = owners.get(alias);
+      if (owner === undefined) owners.set(alias, id);
+      if (owner === undefined) return [];
+      const message = `"${alias}" already means the model "${owner}"`;
+      const fix = "give each model names of its own";
+      return [{ path: [...path, "aliases", index], message, fix }];
+    });
+  });
+}
+
+/** A default that no model of the file is. `known`: models defined elsewhere. */
+function checkDefault(
+  file: WireObject,
+  models: readonly Row[],
+  known: readonly string[],
+): Finding[] {
+  const name = file["default_model"];
+  if (typeof name !== "string") return [];
+  const ids = [
+    ...known,
+    ...models.flatMap(({ row: { id } }) => (typeof id === "string" ? [id] : [])),
+  ];
+  if (ids.includes(name)) return [];
+  const message = `there is no model "${name}"`;
+  return [{ path: ["default_model"], message, fix: suggest(name, ids) }];
+}
+
+/** Every mistake in how the parts of a file refer to each other. `known`, `knownModels`: what is defined elsewhere. */
+export function checkReferences(
+  file: unknown,
+  known: readonly KnownProvider[],
+  knownModels: readonly string[] = [],
+): Finding[] {
   if (!isObject(file)) return [];
   const providers = rowsAt(file, "providers", []);
   const models = rowsAt(file, "models", []);
@@ -142,6 +182,8 @@ export function checkReferences(file: unknown, known: readonly KnownProvider[]):
       ...checkLimits(model),
       ...checkSecondPrices(model),
     ]),
+    ...checkAliases(models),
+    ...checkDefault(file, models, knownModels),
     ...checkStorage(file),
   ];
 }

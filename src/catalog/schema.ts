@@ -61,11 +61,21 @@ export const providerSchema = closed({
 
 const providerName = text("the id of a provider of this file");
 const upstreamModel = text("the vendor's own name of the model");
+const offered = {
+  provider: providerName,
+  upstream_model: upstreamModel,
+  weight: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      description:
+        "share of the calls under `balanced`, in place of the price; 0: only where others fail; 1 if absent beside others",
+    }),
+  ),
+};
 
 const textOffer = closed({
-  provider: providerName,
+  ...offered,
   protocol: Type.Enum([...textProtocols], { description: "the protocol this provider speaks" }),
-  upstream_model: upstreamModel,
   ...priceKeys,
   record: Type.Optional(offerRecord),
 });
@@ -78,6 +88,16 @@ const named = {
   name: Type.Optional(text("a name for people")),
   description: Type.Optional(text("one sentence for people")),
   created: Type.Optional(Type.Integer({ minimum: 0, description: "Unix time in seconds" })),
+  aliases: Type.Optional(
+    Type.Array(
+      Type.String({
+        pattern: "^[^\\s*]+\\*?$",
+        description:
+          "a name without spaces; with a star at its end it stands for all that begin so",
+      }),
+      { minItems: 1, uniqueItems: true, description: "other names the model answers to" },
+    ),
+  ),
 };
 const some = { minItems: 1, description: "at least one way to serve the model" };
 
@@ -106,8 +126,7 @@ export const embeddingModelSchema = closed({
   context_length: count("input tokens of one call"),
   offers: Type.Array(
     closed({
-      provider: providerName,
-      upstream_model: upstreamModel,
+      ...offered,
       price: closed({
         input: perMillion("input tokens"),
         request: Type.Optional(usd("USD per call")),
@@ -157,8 +176,7 @@ const mediaModel = <Kind extends string, Family extends string, Price extends TP
     family: Type.Literal(family),
     offers: Type.Array(
       closed({
-        provider: providerName,
-        upstream_model: upstreamModel,
+        ...offered,
         price,
         streaming: Type.Optional(
           Type.Boolean({

@@ -4,6 +4,9 @@ import { closed, count, seconds, text } from "./schema-kit.ts";
 
 /** The settings, each optional. */
 export const settings = {
+  default_model: Type.Optional(
+    text("the id of the model that answers to names that no other has; none if absent"),
+  ),
   limits: Type.Optional(
     closed({
       queue: Type.Optional(

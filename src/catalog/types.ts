@@ -158,12 +158,18 @@ export interface TextPrice extends FixedPrice {
   readonly later?: readonly DatedPrice[] | undefined;
 }
 
-/** One way to serve a text model. */
-export interface TextOffer {
+/** What every offer has. */
+interface OfferBase {
   readonly provider: string;
-  readonly protocol: TextProtocol;
   /** The upstream's own name of the model; callers never see it (T37). */
   readonly upstreamModel: string;
+  /** Its share of the calls among the offers of its model, in place of the price. Absent: 1 where another has one. */
+  readonly weight?: number | undefined;
+}
+
+/** One way to serve a text model. */
+export interface TextOffer extends OfferBase {
+  readonly protocol: TextProtocol;
   readonly price: TextPrice;
   /** What this provider's model does other than the model's own record says. */
   readonly record?: ModelRecord | undefined;
@@ -176,6 +182,8 @@ interface ModelBase {
   readonly description?: string | undefined;
   /** Unix seconds. */
   readonly created: number;
+  /** Other names it answers to; one that ends in a star stands for every name with that beginning. Absent: none. */
+  readonly aliases?: readonly string[] | undefined;
 }
 
 /** Members of {@link ModelRecord} that are absent are unknown. */
@@ -234,9 +242,7 @@ export type MediaPrice =
   | VideoSecondPrice
   | VideoTokenPrice;
 
-export interface MediaOffer {
-  readonly provider: string;
-  readonly upstreamModel: string;
+export interface MediaOffer extends OfferBase {
   readonly price: MediaPrice;
   /** Whether a call may ask for a stream: the dialect has partial images, and the file does not say `streaming: false`. */
   readonly streaming: boolean;
@@ -258,10 +264,8 @@ export interface VideoModel extends MediaModelBase {
   readonly family: VideoFamily;
 }
 
-export interface EmbeddingOffer {
-  readonly provider: string;
+export interface EmbeddingOffer extends OfferBase {
   readonly protocol: "embeddings";
-  readonly upstreamModel: string;
   /** Of input tokens and calls; the output is no tokens, and its rate 0. */
   readonly price: TextPrice;
 }
@@ -282,4 +286,6 @@ export type Model = TextModel | ImageModel | VideoModel | EmbeddingModel;
 export interface Catalog {
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
+  /** The id of the model that answers to names that no other has. */
+  readonly defaultModel?: string | undefined;
 }

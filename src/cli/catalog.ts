@@ -17,7 +17,6 @@ import {
   watchConfig,
   type Catalog,
   type Config,
-  type KnownProvider,
   type Mistake,
   type Settings,
 } from "../catalog/index.ts";
@@ -74,8 +73,7 @@ async function openSource(options: CatalogOptions): Promise<OpenCatalog> {
     const catalog = withSandbox(environmentCatalog(environment.variables));
     return { current: () => catalog, settings: defaultSettings, close() {} };
   }
-  const knownProviders = [...(sandbox?.providers.values() ?? [])];
-  const loading = { environment: environment.variables, knownProviders };
+  const loading = { environment: environment.variables, ...knownBesides(sandbox) };
   const result = await loadConfig(path, loading);
   if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
   return watched(path, {
@@ -86,6 +84,12 @@ async function openSource(options: CatalogOptions): Promise<OpenCatalog> {
     withSandbox,
   });
 }
+
+/** What a configuration file may name that is not in it. */
+export const knownBesides = (sandbox: Catalog | undefined) => ({
+  knownProviders: [...(sandbox?.providers.values() ?? [])],
+  knownModels: [...(sandbox?.models.keys() ?? [])],
+});
 
 /** An address nobody listens on: for catalogues that are read and not called. */
 export const nowhere = "http://127.0.0.1:0";
@@ -104,9 +108,8 @@ export async function catalogForCommands(environment: Environment, log: Log): Pr
   }
 }
 
-interface WatchedOptions {
+interface WatchedOptions extends ReturnType<typeof knownBesides> {
   readonly environment: Environment["variables"];
-  readonly knownProviders: readonly KnownProvider[];
   readonly initial: Config;
   readonly log: Log;
   readonly withSandbox: (catalog: Catalog) => Catalog;

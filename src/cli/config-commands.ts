@@ -13,7 +13,7 @@ import {
   type Config,
   type ConfigResult,
 } from "../catalog/index.ts";
-import { configFile, mistakesText, nowhere, sandboxWanted } from "./catalog.ts";
+import { configFile, knownBesides, mistakesText, nowhere, sandboxWanted } from "./catalog.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { printJson } from "./print.ts";
 
@@ -48,8 +48,8 @@ async function load(options: FileOption): Promise<Loaded> {
     };
     return { path, hasSandbox, result: { config } };
   }
-  const knownProviders = hasSandbox ? [...sandboxCatalog(nowhere).providers.values()] : [];
-  const result = await loadConfig(path, { environment: variables, knownProviders });
+  const known = knownBesides(hasSandbox ? sandboxCatalog(nowhere) : undefined);
+  const result = await loadConfig(path, { environment: variables, ...known });
   return { path, hasSandbox, result };
 }
 

@@ -9,7 +9,7 @@ export {
   type Unanswered,
 } from "./health.ts";
 export type { MeasuredCall } from "./speed.ts";
-export { parseModelId, type ParsedModelId, type Strategy } from "./model-id.ts";
+export { parseModelId, resolveModelId, type ParsedModelId, type Strategy } from "./model-id.ts";
 export {
   isMediaModel,
   modelsFor,

@@ -3,6 +3,7 @@
  * ROUTE-02 to ROUTE-04, RESP-03 to RESP-05.
  */
 import { GatewayError } from "../base/errors.ts";
+import { modelNames, type Catalog, type ModelNames } from "../catalog/index.ts";
 
 /** Sorting strategies a request, a key or a workspace may name. */
 export const strategies = ["price", "latency", "throughput", "balanced"] as const;
@@ -20,6 +21,8 @@ const isStrategy = (text: string): text is Strategy =>
 
 const providerPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
+const noNames: ModelNames = { whole: () => undefined, any: () => undefined };
+
 function suffixError(text: string, why: string): GatewayError {
   return new GatewayError("invalid_model_suffix", `The model id "${text}" ${why}.`, {
     param: "model",
@@ -28,14 +31,18 @@ function suffixError(text: string, why: string): GatewayError {
 
 /**
  * Splits a model id from its suffix. Model ids hold no colon, so whatever follows the first colon after the slash
- * is the suffix; a second colon combines two suffixes, which is refused (ROUTE-04).
+ * is the suffix; a second colon combines two suffixes, which is refused (ROUTE-04). Another name of a model becomes its id;
+ * one with a colon in it is looked up as it is first.
  * @throws GatewayError `invalid_model_suffix`, or `model_not_found` for an id that is not `vendor/model`.
  */
-export function parseModelId(text: string): ParsedModelId {
+export function parseModelId(text: string, names: ModelNames = noNames): ParsedModelId {
+  const whole = names.whole(text);
+  if (whole !== undefined) return { model: whole };
   const slash = text.indexOf("/");
   const colon = text.indexOf(":", slash + 1);
-  const model = colon === -1 ? text : text.slice(0, colon);
-  if (slash < 1 || slash === model.length - 1) {
+  const written = colon === -1 ? text : text.slice(0, colon);
+  const model = names.any(written) ?? written;
+  if (model === written && (slash < 1 || slash === model.length - 1)) {
     const message = `The model "${text}" does not exist: a model id has the form vendor/model.`;
     throw new GatewayError("model_not_found", message, { param: "model" });
   }
@@ -52,3 +59,7 @@ export function parseModelId(text: string): ParsedModelId {
   if (!providerPattern.test(suffix)) throw suffixError(text, "has a malformed suffix");
   return { model, provider: suffix };
 }
+
+/** The same with the names of a catalogue: what a caller wrote, as the id of the model that it means. @throws as {@link parseModelId} */
+export const resolveModelId = (text: string, catalog: Catalog): ParsedModelId =>
+  parseModelId(text, modelNames(catalog));

@@ -42,20 +42,29 @@ const compare = (left: bigint, right: bigint): number => {
 };
 
 interface Drawn {
-  readonly offer: ServedModel;
+  readonly offer: Weighted;
+  /** All of the model's offers that may serve the call. */
+  readonly among: readonly Weighted[];
   readonly price: NanoUsd;
   readonly health: Health | undefined;
   readonly random: () => number;
 }
 
+type Weighted = ServedModel & { readonly weight?: number | undefined };
+
+/** Whether the operator says who gets which share of the calls. */
+const isShared = (offers: readonly Weighted[]): boolean =>
+  offers.some(({ weight }) => weight !== undefined);
+
 /**
- * A draw by weight: of several, the least score is of each with a probability proportional to its weight. Half the price is
- * four times the weight, and half the calls failing a quarter of it.
+ * A draw by weight: of several, the least score is of each with a probability proportional to its weight. That is the one
+ * the operator gave; where none is given, half the price is four times the weight. Half the calls failing is a quarter of it.
  */
-export function drawnScore({ offer, price, health, random }: Drawn): number {
+export function drawnScore({ offer, among, price, health, random }: Drawn): number {
   const failing = health?.of(offer).circuit.failureShare(health.nowMs()) ?? 0;
-  const dear = Math.max(Number(price), 1) / Math.max(1 - failing, 0.01);
-  return -Math.log(1 - random()) * dear * dear;
+  const working = Math.max(1 - failing, 0.01) ** 2;
+  const weight = isShared(among) ? (offer.weight ?? 1) : Math.max(Number(price), 1) ** -2;
+  return weight === 0 ? Infinity : -Math.log(1 - random()) / (weight * working);
 }
 
 /** Shuffles by weight, without replacement. */
@@ -63,7 +72,7 @@ function weighted<Kind extends Offer>({ offers, random, health }: OrderInput<Kin
   return offers
     .map((offer) => {
       const price = standardPrice(offer.price);
-      return { offer, score: drawnScore({ offer, price, health, random }) };
+      return { offer, score: drawnScore({ offer, among: offers, price, health, random }) };
     })
     .sort((left, right) => left.score - right.score)
     .map(({ offer }) => offer);
@@ -114,8 +123,9 @@ export function byMeasure<Kind>(
   return [...unknown.slice(0, explored), ...known, ...unknown.slice(explored)];
 }
 
+/** Shares that the operator gave hold whatever an offer speaks. */
 const balanced = <Kind extends Offer>(input: OrderInput<Kind>): Kind[] =>
-  directFirst(weighted(input), input.protocol);
+  isShared(input.offers) ? weighted(input) : directFirst(weighted(input), input.protocol);
 
 function byStrategy<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
   const { offers, protocol, strategy } = input;

@@ -78,7 +78,8 @@ function inOrder(
   const { bound, random, health } = input;
   const rows = offers.map((offer) => {
     const price = bound(offer);
-    const score = strategy === "price" ? 0 : drawnScore({ offer, price, health, random });
+    const score =
+      strategy === "price" ? 0 : drawnScore({ offer, among: offers, price, health, random });
     return { offer, price, score };
   });
   rows.sort((left, right) => left.score - right.score || Number(left.price - right.price));

@@ -14,7 +14,7 @@ import {
 } from "../media/index.ts";
 import {
   mediaModel,
-  parseModelId,
+  resolveModelId,
   planMedia,
   type Health,
   type MediaPlan,
@@ -67,7 +67,7 @@ export function prepareMedia({
 }: PrepareInput): PreparedMedia {
   const target = {
     catalog,
-    parsed: parseModelId(model),
+    parsed: resolveModelId(model, catalog),
     scope: routingScope(caller),
     entryPoint: entryPoints[input.form],
   };

@@ -24,6 +24,25 @@ describe("mistakes", () => {
     },
   );
 
+  it("an alias that means two models, and a default that is none", () => {
+    const model = (id: string, aliases: string) =>
+      `  - { id: ${id}, kind: text, aliases: [${aliases}], context_length: 10, max_output_tokens: 5, offers: [{ provider: p, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }`;
+    const text = [
+      "default_model: acme/tall",
+      "providers:",
+      "  - { id: p, dialect: openai-compatible, base_url: http://p/v1, api_key: none }",
+      "models:",
+      model("acme/talk", 'gpt, "gpt-*"'),
+      model("acme/walk", '"gpt-*", acme/talk, "a*b"'),
+    ].join("\n");
+    expect(mistakesOf(text).map((line) => line.replace(/^tollgate.yaml:\d+:\d+ /, ""))).toEqual([
+      'default_model: there is no model "acme/tall"; did you mean "acme/talk"?',
+      'models[1].aliases[0]: "gpt-*" already means the model "acme/talk"; give each model names of its own',
+      'models[1].aliases[1]: "acme/talk" already means the model "acme/talk"; give each model names of its own',
+      'models[1].aliases[2]: "a*b" does not fit; a name without spaces; with a star at its end it stands for all that begin so',
+    ]);
+  });
+
   it("all at once, each with its line, column, path and fix", () => {
     const text = `providers:
   - { id: openai, dialect: opnai, base_url: https://api.openai.com/v1, api_key: \${OPENAI_API_KEY} }

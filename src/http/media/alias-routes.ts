@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
-import { parseModelId } from "../../routing/index.ts";
+import { resolveModelId } from "../../routing/index.ts";
 import { renderArk, renderDashscope } from "../../tasks/index.ts";
 import { arkFields, arkParam } from "./ark-request.ts";
 import { jsonCreation, replayHeaders, submitCreation, type Creation } from "./create-task.ts";
@@ -59,7 +59,8 @@ function registerArk(app: FastifyInstance, services: HttpServices): void {
 
 /** A task that could not be read here is not made here. An unknown model is refused with all others. */
 function refuseImageModel({ text }: HttpServices, { model }: Creation): void {
-  const found = text.catalog().models.get(parseModelId(model).model);
+  const catalog = text.catalog();
+  const found = catalog.models.get(resolveModelId(model, catalog).model);
   if (found === undefined || found.kind === "video") return;
   throw new GatewayError("unsupported_protocol", `${found.id} makes no videos; see /v1/models.`, {
     param: "model",

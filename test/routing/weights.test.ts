@@ -1,0 +1,70 @@
+/** Shares that the operator gives to the offers of a model. */
+import { describe, expect, it } from "vitest";
+import { checkConfig, type Catalog } from "../../src/catalog/index.ts";
+import { openScope, parseModelId, plan } from "../../src/routing/index.ts";
+
+/** A catalogue of one model, whose offers are `provider: fields`. The first is a hundred times as dear as the last. */
+function catalogOf(offers: Readonly<Record<string, string>>): Catalog {
+  const names = Object.keys(offers);
+  const providers = names.map(
+    (id) =>
+      `  - { id: ${id}, dialect: openai-compatible, base_url: "http://${id}/v1", api_key: none }`,
+  );
+  const rows = Object.entries(offers).map(
+    ([id, fields], index) =>
+      `      - { provider: ${id}, upstream_model: m, ${fields}, price: { input: "${100 / 10 ** index}", output: "1" } }`,
+  );
+  const text = ["providers:", ...providers, "models:", "  - id: acme/talk", "    kind: text"];
+  const limits = ["    context_length: 1000", "    max_output_tokens: 100", "    offers:"];
+  const result = checkConfig([...text, ...limits, ...rows].join("\n"), { environment: {} });
+  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
+  return result.config.catalog;
+}
+
+/** How often each provider comes first in so many calls, whose random numbers are spread evenly. */
+function shares(catalog: Catalog, text = "acme/talk"): Record<string, number> {
+  const counts: Record<string, number> = {};
+  let state = 1;
+  const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const calls = 20_000;
+  for (let call = 0; call < calls; call += 1) {
+    const { offers } = plan({
+      catalog,
+      entryPoint: "chat_completions",
+      parsed: parseModelId(text),
+      scope: openScope,
+      random,
+    });
+    const { provider } = offers[0]!;
+    counts[provider] = (counts[provider] ?? 0) + 1 / calls;
+  }
+  return counts;
+}
+
+describe("weights", () => {
+  const chat = (weight: string) => `protocol: chat${weight}`;
+
+  it("are the shares of the calls, whatever the prices are", () => {
+    const found = shares(
+      catalogOf({ a: chat(", weight: 7"), b: chat(", weight: 2"), c: chat("") }),
+    );
+    expect(found["a"]).toBeCloseTo(0.7, 1);
+    expect(found["b"]).toBeCloseTo(0.2, 1);
+    expect(found["c"]).toBeCloseTo(0.1, 1);
+  });
+
+  it("hold for an offer that needs a conversion", () => {
+    const found = shares(catalogOf({ a: chat(", weight: 1"), b: "protocol: messages, weight: 3" }));
+    expect(found["b"]).toBeCloseTo(0.75, 1);
+  });
+
+  it("of 0 is asked where the others fail, and never before", () => {
+    const catalog = catalogOf({ a: chat(", weight: 1"), b: chat(", weight: 0") });
+    expect(shares(catalog)).toEqual({ a: expect.closeTo(1) as number });
+  });
+
+  it("do not count where the request names another strategy", () => {
+    const catalog = catalogOf({ a: chat(", weight: 9"), b: chat(", weight: 1") });
+    expect(shares(catalog, "acme/talk:@price")).toEqual({ b: expect.closeTo(1) as number });
+  });
+});
