@@ -50,6 +50,8 @@ export async function ending(history: History): Promise<void> {
   await endCalls(history);
   await giveBack(history);
   while (history.stragglers.length > 0) await history.straggle(0);
+  // A gateway whose sending failed sends again, after a pause: what such a straggler set aside goes back then.
+  await giveBack(history);
   while (history.holds.length > 0) await history.settleHold(history.holds[0]!, null);
   await history.pass(2 * history.adapter.leaseMs);
   for (const gateway of history.gateways) if (!gateway.isAlive) await history.sweep(gateway);
