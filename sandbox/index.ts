@@ -7,6 +7,8 @@ import type { AddressInfo } from "node:net";
 import { anthropic } from "./anthropic/vendor.ts";
 import { createArk } from "./ark/vendor.ts";
 import { createArtifacts } from "./artifacts.ts";
+import { createAzure } from "./azure/vendor.ts";
+import { createTokens, type Tokens } from "./clouds/tokens.ts";
 import { createDashscope } from "./dashscope/vendor.ts";
 import { google } from "./google/vendor.ts";
 import { createJournal } from "./journal.ts";
@@ -31,6 +33,8 @@ export interface Sandbox {
   readonly url: string;
   readonly port: number;
   readonly journal: Journal;
+  /** The tokens of each cloud: how long they are good, and their end. */
+  readonly tokens: { readonly azure: Tokens };
   /** Stops listening and drops what is open. */
   close(): Promise<void>;
 }
@@ -42,6 +46,7 @@ const keepAliveMs = 120_000;
 export async function startSandbox({ port, host, log }: SandboxOptions): Promise<Sandbox> {
   const journal = createJournal();
   const artifacts = createArtifacts();
+  const tokens = { azure: createTokens("azure") };
   const vendors = [
     openai,
     anthropic,
@@ -49,6 +54,7 @@ export async function startSandbox({ port, host, log }: SandboxOptions): Promise
     createXai(artifacts),
     createDashscope(artifacts),
     createArk(artifacts),
+    createAzure(tokens.azure),
   ];
   const scripts = createScriptReader();
   const handle = createHandler({ vendors, journal, scripts, artifacts, log });
@@ -64,6 +70,7 @@ export async function startSandbox({ port, host, log }: SandboxOptions): Promise
     url: `http://${shownHost}:${bound}`,
     port: bound,
     journal,
+    tokens,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -87,9 +87,15 @@ async function answerVendorPath(parts: Parts, exchange: Exchange, body: Body): P
   const path = url.pathname.slice(vendor.name.length + 1);
   if (path.startsWith("/files/")) return parts.artifacts.serve(exchange);
   for (const [name, value] of Object.entries(vendor.headers())) response.setHeader(name, value);
-  const route = vendor.route(request.method ?? "", path, url.searchParams);
+  const method = request.method ?? "";
+  const { headers } = request;
+  const target = request.url ?? "";
+  const asking = { method, path, target, query: url.searchParams, headers, text: body.text };
+  const given = vendor.open?.(asking);
+  if (given) return sendJson(response, given.status, given.body ?? {});
+  const route = vendor.route(method, path, url.searchParams);
   if (!route) throw new Refusal(404, { message: `No such path: ${request.method} ${path}` });
-  vendor.authorise(request.headers, url.searchParams);
+  vendor.authorise(headers, url.searchParams, asking);
   if (request.method === "POST") refuseWrongBody(route, body);
   const call = callOf(exchange, route, body);
   if (route.kind === "json") return sendJson(response, 200, route.answer(call));

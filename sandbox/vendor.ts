@@ -82,10 +82,26 @@ export interface MediaRoute {
 /** What a path leads to; `json` answers without a model. */
 export type Route = TextRoute | MediaRoute | { readonly kind: "json"; answer(call: Call): Json };
 
+/** A request as it came in, for what depends on all of it. */
+export interface Asking {
+  readonly method: string;
+  /** Below the vendor's prefix. */
+  readonly path: string;
+  /** As it was written, with its prefix and its query. */
+  readonly target: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Answers paths that take no credential, because they give one; undefined for all others. */
+export type OpenPath = (asking: Asking) => Reply | undefined;
+
 export interface Vendor {
   readonly name: string;
   /** @throws Refusal when the credential is absent or wrong. */
-  authorise(headers: IncomingHttpHeaders, query: URLSearchParams): void;
+  authorise(headers: IncomingHttpHeaders, query: URLSearchParams, asking: Asking): void;
+  readonly open?: OpenPath;
   /** The route of a path below the vendor's prefix; undefined for 404. */
   route(method: string, path: string, query: URLSearchParams): Route | undefined;
   /** The body of an error in the vendor's shape. */
@@ -100,8 +116,10 @@ export function isSandboxKey(key: string | undefined): boolean {
 }
 
 /** The address of a path of the sandbox, under the name by which the caller reached it. */
-export const linkTo = ({ headers }: Call, path: string): string =>
-  `http://${headers.host ?? "localhost"}${path}`;
+export const linkTo = ({ headers }: Call, path: string): string => originOf(headers) + path;
+
+export const originOf = (headers: IncomingHttpHeaders): string =>
+  `${headers["x-forwarded-proto"] === "https" ? "https" : "http"}://${headers.host ?? "localhost"}`;
 
 /** The token of an `Authorization: Bearer` header. */
 export function bearer(headers: IncomingHttpHeaders): string | undefined {

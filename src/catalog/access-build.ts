@@ -52,9 +52,19 @@ function authOf(row: AuthRow, baseUrl: string): Auth {
   }
 }
 
+/** The identity that a cloud's provider without a key and without `auth` means. */
+export const identityOf: Readonly<Record<string, AuthRow["type"]>> = { azure: "azure" };
+
+function authRowOf({ auth, dialect, api_key: key, credentials }: ProviderRow): AuthRow | undefined {
+  const type = identityOf[dialect];
+  if (auth || key !== undefined || credentials || type === undefined) return auth;
+  return { type };
+}
+
 /** What a provider's row says of its own needs; undefined where it says nothing. */
 export function accessOf(row: ProviderRow): Access | undefined {
-  const { auth, headers, query, paths, request } = row;
+  const { headers, query, paths, request } = row;
+  const auth = authRowOf(row);
   if ((auth ?? headers ?? query ?? paths ?? request) === undefined) return undefined;
   return {
     auth: auth && authOf(auth, row.base_url),

@@ -1,7 +1,7 @@
 /** What of a provider's own needs cannot be right, beyond its schema. */
 import { isObject, type WireObject } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
-import { awsScopeOf } from "./access-build.ts";
+import { awsScopeOf, identityOf } from "./access-build.ts";
 import type { Finding, Path } from "./mistakes.ts";
 import { textProtocols } from "./types.ts";
 
@@ -39,7 +39,7 @@ function checkAuth({ path, row }: Row): Finding[] {
   const members = Object.hasOwn(membersOf, type) ? membersOf[type]! : undefined;
   if (!members) return [];
   const at = [...path, "auth"];
-  if (isIdentity(auth))
+  if (type === "aws" || type === "google")
     return [{ path: [...at, "type"], message: `${type} is not served yet`, fix: "use a key" }];
   const findings = Object.keys(auth).flatMap((name): Finding[] => {
     if (name === "type" || members.includes(name)) return [];
@@ -67,8 +67,12 @@ function checkAwsScope(auth: WireObject, row: WireObject, at: Path): Finding[] {
 }
 
 /** Whether requests are authorized by an identity, and not by a key. */
-export const isIdentity = (auth: unknown): boolean =>
+const isIdentity = (auth: unknown): boolean =>
   isObject(auth) && ["aws", "azure", "google"].includes(String(auth["type"]));
+
+/** Whether a provider needs no key: the identity of its cloud stands for one. */
+export const isKeyless = ({ auth, dialect }: WireObject): boolean =>
+  isIdentity(auth) || (auth === undefined && Object.hasOwn(identityOf, String(dialect)));
 
 function checkKeys(type: string, row: WireObject, path: Path): Finding[] {
   if (!isIdentity(row["auth"])) return [];
@@ -150,8 +154,31 @@ function checkRequest({ path, row }: Row): Finding[] {
   });
 }
 
+/** What the address of a cloud must look like. */
+const addresses: Readonly<Record<string, { readonly fits: RegExp; readonly fix: string }>> = {
+  azure: {
+    fits: /\/(?:openai\/v1|anthropic\/v1|openai)\/*$/,
+    fix: "write https://RESOURCE.openai.azure.com/openai/v1, or .../openai with query: { api-version: ... }",
+  },
+};
+
+function checkAddress({ path, row }: Row): Finding[] {
+  const { dialect, base_url: url, query } = row;
+  if (typeof dialect !== "string" || typeof url !== "string") return [];
+  const address = Object.hasOwn(addresses, dialect) ? addresses[dialect]! : undefined;
+  if (address && /^https?:/.test(url) && !address.fits.test(url)) {
+    const message = `"${url}" is no address of ${dialect}`;
+    return [{ path: [...path, "base_url"], message, fix: address.fix }];
+  }
+  const isOlder = dialect === "azure" && /\/openai\/*$/.test(url);
+  if (!isOlder || (isObject(query) && isGiven(query["api-version"]))) return [];
+  const message = "missing: this address needs a version";
+  return [{ path: [...path, "query", "api-version"], message, fix: 'write "2024-10-21"' }];
+}
+
 /** Every such mistake of one provider. */
 export const checkAccess = (provider: Row): Finding[] => [
+  ...checkAddress(provider),
   ...checkAuth(provider),
   ...checkHeaders(provider),
   ...checkPaths(provider),

@@ -3,7 +3,7 @@
  * too, so that all mistakes come at once.
  */
 import { isObject, type WireObject } from "../base/json.ts";
-import { checkAccess, isIdentity } from "./access-check.ts";
+import { checkAccess, isKeyless } from "./access-check.ts";
 import { suggest } from "../base/suggest.ts";
 import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
@@ -30,7 +30,7 @@ function duplicates(rows: readonly Row[], what: string): Finding[] {
 function checkProvider({ path, row }: Row): Finding[] {
   const findings: Finding[] = [];
   const isKeyed = row["api_key"] !== undefined || row["credentials"] !== undefined;
-  if (!isKeyed && !isIdentity(row["auth"])) {
+  if (!isKeyed && !isKeyless(row)) {
     const fix = "give api_key (`none` for a server that takes none) or credentials";
     findings.push({ path: [...path, "api_key"], message: "missing", fix });
   }

@@ -44,6 +44,7 @@ export const dialects = [
   "xai",
   "dashscope",
   "ark",
+  "azure",
 ] as const;
 export type Dialect = (typeof dialects)[number];
 

@@ -5,6 +5,7 @@ import type { JsonObject } from "../protocols/index.ts";
 import { withFields } from "./access.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import { openExchange, type Exchange } from "./exchange.ts";
+import { identityOf } from "./identity/index.ts";
 import type { Pools } from "./pools.ts";
 import { countTarget, textTarget } from "./target.ts";
 import { vendorOf } from "./vendors/index.ts";
@@ -61,17 +62,31 @@ function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body 
     const pool = pools.get(target.origin, timeouts.connectMs);
     return openExchange(pool, { path: target.path, headers, body, ...timeouts });
   };
-  const asked = vendor.authorize
-    ? afterwards(vendor.authorize(target, body, request), (more) =>
-        open({ ...target.headers, ...more }),
-      )
+  const authorized = authorization(vendor, target, body, request);
+  const asked = authorized
+    ? afterwards(authorized, (more) => open({ ...target.headers, ...more }))
     : open(target.headers);
   const { answer } = vendor;
-  if (!answer) return asked;
+  const identity = identityOf(provider);
+  if (!answer && !identity) return asked;
   return {
-    answer: asked.answer.then((exchange) => answer(exchange, request)),
+    answer: asked.answer.then((exchange) => {
+      identity?.refused(exchange.status);
+      return answer?.(exchange, request) ?? exchange;
+    }),
     abort: () => asked.abort(),
   };
+}
+
+/** The headers of one request that cannot be written ahead: the vendor's own, or those of the provider's identity. */
+function authorization(
+  vendor: Vendor,
+  target: Target,
+  body: JsonPieces,
+  request: TextRequest,
+): Promise<Target["headers"]> | undefined {
+  if (vendor.authorize) return vendor.authorize(target, body, request);
+  return identityOf(request.provider)?.authorize(request.provider, target, body);
 }
 
 /** A request that is sent once something is known. One that was aborted before is not sent. */

@@ -5,6 +5,8 @@ import { isShortage } from "../base/shortage.ts";
 /** Why an exchange failed before or during its answer. */
 export type ExchangeFailure =
   | "connect"
+  /** No token or keys to ask with were to be had. */
+  | "unauthorized"
   /** Ours: no open file, port or buffer was left for the connection. */
   | "shortage"
   | "first_byte_timeout"

@@ -166,6 +166,18 @@ function decodedView(text: string): View | undefined {
 
 const maskers = new WeakMap<Provider, Masker>();
 
+/** Secrets that a provider's requests carry and its file does not: the last tokens of each. */
+const fetched = new WeakMap<Provider, readonly string[]>();
+const fetchedMax = 4;
+
+/** From now on masks this too in what the provider says. */
+export function maskAlso(provider: Provider, secret: string): void {
+  const known = fetched.get(provider) ?? [];
+  if (known.includes(secret)) return;
+  fetched.set(provider, [secret, ...known].slice(0, fetchedMax));
+  maskers.delete(provider);
+}
+
 /** What the sandbox is asked with: a word, and no secret. */
 const sandboxKey = "sandbox";
 
@@ -177,6 +189,7 @@ export function withoutCredentials(provider: Provider, text: string): string {
       [
         ...provider.credentials.map(({ apiKey }) => apiKey),
         ...accessSecrets(provider.access),
+        ...(fetched.get(provider) ?? []),
       ].filter((key) => key !== sandboxKey),
     );
     maskers.set(provider, masker);

@@ -188,6 +188,7 @@ const secondsOf = (retryAfterMs: number | undefined): number =>
 export function outcomeOfFailure(error: unknown): Outcome {
   const failure = error instanceof ExchangeError ? error.failure : "broken";
   if (failure === "shortage") return ourShortage(error);
+  if (failure === "unauthorized") return noCredential(error);
   const timedOut =
     failure === "first_byte_timeout" || failure === "idle_timeout" || failure === "total_timeout";
   const unusable = reasonUnusable(error);
@@ -218,6 +219,18 @@ function reasonUnusable(error: unknown): string | undefined {
 /** The sentence for it. */
 export const unusableAnswer = (reason: string): string =>
   `The provider's answer cannot be used: ${reason}.`;
+
+/** No token to be had: the provider is well, and asking at once again is useless. */
+const noCredential = (cause: unknown): Outcome => ({
+  fault: "provider",
+  retrySame: false,
+  hurtsHealth: false,
+  silent: false,
+  credential: { of: "credential" },
+  error: new GatewayError("upstream_error", "The gateway has no credential for the provider now.", {
+    cause,
+  }),
+});
 
 /** The provider was never reached: asking another one would only make the shortage worse. */
 const ourShortage = (cause: unknown): Outcome => ({

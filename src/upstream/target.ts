@@ -47,6 +47,9 @@ function baseOf(provider: Provider): Base {
   return base;
 }
 
+const keyHeaderOf = ({ keyHeader }: Vendor, ask: TextAsk): string | undefined =>
+  typeof keyHeader === "function" ? keyHeader(ask) : keyHeader;
+
 /** The path that the provider's file has for the protocol. */
 function pathByTemplate({ provider, protocol, model, stream }: TextAsk): string | undefined {
   const template = provider.access?.paths[protocol];
@@ -63,7 +66,7 @@ function targetAt(ask: TextAsk, vendor: Vendor, path: string): Target {
   const way = protocolWays[ask.protocol];
   const key = vendor.authorize
     ? noKey
-    : placeKey(access?.auth, vendor.keyHeader ?? way.keyHeader, ask.apiKey);
+    : placeKey(access?.auth, keyHeaderOf(vendor, ask) ?? way.keyHeader, ask.apiKey);
   return {
     origin,
     path: [vendor.query ?? "", queryText(access?.query), key.query].reduce(withQuery, root + path),

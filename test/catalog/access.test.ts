@@ -35,6 +35,31 @@ it.each([
   expect(text).toContain("tollgate.yaml:6:");
 });
 
+const azure = (url: string, line = "") =>
+  `providers:\n  - { id: p, dialect: azure, base_url: "${url}"${line} }\n`;
+const current = "https://r.openai.azure.com/openai/v1";
+
+it.each([
+  ["https://r.openai.azure.com", "", "is no address of azure; write https://RESOURCE"],
+  ["https://r.openai.azure.com/openai", "", "query.api-version: missing"],
+  [current, ", auth: { type: azure, client_secret: s }", "auth.tenant_id: missing"],
+  [current, ", api_key: ${KEY}, auth: { type: azure }", "api_key: does not go with auth"],
+  [current, ", auth: { type: azure, region: x }", "auth.region: does not go with azure"],
+  [current, ", auth: { type: bearer }", "api_key: missing"],
+])("azure at %s%s is refused", (url, line, message) => {
+  const result = checkConfig(azure(url, line), { environment });
+  expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toContain(message);
+});
+
+it("azure without a key has the machine's identity", () => {
+  const result = checkConfig(azure(current), { environment });
+  if (!("config" in result)) throw new Error(formatMistakes(result.mistakes));
+  expect(result.config.catalog.providers.get("p")).toMatchObject({
+    credentials: [{ apiKey: "" }],
+    access: { auth: { type: "azure" } },
+  });
+});
+
 it("is printed as it was written, without its secrets, and reads back as the same", () => {
   const lines = [
     "auth: { type: query, name: key }",

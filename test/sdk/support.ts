@@ -44,10 +44,21 @@ export interface World {
 
 /** A gateway with the sandbox behind it for the tests of one file. */
 export function useWorld(options: { readonly forceConversion?: boolean } = {}): World {
+  return useWorldOf(
+    () => startTestGateway(options),
+    (gateway) => gateway.sandboxUrl!,
+  );
+}
+
+/** The same for any gateway, and wherever its sandbox is. */
+export function useWorldOf(
+  start: () => Promise<GatewayUnderTest>,
+  sandboxUrl: (gateway: GatewayUnderTest) => string,
+): World {
   let gateway: GatewayUnderTest;
   let poorKey = "";
   beforeAll(async () => {
-    gateway = await startTestGateway(options);
+    gateway = await start();
     poorKey = await keyWithoutMoney(gateway);
   });
   afterAll(() => gateway.close());
@@ -63,7 +74,7 @@ export function useWorld(options: { readonly forceConversion?: boolean } = {}): 
     },
     async arrivals(text) {
       const query = `contains=${encodeURIComponent(text)}`;
-      const answer = await fetch(`${gateway.sandboxUrl!}/__journal?${query}`);
+      const answer = await fetch(`${sandboxUrl(gateway)}/__journal?${query}`);
       return ((await answer.json()) as { data: Arrival[] }).data;
     },
     logged: (isIt) =>

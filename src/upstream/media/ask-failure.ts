@@ -24,6 +24,7 @@ export class AskFailure extends ExchangeError {
 /** What each failure means, in words for the log and the caller. */
 export const meanings: Readonly<Record<ExchangeFailure, string>> = {
   connect: "the provider cannot be reached",
+  unauthorized: "there is no credential for the provider",
   shortage: "the gateway has no connection left",
   first_byte_timeout: "the provider sent no answer in time",
   idle_timeout: "the provider fell silent in the middle of its answer",

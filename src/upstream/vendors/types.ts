@@ -29,7 +29,7 @@ export interface Target {
 /** A vendor without any of these is asked as its protocol says (protocols.ts). */
 export interface Vendor {
   /** The header that holds the key; in `authorization` it stands behind `Bearer`. */
-  readonly keyHeader?: string;
+  readonly keyHeader?: string | ((ask: TextAsk) => string);
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The path below the base URL, made of the protocol's own. */

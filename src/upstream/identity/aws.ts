@@ -1,0 +1,102 @@
+/** Requests signed for AWS (Signature Version 4), by the vendor's own library, with given keys or the machine's own. */
+import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
+import type { SignatureV4 } from "@smithy/signature-v4";
+import type { JsonPieces } from "../../base/json-source.ts";
+import type { AwsAuth } from "../../catalog/index.ts";
+import type { Target } from "../vendors/types.ts";
+import type { Lease } from "./renewed.ts";
+
+/** Keys as they are used: with what signs by them. */
+export interface AwsKeys {
+  readonly signer: SignatureV4;
+  readonly secrets: readonly string[];
+}
+
+/** How long keys without an expiry are used before their file or variable is read again. */
+const lifeMsDefault = 900_000;
+
+/** What the library hashes with. */
+class Sha256 {
+  readonly #hash: Hash | Hmac;
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.#hash =
+      secret === undefined
+        ? createHash("sha256")
+        : createHmac("sha256", typeof secret === "string" ? secret : bytesOf(secret));
+  }
+  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
+    this.#hash.update(typeof chunk === "string" ? chunk : bytesOf(chunk));
+  }
+  digest(): Promise<Uint8Array> {
+    return Promise.resolve(this.#hash.digest());
+  }
+  reset(): void {
+    throw new Error("a hash is used once");
+  }
+}
+
+const bytesOf = (data: ArrayBuffer | ArrayBufferView): Uint8Array =>
+  ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
+
+/** Finds keys: those of the file, or by the chain that every program of AWS goes through. */
+export async function awsKeys(auth: AwsAuth): Promise<Lease<AwsKeys>> {
+  const { SignatureV4 } = await import("@smithy/signature-v4");
+  const credentials =
+    auth.accessKeyId !== undefined && auth.secretAccessKey !== undefined
+      ? {
+          accessKeyId: auth.accessKeyId,
+          secretAccessKey: auth.secretAccessKey,
+          ...(auth.sessionToken === undefined ? {} : { sessionToken: auth.sessionToken }),
+        }
+      : await fromChain(auth);
+  const { region, service } = auth;
+  const { secretAccessKey, sessionToken } = credentials;
+  const expiration = "expiration" in credentials ? credentials.expiration : undefined;
+  return {
+    value: {
+      signer: new SignatureV4({ credentials, region, service, sha256: Sha256 }),
+      secrets: [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])],
+    },
+    expiresMs: expiration?.getTime() ?? Date.now() + lifeMsDefault,
+  };
+}
+
+async function fromChain({ region, profile }: AwsAuth) {
+  const { fromNodeProviderChain } = await import("@aws-sdk/credential-providers");
+  const provide = fromNodeProviderChain({
+    clientConfig: { region },
+    ...(profile === undefined ? {} : { profile }),
+  });
+  return await provide();
+}
+
+/** The headers that sign one request. */
+export async function awsHeaders(
+  { signer }: AwsKeys,
+  { origin, path, headers }: Target,
+  body: JsonPieces,
+): Promise<Readonly<Record<string, string>>> {
+  const { protocol, host, hostname, port } = new URL(origin);
+  const { pathname, searchParams } = new URL(path, origin);
+  const hash = createHash("sha256");
+  if (typeof body === "string") hash.update(body);
+  else for (const piece of body) hash.update(piece);
+  const signed = await signer.sign({
+    method: "POST",
+    protocol,
+    hostname,
+    ...(port === "" ? {} : { port: Number(port) }),
+    path: pathname,
+    query: Object.fromEntries(searchParams),
+    headers: {
+      host,
+      "content-type": headers["content-type"] ?? "application/json",
+      "x-amz-content-sha256": hash.digest("hex"),
+    },
+    body: undefined,
+  });
+  const { host: _ours, ...own } = signed.headers;
+  return own;
+}

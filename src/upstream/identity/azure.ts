@@ -1,0 +1,30 @@
+/** Tokens of Entra ID, by the vendor's own library: a client's secret, or the machine's identity (DefaultAzureCredential). */
+import type { TokenCredential } from "@azure/identity";
+import type { AzureAuth } from "../../catalog/index.ts";
+import type { Lease } from "./renewed.ts";
+
+/** A new credential for each token: the library would give a refused one out again. */
+async function credentialOf(auth: AzureAuth): Promise<TokenCredential> {
+  // Megabytes that only those load who have such a provider.
+  const { ClientSecretCredential, DefaultAzureCredential } = await import("@azure/identity");
+  const { tenantId, clientId, clientSecret, authorityHost } = auth;
+  if (tenantId !== undefined && clientId !== undefined && clientSecret !== undefined)
+    return new ClientSecretCredential(
+      tenantId,
+      clientId,
+      clientSecret,
+      authorityHost === undefined ? {} : { authorityHost, disableInstanceDiscovery: true },
+    );
+  return new DefaultAzureCredential({
+    ...(clientId === undefined ? {} : { managedIdentityClientId: clientId }),
+    ...(authorityHost === undefined ? {} : { authorityHost }),
+  });
+}
+
+/** Fetches a token. */
+export async function azureToken(auth: AzureAuth, signal: AbortSignal): Promise<Lease<string>> {
+  const credential = await credentialOf(auth);
+  const token = await credential.getToken(auth.scope, { abortSignal: signal });
+  if (token === null) throw new Error("Entra ID gave no token");
+  return { value: token.token, expiresMs: token.expiresOnTimestamp };
+}

@@ -1,0 +1,114 @@
+/** A gateway whose providers are simulated clouds, as an operator configures them. */
+import { afterAll, beforeEach } from "vitest";
+import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
+import { useWorldOf, type World } from "../sdk/support.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+const price = '{ input: "0.50", cache_read: "0.05", cache_write: "0.625", output: "2.00" }';
+
+const dearer = price.replace("2.00", "20.00");
+
+/** How one model is offered: the providers in their order, and the protocol that each speaks. */
+interface Served {
+  readonly id: string;
+  readonly upstreamModel: string;
+  readonly offers: readonly {
+    readonly provider: string;
+    readonly protocol: string;
+    /** Asked only after the others. */
+    readonly isDearer?: boolean;
+  }[];
+}
+
+/** A configuration file of these providers (lists of YAML at their own indent) and models. */
+export const fileOf = (providers: readonly string[], models: readonly Served[]): string =>
+  [
+    "providers:",
+    ...providers.map((text) => `  - { ${text} }`),
+    "models:",
+    ...models.flatMap(({ id, upstreamModel, offers }) => [
+      `  - id: ${id}`,
+      "    kind: text",
+      "    context_length: 200000",
+      "    max_output_tokens: 64000",
+      "    offers:",
+      ...offers.map(
+        ({ provider, protocol, isDearer }) =>
+          `      - { provider: ${provider}, protocol: ${protocol}, upstream_model: "${upstreamModel}", price: ${isDearer ? dearer : price} }`,
+      ),
+    ]),
+    "",
+  ].join("\n");
+
+export interface Cloud {
+  readonly world: World;
+  readonly gateway: GatewayUnderTest;
+  readonly sandbox: Sandbox;
+}
+
+/** Starts both for the tests of one file. `environment` is set for this process while they run: clouds' libraries read it. */
+export function useCloud(
+  config: (sandboxUrl: string) => string,
+  environment: (sandboxUrl: string) => Readonly<Record<string, string>> = () => ({}),
+): Cloud {
+  let sandbox: Sandbox;
+  let gateway: GatewayUnderTest;
+  const before = new Map<string, string | undefined>();
+  const world = useWorldOf(
+    async () => {
+      sandbox = await startSandbox({ port: 0, host: "127.0.0.1" });
+      const variables = environment(sandbox.url);
+      for (const [name, value] of Object.entries(variables)) {
+        before.set(name, process.env[name]);
+        process.env[name] = value;
+      }
+      gateway = await startTestGateway({ config: config(sandbox.url), environment: variables });
+      await gateway.credit("100");
+      return gateway;
+    },
+    () => sandbox.url,
+  );
+  // Scenarios look for what they sent; others have sent the same.
+  beforeEach(async () => {
+    await fetch(`${sandbox.url}/__journal`, { method: "DELETE" });
+  });
+  afterAll(async () => {
+    for (const [name, value] of before)
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    await sandbox.close();
+  });
+  return {
+    world,
+    get gateway() {
+      return gateway;
+    },
+    get sandbox() {
+      return sandbox;
+    },
+  };
+}
+
+/** A chat call, and what the log says of its attempts. */
+export async function called(
+  { gateway, world }: Cloud,
+  model: string,
+): Promise<{ status: number; attempts: readonly LoggedAttempt[] }> {
+  const answer = await gateway.post("/v1/chat/completions", {
+    model,
+    messages: [{ role: "user", content: "Hi" }],
+  });
+  await answer.text();
+  const id = answer.headers.get("x-request-id")!;
+  const call = (await world.logged((row) => row.id === id)) as unknown as {
+    attempts: readonly LoggedAttempt[];
+  };
+  return { status: answer.status, attempts: call.attempts };
+}
+
+interface LoggedAttempt {
+  readonly provider: string;
+  readonly status: number | null;
+  readonly outcome: string;
+  readonly message?: string;
+}

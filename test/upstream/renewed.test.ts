@@ -1,0 +1,93 @@
+/** What expires is fetched ahead of its end, once, and no call that has a good one waits. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Renewed } from "../../src/upstream/identity/renewed.ts";
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+const lifeMs = 100_000;
+
+/** A source whose values count, and whose fetches end when the test says. */
+function world() {
+  const fetches: { succeed(): void; fail(): void }[] = [];
+  const renewed = new Renewed<number>(() => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    fetches.push({ succeed: resolve, fail: () => reject(new Error("refused")) });
+    const value = fetches.length;
+    return promise.then(() => ({ value, expiresMs: Date.now() + lifeMs }));
+  });
+  return { fetches, renewed };
+}
+
+async function begun() {
+  const { fetches, renewed } = world();
+  const first = renewed.get();
+  fetches[0]!.succeed();
+  await first;
+  return { fetches, renewed };
+}
+
+it("calls that come at once share one fetch", async () => {
+  const { fetches, renewed } = world();
+  const calls = [renewed.get(), renewed.get(), renewed.get()];
+  fetches[0]!.succeed();
+  expect(await Promise.all(calls)).toEqual([1, 1, 1]);
+  expect(fetches).toHaveLength(1);
+});
+
+it("is renewed after three quarters of its life, while calls go on with the old one", async () => {
+  const { fetches, renewed } = await begun();
+  await renewed.get();
+  await vi.advanceTimersByTimeAsync(lifeMs * 0.74);
+  expect(fetches).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(lifeMs * 0.02);
+  expect(fetches).toHaveLength(2);
+  expect(await renewed.get()).toBe(1);
+  fetches[1]!.succeed();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await renewed.get()).toBe(2);
+});
+
+it("a renewal that fails leaves the old one in use, and is tried again before its end", async () => {
+  const { fetches, renewed } = await begun();
+  await renewed.get();
+  await vi.advanceTimersByTimeAsync(lifeMs * 0.76);
+  fetches[1]!.fail();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await renewed.get()).toBe(1);
+  await vi.advanceTimersByTimeAsync(lifeMs * 0.19);
+  expect(fetches).toHaveLength(3);
+  fetches[2]!.succeed();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await renewed.get()).toBe(3);
+});
+
+it("what nobody uses is not renewed, and fetched when somebody asks", async () => {
+  const { fetches, renewed } = await begun();
+  await vi.advanceTimersByTimeAsync(lifeMs * 3);
+  expect(fetches).toHaveLength(1);
+  const late = renewed.get();
+  fetches[1]!.succeed();
+  expect(await late).toBe(2);
+});
+
+it("what was refused is dropped; a newer one is not", async () => {
+  const { fetches, renewed } = await begun();
+  renewed.drop(1);
+  const next = renewed.get();
+  fetches[1]!.succeed();
+  expect(await next).toBe(2);
+  renewed.drop(1);
+  expect(await renewed.get()).toBe(2);
+  expect(fetches).toHaveLength(2);
+});
+
+it("a fetch that fails is the call's failure, and the next call tries again", async () => {
+  const { fetches, renewed } = world();
+  const first = renewed.get();
+  fetches[0]!.fail();
+  await expect(first).rejects.toThrow("refused");
+  const second = renewed.get();
+  fetches[1]!.succeed();
+  expect(await second).toBe(2);
+});
