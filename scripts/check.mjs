@@ -1,5 +1,6 @@
 // `npm run check`, the static half of the gate: formatting, type-aware lint with the import arrows, types,
-// dead code, generated documentation, citations, length of sentences, sleeps in tests. Every step runs, so that one run tells everything that is wrong.
+// dead code, generated documentation, citations, length of sentences, sleeps in tests,
+// what is written twice. Every step runs, so that one run tells everything that is wrong.
 import { spawnSync } from "node:child_process";
 import { root, setup, toolEnvironment } from "./setup.mjs";
 
@@ -12,6 +13,7 @@ const steps = [
   ["citations", "node scripts/citations.ts"],
   ["prose", "node scripts/prose.ts"],
   ["sleeps", "node scripts/sleeps.ts"],
+  ["duplicates", "node scripts/duplicates.ts"],
 ];
 
 await setup();

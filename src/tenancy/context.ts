@@ -36,6 +36,29 @@ export interface ReadOptions {
 export const lockClause = ({ forUpdate = false }: ReadOptions = {}): string =>
   forUpdate ? " for update" : "";
 
+/** How the rows of one table are read. */
+export interface RowKind<Row, Record> {
+  readonly table: "organizations" | "workspaces";
+  readonly columns: string;
+  /** In messages. */
+  readonly what: string;
+  readonly record: (row: Row) => Record;
+}
+
+/** The record with this id. @throws GatewayError `not_found` */
+export async function recordById<Row extends object, Record>(
+  { table, columns, what, record }: RowKind<Row, Record>,
+  { database }: Pick<RowContext, "database">,
+  id: string,
+  options?: ReadOptions,
+): Promise<Record> {
+  const rows = await database.query<Row>(
+    `select ${columns} from ${table} where id = $1${lockClause(options)}`,
+    [id],
+  );
+  return record(onlyRow(rows, what));
+}
+
 /** A page of a list, newest first. */
 export interface PageRequest {
   /** 1 to 100; 20 without. */

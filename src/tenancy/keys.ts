@@ -208,11 +208,7 @@ export function changeKey(
   patch: KeyPatch,
 ): Promise<KeyRecord> {
   return changeRow(context.database, "keys", async (tx) => {
-    const found = await tx.query<KeyRow>(
-      `select ${keyColumns} from api_keys where ${whereReference} for update`,
-      referenceParams(reference),
-    );
-    const current = keyOfRow(onlyRow(found, "API key"));
+    const current = await getKey({ ...context, database: tx }, reference, { forUpdate: true });
     const rows = await tx.query<KeyRow>(
       `update api_keys set name = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6, cap_weekly_nano = $7,
          cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,

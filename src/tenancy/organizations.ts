@@ -3,7 +3,7 @@ import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, mergeAllowlist } from "./checks.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
-import { lockClause, onlyRow, pageLimit, pageOf } from "./context.ts";
+import { onlyRow, pageLimit, pageOf, recordById, type RowKind } from "./context.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 import { followRouting, mergeRouting, renderRouting, routingOfRow } from "./routing-settings.ts";
 
@@ -45,6 +45,13 @@ function ofRow(row: OrganizationRow): Organization {
   };
 }
 
+const kind: RowKind<OrganizationRow, Organization> = {
+  table: "organizations",
+  columns,
+  what: "organization",
+  record: ofRow,
+};
+
 /** @throws GatewayError `missing_required_parameter`, `invalid_value` */
 export async function createOrganization(
   context: RowContext,
@@ -66,17 +73,11 @@ export async function createOrganization(
 }
 
 /** @throws GatewayError `not_found` */
-export async function getOrganization(
+export const getOrganization = (
   context: RowContext,
   id: string,
   options?: ReadOptions,
-): Promise<Organization> {
-  const rows = await context.database.query<OrganizationRow>(
-    `select ${columns} from organizations where id = $1${lockClause(options)}`,
-    [id],
-  );
-  return ofRow(onlyRow(rows, "organization"));
-}
+): Promise<Organization> => recordById(kind, context, id, options);
 
 /** Newest first; with `organizationIds` only those. */
 export async function listOrganizations(
@@ -99,11 +100,7 @@ export function changeOrganization(
   patch: OrganizationPatch,
 ): Promise<Organization> {
   return changeRow(context.database, "organizations", async (tx) => {
-    const found = await tx.query<OrganizationRow>(
-      `select ${columns} from organizations where id = $1 for update`,
-      [id],
-    );
-    const current = ofRow(onlyRow(found, "organization"));
+    const current = await recordById(kind, { database: tx }, id, { forUpdate: true });
     const allowlist = mergeAllowlist(current.modelAllowlist, patch.modelAllowlist);
     const rows = await tx.query<OrganizationRow>(
       `update organizations set name = $2, model_allowlist = $3::jsonb, routing = $4::jsonb, updated_at = $5

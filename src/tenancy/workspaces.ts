@@ -4,7 +4,7 @@ import { changeRow } from "./changes.ts";
 import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
 import type { CreditLine } from "./credit-line.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
-import { lockClause, onlyRow, pageLimit, pageOf } from "./context.ts";
+import { onlyRow, pageLimit, pageOf, recordById, type RowKind } from "./context.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 import { followRouting, mergeRouting, renderRouting, routingOfRow } from "./routing-settings.ts";
 import type { SpendCaps, SpendCapsPatch, SpendCapsRow } from "./spend-caps.ts";
@@ -86,6 +86,13 @@ function ofRow(row: WorkspaceRow): Workspace {
   };
 }
 
+const kind: RowKind<WorkspaceRow, Workspace> = {
+  table: "workspaces",
+  columns,
+  what: "workspace",
+  record: ofRow,
+};
+
 /** @throws GatewayError `missing_required_parameter`, `invalid_value`, `not_found` (organization) */
 export async function createWorkspace(
   context: RowContext,
@@ -115,17 +122,11 @@ export async function createWorkspace(
 }
 
 /** @throws GatewayError `not_found` */
-export async function getWorkspace(
+export const getWorkspace = (
   context: RowContext,
   id: string,
   options?: ReadOptions,
-): Promise<Workspace> {
-  const rows = await context.database.query<WorkspaceRow>(
-    `select ${columns} from workspaces where id = $1${lockClause(options)}`,
-    [id],
-  );
-  return ofRow(onlyRow(rows, "workspace"));
-}
+): Promise<Workspace> => recordById(kind, context, id, options);
 
 /** Newest first; of one organization where it is named. */
 export async function listWorkspaces(
@@ -160,11 +161,7 @@ export function changeWorkspace(
   patch: WorkspacePatch,
 ): Promise<Workspace> {
   return changeRow(context.database, "workspaces", async (tx) => {
-    const found = await tx.query<WorkspaceRow>(
-      `select ${columns} from workspaces where id = $1 for update`,
-      [id],
-    );
-    const current = ofRow(onlyRow(found, "workspace"));
+    const current = await recordById(kind, { database: tx }, id, { forUpdate: true });
     const rows = await tx.query<WorkspaceRow>(
       `update workspaces set name = $2, status = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6,
          cap_weekly_nano = $7, cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,

@@ -1,6 +1,15 @@
 // House rules that the linter cannot hold: sizes, opening comments, leftovers, cited ids, documentation.
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { knownIds } from "../../scripts/requirements.ts";
@@ -54,6 +63,31 @@ describe("files", () => {
       (name) => !doorless.has(name) && !existsSync(join(root, name, "index.ts")),
     );
     expect(missing).toEqual([]);
+  });
+
+  it("no two places share more than 12 lines", () => {
+    const { stderr, status } = run("scripts/duplicates.ts");
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+  });
+
+  it("a place that is written twice under other names is found, and tables are not", () => {
+    const folder = mkdtempSync(join(tmpdir(), "tollgate-twice-"));
+    const steps = (name: string, count: number) =>
+      `function ${name}() {\n${`  ${name}.step(${name}, "${name}");\n`.repeat(count)}}\n`;
+    const table = `const table = {\n${'  key: word("text", 1),\n'.repeat(30)}};\n`;
+    const found = (one: string, other: string) => {
+      mkdirSync(join(folder, "src"), { recursive: true });
+      writeFileSync(join(folder, "src/one.ts"), one);
+      writeFileSync(join(folder, "src/other.ts"), other);
+      return run("scripts/duplicates.ts", folder).stderr;
+    };
+    try {
+      expect(found(steps("first", 8) + table, steps("second", 8) + table)).toBe("");
+      expect(found(steps("first", 12), steps("second", 12))).toContain("src/other.ts:1 share");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("nothing is left for later: no marker, no test that is skipped or runs alone", () => {

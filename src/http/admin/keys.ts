@@ -8,7 +8,6 @@ import {
   keyKind,
   loosensCaps,
   permit,
-  readObject,
   visibilityOf,
   type Actor,
   type WithinChange,
@@ -27,6 +26,7 @@ import {
 } from "../../tenancy/index.ts";
 import { keyAnswer, keySchema, keyWithSecretSchema, renderKeys } from "./key-views.ts";
 import { route } from "./route.ts";
+import { readRoute } from "./read-route.ts";
 import {
   allowlistBody,
   pageOfQuery,
@@ -183,20 +183,15 @@ const list = route({
   },
 });
 
-const read = route({
-  method: "GET",
+const read = readRoute({
   path: "/keys/{id}",
   operationId: "getKeyRecord",
   summary: "Read an API key's record",
   action: "key.read",
   answer: keySchema,
-  errors: ["not_found"],
-  async handle({ services, actor, params }) {
-    const record = await readObject(keyKind, { actor }, "key.read", () =>
-      getKey(services, { id: params["id"]! }),
-    );
-    return keyAnswer(services, record);
-  },
+  kind: keyKind,
+  load: (services, { id }) => getKey(services, { id: id! }),
+  render: keyAnswer,
 });
 
 const change = route({

@@ -24,6 +24,7 @@ import { noteInvited, noteRevoked, removeInvited } from "./invitations.ts";
 import { disableKeysOf } from "./member-keys.ts";
 import { memberSchema, renderMembers } from "./member-views.ts";
 import { route, type AdminAnswer } from "./route.ts";
+import { readRoute } from "./read-route.ts";
 import {
   pageOfQuery,
   pageQuery,
@@ -152,20 +153,15 @@ const referenceOf = (params: Readonly<Record<string, string>>) => ({
   userId: params["user_id"]!,
 });
 
-const read = route({
-  method: "GET",
+const read = readRoute({
   path: "/workspaces/{id}/members/{user_id}",
   operationId: "getMember",
   summary: "Read a member",
   action: "member.read",
   answer: memberSchema,
-  errors: ["not_found"],
-  async handle({ services, actor, params }) {
-    const member = await readObject(memberKind, { actor }, "member.read", () =>
-      getMember(services, referenceOf(params)),
-    );
-    return answer(services, member);
-  },
+  kind: memberKind,
+  load: (services, params) => getMember(services, referenceOf(params)),
+  render: answer,
 });
 
 const change = route({

@@ -6,7 +6,6 @@ import {
   etagOf,
   organizationIdsOf,
   organizationKind,
-  readObject,
 } from "../../admin/index.ts";
 import {
   changeOrganization,
@@ -17,6 +16,7 @@ import {
 } from "../../tenancy/index.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer } from "./route.ts";
+import { readRoute } from "./read-route.ts";
 import {
   allowlistBody,
   pageOfQuery,
@@ -112,20 +112,15 @@ const list = route({
   },
 });
 
-const read = route({
-  method: "GET",
+const read = readRoute({
   path: "/organizations/{id}",
   operationId: "getOrganization",
   summary: "Read an organization",
   action: "organization.read",
   answer: organizationSchema,
-  errors: ["not_found"],
-  async handle({ services, actor, params }) {
-    const record = await readObject(organizationKind, { actor }, "organization.read", () =>
-      getOrganization(services, params["id"]!),
-    );
-    return answer(services, record);
-  },
+  kind: organizationKind,
+  load: (services, { id }) => getOrganization(services, id!),
+  render: answer,
 });
 
 const change = route({

@@ -3,7 +3,6 @@ import { Type } from "typebox";
 import {
   changeObject,
   etagOf,
-  readObject,
   signingSecretKind,
   type Action,
   type WithinChange,
@@ -19,6 +18,7 @@ import {
 import { orNull, timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer, type AdminRequest } from "./route.ts";
+import { readRoute } from "./read-route.ts";
 import { strict } from "./schemas.ts";
 
 const secretSchema = {
@@ -78,20 +78,16 @@ function changed(
   });
 }
 
-const read = route({
-  method: "GET",
+const read = readRoute({
   path: "/workspaces/{id}/signing_secret",
   operationId: "getSigningSecret",
   summary: "The secret that callbacks of a workspace are signed with",
   action: "signing_secret.read",
   answer: secretSchema,
   errors: ["not_found", "insufficient_permissions"],
-  async handle({ services, actor, params }) {
-    const signing = await readObject(signingSecretKind, { actor }, "signing_secret.read", () =>
-      load(services, services, params["id"]!, false),
-    );
-    return answer(signing);
-  },
+  kind: signingSecretKind,
+  load: (services, { id }) => load(services, services, id!, false),
+  render: (_services, signing) => answer(signing),
 });
 
 const change = route({

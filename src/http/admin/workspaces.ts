@@ -5,7 +5,6 @@ import {
   createObject,
   etagOf,
   permit,
-  readObject,
   sameCaps,
   visibilityOf,
   workspaceKind,
@@ -25,6 +24,7 @@ import {
 import { orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer } from "./route.ts";
+import { readRoute } from "./read-route.ts";
 import {
   allowlistBody,
   creditLine,
@@ -174,20 +174,15 @@ const list = route({
   },
 });
 
-const read = route({
-  method: "GET",
+const read = readRoute({
   path: "/workspaces/{id}",
   operationId: "getWorkspace",
   summary: "Read a workspace",
   action: "workspace.read",
   answer: workspaceSchema,
-  errors: ["not_found"],
-  async handle({ services, actor, params }) {
-    const record = await readObject(workspaceKind, { actor }, "workspace.read", () =>
-      getWorkspace(services, params["id"]!),
-    );
-    return answer(services, record);
-  },
+  kind: workspaceKind,
+  load: (services, { id }) => getWorkspace(services, id!),
+  render: answer,
 });
 
 const change = route({
