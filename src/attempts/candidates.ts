@@ -7,6 +7,8 @@ import { mediaDialect, type MediaDialect, type Pools } from "../upstream/index.t
 /** A provider that may be asked for a model. */
 export interface Candidate {
   readonly provider: Provider;
+  /** The id of its model, where a call may go to several. */
+  readonly model?: string;
   readonly offer: ServedModel;
 }
 

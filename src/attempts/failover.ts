@@ -32,14 +32,14 @@ export interface AttemptingCall {
   readonly record: {
     readonly id: string;
     readonly startedMs: number;
-    readonly model: string;
+    model: string;
     readonly attempts: Attempt[];
     provider: string | null;
   };
   readonly reply: { readonly gone: boolean };
 }
 
-/** Providers, and attempts in all: a provider with several keys may take more than one. */
+/** Providers, and attempts in all, for each model: a provider with several keys may take more than one. */
 const candidatesMax = 4;
 const attemptsMax = 6;
 const retryPauseMs = 200;
@@ -99,10 +99,11 @@ export abstract class Failover<
   ): Promise<Tried<Answer>> {
     const { health } = call.services;
     let failed: AttemptFailure | undefined;
+    let model: string | undefined;
     let attempts = 0;
-    for (let index = 0; index < planned.length && index < candidatesMax; index += 1) {
-      const candidate = this.candidate(call, planned[index]!);
-      if (!candidate || !this.#isAllowed(call, candidate)) continue;
+    for (const candidate of this.#candidates(call, planned)) {
+      if (candidate.model !== model) attempts = 0;
+      ({ model } = candidate);
       if (which === "admitted" && !health.admit(candidate.offer, candidate.provider)) continue;
       for (let tries = 1; attempts < attemptsMax; tries += 1) {
         attempts += 1;
@@ -117,9 +118,22 @@ export abstract class Failover<
     return failed ?? noneAsked;
   }
 
+  /** Those that may be asked, so many of each model. */
+  *#candidates(call: Call, planned: readonly Planned[]): Generator<Asked> {
+    let model: string | undefined;
+    let count = 0;
+    for (const each of planned) {
+      const candidate = this.candidate(call, each);
+      if (!candidate) continue;
+      count = candidate.model === model ? count + 1 : 1;
+      ({ model } = candidate);
+      if (count <= candidatesMax && this.#isAllowed(call, candidate)) yield candidate;
+    }
+  }
+
   /** Whether the caller's layers allow it by today's configuration (T74). */
-  #isAllowed({ constraints, services, record }: Call, { offer }: Asked): boolean {
-    return permits(constraints, services.catalog(), record.model, offer.provider);
+  #isAllowed({ constraints, services, record }: Call, { offer, model }: Asked): boolean {
+    return permits(constraints, services.catalog(), model ?? record.model, offer.provider);
   }
 
   /** One attempt, which is recorded, logged where it fails, and told to health. */
@@ -141,6 +155,7 @@ export abstract class Failover<
     const begun: HealthAttempt = { provider, offer, credential, begunMs: health.nowMs() };
     record.attempts.push(attempt);
     record.provider = provider.id;
+    record.model = candidate.model ?? record.model;
     try {
       const answered = await this.ask(call, candidate, credential);
       attempt.status = answered.status;

@@ -25,6 +25,8 @@ interface Call<Protocol extends CallProtocol> {
   readonly source: JsonSource;
   readonly caller: Caller;
   readonly callerHeaders: CallerHeaders;
+  /** Other models that may answer, as the header names them. */
+  readonly fallbackModels?: string | undefined;
   /** Where the key has limits. */
   readonly rate: RateUse | undefined;
   /** What the call holds of the process's budget of bodies: its own, and whole answers. Whoever made it releases it. */

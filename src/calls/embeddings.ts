@@ -40,6 +40,7 @@ export function prepareEmbedding(
     const route = embeddingRoute({ body: call.body, model: parsed.model, upstreamModel });
     return {
       offer,
+      model: parsed.model,
       provider: catalog.providers.get(offer.provider)!,
       route: () => route,
       notes: () => route.notes,

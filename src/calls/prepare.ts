@@ -23,23 +23,24 @@ import {
   type ProtocolName,
   type Route,
 } from "../protocols/index.ts";
-import { plan, resolveModelId } from "../routing/index.ts";
+import { plan, resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
+import { fallbackPlans, withoutFallbacks } from "./fallbacks.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
 
 /** One provider's offer, in the order the plan wants it tried. */
 export interface Candidate<Kind extends Offer = Offer> {
   readonly provider: Provider;
   readonly offer: Kind;
+  /** The model's id. */
+  readonly model: string;
   /** The way to this upstream and back. Made when it is first asked for. @throws GatewayError `unsupported_content` */
   route(): Route;
   /** What was dropped or rewritten on the way, in the order the caller wrote it. */
   notes(): readonly Note[];
 }
-
-type TextCandidate = Candidate<TextOffer>;
 
 /** A call that nothing but money can refuse any more. */
 export interface Prepared {
@@ -64,24 +65,40 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   codec.direct.validate(call.body);
   checkTextAddresses(call.protocol, call.body, services.allowPrivateAddresses);
   const facts = codec.direct.facts(call.body);
-  const planned = plan({
-    catalog,
-    parsed,
-    entryPoint: entryPoints[call.protocol],
-    scope: routingScope(call.caller),
-    affinity: facts.affinity,
-    random: Math.random,
-    health: services.health,
-    stream: call.stream,
-  });
+  const planOf = (of: ParsedModelId): Plan =>
+    plan({
+      catalog,
+      parsed: of,
+      entryPoint: entryPoints[call.protocol],
+      scope: routingScope(call.caller),
+      affinity: facts.affinity,
+      random: Math.random,
+      health: services.health,
+      stream: call.stream,
+    });
+  const planned = planOf(parsed);
   record.plan = planned.explanation;
   checkParameters(planned.model, call.protocol, call.body);
+  const others = fallbackPlans({ call, catalog, model: planned.model, plan: planOf });
+  if (others.length > 0) {
+    const fallbacks = others.map(({ explanation }) => explanation);
+    record.plan = { ...planned.explanation, fallbacks };
+  }
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
-  const own = removeUnsupported(planned.model, call.protocol, call.body);
-  const about = { services, call, record, catalog, model: planned.model, inputEstimate, ...own };
-  const candidates = usable(planned.offers.map((offer) => new OfferCandidate(about, offer)));
-  record.reservedNano = boundOf(planned.model, candidates, facts, inputEstimate);
+  const shared = { services, call, record, catalog, inputEstimate };
+  const candidates = usable([planned, ...others].flatMap((one) => candidatesOf(one, shared)));
+  record.reservedNano = boundOf(candidates, facts, inputEstimate);
   return { candidates, inputEstimate };
+}
+
+/** Those of one model. What its record does not have is left out for each model by itself. */
+function candidatesOf(
+  { model, offers }: Plan,
+  shared: Omit<CandidateParts, "model" | "body" | "notes">,
+): OfferCandidate[] {
+  const { call } = shared;
+  const own = removeUnsupported(model, call.protocol, withoutFallbacks(call));
+  return offers.map((offer) => new OfferCandidate({ ...shared, model, ...own }, offer));
 }
 
 /** What the candidates of one call share. */
@@ -100,13 +117,19 @@ interface CandidateParts {
 class OfferCandidate implements Candidate<TextOffer> {
   readonly offer: TextOffer;
   readonly provider: Provider;
+  readonly model: string;
   readonly #parts: CandidateParts;
   #route: Route | undefined;
 
   constructor(parts: CandidateParts, offer: TextOffer) {
     this.offer = offer;
     this.provider = parts.catalog.providers.get(offer.provider)!;
+    this.model = parts.model.id;
     this.#parts = parts;
+  }
+
+  get limits(): TextModel {
+    return this.#parts.model;
   }
 
   route(): Route {
@@ -123,6 +146,7 @@ class OfferCandidate implements Candidate<TextOffer> {
 
   #makeRoute(): Route {
     const { services, call, record, model, inputEstimate, body } = this.#parts;
+    if (model.id !== record.model) checkParameters(model, call.protocol, body);
     return createRoute(
       {
         caller: codecs[call.protocol],
@@ -130,7 +154,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         body,
         stream: call.stream,
         requestedModel: call.model,
-        model: record.model,
+        model: model.id,
         upstreamModel: this.offer.upstreamModel,
         maxOutputTokens: model.maxOutputTokens,
         inputEstimate,
@@ -143,7 +167,7 @@ class OfferCandidate implements Candidate<TextOffer> {
 }
 
 /** The candidates from the first on that can take the request; what only some upstreams cannot take is no error. */
-function usable(candidates: readonly TextCandidate[]): readonly TextCandidate[] {
+function usable(candidates: readonly OfferCandidate[]): readonly OfferCandidate[] {
   let refusal: GatewayError | undefined;
   for (let index = 0; index < candidates.length; index += 1) {
     try {
@@ -160,24 +184,26 @@ function usable(candidates: readonly TextCandidate[]): readonly TextCandidate[] 
   );
 }
 
+/** What the call may cost at the dearest of its models. */
 function boundOf(
-  model: TextModel,
-  candidates: readonly TextCandidate[],
+  candidates: readonly OfferCandidate[],
   facts: CallFacts,
   inputTokens: number,
 ): bigint {
   // A conversion may have to ask for more than the caller did, to leave room for reasoning.
-  const asked = facts.maxOutputTokens ?? model.reserveOutputTokens;
   const sent =
     facts.maxOutputTokens === undefined ? undefined : candidates[0]!.route().askedOutputTokens;
-  return upperBound(
-    model,
-    candidates.map(({ offer }) => offer),
-    {
+  let bound = 0n;
+  for (const model of new Set(candidates.map(({ limits }) => limits))) {
+    const asked = facts.maxOutputTokens ?? model.reserveOutputTokens;
+    const offers = candidates.filter(({ limits }) => limits === model).map(({ offer }) => offer);
+    const most = upperBound(model, offers, {
       inputTokens,
       // More than the model can produce is refused upstream, or produces no more than that.
       maxOutputTokens: Math.min(Math.max(asked, sent ?? 0), model.maxOutputTokens),
       answers: facts.answers,
-    },
-  );
+    });
+    if (most > bound) bound = most;
+  }
+  return bound;
 }

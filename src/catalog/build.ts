@@ -103,6 +103,7 @@ function buildText(row: TextModelRow): TextModel {
     reserveOutputTokens:
       row.reserve_output_tokens ?? Math.min(reserveDefault, row.max_output_tokens),
     parameters: row.parameters ?? {},
+    fallbacks: row.fallbacks,
     offers: row.offers.map(textOfferOf),
   };
 }

@@ -113,6 +113,7 @@ export function modelRow(model: Model) {
         max_output_tokens: model.maxOutputTokens,
         reserve_output_tokens: model.reserveOutputTokens,
         parameters: model.parameters,
+        fallbacks: model.fallbacks,
         ...abilityRows(model),
         offers: model.offers.map(textOfferRow),
       };

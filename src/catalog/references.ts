@@ -139,6 +139,26 @@ function checkAliases(models: readonly Row[]): Finding[] {
   });
 }
 
+/** Other models to go to that are none, or the model itself. `known`: models defined elsewhere. */
+function checkFallbacks(models: readonly Row[], known: readonly string[]): Finding[] {
+  const kinds = new Map(models.map(({ row: { id, kind } }) => [id, kind]));
+  const texts = models.flatMap(({ row: { id, kind } }) =>
+    kind === "text" && typeof id === "string" ? [id] : [],
+  );
+  return models.flatMap(({ path, row }): Finding[] => {
+    const fallbacks: readonly unknown[] = Array.isArray(row["fallbacks"]) ? row["fallbacks"] : [];
+    return fallbacks.flatMap((name, index): Finding[] => {
+      if (typeof name !== "string") return [];
+      const at = [...path, "fallbacks", index];
+      if (name === row["id"])
+        return [{ path: at, message: "this is the model itself", fix: "name another one" }];
+      if (texts.includes(name) || (known.includes(name) && !kinds.has(name))) return [];
+      const message = `there is no text model "${name}"`;
+      return [{ path: at, message, fix: suggest(name, [...known, ...texts]) }];
+    });
+  });
+}
+
 /** A default that no model of the file is. `known`: models defined elsewhere. */
 function checkDefault(
   file: WireObject,
@@ -183,6 +203,7 @@ export function checkReferences(
       ...checkSecondPrices(model),
     ]),
     ...checkAliases(models),
+    ...checkFallbacks(models, knownModels),
     ...checkDefault(file, models, knownModels),
     ...checkStorage(file),
   ];

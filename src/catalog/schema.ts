@@ -117,6 +117,14 @@ export const textModelSchema = closed({
     count("output tokens reserved where a call names no maximum; 4096 if absent"),
   ),
   ...recordKeys,
+  fallbacks: Type.Optional(
+    Type.Array(text("the id of another text model"), {
+      minItems: 1,
+      maxItems: 3,
+      uniqueItems: true,
+      description: "up to three other text models that answer where no provider of this one can",
+    }),
+  ),
   offers: Type.Array(textOffer, some),
 });
 

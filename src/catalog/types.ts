@@ -197,6 +197,8 @@ export interface TextModel extends ModelBase, ModelRecord {
   readonly reserveOutputTokens: number;
   /** Narrower limits per parameter, by chat-completions name; `false`: unsupported. */
   readonly parameters: Readonly<Record<string, Narrowing | false>>;
+  /** The ids of other models that may answer where no provider of this one can, in their order. Absent: none. */
+  readonly fallbacks?: readonly string[] | undefined;
   readonly offers: readonly TextOffer[];
 }
 

@@ -25,6 +25,7 @@ export class CallHeaders {
   "content-encoding": string | undefined = undefined;
   "anthropic-version": string | undefined = undefined;
   "anthropic-beta": string | undefined = undefined;
+  "x-gw-fallback-models": string | undefined = undefined;
   origin: string | undefined = undefined;
 }
 

@@ -43,6 +43,23 @@ describe("mistakes", () => {
     ]);
   });
 
+  it("a fallback that is no text model, or the model itself", () => {
+    const model = (id: string, more: string) =>
+      `  - { id: ${id}, kind: text, ${more} context_length: 10, max_output_tokens: 5, offers: [{ provider: p, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }`;
+    const text = [
+      "providers:",
+      "  - { id: p, dialect: openai-compatible, base_url: http://p/v1, api_key: none }",
+      "models:",
+      model("acme/talk", "fallbacks: [acme/walk, acme/talk, acme/vectors],"),
+      model("acme/walk", ""),
+      '  - { id: acme/vectors, kind: embedding, context_length: 10, offers: [{ provider: p, upstream_model: m, price: { input: "1" } }] }',
+    ].join("\n");
+    expect(mistakesOf(text).map((line) => line.replace(/^tollgate.yaml:\d+:\d+ /, ""))).toEqual([
+      "models[0].fallbacks[1]: this is the model itself; name another one",
+      'models[0].fallbacks[2]: there is no text model "acme/vectors"; allowed: acme/talk, acme/walk',
+    ]);
+  });
+
   it("all at once, each with its line, column, path and fix", () => {
     const text = `providers:
   - { id: openai, dialect: opnai, base_url: https://api.openai.com/v1, api_key: \${OPENAI_API_KEY} }

@@ -53,6 +53,10 @@ export function callerHeaders({ raw }: Routed): TextCall["callerHeaders"] {
     : { "anthropic-version": text(version), "anthropic-beta": text(beta) };
 }
 
+/** Other models that may answer: the header of the protocols that have no field for them (docs/routing.md). */
+export const fallbackModels = ({ raw }: Routed): string | undefined =>
+  text(raw.headers["x-gw-fallback-models"]);
+
 const noHeaders: TextCall["callerHeaders"] = {};
 
 const text = (value: string | string[] | undefined): string | undefined =>

@@ -11,6 +11,8 @@ const request = readable(requestSchemas.chat, {
   title: "ChatRequest",
   descriptions: {
     model: "`vendor/model`, with an optional suffix `:provider` or `:@strategy`.",
+    models:
+      "Up to three other models, tried in this order where no provider of `model` can answer. The answer's `model` says which it was, and its price holds.",
     messages: "The conversation so far.",
     max_completion_tokens: "The most tokens to answer with, reasoning included.",
     max_tokens: "The older name of `max_completion_tokens`.",

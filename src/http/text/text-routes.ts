@@ -12,7 +12,7 @@ import type { Caller } from "../../tenancy/index.ts";
 import { jsonBody, modelInBody, streamInBody } from "../bodies/body.ts";
 import { limitOf } from "../bodies/body-limits.ts";
 import { readBytes } from "../bodies/receive-body.ts";
-import { callerHeaders, callerOf } from "../callers/caller.ts";
+import { callerHeaders, callerOf, fallbackModels } from "../callers/caller.ts";
 import { rateOf } from "../callers/rate-headers.ts";
 import { answerFailure } from "../errors/failure.ts";
 import { requestIdHeaders } from "../errors/reply-error.ts";
@@ -96,7 +96,13 @@ function call(services: HttpServices, read: Read, address: Address): Promise<voi
   const headers = requestIdHeaders(read.protocol, read.id);
   return runTextCall(
     services.text,
-    { ...about, model, stream, callerHeaders: callerHeaders(read) },
+    {
+      ...about,
+      model,
+      stream,
+      callerHeaders: callerHeaders(read),
+      fallbackModels: fallbackModels(read),
+    },
     createTextReply(response, { headers, jsonArray }),
   );
 }

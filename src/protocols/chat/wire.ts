@@ -113,6 +113,8 @@ const penalty = Type.Number({ minimum: -limits.penaltyMax, maximum: limits.penal
 /** The body of `POST /v1/chat/completions`. `service_tier` is not here: it is never forwarded, so never wrong. */
 export const chatRequest = Type.Object({
   model: Type.String({ minLength: 1 }),
+  // Other models that may answer (docs/routing.md): the gateway's own, and never forwarded.
+  models: nullable(Type.Array(Type.String({ minLength: 1 }))),
   messages: Type.Array(message, { minItems: 1 }),
   max_completion_tokens: nullable(tokens),
   max_tokens: nullable(tokens),

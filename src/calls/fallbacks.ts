@@ -1,0 +1,90 @@
+/**
+ * The other models that a call may go to where no provider of its own model can answer: those that the request names, else
+ * those of the model in the configuration. docs/routing.md "Other models".
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { Catalog, TextModel } from "../catalog/index.ts";
+import type { JsonObject } from "../protocols/index.ts";
+import { resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
+import type { TextCall } from "./context.ts";
+
+/** So many other models at most: each may take as many attempts as the first. */
+const fallbacksMax = 3;
+
+/** Where a request names them, and the names. */
+interface Named {
+  readonly param: string;
+  readonly names: readonly string[];
+}
+
+/** The header of the protocols that have no field for it: names with commas between them. */
+const fallbacksHeader = "x-gw-fallback-models";
+
+function namedBy({ protocol, body, fallbackModels }: TextCall): Named | undefined {
+  const field = protocol === "chat" ? (body["models"] ?? undefined) : undefined;
+  if (field !== undefined && fallbackModels !== undefined) {
+    const message = `The field models and the header ${fallbacksHeader} say the same: send one of them.`;
+    throw new GatewayError("invalid_value", message, { param: "models" });
+  }
+  if (field !== undefined) return { param: "models", names: field as string[] };
+  if (fallbackModels === undefined) return undefined;
+  const names = fallbackModels.split(",").map((name) => name.trim());
+  return { param: fallbacksHeader, names: names.filter((name) => name !== "") };
+}
+
+/** The body without the field that only the gateway reads. */
+export function withoutFallbacks({ protocol, body }: TextCall): JsonObject {
+  if (protocol !== "chat" || body["models"] === undefined) return body;
+  const { models: _read, ...rest } = body;
+  return rest;
+}
+
+interface Falling {
+  readonly call: TextCall;
+  readonly catalog: Catalog;
+  /** The model that the call asks for. */
+  readonly model: TextModel;
+  /** Plans the call for another model. @throws GatewayError where its caller may not call that */
+  readonly plan: (parsed: ParsedModelId) => Plan;
+}
+
+/**
+ * The plans of the other models, in their order. One that the request names and its caller may not call is refused; one of
+ * the configuration is left out.
+ * @throws GatewayError for a name in the request, as for the model itself, naming the field that holds it
+ */
+export function fallbackPlans({ call, catalog, model, plan }: Falling): readonly Plan[] {
+  const named = namedBy(call);
+  if (named === undefined) {
+    return (model.fallbacks ?? []).flatMap((id) => unlessRefused(() => plan({ model: id })));
+  }
+  const { param, names } = named;
+  const plans = names.map((name) => asParam(param, () => plan(resolveModelId(name, catalog))));
+  const others = plans.filter(
+    (one, index) =>
+      one.model.id !== model.id &&
+      plans.findIndex((earlier) => earlier.model.id === one.model.id) === index,
+  );
+  if (others.length <= fallbacksMax) return others;
+  const message = `A call can name ${fallbacksMax} other models at most.`;
+  throw new GatewayError("invalid_value", message, { param });
+}
+
+function unlessRefused(make: () => Plan): Plan[] {
+  try {
+    return [make()];
+  } catch (error) {
+    if (error instanceof GatewayError) return [];
+    throw error;
+  }
+}
+
+function asParam(param: string, make: () => Plan): Plan {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { code, status, message } = error;
+    throw new GatewayError(code, message, { status, param });
+  }
+}
