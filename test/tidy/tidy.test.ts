@@ -146,6 +146,14 @@ describe("documentation", () => {
     expect(broken).toEqual([]);
   });
 
+  it("every file that docs/architecture.md draws is there", () => {
+    const drawn = [...read("docs/architecture.md").matchAll(/^  participant \w+ as (\S+\.ts)$/gm)];
+    expect(drawn.length).toBeGreaterThan(20);
+    expect(
+      drawn.map(([, path]) => path!).filter((path) => !existsSync(join(root, "src", path))),
+    ).toEqual([]);
+  });
+
   it("docs/architecture.md gives a reason for every dependency", () => {
     const { dependencies } = JSON.parse(read("package.json")) as {
       dependencies: Record<string, string>;
