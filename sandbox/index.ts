@@ -17,6 +17,8 @@ import { openai } from "./openai/vendor.ts";
 import { createScriptReader } from "./script.ts";
 import type { SandboxLog } from "./server.ts";
 import { createHandler } from "./server.ts";
+import { createMetadata } from "./vertex/identity.ts";
+import { createVertex } from "./vertex/vendor.ts";
 import { createXai } from "./xai/vendor.ts";
 
 export type { Journal, JournalEntry } from "./journal.ts";
@@ -34,7 +36,7 @@ export interface Sandbox {
   readonly port: number;
   readonly journal: Journal;
   /** The tokens of each cloud: how long they are good, and their end. */
-  readonly tokens: { readonly azure: Tokens };
+  readonly tokens: Readonly<Record<"azure" | "google", Tokens>>;
   /** Stops listening and drops what is open. */
   close(): Promise<void>;
 }
@@ -46,7 +48,7 @@ const keepAliveMs = 120_000;
 export async function startSandbox({ port, host, log }: SandboxOptions): Promise<Sandbox> {
   const journal = createJournal();
   const artifacts = createArtifacts();
-  const tokens = { azure: createTokens("azure") };
+  const tokens = { azure: createTokens("azure"), google: createTokens("google") };
   const vendors = [
     openai,
     anthropic,
@@ -55,6 +57,8 @@ export async function startSandbox({ port, host, log }: SandboxOptions): Promise
     createDashscope(artifacts),
     createArk(artifacts),
     createAzure(tokens.azure),
+    createVertex(tokens.google),
+    createMetadata(tokens.google),
   ];
   const scripts = createScriptReader();
   const handle = createHandler({ vendors, journal, scripts, artifacts, log });

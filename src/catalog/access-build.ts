@@ -53,7 +53,10 @@ function authOf(row: AuthRow, baseUrl: string): Auth {
 }
 
 /** The identity that a cloud's provider without a key and without `auth` means. */
-export const identityOf: Readonly<Record<string, AuthRow["type"]>> = { azure: "azure" };
+export const identityOf: Readonly<Record<string, AuthRow["type"]>> = {
+  azure: "azure",
+  vertex: "google",
+};
 
 function authRowOf({ auth, dialect, api_key: key, credentials }: ProviderRow): AuthRow | undefined {
   const type = identityOf[dialect];

@@ -39,7 +39,7 @@ function checkAuth({ path, row }: Row): Finding[] {
   const members = Object.hasOwn(membersOf, type) ? membersOf[type]! : undefined;
   if (!members) return [];
   const at = [...path, "auth"];
-  if (type === "aws" || type === "google")
+  if (type === "aws")
     return [{ path: [...at, "type"], message: `${type} is not served yet`, fix: "use a key" }];
   const findings = Object.keys(auth).flatMap((name): Finding[] => {
     if (name === "type" || members.includes(name)) return [];
@@ -159,6 +159,10 @@ const addresses: Readonly<Record<string, { readonly fits: RegExp; readonly fix: 
   azure: {
     fits: /\/(?:openai\/v1|anthropic\/v1|openai)\/*$/,
     fix: "write https://RESOURCE.openai.azure.com/openai/v1, or .../openai with query: { api-version: ... }",
+  },
+  vertex: {
+    fits: /\/v1(?:beta1)?\/projects\/[^/]+\/locations\/[^/]+\/*$/,
+    fix: "write https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION",
   },
 };
 

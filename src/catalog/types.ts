@@ -45,6 +45,7 @@ export const dialects = [
   "dashscope",
   "ark",
   "azure",
+  "vertex",
 ] as const;
 export type Dialect = (typeof dialects)[number];
 

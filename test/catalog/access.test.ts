@@ -51,6 +51,14 @@ it.each([
   expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toContain(message);
 });
 
+it("vertex wants a project and a location in its address", () => {
+  const text = azure("https://aiplatform.googleapis.com/v1").replace("azure", "vertex");
+  const result = checkConfig(text, { environment });
+  expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toContain(
+    "is no address of vertex; write https://LOCATION-aiplatform.googleapis.com",
+  );
+});
+
 it("azure without a key has the machine's identity", () => {
   const result = checkConfig(azure(current), { environment });
   if (!("config" in result)) throw new Error(formatMistakes(result.mistakes));

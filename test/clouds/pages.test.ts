@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { checkConfig, formatMistakes } from "../../src/catalog/index.ts";
 import { useCloud } from "./support.ts";
 
-const pages = ["azure"];
+const pages = ["azure", "vertex"];
 
 /** The first block of a language. */
 const block = (page: string, language: string): string =>
@@ -15,7 +15,9 @@ const exportsOf = (page: string, sandboxUrl: string): Record<string, string> =>
   Object.fromEntries(
     [...block(page, "sh").matchAll(/^export (\w+)=(.*)$/gm)].map(([, name, value]) => [
       name!,
-      value!.replace("http://127.0.0.1:8081", sandboxUrl),
+      value!
+        .replace("http://127.0.0.1:8081", sandboxUrl)
+        .replace("127.0.0.1:8081", new URL(sandboxUrl).host),
     ]),
   );
 

@@ -46,10 +46,12 @@ export interface Cloud {
   readonly sandbox: Sandbox;
 }
 
+type Variables = Readonly<Record<string, string>>;
+
 /** Starts both for the tests of one file. `environment` is set for this process while they run: clouds' libraries read it. */
 export function useCloud(
   config: (sandboxUrl: string) => string,
-  environment: (sandboxUrl: string) => Readonly<Record<string, string>> = () => ({}),
+  environment: (sandboxUrl: string) => Variables | Promise<Variables> = () => ({}),
 ): Cloud {
   let sandbox: Sandbox;
   let gateway: GatewayUnderTest;
@@ -57,7 +59,7 @@ export function useCloud(
   const world = useWorldOf(
     async () => {
       sandbox = await startSandbox({ port: 0, host: "127.0.0.1" });
-      const variables = environment(sandbox.url);
+      const variables = await environment(sandbox.url);
       for (const [name, value] of Object.entries(variables)) {
         before.set(name, process.env[name]);
         process.env[name] = value;
@@ -89,13 +91,13 @@ export function useCloud(
   };
 }
 
-/** A chat call, and what the log says of its attempts. */
+/** A chat call to the cheapest provider first, and what the log says of its attempts. */
 export async function called(
   { gateway, world }: Cloud,
   model: string,
 ): Promise<{ status: number; attempts: readonly LoggedAttempt[] }> {
   const answer = await gateway.post("/v1/chat/completions", {
-    model,
+    model: `${model}:@price`,
     messages: [{ role: "user", content: "Hi" }],
   });
   await answer.text();

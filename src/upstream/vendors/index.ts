@@ -3,9 +3,11 @@ import type { Dialect } from "../../catalog/index.ts";
 import { azure } from "./azure.ts";
 import { encodeModel } from "./protocols.ts";
 import type { Vendor } from "./types.ts";
+import { vertex } from "./vertex.ts";
 
 const rows: Partial<Readonly<Record<Dialect, Vendor>>> = {
   azure,
+  vertex,
   anthropic: { countPaths: { messages: () => "/messages/count_tokens" } },
   google: {
     countPaths: { generate_content: (model) => `/models/${encodeModel(model)}:countTokens` },
