@@ -1,4 +1,4 @@
-/** The batch of a lane: what `ledger_batch` takes and answers (storage/migrations/0022_ledger_rules.sql). */
+/** The batch of a lane: what `ledger_batch` takes and answers (storage/migrations/0023_ledger_refused.sql). */
 import type { Queryable } from "../storage/index.ts";
 import type { KeyRefusal } from "./types.ts";
 
@@ -9,6 +9,8 @@ export interface BatchKey {
   readonly rotation: number;
   /** What its calls use and wait for; null: it has entries only, and nothing is asked. */
   readonly need: bigint | null;
+  /** Of both need and keep, what running calls use or may be given meanwhile: it stays whatever is decided. */
+  readonly use: bigint;
   /** What may be given to calls while the batch is on its way. */
   readonly keep: bigint;
   /** What it would like to have beyond both. */
@@ -79,6 +81,7 @@ function batchParams(batch: Batch): unknown[] {
     texts(keys.map((key) => key.keyId)),
     numbers(keys.map((key) => key.rotation)),
     asks ? numbers(keys.map((key) => key.need)) : null,
+    asks ? numbers(keys.map((key) => key.use)) : null,
     asks ? numbers(keys.map((key) => key.keep)) : null,
     asks ? numbers(keys.map((key) => key.headroom)) : null,
     numbers(entries.map((entry) => entry.place)),
@@ -89,7 +92,7 @@ function batchParams(batch: Batch): unknown[] {
 }
 
 const batchSql =
-  "select * from ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16)";
+  "select * from ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17)";
 
 /** Sends batches to a database. */
 export const sendTo =

@@ -91,7 +91,7 @@ function drawsOf(entries: readonly OpenEntry[]): Map<KeyUse, bigint> {
 }
 
 /** What a key is sent; `count` waiting calls are in it. */
-interface Reported extends Pick<BatchKey, "keep" | "headroom"> {
+interface Reported extends Pick<BatchKey, "use" | "keep" | "headroom"> {
   readonly need: bigint;
   readonly count: number;
 }
@@ -99,7 +99,8 @@ interface Reported extends Pick<BatchKey, "keep" | "headroom"> {
 /** What a key's running calls use; undefined where there are none. */
 function used(key: KeyUse, behind: bigint, isEntered: boolean): Reported | undefined {
   if (key.inUse + key.pending === 0n && !isEntered) return undefined;
-  return { need: key.inUse + behind, keep: 0n, headroom: 0n, count: 0 };
+  const use = key.inUse + behind;
+  return { need: use, use, keep: 0n, headroom: 0n, count: 0 };
 }
 
 /** What a key needs and would like; undefined where it has nothing to send. */
@@ -114,7 +115,8 @@ function wished(
   if (count === 0 && !isDue) return undefined;
   const wanted = key.wanted(nowMs);
   const keep = key.keep(wanted);
-  return { need: key.inUse + sum + behind, keep, headroom: wanted - keep, count };
+  const use = key.inUse + behind;
+  return { need: use + sum, use: use + keep, keep, headroom: wanted - keep, count };
 }
 
 /** The keys of a batch by their places, from 1. */
@@ -125,13 +127,23 @@ function createItems() {
     const known = places.get(key);
     if (known !== undefined) return known;
     const { workspaceId, keyId, rotation, epoch } = key;
-    items.push({ workspaceId, keyId, rotation, key, epoch, need: null, keep: 0n, headroom: 0n });
+    items.push({
+      workspaceId,
+      keyId,
+      rotation,
+      key,
+      epoch,
+      need: null,
+      use: 0n,
+      keep: 0n,
+      headroom: 0n,
+    });
     places.set(key, items.length);
     return items.length;
   }
-  function tell(key: KeyUse, { need, keep, headroom }: Reported): void {
+  function tell(key: KeyUse, { need, use, keep, headroom }: Reported): void {
     const at = place(key) - 1;
-    items[at] = { ...items[at]!, need, keep, headroom };
+    items[at] = { ...items[at]!, need, use, keep, headroom };
   }
   return { items, places, place, tell };
 }

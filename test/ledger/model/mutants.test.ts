@@ -37,6 +37,13 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
     to: "coalesce(t.w_room, 1) > 0",
   },
   {
+    rule: "refused keys: what waits for them holds nothing",
+    seed: 905,
+    where: "ledger_set_allowances",
+    from: "then least(t.cur, t.use) when h.roomy",
+    to: "then least(t.cur, t.target) when h.roomy",
+  },
+  {
     rule: "refused keys: nothing new for them, whatever they have",
     where: "ledger_set_allowances",
     from: "p_restore or t.refusal is null and",
