@@ -7,6 +7,7 @@ import { inRequestOrder, type Note } from "../base/notes.ts";
 import {
   checkParameters,
   estimateInputTokens,
+  recordOf,
   removeUnsupported,
   upperBound,
   type Catalog,
@@ -85,7 +86,8 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
     record.plan = { ...planned.explanation, fallbacks };
   }
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
-  const shared = { services, call, record, catalog, inputEstimate };
+  const { inputMedia } = facts;
+  const shared = { services, call, record, catalog, inputEstimate, inputMedia };
   const candidates = usable([planned, ...others].flatMap((one) => candidatesOf(one, shared)));
   record.reservedNano = boundOf(candidates, facts, inputEstimate);
   return { candidates, inputEstimate };
@@ -94,24 +96,28 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
 /** Those of one model. What its record does not have is left out for each model by itself. */
 function candidatesOf(
   { model, offers }: Plan,
-  shared: Omit<CandidateParts, "model" | "body" | "notes">,
+  shared: Omit<CandidateParts, "model" | keyof Own>,
 ): OfferCandidate[] {
   const { call } = shared;
   const own = removeUnsupported(model, call.protocol, withoutFallbacks(call));
   return offers.map((offer) => new OfferCandidate({ ...shared, model, ...own }, offer));
 }
 
-/** What the candidates of one call share. */
-interface CandidateParts {
+/** The caller's body without what the model does not have, and the notes of that. */
+interface Own {
+  readonly body: JsonObject;
+  readonly notes: readonly Note[];
+}
+
+/** What the candidates of one model share. Its body is that of offers that are no different from their model. */
+interface CandidateParts extends Own {
   readonly services: TextServices;
   readonly call: TextCall;
   readonly record: CallRecord;
   readonly catalog: Catalog;
   readonly model: TextModel;
   readonly inputEstimate: number;
-  /** The caller's body without what the model does not have, and the notes of that. */
-  readonly body: JsonObject;
-  readonly notes: readonly Note[];
+  readonly inputMedia: number;
 }
 
 class OfferCandidate implements Candidate<TextOffer> {
@@ -119,6 +125,7 @@ class OfferCandidate implements Candidate<TextOffer> {
   readonly provider: Provider;
   readonly model: string;
   readonly #parts: CandidateParts;
+  #own: Own;
   #route: Route | undefined;
 
   constructor(parts: CandidateParts, offer: TextOffer) {
@@ -126,6 +133,7 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.provider = parts.catalog.providers.get(offer.provider)!;
     this.model = parts.model.id;
     this.#parts = parts;
+    this.#own = parts;
   }
 
   get limits(): TextModel {
@@ -138,25 +146,39 @@ class OfferCandidate implements Candidate<TextOffer> {
 
   notes(): readonly Note[] {
     const { notes } = this.route();
-    const own = this.#parts.notes;
+    const own = this.#own.notes;
     return own.length === 0 && notes.length < 2
       ? notes
       : inRequestOrder([...own, ...notes], this.#parts.call.body);
   }
 
+  /** The body without what the model does not have here. @throws GatewayError `invalid_value` for what only this offer narrows */
+  #ownOf(): Own {
+    const { call, model } = this.#parts;
+    if (this.offer.record?.parameters === undefined) return this.#parts;
+    const { parameters = {} } = recordOf(model, this.offer.record);
+    const here = { id: model.id, parameters };
+    checkParameters(here, call.protocol, call.body);
+    return removeUnsupported(here, call.protocol, withoutFallbacks(call));
+  }
+
   #makeRoute(): Route {
-    const { services, call, record, model, inputEstimate, body } = this.#parts;
-    if (model.id !== record.model) checkParameters(model, call.protocol, body);
+    const { services, call, record, model, inputEstimate, inputMedia } = this.#parts;
+    if (model.id !== record.model) checkParameters(model, call.protocol, this.#parts.body);
+    const abilities = recordOf(model, this.offer.record);
+    this.#own = this.#ownOf();
     return createRoute(
       {
         caller: codecs[call.protocol],
         upstream: codecs[this.offer.protocol],
-        body,
+        body: this.#own.body,
         stream: call.stream,
         requestedModel: call.model,
         model: model.id,
         upstreamModel: this.offer.upstreamModel,
-        maxOutputTokens: model.maxOutputTokens,
+        maxOutputTokens: abilities.maxOutputTokens ?? model.maxOutputTokens,
+        abilities,
+        inputMedia,
         inputEstimate,
         id: call.id,
         createdAt: Math.floor(record.startedMs / 1000),

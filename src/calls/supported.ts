@@ -9,29 +9,8 @@ import {
   type ParameterDomain,
 } from "../catalog/index.ts";
 import { mediaParameters } from "../media/index.ts";
-import { codecs, type CanonicalFieldName } from "../protocols/index.ts";
+import { canonicalNames, codecs } from "../protocols/index.ts";
 import { isMediaModel, type CallableModel } from "../routing/index.ts";
-
-/** The canonical field of each parameter that can be converted; the others exist where a protocol has them itself. */
-const fields: Readonly<Record<string, CanonicalFieldName>> = {
-  max_tokens: "maxOutputTokens",
-  temperature: "temperature",
-  top_p: "topP",
-  stop: "stop",
-  seed: "seed",
-  presence_penalty: "presencePenalty",
-  frequency_penalty: "frequencyPenalty",
-  tools: "tools",
-  tool_choice: "toolChoice",
-  parallel_tool_calls: "parallelToolCalls",
-  response_format: "outputFormat",
-  reasoning_effort: "reasoning.effort",
-  verbosity: "verbosity",
-  user: "endUserId",
-  prompt_cache_key: "promptCacheKey",
-  metadata: "metadata",
-  store: "store",
-};
 
 /** The domains of the parameters that at least one of the offers carries; of a media model those of its family. */
 export function parametersOf(callable: CallableModel): Record<string, ParameterDomain> {
@@ -45,7 +24,7 @@ export function parametersOf(callable: CallableModel): Record<string, ParameterD
 
 function carries(protocol: Offer["protocol"], name: string): boolean {
   if (protocol === "embeddings" || protocol === "chat" || name === "stream") return true;
-  const field = fields[name];
+  const field = canonicalNames[name];
   return field === undefined
     ? isSpelledIn(name, protocol)
     : !Object.hasOwn(codecs[protocol].limits.lost, field);

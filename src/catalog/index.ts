@@ -2,6 +2,7 @@
 export * from "./types.ts";
 export type * from "./access.ts";
 export { accessSecrets } from "./access-build.ts";
+export * from "../base/abilities.ts";
 export * from "./record.ts";
 export { catalogAt, pricesInForce } from "./in-force.ts";
 export { isPattern, modelNames, type ModelNames } from "./names.ts";

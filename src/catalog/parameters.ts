@@ -83,9 +83,12 @@ export function supportedParameters(
   return Object.fromEntries(entries);
 }
 
-/** Where a parameter stands in the other protocols' bodies, as a dotted path; absent where a protocol has none. */
-const spellings: Readonly<Record<string, Partial<Record<TextProtocol, string>>>> = {
+type Paths = string | readonly string[];
+
+/** Where a parameter stands in the other protocols' bodies, as dotted paths; absent where a protocol has none. */
+const spellings: Readonly<Record<string, Partial<Record<TextProtocol, Paths>>>> = {
   max_tokens: {
+    chat: ["max_tokens", "max_completion_tokens"],
     responses: "max_output_tokens",
     messages: "max_tokens",
     generate_content: "generationConfig.maxOutputTokens",
@@ -99,14 +102,51 @@ const spellings: Readonly<Record<string, Partial<Record<TextProtocol, string>>>>
   top_k: { messages: "top_k", generate_content: "generationConfig.topK" },
   stop: { messages: "stop_sequences", generate_content: "generationConfig.stopSequences" },
   seed: { generate_content: "generationConfig.seed" },
-  presence_penalty: { generate_content: "generationConfig.presencePenalty" },
-  frequency_penalty: { generate_content: "generationConfig.frequencyPenalty" },
+  presence_penalty: {
+    responses: "presence_penalty",
+    generate_content: "generationConfig.presencePenalty",
+  },
+  frequency_penalty: {
+    responses: "frequency_penalty",
+    generate_content: "generationConfig.frequencyPenalty",
+  },
   n: { generate_content: "generationConfig.candidateCount" },
-  top_logprobs: { responses: "top_logprobs" },
-  reasoning_effort: { responses: "reasoning.effort" },
+  logprobs: { generate_content: "generationConfig.responseLogprobs" },
+  top_logprobs: { responses: "top_logprobs", generate_content: "generationConfig.logprobs" },
+  tools: {
+    chat: ["tools", "functions"],
+    responses: "tools",
+    messages: "tools",
+    generate_content: "tools",
+  },
+  tool_choice: {
+    chat: ["tool_choice", "function_call"],
+    responses: "tool_choice",
+    messages: "tool_choice",
+    generate_content: "toolConfig",
+  },
+  parallel_tool_calls: {
+    responses: "parallel_tool_calls",
+    messages: "tool_choice.disable_parallel_tool_use",
+  },
+  response_format: {
+    responses: "text.format",
+    messages: "output_config.format",
+    generate_content: ["responseMimeType", "responseSchema", "responseJsonSchema"].map(
+      (name) => `generationConfig.${name}`,
+    ),
+  },
+  reasoning_effort: {
+    responses: "reasoning.effort",
+    messages: "output_config.effort",
+    generate_content: "generationConfig.thinkingConfig.thinkingLevel",
+  },
   verbosity: { responses: "text.verbosity" },
+  store: { responses: "store", generate_content: "store" },
+  metadata: { responses: "metadata" },
   user: { responses: "user", messages: "metadata.user_id" },
   safety_identifier: { responses: "safety_identifier" },
+  prompt_cache_key: { responses: "prompt_cache_key" },
   prompt_cache_options: { responses: "prompt_cache_options" },
   prompt_cache_retention: { responses: "prompt_cache_retention" },
 };
@@ -115,12 +155,11 @@ const spellings: Readonly<Record<string, Partial<Record<TextProtocol, string>>>>
 export const isSpelledIn = (name: string, protocol: TextProtocol): boolean =>
   pathsOf(name, protocol).length > 0;
 
-/** The paths of a parameter in a protocol's body. Chat spells the output limit in two ways, generateContent everything. */
+/** The paths of a parameter in a protocol's body; generateContent spells each in two ways. */
 function pathsOf(name: string, protocol: TextProtocol): readonly string[] {
-  if (protocol === "chat") return name === "max_tokens" ? [name, "max_completion_tokens"] : [name];
-  const path = spellings[name]?.[protocol];
-  if (path === undefined) return [];
-  return protocol === "generate_content" ? bothCases(path) : [path];
+  const paths = spellings[name]?.[protocol] ?? (protocol === "chat" ? name : []);
+  const all = typeof paths === "string" ? [paths] : paths;
+  return protocol === "generate_content" ? all.flatMap(bothCases) : all;
 }
 
 /** Each step of a path in camelCase and in snake_case: both are read on that endpoint. */
@@ -142,6 +181,9 @@ function valueAt(body: WireObject, path: string): unknown {
   for (const step of path.split(".")) value = isObject(value) ? value[step] : undefined;
   return value;
 }
+
+/** A model's parameters, or those that hold at one of its offers. */
+type Narrowed = Pick<TextModel, "id" | "parameters">;
 
 /** What is wrong with a value; undefined where it lies in the domain. Types are the codecs' affair. */
 export function domainFault(domain: Narrowing, value: unknown): string | undefined {
@@ -166,7 +208,7 @@ export function domainFault(domain: Narrowing, value: unknown): string | undefin
  * and what it lacks to the step that drops and reports it.
  * @throws GatewayError `invalid_value` with the caller's own spelling as `param`.
  */
-export function checkParameters(model: TextModel, protocol: TextProtocol, body: WireObject): void {
+export function checkParameters(model: Narrowed, protocol: TextProtocol, body: WireObject): void {
   for (const [name, narrowing] of Object.entries(model.parameters)) {
     if (narrowing === false) continue;
     for (const param of pathsOf(name, protocol)) {
@@ -184,14 +226,13 @@ export function checkParameters(model: TextModel, protocol: TextProtocol, body: 
  * comes back where nothing is taken out.
  */
 export function removeUnsupported<Body extends WireObject>(
-  model: TextModel,
+  model: Narrowed,
   protocol: TextProtocol,
   body: Body,
 ): { readonly body: Body; readonly notes: readonly Note[] } {
   let kept = body;
   const notes: Note[] = [];
-  for (const [name, narrowing] of Object.entries(model.parameters)) {
-    if (narrowing !== false) continue;
+  for (const name of absentOf(model)) {
     for (const param of pathsOf(name, protocol)) {
       if (valueAt(kept, param) === undefined) continue;
       kept = without(kept, param.split(".")) as Body;
@@ -199,6 +240,12 @@ export function removeUnsupported<Body extends WireObject>(
     }
   }
   return { body: kept, notes };
+}
+
+/** The parameters that a model lacks. Without tools there is nothing to choose from: vendors refuse the wish. */
+function absentOf({ parameters }: Narrowed): readonly string[] {
+  const names = Object.keys(parameters).filter((name) => parameters[name] === false);
+  return names.includes("tools") ? [...names, "tool_choice", "parallel_tool_calls"] : names;
 }
 
 /** A copy without the member at `path`; everything beside the path is shared. */

@@ -1,5 +1,6 @@
 /** Records between the configuration file's words and the catalogue's: both directions, side by side. */
-import type { Lifecycle, ModelRecord, ReasoningAbility, ToolChoiceAbility } from "./record.ts";
+import type { ReasoningAbility, ToolChoiceAbility } from "../base/abilities.ts";
+import type { Lifecycle, ModelRecord } from "./record.ts";
 import type { RecordRow } from "./record-schema.ts";
 
 type ReasoningRow = NonNullable<RecordRow["reasoning"]>;
@@ -23,12 +24,17 @@ function reasoningOf(row: ReasoningRow): ReasoningAbility {
 
 function reasoningRow(ability: ReasoningAbility): ReasoningRow {
   if (ability.kind === "none") return { kind: "none" };
-  const { offAs, ...rest } = ability;
+  const { kind, off, offAs, field, excludes } = ability;
+  const values = "values" in ability && ability.values ? [...ability.values] : undefined;
+  const range = kind === "budget" ? { min: ability.min, max: ability.max } : {};
   return {
-    ...rest,
+    kind,
+    off,
     off_as: offAs,
-    excludes: rest.excludes && [...rest.excludes],
-    values: "values" in rest && rest.values ? [...rest.values] : undefined,
+    values,
+    ...range,
+    field,
+    excludes: excludes && [...excludes],
   };
 }
 

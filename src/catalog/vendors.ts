@@ -7,10 +7,12 @@
  */
 import { parseUsd } from "../base/money.ts";
 import { disguise, type Environment } from "./environment.ts";
+import { vendorRecords } from "./vendor-records.ts";
 import {
   defaultTimeouts,
   textEndpoints,
   type Catalog,
+  type DatedPrice,
   type Dialect,
   type PriceTier,
   type TextModel,
@@ -27,6 +29,7 @@ interface VendorModel {
   readonly maxOutput: number;
   readonly rates: TextRates;
   readonly above?: readonly PriceTier[];
+  readonly later?: readonly DatedPrice[];
 }
 
 interface Vendor {
@@ -106,13 +109,14 @@ const vendors: readonly Vendor[] = [
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
     models: [
       {
-        // The rates from January 2027 on: until then the vendor charges half.
         id: "google/gemini-3.8-flash",
         upstream: "gemini-3.8-flash",
         protocols: ["generate_content"],
         context: 1_048_576,
         maxOutput: 65_536,
-        rates: usd("1.50", "0.15", "7.50"),
+        // Half of what holds from January on.
+        rates: usd("0.75", "0.075", "3.75"),
+        later: [{ fromMs: Date.UTC(2027, 0, 1), price: usd("1.50", "0.15", "7.50") }],
       },
       {
         id: "google/gemini-3.1-pro-preview",
@@ -150,14 +154,16 @@ const vendors: readonly Vendor[] = [
     baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
     models: [
       {
-        // The vendor's three steps (32K, 128K) as two: the dearest from the first step on, so that none is undersold.
         id: "alibaba/qwen3-max",
         upstream: "qwen3-max",
         protocols: ["chat"],
         context: 262_144,
         maxOutput: 65_536,
         rates: usd("1.20", "0.24", "6", "1.50"),
-        above: [{ inputTokens: 32_000, rates: usd("3", "0.60", "15", "3.75") }],
+        above: [
+          { inputTokens: 32_000, rates: usd("2.40", "0.48", "12", "3") },
+          { inputTokens: 128_000, rates: usd("3", "0.60", "15", "3.75") },
+        ],
       },
     ],
   },
@@ -185,6 +191,7 @@ const vendors: readonly Vendor[] = [
 const listedAt = 1_795_132_800;
 
 function textModel(vendor: Vendor, model: VendorModel): TextModel {
+  const record = vendorRecords[model.upstream] ?? {};
   return {
     id: model.id,
     kind: "text",
@@ -193,12 +200,13 @@ function textModel(vendor: Vendor, model: VendorModel): TextModel {
     contextLength: model.context,
     maxOutputTokens: model.maxOutput,
     reserveOutputTokens: 4096,
-    parameters: {},
+    ...record,
+    parameters: record.parameters ?? {},
     offers: model.protocols.map((protocol) => ({
       provider: vendor.provider,
       protocol,
       upstreamModel: model.upstream,
-      price: { ...model.rates, above: model.above },
+      price: { ...model.rates, above: model.above, later: model.later },
     })),
   };
 }

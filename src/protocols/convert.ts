@@ -19,6 +19,8 @@ import type {
   WireError,
 } from "./codec.ts";
 import { withDropped } from "./dropped-params.ts";
+import { refusePrefill } from "./fit-abilities.ts";
+import { fitOwn } from "./fit-own.ts";
 import { fit } from "./fit.ts";
 import { PassThroughRoute, type Route, type RouteInput } from "./route.ts";
 import { createTextLog } from "./text-log.ts";
@@ -40,8 +42,11 @@ export function createRoute(input: RouteInput, forceConversion: boolean = false)
  * A route through the canonical form.
  * @throws GatewayError the caller's mistake, or `unsupported_content` for what the upstream cannot take.
  */
-function convertedRoute(input: RouteInput): Route {
-  const { caller, body } = input;
+function convertedRoute(given: RouteInput): Route {
+  const { caller } = given;
+  const own = caller === given.upstream ? fitOwn(given) : undefined;
+  const body = own?.body ?? given.body;
+  const input = { ...given, body };
   const request = caller.decodeRequest(body, { model: input.requestedModel, stream: input.stream });
   const { fitted, notes, upstream } = prepare(request, input);
   const context: AnswerContext = { ...input, request };
@@ -51,7 +56,7 @@ function convertedRoute(input: RouteInput): Route {
   return {
     kind: "converted",
     body: upstream.encodeRequest(fitted, input.upstreamModel),
-    notes: inRequestOrder(notes, body),
+    notes: inRequestOrder([...(own?.notes ?? []), ...notes], given.body),
     askedOutputTokens: fitted.maxOutputTokens,
     failure: (answer) => direct.failure(answer),
     usage: (answer) => direct.usage(answer),
@@ -81,7 +86,7 @@ interface Prepared {
 /** On its own protocol a request is neither repaired nor fitted: that is how the canonical form is shown to lose nothing. */
 function prepare(
   request: CanonicalRequest,
-  { caller, upstream, body, upstreamModel, stream, maxOutputTokens }: RouteInput,
+  { caller, upstream, body, upstreamModel, stream, maxOutputTokens, abilities }: RouteInput,
 ): Prepared {
   if (caller === upstream) {
     return {
@@ -90,8 +95,9 @@ function prepare(
       notes: upstream.direct.request(body, { model: upstreamModel, stream }).notes,
     };
   }
-  const fitted = fit(request, { limits: upstream.limits, maxOutputTokens });
+  const fitted = fit(request, { limits: upstream.limits, maxOutputTokens, abilities });
   const tidied = tidy(fitted.request, upstream.limits);
+  if (abilities) refusePrefill(tidied.request, abilities);
   const renamed = renameTools(tidied.request, upstream);
   return {
     fitted: renamed.request,

@@ -1,4 +1,5 @@
 /** What the steps of `fit` share: the request under change, and its fields by their canonical names. */
+import type { Abilities } from "../base/abilities.ts";
 import type { Note } from "../base/notes.ts";
 import type { CanonicalFieldName, CanonicalRequest, NamedField } from "./canonical/request.ts";
 import type { Limits } from "./limits.ts";
@@ -8,13 +9,28 @@ export interface FitTarget {
   readonly limits: Limits;
   /** The model's own maximum of output tokens. */
   readonly maxOutputTokens: number;
+  /** What is known of the model; absent: nothing. */
+  readonly abilities?: Abilities | undefined;
 }
 
 /** A request under change: what the steps share. */
 export interface Fitting {
   request: CanonicalRequest;
   readonly target: FitTarget;
+  readonly notes: Note[];
   note(field: NamedField, kind: Note["kind"], detail: string): void;
+}
+
+/** A fitting of `request`, which adds to `notes` under the caller's own names. */
+export function startFitting(request: CanonicalRequest, target: FitTarget, notes: Note[]): Fitting {
+  const fitting: Fitting = {
+    request,
+    target,
+    notes,
+    note: (field, kind, detail) =>
+      notes.push({ param: fitting.request.names[field] ?? field, kind, detail }),
+  };
+  return fitting;
 }
 
 /** Removes one field, dots for the members of `reasoning`. */

@@ -2,26 +2,44 @@
  * A wish for reasoning brought into the form and the range its target takes. docs/decisions.md "Reasoning";
  * CONV-218, CONV-317, CONV-413, CONV-419 to CONV-423, CONV-512 to CONV-514; traps T28, T34, T39.
  */
-import type { CanonicalFieldName, CanonicalRequest, Reasoning } from "./canonical/request.ts";
+import type { ReasoningAbility } from "../base/abilities.ts";
+import type {
+  CanonicalFieldName,
+  CanonicalRequest,
+  Reasoning,
+  ToolChoice,
+} from "./canonical/request.ts";
+import { dropExcluded } from "./fit-abilities.ts";
 import { valueOf, without, type Fitting } from "./fit-fields.ts";
+import { fitKnownReasoning } from "./fit-known-reasoning.ts";
 import type { ReasoningLimits } from "./limits.ts";
 
 /** Fits effort, budget and summary, and removes what the vendor refuses beside reasoning. */
 export function fitReasoning(fitting: Fitting): void {
-  const { reasoning: limits } = fitting.target.limits;
-  fitSummary(fitting, limits);
-  fitEffort(fitting, limits);
-  if (limits.budgetByEffort) {
-    effortToBudget(fitting, limits.budgetByEffort);
-    keepOutOfForcedCalls(fitting);
-    fitBudget(fitting, limits.budgetMin ?? 0);
+  const { limits, abilities } = fitting.target;
+  const ability = abilities?.reasoning;
+  // On its own protocol a request's words are right, and its turns are the vendor's to judge.
+  const isOwn = fitting.request.protocol === limits.protocol;
+  if (!isOwn) fitSummary(fitting, limits.reasoning);
+  if (ability) fitKnownReasoning(fitting, ability);
+  else fitByProtocol(fitting, limits.reasoning);
+  if (limits.reasoning.budgetByEffort) {
+    keepOutOfForcedCalls(fitting, ability);
+    fitBudget(fitting, limits.reasoning.budgetMin ?? 0);
   }
   if (!isOn(fitting.request.reasoning)) return;
-  for (const field of limits.excludes) {
+  if (ability && ability.kind !== "none") dropExcluded(fitting, ability.excludes ?? []);
+  for (const field of isOwn ? [] : limits.reasoning.excludes) {
     if (valueOf(fitting.request, field) === undefined) continue;
     fitting.note(field, "dropped", "the upstream refuses it while the model reasons, dropped");
     fitting.request = without(fitting.request, field);
   }
+}
+
+/** What is known of the protocol, where nothing is known of the model. */
+function fitByProtocol(fitting: Fitting, limits: ReasoningLimits): void {
+  fitEffort(fitting, limits);
+  if (limits.budgetByEffort) effortToBudget(fitting, limits.budgetByEffort);
 }
 
 /** Whether the model is asked to reason. */
@@ -128,26 +146,44 @@ function fitBudget(fitting: Fitting, budgetMin: number): void {
  * The vendor refuses a forced tool call together with reasoning, and a tool loop that began without its own signed
  * reasoning (T39): the wish for reasoning gives way, because the loop would otherwise fail as a whole.
  */
-function keepOutOfForcedCalls(fitting: Fitting): void {
+function keepOutOfForcedCalls(fitting: Fitting, ability: ReasoningAbility | undefined): void {
   const { request } = fitting;
-  if (!isOn(request.reasoning)) return;
-  const choice = request.toolChoice;
-  const forced =
-    choice?.type === "required" ||
-    choice?.type === "tool" ||
-    (choice?.type === "allowed" && choice.mode === "required");
-  if (!forced && !continuesUnsigned(request)) return;
+  const without = isOn(request.reasoning) ? withoutReasoning(fitting, ability) : undefined;
+  if (without === undefined) return;
   const fields: CanonicalFieldName[] = ["reasoning.effort", "reasoning.budget"];
   for (const field of fields) {
     if (request.names[field] === undefined) continue;
-    const why = forced ? "a forced tool call" : "a tool call made without signed reasoning";
-    fitting.note(field, "dropped", `the upstream refuses reasoning beside ${why}, dropped`);
+    fitting.note(field, "dropped", `the upstream refuses reasoning beside ${without}, dropped`);
   }
   fitting.request = {
     ...request,
-    reasoning: { ...request.reasoning, effort: undefined, budget: undefined },
+    reasoning: { ...request.reasoning, effort: undefined, budget: offBudget(ability) },
   };
 }
+
+/** What reasoning cannot stand beside; undefined where nothing of it is in the request. */
+function withoutReasoning(
+  { request, target }: Fitting,
+  ability: ReasoningAbility | undefined,
+): string | undefined {
+  const goTogether = target.abilities?.toolChoice?.forcedWhileReasoning;
+  const isOwn = request.protocol === target.limits.protocol;
+  // The caller's own vendor refuses the pair by itself, where nothing is known of its model.
+  const mayForce = isOwn ? goTogether !== false : goTogether === true;
+  if (!mayForce && isForced(request.toolChoice)) return "a forced tool call";
+  // A model that decides itself how much it reasons may begin anew in the midst of a loop.
+  if (isOwn || ability?.kind === "adaptive" || !continuesUnsigned(request)) return undefined;
+  return "a tool call made without signed reasoning";
+}
+
+const isForced = (choice: ToolChoice | undefined): boolean =>
+  choice?.type === "required" ||
+  choice?.type === "tool" ||
+  (choice?.type === "allowed" && choice.mode === "required");
+
+/** Reasoning that is on by itself has to be switched off. */
+const offBudget = (ability: ReasoningAbility | undefined): 0 | undefined =>
+  ability && ability.kind !== "none" && ability.kind !== "budget" && ability.off ? 0 : undefined;
 
 /** Whether the conversation ends in results of calls that no signed reasoning came before. */
 function continuesUnsigned({ messages }: CanonicalRequest): boolean {

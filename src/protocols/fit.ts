@@ -4,8 +4,9 @@
  */
 import type { Note } from "../base/notes.ts";
 import type { CanonicalFieldName, CanonicalRequest, JsonObject } from "./canonical/request.ts";
+import { fitOutput, refuseMedia, refuseToolChoice } from "./fit-abilities.ts";
 import { fitContent } from "./fit-content.ts";
-import { valueOf, without, type FitTarget, type Fitting } from "./fit-fields.ts";
+import { startFitting, valueOf, without, type FitTarget, type Fitting } from "./fit-fields.ts";
 import { fitIds } from "./fit-ids.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
 import type { Losable } from "./limits.ts";
@@ -22,16 +23,15 @@ export interface Fitted {
  */
 export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   const notes = loseNative(request);
-  const fitting: Fitting = {
-    request: { ...request, native: [] },
-    target,
-    note: (field, kind, detail) =>
-      notes.push({ param: request.names[field] ?? field, kind, detail }),
-  };
+  const fitting = startFitting({ ...request, native: [] }, target, notes);
+  const { abilities = {} } = target;
+  refuseMedia(request, abilities, target.limits);
+  refuseToolChoice(request, abilities);
   fitContent(fitting, notes);
   fitIds(fitting);
   fitChoice(fitting);
   fitReasoning(fitting);
+  fitOutput(fitting, abilities);
   dropLost(fitting);
   tellSchemaLosses(fitting);
   fitSampling(fitting);
@@ -69,6 +69,8 @@ function dropLost(fitting: Fitting): void {
   const { lost } = fitting.target.limits;
   for (const field of Object.keys(lost) as Losable[]) {
     if (valueOf(fitting.request, field) === undefined) continue;
+    // A vendor's own field of chat has a place for it.
+    if (field === "reasoning.budget" && fitting.request.reasoning?.field !== undefined) continue;
     // Plain text is what every protocol answers in anyway.
     const isDefault = field === "outputFormat" && fitting.request.outputFormat?.type === "text";
     if (!isDefault) fitting.note(field, "dropped", lost[field]!);

@@ -43,6 +43,7 @@ export const requestSchemas = {
 } as const satisfies Readonly<Record<ProtocolName, object>>;
 
 export { countTokensRequest };
+export { canonicalNames } from "./canonical-names.ts";
 export { addressesIn } from "./addresses.ts";
 export {
   embeddingInput,
@@ -51,12 +52,7 @@ export {
   validateEmbeddings,
 } from "./embeddings.ts";
 export { promptOf } from "./counting.ts";
-export {
-  protocolNames,
-  type CanonicalFieldName,
-  type JsonObject,
-  type ProtocolName,
-} from "./canonical/request.ts";
+export { protocolNames, type JsonObject, type ProtocolName } from "./canonical/request.ts";
 export type { AnswerContext, CallFacts, Codec, StreamTap, WireError } from "./codec.ts";
 export { createRoute } from "./convert.ts";
 export type { Route, RouteInput } from "./route.ts";

@@ -2,12 +2,14 @@
  * The way of one call from the caller's protocol to the upstream's and back: direct where both are the same,
  * converted where they are not. The calls layer knows routes, not codecs. TXT-05 to TXT-10.
  */
+import type { Abilities } from "../base/abilities.ts";
 import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
 import type { AnswerContext, Codec, StreamTap, WireError } from "./codec.ts";
+import { fitOwn } from "./fit-own.ts";
 import { collectFrames, framesOfWhole } from "./whole.ts";
 
 /** What a route is made from. */
@@ -24,6 +26,10 @@ export interface RouteInput {
   readonly upstreamModel: string;
   /** The model's own maximum of output tokens. */
   readonly maxOutputTokens: number;
+  /** What is known of the model; absent: nothing. */
+  readonly abilities?: Abilities | undefined;
+  /** Images, audio, video and files in the input; absent: none. */
+  readonly inputMedia?: number | undefined;
   readonly inputEstimate: number;
   /** The gateway's id of the call. */
   readonly id: string;
@@ -58,16 +64,19 @@ export class PassThroughRoute implements Route {
   readonly kind = "direct";
   readonly body: JsonObject;
   readonly notes: readonly Note[];
-  readonly askedOutputTokens = undefined;
+  readonly askedOutputTokens: number | undefined;
   readonly #input: RouteInput;
   /** What the last whole answer was made of, where the upstream streamed it. */
   #collected: CanonicalResponse | undefined;
 
+  /** @throws GatewayError as `fitOwn` */
   constructor(input: RouteInput) {
-    const { caller, body, upstreamModel: model, stream } = input;
-    const sent = caller.direct.request(body, { model, stream });
+    const { caller, upstreamModel: model, stream } = input;
+    const own = fitOwn(input);
+    const sent = caller.direct.request(own.body, { model, stream });
     this.body = sent.body;
-    this.notes = sent.notes;
+    this.notes = own.notes.length === 0 ? sent.notes : [...own.notes, ...sent.notes];
+    this.askedOutputTokens = own.askedOutputTokens;
     this.#input = input;
   }
 

@@ -2,6 +2,7 @@
  * The canonical request: what a text call means, whatever protocol it came in.
  * Requirements: CONV. One form, four codecs; no codec knows another.
  */
+import type { ReasoningField } from "../../base/abilities.ts";
 
 /** The four text protocols, by the names the configuration uses. */
 export const protocolNames = ["chat", "responses", "messages", "generate_content"] as const;
@@ -134,6 +135,9 @@ export interface Reasoning {
   readonly includeThoughts?: boolean | undefined;
   readonly mode?: string | undefined;
   readonly context?: string | undefined;
+  /** Set by fitting, where the target puts it otherwise than its protocol does. */
+  readonly field?: ReasoningField | undefined;
+  readonly offAs?: string | undefined;
 }
 
 /** A field that only its own protocol knows. Kept so that its loss can be reported by the caller's own name. */

@@ -20,7 +20,7 @@ import { restoreNative } from "../native.ts";
 import { formatWith } from "../output-format.ts";
 import { member } from "../read.ts";
 import { encodeContent, encodeMedia } from "./parts.ts";
-import { encodeReasoning } from "./reasoning.ts";
+import { encodeReasoning, encodeReasoningWish } from "./reasoning.ts";
 
 /** The upstream's body. `model` is the upstream's own name. */
 export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
@@ -37,7 +37,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   set("frequency_penalty", request.frequencyPenalty);
   setTools(request, set, { tool: encodeTool, choice: encodeToolChoice });
   set("response_format", request.outputFormat && encodeFormat(request.outputFormat));
-  set("reasoning_effort", request.reasoning?.effort);
+  Object.assign(body, encodeReasoningWish(request.reasoning));
   set("verbosity", request.verbosity);
   set("user", request.endUserId);
   set("prompt_cache_key", request.promptCacheKey);

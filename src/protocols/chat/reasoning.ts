@@ -3,8 +3,29 @@
  * The details go back as they came: they are the proof the upstream wants (T40, T41).
  */
 import type { WireObject } from "../../base/json.ts";
-import type { Json, JsonObject, ReasoningPart, Signature } from "../canonical/request.ts";
-import { nonEmpty, objects } from "../read.ts";
+import type {
+  Json,
+  JsonObject,
+  Reasoning,
+  ReasoningPart,
+  Signature,
+} from "../canonical/request.ts";
+import { member, nonEmpty, objects } from "../read.ts";
+
+/** The members that wish for reasoning: the protocol's own, or those of a vendor that has others. */
+export function encodeReasoningWish(reasoning: Reasoning | undefined): JsonObject {
+  if (!reasoning) return {};
+  const { effort, budget, field = "reasoning_effort" } = reasoning;
+  if (field === "reasoning_effort") return member("reasoning_effort", effort);
+  if (effort === undefined && budget === undefined) return {};
+  const isOn = effort !== "none";
+  if (field === "enable_thinking") {
+    const isBudget = isOn && typeof budget === "number";
+    return { enable_thinking: isOn, ...member("thinking_budget", isBudget ? budget : undefined) };
+  }
+  const word = isOn ? effort : undefined;
+  return { thinking: { type: isOn ? "enabled" : "disabled" }, ...member("reasoning_effort", word) };
+}
 
 /** The reasoning text of a message or a delta: both spellings carry the same text, so one is read (T18). */
 export function reasoningText(message: WireObject): string {

@@ -116,7 +116,7 @@ function encodeReasoning(reasoning: Reasoning | undefined, body: JsonObject): vo
   if (!reasoning) return;
   const { budget, effort, includeThoughts } = reasoning;
   if (budget === 0 || (budget === undefined && effort === "none")) {
-    body["thinking"] = { type: "disabled" };
+    body["thinking"] = { type: reasoning.offAs ?? "disabled" };
   } else if (budget !== undefined) {
     const thinking: JsonObject =
       budget === "dynamic" ? { type: "adaptive" } : { type: "enabled", budget_tokens: budget };

@@ -1,4 +1,5 @@
 /** What the messages protocol can carry, as data. Requirements: CONV, LIM, CONV-403 to CONV-426, CONV-605. */
+import { budgetByEffort } from "../efforts.ts";
 import { webPictures, type Limits } from "../limits.ts";
 
 export const limits = {
@@ -7,8 +8,6 @@ export const limits = {
   cacheBreakpointsMax: 4,
   /** The least `thinking.budget_tokens` the vendor takes; it must also stay below `max_tokens`. */
   budgetMin: 1024,
-  /** Effort towards a budget (docs/decisions.md "Reasoning"); above high the model's own maximum. */
-  budgetByEffort: { minimal: 1024, low: 1024, medium: 8192, high: 24_576 },
   /** Sent as `max_tokens`, which is required, should a request come without one and without a model's limit. */
   maxTokensFallback: 4096,
   /** Media a message can hold; audio, video and files of other callers make the request fail. */
@@ -47,7 +46,7 @@ export const conversionLimits: Limits = {
   systemOnTop: true,
   unsignedReasoning: false,
   reasoning: {
-    budgetByEffort: { ...limits.budgetByEffort, xhigh: "limit", max: "limit" },
+    budgetByEffort,
     budgetMin: limits.budgetMin,
     excludes: ["temperature", "topP", "topK"],
     summaryIsFlag: false,

@@ -1,0 +1,182 @@
+/**
+ * A wish for reasoning in the words that the model's record knows (base/abilities.ts). What it cannot be given is left out or
+ * becomes the nearest, and is reported. docs/models.md; docs/decisions.md "Reasoning"; CONV-218, CONV-317.
+ */
+import type { ReasoningAbility } from "../base/abilities.ts";
+import { isObject } from "../base/json.ts";
+import type { Reasoning } from "./canonical/request.ts";
+import { budgetByEffort, nearestEffort } from "./efforts.ts";
+import type { Fitting } from "./fit-fields.ts";
+
+type Reasons = Exclude<ReasoningAbility, { kind: "none" }>;
+type Of<Kind extends Reasons["kind"]> = Extract<Reasons, { kind: Kind }>;
+
+/** Fits effort and budget to what the model knows. A request without a wish stays without one. */
+export function fitKnownReasoning(fitting: Fitting, ability: ReasoningAbility): void {
+  takeOffWord(fitting, ability);
+  const { reasoning } = fitting.request;
+  if (reasoning === undefined) return;
+  if (ability.kind === "none") return dropReasoning(fitting);
+  if (reasoning.effort === undefined && reasoning.budget === undefined) return;
+  if (isOff(reasoning)) fitOff(fitting, ability);
+  else fitAmount(fitting, ability);
+  const { field } = ability;
+  if (field !== undefined) set(fitting, { field });
+}
+
+/** A vendor's own word for off, towards a model that has another: it stands among the native fields. */
+function takeOffWord(fitting: Fitting, ability: ReasoningAbility): void {
+  const { native, names } = fitting.request;
+  const field = native.find(
+    ({ param, value }) =>
+      param === "thinking" && isObject(value) && value["type"] === "between_tools",
+  );
+  if (!field || (ability.kind !== "none" && ability.offAs === "between_tools")) return;
+  fitting.request = {
+    ...fitting.request,
+    native: native.filter((other) => other !== field),
+    names: { ...names, "reasoning.budget": "thinking" },
+    reasoning: { ...fitting.request.reasoning, budget: 0 },
+  };
+}
+
+const isOff = ({ effort, budget }: Reasoning): boolean =>
+  budget === 0 || (budget === undefined && effort === "none");
+
+const set = (fitting: Fitting, change: Partial<Reasoning>): void => {
+  fitting.request = { ...fitting.request, reasoning: { ...fitting.request.reasoning, ...change } };
+};
+
+/** What the caller named of the two, for a note that is about either. */
+const named = ({ request }: Fitting): "reasoning.effort" | "reasoning.budget" =>
+  request.names["reasoning.effort"] === undefined ? "reasoning.budget" : "reasoning.effort";
+
+function dropReasoning(fitting: Fitting): void {
+  for (const member of Object.keys(fitting.request.reasoning!) as (keyof Reasoning)[]) {
+    if (member === "field" || member === "offAs") continue;
+    if (fitting.request.names[`reasoning.${member}`] === undefined) continue;
+    fitting.note(`reasoning.${member}`, "dropped", "this model's reasoning cannot be set, dropped");
+  }
+  fitting.request = { ...fitting.request, reasoning: undefined };
+}
+
+/** Chat and responses switch reasoning off by a word, the others by a budget of nothing. */
+const hasWords = ({ target }: Fitting): boolean =>
+  target.limits.protocol === "chat" || target.limits.protocol === "responses";
+
+function fitOff(fitting: Fitting, ability: Reasons): void {
+  const isMute = ability.kind === "toggle" && hasWords(fitting) && !ability.field;
+  if (ability.off && !isMute) {
+    const off = hasWords(fitting) ? { effort: "none", budget: undefined } : { budget: 0 };
+    set(fitting, { effort: undefined, ...off, offAs: ability.offAs });
+    return;
+  }
+  const least = ability.kind === "budget" ? ability.min : leastOf(ability);
+  const what = least === undefined ? "" : `; ${least} is the least it knows`;
+  fitting.note(
+    named(fitting),
+    least === undefined ? "dropped" : "rewritten",
+    `this model's reasoning cannot be switched off${what}`,
+  );
+  set(fitting, {
+    effort: typeof least === "string" ? least : undefined,
+    budget: typeof least === "number" ? least : decidesItself(fitting, ability),
+  });
+}
+
+const leastOf = (ability: Reasons): string | undefined =>
+  ability.kind === "effort" || ability.kind === "adaptive" ? ability.values[0] : undefined;
+
+/** That the model decides is said in the messages protocol only; elsewhere it is what an effort means. */
+const decidesItself = (fitting: Fitting, { kind }: Reasons): "dynamic" | undefined =>
+  kind === "adaptive" && fitting.target.limits.protocol === "messages" ? "dynamic" : undefined;
+
+function fitAmount(fitting: Fitting, ability: Reasons): void {
+  switch (ability.kind) {
+    case "toggle":
+      return fitToggle(fitting, ability);
+    case "effort":
+    case "adaptive":
+      return fitWord(fitting, ability);
+    case "budget":
+      return fitTokens(fitting, ability);
+  }
+}
+
+function fitToggle(fitting: Fitting, { field = "reasoning_effort" }: Of<"toggle">): void {
+  const { effort, budget } = fitting.request.reasoning!;
+  // Neither chat nor responses has a word for on.
+  const isMute = hasWords(fitting) && field === "reasoning_effort";
+  if (effort !== undefined || typeof budget === "number") {
+    const why = "this model's reasoning is on or off, without a measure";
+    fitting.note(named(fitting), isMute ? "dropped" : "rewritten", why);
+  }
+  set(fitting, { effort: undefined, budget: isMute ? undefined : "dynamic" });
+}
+
+function fitWord(fitting: Fitting, ability: Of<"effort"> | Of<"adaptive">): void {
+  const { effort, budget } = fitting.request.reasoning!;
+  const adaptive = decidesItself(fitting, ability);
+  if (budget !== undefined && budget !== adaptive) {
+    fitting.note(
+      "reasoning.budget",
+      adaptive === undefined ? "dropped" : "rewritten",
+      "this model takes no token budget: how much it reasons is told by an effort",
+    );
+  }
+  set(fitting, {
+    effort: effort === undefined ? undefined : nearest(fitting, effort, ability.values),
+    budget: adaptive,
+  });
+}
+
+function nearest(fitting: Fitting, effort: string, values: readonly string[]): string | undefined {
+  const word = nearestEffort(effort, values);
+  if (word === effort) return word;
+  const known = `this model knows ${values.join(", ")}`;
+  if (word === undefined) fitting.note("reasoning.effort", "dropped", `${known}; dropped`);
+  else fitting.note("reasoning.effort", "rewritten", `${known}; "${word}" is the nearest`);
+  return word;
+}
+
+function fitTokens(fitting: Fitting, ability: Of<"budget">): void {
+  const { effort, budget } = fitting.request.reasoning!;
+  const { protocol } = fitting.target.limits;
+  if (effort !== undefined && ability.values !== undefined && protocol === "messages") {
+    set(fitting, { effort: nearest(fitting, effort, ability.values) });
+  } else if (effort !== undefined) {
+    const own = typeof budget === "number" ? budget : budgetOf(fitting, effort, ability);
+    if (typeof budget === "number") {
+      const why = "beside a token budget it has no effect, dropped";
+      fitting.note("reasoning.effort", "dropped", why);
+    }
+    set(fitting, { effort: undefined, budget: own ?? budget });
+  }
+  if (fitting.request.reasoning!.budget === "dynamic" && protocol === "messages") {
+    // Such a model knows no adaptive thinking.
+    const instead = budgetByEffort["medium"] as number;
+    fitting.note("reasoning.budget", "rewritten", `a budget of ${instead}: this model needs one`);
+    set(fitting, { budget: instead });
+  }
+  clamp(fitting, ability);
+}
+
+function budgetOf(fitting: Fitting, effort: string, { max, min }: Of<"budget">) {
+  const known = Object.hasOwn(budgetByEffort, effort) ? budgetByEffort[effort] : undefined;
+  if (known !== undefined)
+    return known === "limit" ? (max ?? fitting.target.maxOutputTokens) : known;
+  if (effort === "none") return min;
+  const why = `this model takes token budgets, and "${effort}" has none, dropped`;
+  fitting.note("reasoning.effort", "dropped", why);
+  return undefined;
+}
+
+function clamp(fitting: Fitting, { min, max = Infinity }: Of<"budget">): void {
+  const { budget } = fitting.request.reasoning!;
+  if (typeof budget !== "number") return;
+  const fitted = Math.min(Math.max(budget, min), max);
+  if (fitted === budget) return;
+  const range = max === Infinity ? `${min} and more` : `${min} to ${max}`;
+  fitting.note(named(fitting), "rewritten", `${fitted}: this model takes budgets of ${range}`);
+  set(fitting, { budget: fitted });
+}

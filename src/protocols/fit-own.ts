@@ -1,0 +1,109 @@
+/**
+ * A request that goes to an upstream of its caller's own protocol, fitted to the model: the direct route's part of what `fit`
+ * does in conversion, by the same rules. Only the members that must change are written anew, out of the canonical form.
+ */
+import type { Abilities } from "../base/abilities.ts";
+import { isObject } from "../base/json.ts";
+import type { Note } from "../base/notes.ts";
+import type { CanonicalRequest, Json, JsonObject } from "./canonical/request.ts";
+import type { Codec } from "./codec.ts";
+import { fitOutput, refuseMedia, refusePrefill, refuseToolChoice } from "./fit-abilities.ts";
+import { startFitting } from "./fit-fields.ts";
+import { fitReasoning } from "./fit-reasoning.ts";
+import { wishes } from "./wishes.ts";
+
+/** What of a call decides how its request is fitted. */
+interface OwnInput {
+  readonly upstream: Codec;
+  readonly body: JsonObject;
+  readonly stream: boolean;
+  readonly requestedModel: string;
+  readonly upstreamModel: string;
+  readonly maxOutputTokens: number;
+  readonly abilities?: Abilities | undefined;
+  readonly inputMedia?: number | undefined;
+}
+
+/** What a request has become. The same body where nothing had to change. */
+export interface Own {
+  readonly body: JsonObject;
+  readonly notes: readonly Note[];
+  /** The maximum of output tokens that is asked for, where it had to be raised. */
+  readonly askedOutputTokens: number | undefined;
+}
+
+/**
+ * Fits a request to the model that it goes to on its own protocol.
+ * @throws GatewayError `unsupported_content` or `unsupported_parameter` for what the request would mean something else without
+ */
+export function fitOwn(input: OwnInput): Own {
+  const { upstream: codec, body, abilities, inputMedia = 0 } = input;
+  const unchanged: Own = { body, notes: [], askedOutputTokens: undefined };
+  if (abilities === undefined) return unchanged;
+  if (inputMedia > 0 && abilities.inputModalities) refuseMedia(decode(input, body), abilities);
+  if (!concerns(codec, body, abilities)) return unchanged;
+  const request = decode(input, wishesOf(codec, body));
+  refusePrefill(request, abilities);
+  refuseToolChoice({ ...request, tools: [{ name: "any" }] }, abilities);
+  const { limits } = codec;
+  const { maxOutputTokens } = input;
+  const fitting = startFitting(request, { limits, maxOutputTokens, abilities }, []);
+  fitOutput(fitting, abilities);
+  if (abilities.reasoning) fitReasoning(fitting);
+  const { request: fitted, notes } = fitting;
+  if (notes.length === 0 && fitted.reasoning === request.reasoning) return unchanged;
+  const raised = fitted.maxOutputTokens !== request.maxOutputTokens;
+  return {
+    body: patched(input, request, fitted),
+    notes,
+    askedOutputTokens: raised ? fitted.maxOutputTokens : undefined,
+  };
+}
+
+const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const decode = ({ upstream, requestedModel, stream }: OwnInput, body: JsonObject) =>
+  upstream.decodeRequest(body, { model: requestedModel, stream });
+
+/** Whether a request holds anything that a record like this decides about. */
+function concerns({ name }: Codec, body: JsonObject, can: Abilities): boolean {
+  const { members, turns } = wishes[name];
+  const decides = can.reasoning ?? can.toolChoice ?? can.structuredOutputs === false;
+  if (decides && members.some((member) => body[member] !== undefined)) return true;
+  return can.prefill === false && endsWithAnswer(body[turns]);
+}
+
+function endsWithAnswer(turns: Json | undefined): boolean {
+  const last = Array.isArray(turns) ? turns.at(-1) : undefined;
+  return isObject(last) && (last["role"] === "assistant" || last["role"] === "model");
+}
+
+/** The request without its prompt but for the last turn: a long conversation is not read for its wishes. */
+function wishesOf({ name }: Codec, body: JsonObject): JsonObject {
+  const { turns: member, prompt } = wishes[name];
+  const { [member]: turns, ...slim } = body;
+  for (const part of prompt) delete slim[part];
+  return { ...slim, [member]: Array.isArray(turns) ? turns.slice(-1) : (turns ?? []) };
+}
+
+/** The caller's body with each member that became another: what it was and what it is are both written, and compared. */
+function patched(
+  { upstream: codec, body, upstreamModel }: OwnInput,
+  from: CanonicalRequest,
+  to: CanonicalRequest,
+): JsonObject {
+  const before = codec.encodeRequest(from, upstreamModel);
+  const after = codec.encodeRequest(to, upstreamModel);
+  const copy = { ...body };
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const now = after[name];
+    if (name === wishes[codec.name].turns || JSON.stringify(before[name]) === JSON.stringify(now))
+      continue;
+    // Google's callers spell names in two ways.
+    delete copy[snakeCase(name)];
+    delete copy[name];
+    if (now !== undefined) copy[name] = now;
+  }
+  return copy;
+}

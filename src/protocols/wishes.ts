@@ -1,0 +1,34 @@
+/** Where in each protocol's requests stand the wishes that models differ in. */
+import type { ProtocolName } from "./canonical/request.ts";
+
+interface Wishes {
+  /** The members that hold them, in every spelling. */
+  readonly members: readonly string[];
+  /** The member that holds the turns. */
+  readonly turns: string;
+  /** The other members that hold the prompt. */
+  readonly prompt: readonly string[];
+}
+
+export const wishes: Readonly<Record<ProtocolName, Wishes>> = {
+  chat: {
+    members: ["reasoning_effort", "tool_choice", "function_call", "response_format"],
+    turns: "messages",
+    prompt: ["tools", "functions"],
+  },
+  responses: {
+    members: ["reasoning", "tool_choice", "text"],
+    turns: "input",
+    prompt: ["instructions", "tools"],
+  },
+  messages: {
+    members: ["thinking", "output_config", "tool_choice"],
+    turns: "messages",
+    prompt: ["system", "tools"],
+  },
+  generate_content: {
+    members: ["generationConfig", "generation_config", "toolConfig", "tool_config"],
+    turns: "contents",
+    prompt: ["systemInstruction", "system_instruction", "tools"],
+  },
+};

@@ -1,0 +1,275 @@
+/** What becomes of a request by its model's record: on the direct route and in conversion alike. docs/models.md; CONV-218, ERR-12. */
+import { describe, expect, it } from "vitest";
+import type { Abilities, ReasoningAbility } from "../../src/base/abilities.ts";
+import { GatewayError } from "../../src/base/errors.ts";
+import {
+  codecs,
+  createRoute,
+  type JsonObject,
+  type ProtocolName,
+} from "../../src/protocols/index.ts";
+
+const turns: Readonly<Record<ProtocolName, JsonObject>> = {
+  chat: { model: "m", messages: [{ role: "user", content: "hi" }] },
+  responses: { model: "m", input: "hi" },
+  messages: { model: "m", max_tokens: 9000, messages: [{ role: "user", content: "hi" }] },
+  generate_content: { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
+};
+
+function routed(
+  [caller, upstream]: readonly [ProtocolName, ProtocolName],
+  members: JsonObject,
+  abilities: Abilities,
+) {
+  return createRoute({
+    caller: codecs[caller],
+    upstream: codecs[upstream],
+    body: { ...turns[caller], ...members },
+    stream: false,
+    requestedModel: "m",
+    model: "m",
+    upstreamModel: "up",
+    maxOutputTokens: 64_000,
+    abilities,
+    inputMedia: JSON.stringify(members).includes("image") ? 1 : 0,
+    inputEstimate: 1,
+    id: "id",
+    createdAt: 0,
+  });
+}
+
+/** What is sent beside the turns, and the names of what is reported. */
+function sent(...[pair, members, abilities]: Parameters<typeof routed>) {
+  const { body, notes } = routed(pair, members, abilities);
+  const { model: _model, max_tokens: _max, messages, input, contents, ...rest } = body;
+  expect(messages ?? input ?? contents).toBeDefined();
+  return [rest, ...notes.map(({ kind, param }) => `${kind} ${param}`)];
+}
+
+const efforts = ["low", "medium", "high", "xhigh", "max"];
+const adaptive: ReasoningAbility = { kind: "adaptive", values: efforts, off: false };
+const between: ReasoningAbility = { ...adaptive, off: true, offAs: "between_tools" };
+const budget: ReasoningAbility = { kind: "budget", min: 1024, max: 20_000, off: true };
+const three: ReasoningAbility = { kind: "effort", values: ["low", "medium", "high"], off: false };
+const own = ["messages", "messages"] as const;
+const toMessages = ["chat", "messages"] as const;
+const effort = (word: string): JsonObject => ({ output_config: { effort: word } });
+const thinks = (type: string, more: JsonObject = {}): JsonObject => ({
+  thinking: { type, ...more },
+});
+
+describe("an adaptive model", () => {
+  it("gets an effort as adaptive thinking, whoever asks", () => {
+    const wanted = { ...thinks("adaptive"), ...effort("high") };
+    expect(sent(toMessages, { reasoning_effort: "high" }, { reasoning: adaptive })).toEqual([
+      wanted,
+    ]);
+    const level = { generationConfig: { thinkingConfig: { thinkingLevel: "HIGH" } } };
+    expect(sent(["generate_content", "messages"], level, { reasoning: adaptive })).toEqual([
+      wanted,
+    ]);
+    expect(sent(own, effort("high"), { reasoning: adaptive })).toEqual([wanted]);
+  });
+
+  it("gets the nearest effort it knows, and a word that is none is left out", () => {
+    const near = (word: string) =>
+      sent(toMessages, { reasoning_effort: word }, { reasoning: adaptive });
+    const told = "rewritten reasoning_effort";
+    expect(near("minimal")).toEqual([{ ...thinks("adaptive"), ...effort("low") }, told]);
+    expect(near("none")).toEqual([{ ...thinks("adaptive"), ...effort("low") }, told]);
+    expect(near("much")).toEqual([thinks("adaptive"), "dropped reasoning_effort"]);
+  });
+
+  it("gets no budget: its caller's becomes adaptive thinking, what stands beside it stays", () => {
+    const body = thinks("enabled", { budget_tokens: 2000, display: "summarized" });
+    expect(sent(own, { ...body, service_tier_note: 1 }, { reasoning: adaptive })).toEqual([
+      { ...thinks("adaptive", { display: "summarized" }), service_tier_note: 1 },
+      "rewritten thinking.budget_tokens",
+    ]);
+  });
+
+  it("is switched off by its vendor's own word, or as far as it goes", () => {
+    expect(sent(own, thinks("disabled"), { reasoning: between })).toEqual([
+      thinks("between_tools"),
+    ]);
+    expect(sent(own, thinks("between_tools"), { reasoning: between })).toEqual([
+      thinks("between_tools"),
+    ]);
+    expect(sent(toMessages, { reasoning_effort: "none" }, { reasoning: between })).toEqual([
+      thinks("between_tools"),
+    ]);
+    for (const word of ["disabled", "between_tools"]) {
+      expect(sent(own, thinks(word), { reasoning: adaptive })).toEqual([
+        { ...thinks("adaptive"), ...effort("low") },
+        "rewritten thinking",
+      ]);
+    }
+  });
+
+  it("gets a request that it takes as it came", () => {
+    const body: JsonObject = {
+      ...thinks("adaptive"),
+      ...effort("max"),
+      tool_choice: { type: "auto" },
+    };
+    expect(sent(own, body, { reasoning: adaptive })).toEqual([body]);
+    const wish = body["thinking"];
+    expect(
+      routed(own, { ...body, thinking: wish! }, { reasoning: adaptive }).body["thinking"],
+    ).toBe(wish);
+  });
+});
+
+describe("other ways to reason", () => {
+  it("budgets: an effort becomes one in range, adaptive thinking a middling one", () => {
+    const of = (tokens: number) => thinks("enabled", { budget_tokens: tokens });
+    expect(sent(toMessages, { reasoning_effort: "medium" }, { reasoning: budget })[0]).toEqual(
+      of(8192),
+    );
+    expect(sent(toMessages, { reasoning_effort: "max" }, { reasoning: budget })[0]).toEqual(
+      of(20_000),
+    );
+    expect(sent(own, of(1500), { reasoning: { ...budget, min: 2000 } })).toEqual([
+      of(2000),
+      "rewritten thinking.budget_tokens",
+    ]);
+    expect(sent(own, thinks("adaptive"), { reasoning: budget })).toEqual([
+      of(8192),
+      "rewritten thinking",
+    ]);
+  });
+
+  it("efforts: of Google's models too, where a budget is left out", () => {
+    const pair = ["generate_content", "generate_content"] as const;
+    const config = (thinkingConfig: JsonObject) => ({
+      generationConfig: { topK: 3, thinkingConfig },
+    });
+    expect(sent(pair, config({ thinkingLevel: "MINIMAL" }), { reasoning: three })).toEqual([
+      config({ thinkingLevel: "LOW" }),
+      "rewritten generationConfig.thinkingConfig.thinkingLevel",
+    ]);
+    const snake = { generation_config: { top_k: 3, thinking_config: { thinking_budget: 500 } } };
+    expect(sent(pair, snake, { reasoning: three })).toEqual([
+      { generationConfig: { topK: 3 } },
+      "dropped generation_config.thinking_config.thinking_budget",
+    ]);
+    expect(
+      sent(["chat", "responses"], { reasoning_effort: "max" }, { reasoning: three })[0],
+    ).toEqual({
+      reasoning: { effort: "high" },
+    });
+  });
+
+  it("none: every wish is left out", () => {
+    expect(
+      sent(["chat", "chat"], { reasoning_effort: "low" }, { reasoning: { kind: "none" } }),
+    ).toEqual([{}, "dropped reasoning_effort"]);
+  });
+
+  it("vendors' own fields of chat", () => {
+    const to = (field: "enable_thinking" | "thinking", can: "toggle" | "budget", word: string) =>
+      sent(
+        ["chat", "chat"],
+        { reasoning_effort: word },
+        {
+          reasoning: can === "toggle" ? { kind: can, off: true, field } : { ...budget, field },
+        },
+      )[0];
+    expect(to("enable_thinking", "toggle", "low")).toEqual({ enable_thinking: true });
+    expect(to("enable_thinking", "toggle", "none")).toEqual({ enable_thinking: false });
+    expect(to("enable_thinking", "budget", "medium")).toEqual({
+      enable_thinking: true,
+      thinking_budget: 8192,
+    });
+    expect(to("thinking", "toggle", "low")).toEqual({ thinking: { type: "enabled" } });
+    expect(to("thinking", "toggle", "none")).toEqual({ thinking: { type: "disabled" } });
+  });
+
+  it("what a vendor refuses beside reasoning goes with it only", () => {
+    const can: Abilities = {
+      reasoning: { ...three, off: true, excludes: ["temperature", "logprobs"] },
+    };
+    const body = { temperature: 0.5, logprobs: true };
+    expect(sent(["chat", "chat"], { ...body, reasoning_effort: "none" }, can)).toEqual([
+      { ...body, reasoning_effort: "none" },
+    ]);
+    expect(sent(["chat", "chat"], { ...body, reasoning_effort: "low" }, can)).toEqual([
+      { reasoning_effort: "low" },
+      "dropped temperature",
+      "dropped logprobs",
+    ]);
+    expect(sent(["messages", "chat"], { temperature: 0.5, ...effort("low") }, can)[0]).toEqual({
+      reasoning_effort: "low",
+    });
+  });
+});
+
+describe("what is another question without it is refused", () => {
+  const refusal = (...given: Parameters<typeof routed>) => {
+    try {
+      routed(...given);
+      return undefined;
+    } catch (error) {
+      return error instanceof GatewayError ? [error.code, error.param, error.status] : error;
+    }
+  };
+  const tools = [{ name: "look", input_schema: { type: "object" } }];
+  const chatTools = [{ type: "function", function: { name: "look" } }];
+  const free: Abilities = { toolChoice: { modes: ["auto", "none"] } };
+
+  it("a forced choice of tools, but not a free one", () => {
+    for (const type of ["any", "tool"]) {
+      const body = { tools, tool_choice: { type, name: "look" } };
+      expect(refusal(own, body, free)).toEqual(["unsupported_parameter", "tool_choice", 400]);
+    }
+    const body = { tools: chatTools, tool_choice: "required" };
+    expect(refusal(toMessages, body, free)).toEqual(["unsupported_parameter", "tool_choice", 400]);
+    expect(refusal(own, { tools, tool_choice: { type: "auto" } }, free)).toBeUndefined();
+    expect(refusal(own, body, {})).toBeUndefined();
+  });
+
+  it("beside a forced choice reasoning gives way, where the two do not go together", () => {
+    const can: Abilities = {
+      reasoning: { ...adaptive, off: true },
+      toolChoice: { modes: ["auto", "none", "required", "named"], forcedWhileReasoning: false },
+    };
+    const body = { ...effort("low"), tools, tool_choice: { type: "any" } };
+    expect(sent(own, body, can)).toEqual([
+      { ...thinks("disabled"), tools, tool_choice: { type: "any" } },
+      "dropped output_config.effort",
+    ]);
+  });
+
+  it("an answer that has begun", () => {
+    const messages = [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "well" },
+    ];
+    const no: Abilities = { prefill: false };
+    const refused = ["unsupported_content", "messages", 400];
+    expect(refusal(own, { messages }, no)).toEqual(refused);
+    expect(refusal(toMessages, { messages }, no)).toEqual(refused);
+    expect(refusal(own, { messages }, { prefill: true })).toBeUndefined();
+    expect(refusal(own, {}, no)).toBeUndefined();
+  });
+
+  it("media that the model does not read", () => {
+    const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
+    const messages = [{ role: "user", content: [image] }];
+    const text: Abilities = { inputModalities: ["text"] };
+    const refused = ["unsupported_content", "messages.content.image_url", 400];
+    expect(refusal(["chat", "chat"], { messages }, text)).toEqual(refused);
+    expect(refusal(toMessages, { messages }, text)).toEqual(refused);
+    expect(
+      refusal(["chat", "chat"], { messages }, { inputModalities: ["text", "image"] }),
+    ).toBeUndefined();
+  });
+
+  it("a schema for the answer is no such thing: it is left out", () => {
+    const response_format = { type: "json_schema", json_schema: { name: "a", schema: {} } };
+    expect(sent(["chat", "chat"], { response_format }, { structuredOutputs: false })).toEqual([
+      {},
+      "dropped response_format",
+    ]);
+  });
+});
