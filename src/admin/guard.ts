@@ -1,5 +1,5 @@
 /**
- * The guard: applies the table of rights to somebody and an object. Whoever may not see an object is told that it does
+ * The guard: applies the table of rights to somebody and an object. Whoever may not see an object gets the answer that it does
  * not exist, in the very words in which a missing one is answered, after the very same read of the database.
  */
 import { GatewayError } from "../base/errors.ts";

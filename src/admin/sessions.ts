@@ -147,8 +147,8 @@ interface Profile {
 /** A provider that says an address is not verified vouches for nobody by it; one that says nothing is taken to. */
 async function meet(options: SessionsOptions, profile: Profile): Promise<Record<string, never>> {
   const { sub, email, email_verified: verified } = profile;
-  const told = verified === undefined || verified === true || verified === "true";
-  if (typeof sub === "string" && typeof email === "string" && told) {
+  const isVerified = verified === undefined || verified === true || verified === "true";
+  if (typeof sub === "string" && typeof email === "string" && isVerified) {
     await meetPerson(options, { subject: sub, email });
   }
   return {};

@@ -136,7 +136,7 @@ export abstract class Failover<
     return permits(constraints, services.catalog(), model ?? record.model, offer.provider);
   }
 
-  /** One attempt, which is recorded, logged where it fails, and told to health. */
+  /** One attempt, which is recorded, logged where it fails, and reported to health. */
   async #attempt(call: Call, candidate: Asked): Promise<Answer | AttemptFailure> {
     const { services, record } = call;
     const { health, clock } = services;

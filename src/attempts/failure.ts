@@ -7,7 +7,7 @@ import type { Unanswered } from "../routing/index.ts";
 import { BadAnswerError, ExchangeError, outcomeOfFailure } from "../upstream/index.ts";
 
 export interface Failure {
-  /** What the caller is told where no other attempt follows. */
+  /** What the caller gets where no other attempt follows. */
   readonly error: GatewayError;
   /** For the records: a status, or a word. */
   readonly outcome: string;

@@ -240,9 +240,9 @@ function putFile({ files, before }: Reading, name: string, bytes: number): FileW
 async function checkCounts(tx: Queryable, end: BackupEnd): Promise<void> {
   for (const table of await tablesOf(tx)) {
     const count = await countOf(tx, table);
-    const told = end.tables[table] ?? 0;
-    if (count !== told)
-      throw new BackupError(`the table ${table} has ${count} rows, and the backup says ${told}`);
+    const stated = end.tables[table] ?? 0;
+    if (count !== stated)
+      throw new BackupError(`the table ${table} has ${count} rows, and the backup says ${stated}`);
     await advanceCounters(tx, table);
   }
   const sums = await sumsOf(tx);

@@ -10,7 +10,7 @@ const rowsMax = 5_000;
 /** About so many bytes a frame. */
 const frameBytes = 2 ** 20;
 
-/** What a person is told while it goes on. */
+/** What a person reads while it goes on. */
 export interface Progress {
   readonly what: string;
   readonly done: number;

@@ -9,7 +9,7 @@ export interface BatchOptions<Item, Result> {
   sizeMax(waiting: number): number;
   /** Does the work; answers with one result per item, in order. All of it or nothing takes effect. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
-  /** True where a failure lies with the database and not with an item: every member is then told. */
+  /** True where a failure lies with the database and not with an item: every member then fails with it. */
   isShared(error: unknown): boolean;
 }
 

@@ -172,7 +172,7 @@ function* parseJpeg(): Parser {
   return "invalid";
 }
 
-/** RFC 9649: a lossy, a lossless or an extended file, told by its first chunk. */
+/** RFC 9649: a lossy, a lossless or an extended file, recognised by its first chunk. */
 function* parseWebp(start: Buffer): Parser {
   const bytes = Buffer.concat([start, yield { take: 27 }]);
   if (!bytes.subarray(0, 4).equals(riff)) return "invalid";

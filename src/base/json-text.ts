@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 /** Parses a JSON text. @throws SyntaxError as JSON.parse */
 export function parseJsonText(text: string, hasEscapedNames = mayEscapeNames(text)): unknown {
   if (!hasEscapedNames) return JSON.parse(text);
-  // What is wrong with it is told in the words for the text as it is.
+  // What is wrong with it is reported in the words for the text as it is.
   JSON.parse(text);
   const { plain, names } = exchangeNames(text);
   return names.size === 0 ? JSON.parse(plain) : restoreNames(JSON.parse(plain), names);

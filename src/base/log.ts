@@ -22,7 +22,7 @@ const redacted = [
 
 /**
  * A log that writes to standard error. `level` is one of debug, info, warn, error, silent; `worker` is the number of a
- * worker process, told in each of its lines.
+ * worker process, named in each of its lines.
  */
 export function createLog(
   level: string = process.env["TOLLGATE_LOG_LEVEL"] || "info",

@@ -10,7 +10,7 @@ interface RetryRule {
   mayPass(error: unknown): boolean;
 }
 
-/** Repeats `work`, which is told the number of its attempt, from 1. @throws the last failure */
+/** Repeats `work`, which gets the number of its attempt, from 1. @throws the last failure */
 export async function retry<T>(rule: RetryRule, work: (attempt: number) => Promise<T>): Promise<T> {
   const deadline = performance.now() + rule.forMs;
   for (let attempt = 1; ; attempt += 1) {

@@ -50,7 +50,7 @@ export interface CallServices<Record> {
   readonly allowPrivateAddresses: boolean;
   /** How often a silent stream is kept alive (T88). */
   readonly keepAliveMs: number;
-  /** Told once about each call that ended. */
+  /** Called once for each call that ended. */
   finished(record: Record): void;
 }
 

@@ -1,4 +1,4 @@
-/** How a call that failed ends: its hold is released, and the caller is told, inside the stream where one has begun. */
+/** How a call that failed ends: its hold is released, and the caller gets the error, inside the stream where one has begun. */
 import { AttemptFailure } from "../attempts/index.ts";
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";

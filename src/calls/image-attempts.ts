@@ -20,7 +20,7 @@ import {
   ask,
   AskFailure,
   askForStream,
-  asTold,
+  asReported,
   createImageEventReader,
   isEventStream,
   type AskLimits,
@@ -144,7 +144,7 @@ async function readStream(
   let previews = 0;
   try {
     for await (const event of eventsIn(stream)) {
-      if (event.type === "error") throw notMade(asTold(candidate.provider, event.refusal));
+      if (event.type === "error") throw notMade(asReported(candidate.provider, event.refusal));
       if (event.type === "completed") {
         const { base64, rendered, told } = event;
         return { candidate, pictures: [pictureOf(base64)], rendered, told };

@@ -1,6 +1,6 @@
 /**
- * Produced pictures and what is told of them. Size and format are what the picture's own header says, whatever its vendor
- * claims; the other words are the vendor's where it told them. IMG-19 to IMG-27.
+ * Produced pictures and what is reported of them. Size and format are what the picture's own header says, whatever its vendor
+ * claims; the other words are the vendor's where it reported them. IMG-19 to IMG-27.
  */
 import type { Candidate } from "../attempts/index.ts";
 import { readImageHeader, type ImageHeader } from "../base/image-header.ts";

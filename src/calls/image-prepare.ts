@@ -32,7 +32,7 @@ export function prepareImage(
     });
   } catch (error) {
     const known = outsideDomain(catalog, call, error);
-    // Whatever else refuses the call is told first.
+    // Whatever else refuses the call is reported first.
     if (known === error) prepareMedia({ ...about, exclusion: isSlow });
     else throw known;
     throw new GatewayError(

@@ -10,7 +10,7 @@ import { formatSse } from "../base/sse.ts";
 import { families, mediaUsage, priceMedia, type MediaUsage } from "../media/index.ts";
 import { FileDrafts } from "../storage/index.ts";
 import { answerKey, insertFinished, keyLifetimeMs, type Artifact } from "../tasks/index.ts";
-import type { Rendered, ToldUsage } from "../upstream/index.ts";
+import type { Rendered, ReportedUsage } from "../upstream/index.ts";
 import type { ImageContext } from "./image-context.ts";
 import { tokensOf, type Picture } from "./image-pictures.ts";
 
@@ -20,7 +20,7 @@ export interface Made {
   /** At least one. */
   readonly pictures: readonly (Picture & { readonly revisedPrompt?: string | undefined })[];
   readonly rendered: Rendered;
-  readonly told: ToldUsage;
+  readonly told: ReportedUsage;
 }
 
 /** What an answer tells of the money and of what is kept. */
@@ -61,7 +61,7 @@ export async function settle<Rendering extends Answer>(
       await kept.keep(tx, { result: services.retentionMs, answer: keyLifetimeMs });
       if (finished) await insertFinished(tx, finished.task);
     });
-    record.metered = { usage, source: isTold(made.told) ? "upstream" : "estimated" };
+    record.metered = { usage, source: isReported(made.told) ? "upstream" : "estimated" };
     record.status = context.gone.aborted ? "client_closed" : "succeeded";
     return answer;
   } catch (error) {
@@ -71,7 +71,7 @@ export async function settle<Rendering extends Answer>(
   }
 }
 
-const isTold = (told: ToldUsage): boolean =>
+const isReported = (told: ReportedUsage): boolean =>
   Object.values(told).some((count) => count !== undefined);
 
 interface Priced {

@@ -1,10 +1,10 @@
 /**
- * What a call used: the vendor's own count where it told one, else an estimate that says so.
+ * What a call used: the vendor's own count where it reported one, else an estimate that says so.
  * docs/decisions.md "Client disconnect"; traps T47, T48, T60, T61, T62.
  */
 import { noUsage, type Usage } from "../base/usage.ts";
 
-/** `upstream`: the vendor told it. `estimated`: counted here, in what arrived. */
+/** `upstream`: the vendor reported it. `estimated`: counted here, in what arrived. */
 export type UsageSource = "upstream" | "estimated";
 
 export interface Metered {
@@ -67,7 +67,7 @@ async function estimate(inputTokens: number, text: string): Promise<Metered> {
 }
 
 /**
- * The usage of an answer that its caller left before the end: what the vendor had told by then,
+ * The usage of an answer that its caller left before the end: what the vendor had reported by then,
  * and at least the tokens of the text that had arrived.
  */
 export async function meterPartial(

@@ -24,8 +24,8 @@ export interface RateLimiter {
    * when they change. @throws GatewayError `rate_limit_exceeded`
    */
   admit(caller: LimitedCaller, tell: Tell): RateUse | undefined;
-  /** Calls `told` with each use that is counted here, for the gateway's other processes. */
-  onUse(told: (use: KeyUse) => void): void;
+  /** Calls `listener` with each use that is counted here, for the gateway's other processes. */
+  onUse(listener: (use: KeyUse) => void): void;
   /** Counts what keys used in the gateway's other processes. */
   usedElsewhere(uses: readonly KeyUse[]): void;
 }
@@ -49,7 +49,7 @@ const keysMax = 10_000;
 /** A limiter that has seen nothing. `nowMs` is a clock that only goes forward, `performance.now` where absent. */
 export function createRateLimiter(nowMs: () => number = () => performance.now()): RateLimiter {
   const keys = new Map<string, Windows>();
-  let told: ((use: KeyUse) => void) | undefined;
+  let listener: ((use: KeyUse) => void) | undefined;
 
   function useOf(keyId: string): Windows {
     let use = keys.get(keyId);
@@ -70,15 +70,15 @@ export function createRateLimiter(nowMs: () => number = () => performance.now())
       try {
         if (limit !== null) {
           take(use.requests, { amount: 1, limit, unit: "requests" }, nowMs());
-          told?.({ keyId, requests: 1, tokens: 0 });
+          listener?.({ keyId, requests: 1, tokens: 0 });
         }
-        const used = (tokens: number): void => told?.({ keyId, requests: 0, tokens });
+        const used = (tokens: number): void => listener?.({ keyId, requests: 0, tokens });
         return tokensOf(use, rateLimits.tokensPerMinute, { nowMs, tellNow, used });
       } finally {
         tellNow();
       }
     },
-    onUse: (handler) => void (told = handler),
+    onUse: (handler) => void (listener = handler),
     usedElsewhere(uses) {
       for (const { keyId, requests, tokens } of uses) {
         const use = useOf(keyId);

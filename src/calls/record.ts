@@ -74,7 +74,7 @@ export function recordFirstToken(record: AnyRecord, nowMs: number): void {
   record.firstTokenMs = nowMs - record.startedMs;
 }
 
-/** Marks a record as failed with the error its caller was told. */
+/** Marks a record as failed with the error that its caller got. */
 export function recordFailure(record: AnyRecord, error: GatewayError): void {
   record.status = "failed";
   record.httpStatus = error.status;

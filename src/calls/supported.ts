@@ -1,5 +1,5 @@
 /**
- * Which of a model's parameters really reach a model: what its offers' protocols lose in conversion is not told as
+ * Which of a model's parameters really reach a model: what its offers' protocols lose in conversion is not listed as
  * supported. One source for both: the limits by which requests are converted. MODELS-07; docs/protocols.md.
  */
 import {

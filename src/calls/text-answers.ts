@@ -88,7 +88,7 @@ export async function answerStream(
   }
   let last: readonly SseEvent[];
   try {
-    // Costs of upstream errors are absorbed by the platform (BILL-22); the caller is told inside the stream (T16).
+    // Costs of upstream errors are absorbed by the platform (BILL-22); the caller gets the error inside the stream (T16).
     if (end.kind === "broken") throw end.error;
     const metered = await meterWhole(tap.seen.usage, context.inputEstimate, () => tap.seen.text);
     await settle(context, candidate, metered);

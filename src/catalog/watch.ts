@@ -8,9 +8,9 @@ import type { Mistake } from "./mistakes.ts";
 export interface WatchOptions extends ConfigOptions {
   /** What is in force when watching begins. */
   readonly initial: Config;
-  /** Told once about each change that passes every check. */
+  /** Called once for each change that passes every check. */
   readonly onChange: (config: Config) => void;
-  /** Told once about each change that does not; the old configuration stays in force. */
+  /** Called once for each change that does not; the old configuration stays in force. */
   readonly onMistakes: (mistakes: readonly Mistake[]) => void;
   /** How long the file must be quiet before it is read: editors write in steps. */
   readonly quietMs?: number | undefined;
@@ -38,7 +38,7 @@ function watchDirectory(path: string, onEvent: () => void): FSWatcher | undefine
 
 /**
  * Watches a configuration file. A file that is absent for a moment, or wrong, changes nothing.
- * `close` ends it; nothing is told afterwards.
+ * `close` ends it; nothing is called afterwards.
  */
 export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
   const { quietMs = 100, pollMs = 5_000 } = options;

@@ -17,7 +17,7 @@ const fileOf = (dataDir: string): string => join(dataDir, "address.json");
 const databaseName = (url: string | undefined): string | null =>
   url === undefined ? null : createHash("sha256").update(url).digest("base64url").slice(0, 22);
 
-/** Tells where this process's gateway answers. What is returned takes it back, unless another one has told since. */
+/** Says where this process's gateway answers. What is returned takes it back, unless another one has said so since. */
 export function announceAddress(environment: Environment, url: string): () => void {
   const { dataDir, databaseUrl } = environment;
   const file = fileOf(dataDir);

@@ -25,11 +25,11 @@ const everyMs = 1_000;
 
 /** Tells a person, about once a second, how far it is. */
 function createProgress(): (progress: Progress) => void {
-  let told = performance.now();
+  let shownMs = performance.now();
   return ({ what, done }) => {
     const now = performance.now();
-    if (now - told < everyMs) return;
-    told = now;
+    if (now - shownMs < everyMs) return;
+    shownMs = now;
     console.error(`tollgate: ${what}: ${done.toLocaleString("en-US")}`);
   };
 }

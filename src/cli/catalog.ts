@@ -47,7 +47,7 @@ export function configFile({ configPath }: Pick<Environment, "configPath">): str
   return resolve(configPath);
 }
 
-/** Whether the simulated vendors run: as told, else where nothing else is configured. */
+/** Whether the simulated vendors run: as configured, else where nothing else is configured. */
 export function sandboxWanted(environment: Environment): boolean {
   if (environment.sandbox !== undefined) return environment.sandbox === "on";
   return (

@@ -10,7 +10,7 @@ export interface DescriptorPlan {
   /** Connections of callers, and those of one address. */
   readonly total: number;
   readonly perAddress: number;
-  /** Connections above the total that are being told so. */
+  /** Connections above the total that are being refused. */
   readonly refused: number;
   /** Connections to providers, and files that are sent. */
   readonly outgoing: number;

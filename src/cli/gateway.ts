@@ -56,7 +56,7 @@ interface CloseOptions {
   readonly callsMs?: number;
 }
 
-/** Clients are told that an idle connection lasts five seconds; looked at every five. */
+/** Clients read in a header that an idle connection lasts five seconds; looked at every five. */
 const idleMsMax = 12_000;
 
 /** Starts a gateway. Whatever fails half-way is closed again before the error is thrown. */

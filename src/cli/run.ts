@@ -17,7 +17,7 @@ export async function runCommand(words: readonly string[]): Promise<void> {
 
 /** The exit code of a command that ended by `error`, which is printed. */
 function endOf(error: unknown): number {
-  // Told by commander itself: wrong usage, or help that was asked for.
+  // Printed by commander itself: wrong usage, or help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const { text, exitCode } = explain(error);
   console.error(text === undefined ? error : `tollgate: ${text}`);

@@ -1,4 +1,4 @@
-/** `tollgate serve`: start, say how to make a first call, run until told to stop. */
+/** `tollgate serve`: start, say how to make a first call, run until asked to stop. */
 import { createLog } from "../base/log.ts";
 import { banner } from "./banner.ts";
 import { readEnvironment, parsePort, parseWorkers } from "./environment.ts";

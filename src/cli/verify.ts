@@ -7,12 +7,12 @@ const progressMs = 2_000;
 
 /** Recomputes everything in one snapshot, also while traffic runs. */
 export async function verifyCommand(options: { readonly json?: boolean }): Promise<void> {
-  let toldMs = performance.now();
+  let shownMs = performance.now();
   const differences = await withDatabase(({ database }) =>
     verifyLedger(database, (done, estimated) => {
-      // A small ledger is read in a moment: only what takes longer is told of, and not where the output is piped.
-      if (!process.stderr.isTTY || performance.now() - toldMs < progressMs) return;
-      toldMs = performance.now();
+      // A small ledger is read in a moment: only what takes longer shows progress, and not where the output is piped.
+      if (!process.stderr.isTTY || performance.now() - shownMs < progressMs) return;
+      shownMs = performance.now();
       process.stderr.write(`${done} of about ${Math.round(estimated)} entries\n`);
     }),
   );

@@ -13,7 +13,7 @@ export type ErrorStyle = CallProtocol | "dashscope" | "ark";
 /** What holds for a path and all below it, also where nothing is. */
 interface Area {
   readonly errors: ErrorStyle;
-  /** Google's SDKs ask here too, told by their headers, and are answered in their own shape. */
+  /** Google's SDKs ask here too, recognised by their headers, and are answered in their own shape. */
   readonly google?: true;
   /** Whose limit a body has (bodies/body-limits.ts). */
   readonly body: "text" | "media" | "admin" | "sign_in";

@@ -79,7 +79,7 @@ export interface HttpServices {
   readonly fastPath?: boolean | undefined;
   /** Whether the gateway takes calls, as `/readyz` says: with several processes, whether enough of them do. */
   ready(): Promise<Readiness>;
-  /** True once this process was told to stop: answers close their connections. */
+  /** True once this process was asked to stop: answers close their connections. */
   leaving(): boolean;
   /** True once it is too late for anything new. */
   refusing(): boolean;

@@ -64,7 +64,7 @@ export function imageTokens(
 const bytesPerTextToken = 4;
 
 /** What is billed where a vendor reports nothing: as above, without upper-bound allowances. */
-export function untoldImageTokens(most: ImageTokens): ImageTokens {
+export function unreportedImageTokens(most: ImageTokens): ImageTokens {
   return {
     ...most,
     inputTextTokens: Math.ceil(most.inputTextTokens / bytesPerTextToken),

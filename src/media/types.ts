@@ -120,7 +120,7 @@ export type MediaUsage =
   | { readonly unit: "video_tokens"; readonly tokens: number };
 
 /** What a vendor reported of what it produced; absent where it reported nothing. */
-export interface ToldUsage {
+export interface ReportedUsage {
   readonly seconds?: number | undefined;
   readonly videoTokens?: number | undefined;
   readonly inputTextTokens?: number | undefined;

@@ -4,8 +4,14 @@
  */
 import { families } from "./families/index.ts";
 import type { UsageBasis } from "./family.ts";
-import { imageTokens, untoldImageTokens, type ImageTokens } from "./image-tokens.ts";
-import type { ImageRequest, MediaRequest, MediaUsage, ToldUsage, VideoRequest } from "./types.ts";
+import { imageTokens, unreportedImageTokens, type ImageTokens } from "./image-tokens.ts";
+import type {
+  ImageRequest,
+  MediaRequest,
+  MediaUsage,
+  ReportedUsage,
+  VideoRequest,
+} from "./types.ts";
 
 /** The largest usage the request can lead to: dearest size and quality where it leaves them open. */
 export function mediaBound(request: MediaRequest): MediaUsage {
@@ -20,7 +26,7 @@ export function mediaBound(request: MediaRequest): MediaUsage {
  */
 export function mediaUsage(
   request: MediaRequest,
-  told: ToldUsage,
+  told: ReportedUsage,
   produced: { readonly count: number },
 ): MediaUsage {
   return request.kind === "video"
@@ -85,7 +91,7 @@ function videoTokens(
   return Math.ceil((pixelsOfFrame(request, basis) * frames) / pixelsPerToken);
 }
 
-function videoUsage(request: VideoRequest, told: ToldUsage): MediaUsage {
+function videoUsage(request: VideoRequest, told: ReportedUsage): MediaUsage {
   const basis = families[request.family].usage;
   if (basis.unit === "video_tokens") {
     const tokens = countOf(told.videoTokens, videoTokens(request, basis));
@@ -100,15 +106,15 @@ function videoUsage(request: VideoRequest, told: ToldUsage): MediaUsage {
   };
 }
 
-const toldNames = [
+const reportedNames = [
   "inputTextTokens",
   "inputImageTokens",
   "outputTextTokens",
   "outputImageTokens",
-] as const satisfies readonly (keyof ImageTokens & keyof ToldUsage)[];
+] as const satisfies readonly (keyof ImageTokens & keyof ReportedUsage)[];
 
-function toldImageTokens(told: ToldUsage, most: ImageTokens): ImageTokens | undefined {
-  if (!toldNames.some((name) => isCount(told[name]))) return undefined;
+function reportedImageTokens(told: ReportedUsage, most: ImageTokens): ImageTokens | undefined {
+  if (!reportedNames.some((name) => isCount(told[name]))) return undefined;
   const count = (value: number | undefined) => Math.ceil(isCount(value) ? value : 0);
   const counts = {
     inputTextTokens: count(told.inputTextTokens),
@@ -120,14 +126,18 @@ function toldImageTokens(told: ToldUsage, most: ImageTokens): ImageTokens | unde
 }
 
 const sumOf = (tokens: ImageTokens): number =>
-  toldNames.reduce((sum, name) => sum + tokens[name], 0);
+  reportedNames.reduce((sum, name) => sum + tokens[name], 0);
 
 /** `told` undefined: as much as there can be. A vendor that reported one count reported all it has; the others are 0. */
-function imageUsage(request: ImageRequest, told: ToldUsage | undefined, count: number): MediaUsage {
+function imageUsage(
+  request: ImageRequest,
+  told: ReportedUsage | undefined,
+  count: number,
+): MediaUsage {
   const basis = families[request.family].usage;
   if (basis.unit === "image_tokens") {
     const most = imageTokens(request, count, basis.autoSizes);
-    const tokens = told ? (toldImageTokens(told, most) ?? untoldImageTokens(most)) : most;
+    const tokens = told ? (reportedImageTokens(told, most) ?? unreportedImageTokens(most)) : most;
     return { unit: "image_tokens", ...tokens };
   }
   return {

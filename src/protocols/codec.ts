@@ -158,7 +158,7 @@ export interface StreamTap {
   end?(): readonly SseEvent[];
   /**
    * The frames kept back, with the protocol's end marker completed where the upstream left it out (STREAM-04).
-   * `usage` is what was billed: a converted stream tells it where the upstream told none.
+   * `usage` is what was billed: a converted stream reports it where the upstream reported none.
    */
   release(usage?: Usage): readonly SseEvent[];
   /** The frames that tell the caller, in the protocol's own way, that the stream broke (T16). */
@@ -167,7 +167,7 @@ export interface StreamTap {
 }
 
 export interface StreamSeen {
-  /** The last usage told, normalised (T49). */
+  /** The last usage reported, normalised (T49). */
   readonly usage: Usage | undefined;
   /** The output text so far (text, reasoning, tool arguments), for an estimate. The upstream's error text is not part of it (T60). */
   readonly text: string;

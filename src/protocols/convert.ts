@@ -128,7 +128,7 @@ function emptyContext(response: CanonicalResponse): AnswerContext {
 
 /**
  * A stream in passing between two protocols. The upstream's finish is kept back until `release`, with the last usage
- * told by then: some protocols tell it before the finish and some after.
+ * reported by then: some protocols report it before the finish and some after.
  */
 class ConvertedTap implements StreamTap, StreamSeen {
   usage: Usage | undefined = undefined;

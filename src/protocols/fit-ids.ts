@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Message, Part } from "./canonical/request.ts";
 import type { Fitting } from "./fit-fields.ts";
 
-/** Shortens the end-user id, which is told, and the ids of calls, which mean nothing beyond their pairing. */
+/** Shortens the end-user id, which is reported, and the ids of calls, which mean nothing beyond their pairing. */
 export function fitIds(fitting: Fitting): void {
   const { endUserIdMax, callIdMax } = fitting.target.limits;
   const { endUserId, messages } = fitting.request;

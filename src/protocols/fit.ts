@@ -81,7 +81,7 @@ function dropLost(fitting: Fitting): void {
   }
 }
 
-/** The codec cleans schemas by itself; what that takes out is told here, before anything is sent (T23). */
+/** The codec cleans schemas by itself; what that takes out is reported here, before anything is sent (T23). */
 function tellSchemaLosses(fitting: Fitting): void {
   const { request, target } = fitting;
   const { schemaLosses } = target.limits;

@@ -28,7 +28,7 @@ export type Losable = Exclude<CanonicalFieldName, "tools" | "toolChoice" | "maxO
 
 export interface Limits {
   readonly protocol: ProtocolName;
-  /** Fields without an equivalent, each with the reason its caller is told. */
+  /** Fields without an equivalent, each with the reason that its caller reads. */
   readonly lost: Readonly<Partial<Record<Losable, string>>>;
   readonly temperatureMax: number;
   /** Stop sequences taken; Infinity where the protocol names no bound. */

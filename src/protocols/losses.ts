@@ -1,7 +1,7 @@
 /**
  * What becomes of a field that only its own protocol knows, when a request is converted: the one table of it.
  * refused: the loss would take away what the caller said, so that the model would be asked something else: 400, the field
- * named. dropped: a nuance, left out and told. Unknown fields are dropped (docs/protocols.md), unknown content is refused.
+ * named. dropped: a nuance, left out and reported. Unknown fields are dropped (docs/protocols.md), unknown content is refused.
  * CONV-101 to CONV-113, RESP-25 to RESP-31; trap T33.
  */
 import { GatewayError } from "../base/errors.ts";

@@ -20,7 +20,7 @@ export interface RouteInput {
   /** The caller's body, checked. */
   readonly body: JsonObject;
   readonly stream: boolean;
-  /** The model as the caller wrote it, as the caller is told it, and as the upstream calls it. */
+  /** The model as the caller wrote it, as the caller reads it, and as the upstream calls it. */
   readonly requestedModel: string;
   readonly model: string;
   readonly upstreamModel: string;

@@ -24,7 +24,7 @@ export function framesOfWhole(
 
 /**
  * What a complete stream adds up to.
- * Undefined when the stream broke off or told an error: it is then no answer.
+ * Undefined when the stream broke off or held an error: it is then no answer.
  */
 export function collectFrames(
   codec: Codec,

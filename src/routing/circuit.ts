@@ -69,7 +69,7 @@ export class Circuit {
     return this.#openedMs;
   }
 
-  /** Whether a call may go there now. One of those that ask while a probe is due is told yes, and is the probe. */
+  /** Whether a call may go there now. One of those that ask while a probe is due is admitted, and is the probe. */
   admit(nowMs: number): boolean {
     const state = this.state(nowMs);
     if (state === "due") this.#probeEndMs = nowMs + this.#rules.probeMs;

@@ -96,8 +96,8 @@ export class Credentials {
       before !== undefined && before.endMs > nowMs
         ? before.pauseMs
         : Math.min(Math.max((before?.pauseMs ?? 0) * 2, rules.firstPauseMs), rules.pauseMsMax);
-    const told = Math.min(refusal.retryAfterMs ?? 0, toldMsMax);
-    const endMs = Math.max(nowMs + (told > 0 ? told : pauseMs), before?.endMs ?? 0);
+    const askedMs = Math.min(refusal.retryAfterMs ?? 0, toldMsMax);
+    const endMs = Math.max(nowMs + (askedMs > 0 ? askedMs : pauseMs), before?.endMs ?? 0);
     if (rules.pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
   }
 

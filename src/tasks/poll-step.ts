@@ -5,7 +5,7 @@
 import type { Target } from "../attempts/index.ts";
 import {
   AskFailure,
-  asTold,
+  asReported,
   type MediaDialect,
   type MediaRefusal,
   type MediaState,
@@ -85,7 +85,7 @@ export async function poll(services: TaskServices, job: Job, target: Target): Pr
   try {
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
     const { status, body } = await askAbout(services, target, request);
-    return asTold(provider, dialect.readPoll(status, body));
+    return asReported(provider, dialect.readPoll(status, body));
   } catch (error) {
     if (error instanceof AskFailure) return { state: "unreachable", message: error.message };
     throw error;

@@ -2,7 +2,7 @@
  * How a change of a row reaches every cache that holds it. The signal travels in the transaction of the change, so a
  * crash can neither lose it nor send it for nothing; the process that made the change knows before its caller does,
  * because its own signal comes back a moment after the commit, and the very next request must already fail (KEY-11).
- * The caller is told when the other processes know too: their next request must see the change as well (T73).
+ * The caller is answered when the other processes know too: their next request must see the change as well (T73).
  */
 import type { Database, Queryable, Signals } from "../storage/index.ts";
 
@@ -22,8 +22,8 @@ interface Changed {
 /** Handlers in this process, by the signals they stand beside. Weak, so that a closed database takes them along. */
 const localHandlers = new WeakMap<Signals, Map<ChangeChannel, Set<Handler>>>();
 
-/** What was changed within a shared transaction, to be told when it is committed. */
-const untold = new WeakMap<ChangeDatabase, Changed[]>();
+/** What was changed within a shared transaction, announced when it is committed. */
+const unannounced = new WeakMap<ChangeDatabase, Changed[]>();
 
 function handlersOf({ signals }: Pick<Database, "signals">, channel: ChangeChannel): Set<Handler> {
   const channels = localHandlers.get(signals) ?? new Map<ChangeChannel, Set<Handler>>();
@@ -33,13 +33,13 @@ function handlersOf({ signals }: Pick<Database, "signals">, channel: ChangeChann
   return handlers;
 }
 
-function tell(database: ChangeDatabase, { channel, id }: Changed): void {
-  const waiting = untold.get(database);
+function announce(database: ChangeDatabase, { channel, id }: Changed): void {
+  const waiting = unannounced.get(database);
   if (waiting !== undefined) waiting.push({ channel, id });
   else for (const handler of handlersOf(database, channel)) handler(id);
 }
 
-/** Runs `work` as one transaction that changes one row, and tells everyone. Returns what `work` returns: the row as stored. */
+/** Runs `work` as one transaction that changes one row, and announces it. Returns what `work` returns: the row as stored. */
 export async function changeRow<Row extends { readonly id: string }>(
   database: ChangeDatabase,
   channel: ChangeChannel,
@@ -50,14 +50,14 @@ export async function changeRow<Row extends { readonly id: string }>(
     await database.signals.publish(channel, changed.id, tx);
     return changed;
   });
-  tell(database, { channel, id: row.id });
-  if (!untold.has(database)) await database.signals.settled();
+  announce(database, { channel, id: row.id });
+  if (!unannounced.has(database)) await database.signals.settled();
   return row;
 }
 
 /**
  * Runs `work` as one transaction: every change made through what it is given is committed together, or none is, and
- * this process is told after the commit, before the answer. What is written beside them, such as an audit entry, stands
+ * this process learns of it after the commit, before the answer. What is written beside them, such as an audit entry, stands
  * or falls with them.
  */
 export async function changeTogether<Result>(
@@ -71,11 +71,11 @@ export async function changeTogether<Result>(
       transaction: (inner) => inner(shared),
       signals: database.signals,
     };
-    untold.set(shared, changed);
+    unannounced.set(shared, changed);
     return work(shared);
   });
-  for (const one of changed) tell(database, one);
-  if (changed.length > 0 && !untold.has(database)) await database.signals.settled();
+  for (const one of changed) announce(database, one);
+  if (changed.length > 0 && !unannounced.has(database)) await database.signals.settled();
   return result;
 }
 

@@ -99,7 +99,7 @@ export function keyOfRow(row: KeyRow): KeyRecord {
   };
 }
 
-/** What a key has spent, and when its windows start anew; told by the ledger. */
+/** What a key has spent, and when its windows start anew; from the ledger. */
 export interface KeySpend {
   readonly total: NanoUsd;
   readonly daily: NanoUsd;

@@ -171,7 +171,7 @@ export async function changeMember(
   patch: MemberPatch,
 ): Promise<Member> {
   const keys = [reference.workspaceId, reference.userId];
-  // Told as a change of the workspace: the ledger has set aside money under the caps as they were.
+  // Announced as a change of the workspace: the ledger has set aside money under the caps as they were.
   const { member } = await changeRow(context.database, "workspaces", async (tx) => {
     const found = await tx.query<MemberRow>(
       `select ${memberColumns} from members where workspace_id = $1 and user_id = $2 for update`,

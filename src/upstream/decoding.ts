@@ -37,9 +37,9 @@ const codingMax = 40;
  * @throws ExchangeError `unreadable` for a coding, or a chain of them, that cannot be undone here
  */
 export function codingOf(headers: IncomingHttpHeaders): string | undefined {
-  const told = headers["content-encoding"];
-  if (told === undefined) return undefined;
-  const codings = told
+  const named = headers["content-encoding"];
+  if (named === undefined) return undefined;
+  const codings = named
     .split(",")
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity");
@@ -48,7 +48,7 @@ export function codingOf(headers: IncomingHttpHeaders): string | undefined {
   if (codings.length === 1 && Object.hasOwn(decoders, coding)) return coding;
   throw new ExchangeError(
     "unreadable",
-    `the answer has the Content-Encoding ${JSON.stringify(told.slice(0, codingMax))}, which cannot be decoded`,
+    `the answer has the Content-Encoding ${JSON.stringify(named.slice(0, codingMax))}, which cannot be decoded`,
   );
 }
 
@@ -82,7 +82,7 @@ export class BodyDecoder {
   #bytes = 0;
   /** Writes that are not decoded yet. */
   #pending = 0;
-  /** What broke the body, to be told once the bytes before it are. */
+  /** What broke the body, reported once the bytes before it are read. */
   #broken: ExchangeError | undefined;
   #isOver = false;
 

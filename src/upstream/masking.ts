@@ -60,19 +60,19 @@ class Masker {
   }
 
   #partsIn(text: string): Span[] {
-    const spans: { from: number; to: number; isTold: boolean }[] = [];
+    const spans: { from: number; to: number; isSecret: boolean }[] = [];
     for (let at = 0; at + partMin <= text.length; at += 1) {
       if (!this.#beginnings.has(text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1))) continue;
-      const isTold = this.#parts.get(text.slice(at, at + partMin));
-      if (isTold === undefined) continue;
+      const isSecret = this.#parts.get(text.slice(at, at + partMin));
+      if (isSecret === undefined) continue;
       const to = at + partMin;
       const last = spans.at(-1);
       if (last && at <= last.to) {
         last.to = to;
-        last.isTold ||= isTold;
-      } else spans.push({ from: at, to, isTold });
+        last.isSecret ||= isSecret;
+      } else spans.push({ from: at, to, isSecret });
     }
-    return spans.flatMap(({ from, to, isTold }) => (isTold ? [[from, to] as const] : []));
+    return spans.flatMap(({ from, to, isSecret }) => (isSecret ? [[from, to] as const] : []));
   }
 
   #shortIn(text: string): Span[] {
@@ -97,8 +97,8 @@ class Masker {
         if (key.length < partMin) continue;
         const before = sharedBefore(text, index, key);
         const behind = sharedBehind(text, end, key);
-        const isTold = behind >= 4 || before > prefixOf(key) + 2 || (before >= 2 && behind >= 2);
-        if (isTold) spans.push([index - before, end + behind]);
+        const isSecret = behind >= 4 || before > prefixOf(key) + 2 || (before >= 2 && behind >= 2);
+        if (isSecret) spans.push([index - before, end + behind]);
       }
     }
     return spans;

@@ -60,7 +60,7 @@ export class MediaPool {
   }
 
   #release(client: Client, isWhole: boolean): void {
-    // Its bytes are read to the last before it goes: what follows the answer in the same read is still told.
+    // Its bytes are read to the last before it goes: what follows the answer in the same read is still reported.
     if (isWhole && !this.#rules.isSuspect()) this.#idle.rest(client, performance.now());
     else setImmediate(() => this.#drop(client));
   }

@@ -13,6 +13,6 @@ export interface OriginRules {
   readonly quietMs: number;
   /** Whether connections must not be used again now. */
   isSuspect(): boolean;
-  /** To be told of bytes after an answer: closes the idle connections of the origin, whichever client they are of. */
+  /** Called when bytes came after an answer: closes the idle connections of the origin, whichever client they are of. */
   surplus(): void;
 }

@@ -31,7 +31,7 @@ export interface Outcome {
   readonly silent: boolean;
   /** Present where it was the credential that was refused: another one may do. */
   readonly credential?: RefusedCredential | undefined;
-  /** What the caller is told when this attempt was the last. */
+  /** What the caller gets when this attempt was the last. */
   readonly error: GatewayError;
 }
 
@@ -124,7 +124,7 @@ export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick
   const { status, wire, retryAfter } = refusal;
   const row = rowOf(refusal);
   const { fault, retrySame, hurtsHealth, refused } = row;
-  const retryAfterMs = retryAfterMsOf(retryAfter, nowMs) ?? toldInBody(wire);
+  const retryAfterMs = retryAfterMsOf(retryAfter, nowMs) ?? retryAfterInBody(wire);
   return {
     fault,
     retrySame,
@@ -142,7 +142,7 @@ function rowOf({ status, wire, namesThing = () => false }: Refusal): Row {
   return rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
 }
 
-function toldInBody({ retryAfterSeconds }: WireError): number | undefined {
+function retryAfterInBody({ retryAfterSeconds }: WireError): number | undefined {
   return retryAfterSeconds === undefined || !(retryAfterSeconds > 0)
     ? undefined
     : retryAfterSeconds * 1000;
@@ -208,7 +208,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
   };
 }
 
-/** What a caller is told of an answer that came and cannot be used; undefined where none came. */
+/** What a caller reads about an answer that came and cannot be used; undefined where none came. */
 function reasonUnusable(error: unknown): string | undefined {
   if (error instanceof BadAnswerError) return unusableAnswer(error.reason);
   if (!(error instanceof ExchangeError)) return undefined;

@@ -1,7 +1,7 @@
 /** Our credentials in what vendors say: every form they are known to come back in is masked, and ordinary words are not. */
 import { describe, expect, it } from "vitest";
 import type { Provider } from "../../src/catalog/index.ts";
-import { asTold, maskError, withoutCredentials } from "../../src/upstream/index.ts";
+import { asReported, maskError, withoutCredentials } from "../../src/upstream/index.ts";
 import { provider } from "./media-support.ts";
 
 const key = "sk-proj-Ab3/dE+fGh1jKlMn0pQrStUvWxYz4567";
@@ -98,10 +98,10 @@ describe("a credential that a vendor echoes", () => {
   });
 
   it("is masked in what a media vendor says of a job", () => {
-    const failed = asTold(known, { state: "failed", code: key, message: `no ${key}` });
+    const failed = asReported(known, { state: "failed", code: key, message: `no ${key}` });
     expect(failed).toEqual({ state: "failed", code: "[credential]", message: "no [credential]" });
     const refused = { state: "refused", status: 400, message: key, param: key } as const;
-    expect(JSON.stringify(asTold(known, refused))).not.toContain(key);
+    expect(JSON.stringify(asReported(known, refused))).not.toContain(key);
   });
 
   it("takes no time to find, whatever is sent", () => {

@@ -202,7 +202,7 @@ export class Fleet {
   }
 }
 
-/** Waits for `work`; what takes longer than `ms` is told to `late`. */
+/** Waits for `work`; what takes longer than `ms` is reported to `late`. */
 async function within(work: Promise<unknown>, ms: number, late: () => void): Promise<void> {
   const timer = setTimeout(late, ms);
   await work;

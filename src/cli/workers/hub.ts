@@ -6,7 +6,7 @@ import { growingFamilies, joinFamilies, type MetricFamily } from "../../base/met
 import type { Answers, Question, ToSupervisor, WorkersReady } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
-/** A worker that does not answer by then is busy with one thing: what it told last counts, and it does not take calls. */
+/** A worker that does not answer by then is busy with one thing: what it sent last counts, and it does not take calls. */
 const answerMsMax = 500;
 
 export class Hub {

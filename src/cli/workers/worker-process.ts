@@ -1,4 +1,4 @@
-/** One worker as its supervisor sees it: started, asked, told to stop, ended. */
+/** One worker as its supervisor sees it: started, asked, stopped, ended. */
 import { fork, type ChildProcess } from "node:child_process";
 import cluster from "node:cluster";
 import { once } from "node:events";
@@ -29,9 +29,9 @@ export interface WorkerProcess {
   readonly startedMs: number;
   /** Rejects with a {@link WorkerFailedError} where it does not come up. */
   readonly ready: Promise<Ready>;
-  /** Resolves with how it ended, when all that it told has been read. */
+  /** Resolves with how it ended, when all that it sent has been read. */
   readonly ended: Promise<string>;
-  /** What it had counted when it last told. */
+  /** What it had counted when it last reported. */
   measured: readonly MetricFamily[];
   send(message: ToWorker): void;
   /** Its answer; undefined where none comes in time. */
@@ -58,7 +58,7 @@ function spawnWorker(start: WorkerStart, listening: Listening): ChildProcess {
   });
 }
 
-/** Starts a worker; `told` gets what it says beyond its start and its answers. */
+/** Starts a worker; `received` gets what it sends beyond its start and its answers. */
 export function startWorker(
   start: WorkerStart,
   listening: Listening,
@@ -88,7 +88,7 @@ export function startWorker(
     }),
     measured: [],
     send(message) {
-      // A worker that has just gone is told nothing more.
+      // A worker that has just gone gets nothing more.
       if (child.connected) child.send(message, () => undefined);
     },
     async ask(what, msMax) {

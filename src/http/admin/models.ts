@@ -114,7 +114,7 @@ function healthOf(health: Health, served: ServedModel, at: Provider): object {
   const nowMs = health.nowMs();
   const { circuit, speed } = health.of(served);
   const state = health.standing(served, at);
-  const told = (stream: boolean) => ({
+  const listed = (stream: boolean) => ({
     first_token_ms: speed.firstTokenMs(stream, nowMs) ?? null,
     tokens_per_second: speed.tokensPerSecond(stream, nowMs) ?? null,
   });
@@ -122,8 +122,8 @@ function healthOf(health: Health, served: ServedModel, at: Provider): object {
     state,
     reason: state === "out" ? health.reason(served, at) : null,
     failure_share: circuit.failureShare(nowMs),
-    stream: told(true),
-    whole: told(false),
+    stream: listed(true),
+    whole: listed(false),
   };
 }
 

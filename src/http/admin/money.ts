@@ -92,7 +92,7 @@ function addCredit(request: CreditRequest): Promise<CreditResult & { reference: 
     const input = { workspaceId: workspace.id, amountNano, reference };
     const note = body.note ?? undefined;
     const credit = (tx: Queryable) => creditIn(tx, { ...input, note });
-    // Credit that is taken back may have been set aside for calls to come: told as a change of the workspace.
+    // Credit that is taken back may have been set aside for calls to come: announced as a change of the workspace.
     const { result } =
       amountNano > 0n
         ? { result: await credit(database) }

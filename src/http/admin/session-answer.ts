@@ -1,4 +1,4 @@
-/** Between a request and what keeps sessions: the headers that it is told, and its answers. */
+/** Between a request and what keeps sessions: the headers that they get, and their answers. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { cookiePrefix, type SignedIn } from "../../admin/index.ts";
 import { limitedAddress } from "../../base/client-address.ts";
@@ -11,12 +11,12 @@ export const attemptAddress = (
   request: FastifyRequest,
 ): string | undefined => limitedAddress(addressOf(request.raw, trustedProxies), trustedProxies);
 
-const told = ["cookie", "user-agent"] as const;
+const passedOn = ["cookie", "user-agent"] as const;
 
 /** The headers of a request, and where it came from, which nobody else can set. */
 export function sessionHeaders({ trustedProxies }: HttpServices, request: FastifyRequest): Headers {
   const headers = new Headers({ "x-forwarded-for": addressOf(request.raw, trustedProxies) });
-  for (const name of told) {
+  for (const name of passedOn) {
     const value = request.headers[name];
     if (value !== undefined) headers.set(name, value);
   }

@@ -12,7 +12,7 @@ const waiting: BodyStream[] = [];
 let turnBytes = 0;
 let isCounting = false;
 
-/** To be told of each read of a large body. It may be paused for a turn or more, and goes on by itself. */
+/** Called at each read of a large body. It may be paused for a turn or more, and goes on by itself. */
 export function pace(request: BodyStream, bytes: number): void {
   turnBytes += bytes;
   if (turnBytes > bytesPerTurn && !request.readableEnded) {

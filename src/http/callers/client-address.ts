@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { clientAddress, type TrustedProxies } from "../../base/client-address.ts";
 
-/** A request, as far as its address is told. Node's IncomingMessage is one, on both front ends. */
+/** A request, as far as its address is known. Node's IncomingMessage is one, on both front ends. */
 interface Addressed {
   readonly headers: IncomingHttpHeaders;
   readonly socket: { readonly remoteAddress?: string | undefined };

@@ -1,6 +1,6 @@
 /**
  * How many connections there may be, in total and of one address, in front of whichever front end answers them. One too many
- * is told so in HTTP and closed; one whose client does not read is closed too (unread.ts).
+ * is answered so in HTTP and closed; one whose client does not read is closed too (unread.ts).
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
@@ -109,7 +109,7 @@ class Open {
 }
 
 /**
- * Connections that are told no. The answer waits for the first bytes, whose path says in which shape; one that says nothing
+ * Connections that are refused. The answer waits for the first bytes, whose path says in which shape; one that says nothing
  * is closed.
  */
 class Refused {

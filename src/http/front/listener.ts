@@ -19,7 +19,7 @@ interface FrontServices extends ConnectionServices {
   readonly corsOrigins: readonly string[];
   readonly receive: { readonly checkMs: number };
   readonly fastPath?: boolean | undefined;
-  /** True once this process was told to stop. */
+  /** True once this process was asked to stop. */
   leaving(): boolean;
 }
 

@@ -39,11 +39,11 @@ function createProbe({ database }: HttpServices): () => Promise<boolean> {
     const late = new Promise<false>((resolve) =>
       setTimeout(resolve, databaseDeadlineMs, false).unref(),
     );
-    const told = database.query(probe).then(
+    const answered = database.query(probe).then(
       (rows) => rows.length === 1,
       () => false,
     );
-    const isUp = await Promise.race([told, late]);
+    const isUp = await Promise.race([answered, late]);
     freshUntilMs = performance.now() + freshMs;
     return isUp;
   };

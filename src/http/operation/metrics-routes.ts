@@ -65,7 +65,7 @@ const proxyHeaders = [
 ];
 
 /**
- * A program on this machine that asks directly. A proxy here passes on what strangers ask: it is told by the headers that
+ * A program on this machine that asks directly. A proxy here passes on what strangers ask: it is recognised by the headers that
  * proxies add, by HTTP/1.0 (nginx with its defaults adds none), or by the operator.
  * @throws GatewayError 403 `insufficient_permissions`
  */

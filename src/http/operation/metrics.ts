@@ -71,7 +71,7 @@ function tokensOf(usage: NonNullable<Observed["metered"]>["usage"]) {
   };
 }
 
-/** How prom-client says that values of several processes become one; a moment or an average is told by the largest. */
+/** How prom-client says that values of several processes become one; a moment or an average is the largest. */
 const joinedBy: Readonly<Record<string, Joined>> = { sum: "sum", min: "min" };
 
 /** What prom-client has measured of the process itself. */

@@ -23,6 +23,6 @@ export interface CanonicalResponse {
   /** Reasoning, text, refusal, tool call and media parts, in order. */
   readonly content: readonly Part[];
   readonly finish: Finish;
-  /** Absent when the upstream told none: then the gateway estimates and says so. */
+  /** Absent when the upstream reported none: then the gateway estimates and says so. */
   readonly usage?: Usage | undefined;
 }

@@ -52,12 +52,12 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
 
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
   if (state.phase === "ended") return [];
-  const told = state.reader.read(event);
-  switch (told.type) {
+  const read = state.reader.read(event);
+  switch (read.type) {
     case "chunk":
-      return takeChunk(state, told);
+      return takeChunk(state, read);
     case "error":
-      return breakOff(state, told.error);
+      return breakOff(state, read.error);
     case "marker":
       state.markerSeen = true;
       return endStream(state, { kind: "complete" });

@@ -31,7 +31,7 @@ interface StreamState {
   usage: Usage | undefined;
   /** Position of each call in the answer, and whether it got arguments. */
   readonly calls: Map<BlockId, { readonly index: number; hasArguments: boolean }>;
-  /** Whether reasoning was told, and whether the block that is open told some. */
+  /** Whether reasoning was sent, and whether the block that is open sent some. */
   hasReasoning: boolean;
   isReasoning: boolean;
   ended: boolean;

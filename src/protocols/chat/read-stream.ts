@@ -34,7 +34,7 @@ const failedAnswer: WireError = { message: "The upstream ended the answer with a
 
 /** The reader of one stream. After the end marker and after an error there is nothing. */
 export class ChatReader {
-  /** The usage told last, as it came. */
+  /** The usage reported last, as it came. */
   wireUsage: WireObject | undefined;
   usage: Usage | undefined;
   readonly #frames = new StreamFrames(varying);
@@ -58,7 +58,7 @@ export class ChatReader {
     return { type: "chunk", chunk, choices, tellsUsage, error: failed ? failedAnswer : undefined };
   }
 
-  /** The last usage told wins (T49). Groq tells it in `x_groq`, Moonshot in the choice. */
+  /** The last usage reported wins (T49). Groq has it in `x_groq`, Moonshot in the choice. */
   #takeUsage(chunk: WireObject, choice: WireObject | undefined): boolean {
     const wire = chunk["usage"] ?? objectOf(chunk["x_groq"])["usage"] ?? choice?.["usage"];
     if (!isObject(wire)) return false;

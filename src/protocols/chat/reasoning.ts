@@ -73,7 +73,7 @@ export function encodeReasoning(parts: readonly ReasoningPart[]): JsonObject {
 
 /**
  * Adds streamed pieces of details to what was gathered: pieces of one item share `type` and `index`, and tell no other
- * `id`; their texts are joined, everything else is the last told.
+ * `id`; their texts are joined, everything else is the last that came.
  */
 export function mergeDetails(gathered: WireObject[], pieces: readonly WireObject[]): void {
   for (const piece of pieces) {

@@ -53,10 +53,10 @@ export class ChatTap extends DirectTap {
   }
 
   protected take(event: SseEvent): readonly SseEvent[] {
-    const told = this.#reader.read(event);
-    if (told.type === "chunk") return this.#takeChunk(told, event.data.trim());
-    if (told.type === "error") return this.breakOff(told.error);
-    if (told.type === "marker") this.ended = true;
+    const read = this.#reader.read(event);
+    if (read.type === "chunk") return this.#takeChunk(read, event.data.trim());
+    if (read.type === "error") return this.breakOff(read.error);
+    if (read.type === "marker") this.ended = true;
     return none;
   }
 

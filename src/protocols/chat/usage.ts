@@ -13,14 +13,14 @@ const details = (usage: WireObject, key: string): WireObject =>
 /** One side of the sum, or what the total leaves for it. */
 const toldOrRest = (value: unknown, total: number, other: number): number =>
   other === unknown || total < other ? told(value) : tokenCount(value, total - other);
-/** The first count that is told; 0 where none is. */
-function firstTold(...values: readonly unknown[]): number {
+/** The first count that is reported; 0 where none is. */
+function firstCount(...values: readonly unknown[]): number {
   for (const value of values) if (told(value) !== unknown) return told(value);
   return 0;
 }
 
 /**
- * Reads a `usage` object. Undefined when it does not tell both sides; an explicit 0 counts as told (T61).
+ * Reads a `usage` object. Undefined when it does not report both sides; an explicit 0 counts as reported (T61).
  * Where `total_tokens` is more than prompt and completion together, the rest says what the vendor left out of them:
  * xAI its reasoning, some proxies their cache reads (T50).
  */
@@ -59,18 +59,18 @@ function readParts(usage: WireObject): Parts {
   const output = details(usage, "completion_tokens_details");
   return {
     // DeepSeek and Moonshot tell cache hits at the top level.
-    cacheRead: firstTold(
+    cacheRead: firstCount(
       input["cached_tokens"],
       usage["prompt_cache_hit_tokens"],
       usage["cached_tokens"],
     ),
-    cacheWrite: firstTold(
+    cacheWrite: firstCount(
       input["cache_write_tokens"],
       input["cache_creation_input_tokens"],
       input["cache_creation_tokens"],
       usage["cache_creation_input_tokens"],
     ),
-    reasoning: firstTold(output["reasoning_tokens"], usage["reasoning_tokens"]),
+    reasoning: firstCount(output["reasoning_tokens"], usage["reasoning_tokens"]),
   };
 }
 

@@ -19,7 +19,7 @@ interface OpenText {
 /** A call whose arguments still come in pieces. */
 interface OpenCall {
   readonly block: string;
-  /** The arguments told with the name; a call in pieces has none there. */
+  /** The arguments that came with the name; a call in pieces has none there. */
   readonly args: WireObject;
   /** The pieces after them: put together once, at the call's end. */
   readonly pieces: WireObject[];
@@ -55,9 +55,9 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
 
 function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
   if (state.phase === "over") return [];
-  const told = state.reader.read(event);
-  if (told.type === "error") return breakOff(state, told.error);
-  return told.type === "chunk" ? takeChunk(state, told) : [];
+  const read = state.reader.read(event);
+  if (read.type === "error") return breakOff(state, read.error);
+  return read.type === "chunk" ? takeChunk(state, read) : [];
 }
 
 function takeChunk(state: State, { data, candidates, blocked, tellsUsage }: GenerateChunk) {
@@ -159,7 +159,7 @@ function breakOff(state: State, { message, code, type }: WireError): CanonicalEv
   return [...closeText(state), { type: "error", ...error }];
 }
 
-/** Complete is a stream that told why it stopped; any other broke, however politely it closed (T16). */
+/** Complete is a stream that said why it stopped; any other broke, however politely it closed (T16). */
 function end(state: State, why: EndReason): CanonicalEvent[] {
   if (state.phase === "over") return [];
   if (state.finishReason === undefined) {

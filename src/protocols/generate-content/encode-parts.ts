@@ -77,7 +77,7 @@ function encodeReasoning({ text, signature }: ReasoningPart): JsonObject | undef
   return value === undefined ? undefined : { text, thought: true, thoughtSignature: value };
 }
 
-/** A call as the vendor writes it; an id we made up is not told. */
+/** A call as the vendor writes it; an id we made up is left out. */
 export function encodeCall({ id, name, arguments: json, signature }: ToolCallPart): JsonObject {
   const call: JsonObject = { name, args: argumentsObject(json) };
   if (!id.startsWith(madeUpPrefix)) call["id"] = id;

@@ -1,5 +1,5 @@
 /**
- * JSON Schema and the vendor's own dialect of it. Towards the vendor, what it refuses is taken out, and told, and local
+ * JSON Schema and the vendor's own dialect of it. Towards the vendor, what it refuses is taken out, and reported, and local
  * references are put in place (T23); from it, type names become lower case and `nullable` a type.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

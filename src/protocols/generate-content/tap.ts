@@ -28,11 +28,11 @@ export class GenerateTap extends DirectTap {
 
   protected take(event: SseEvent): readonly SseEvent[] {
     if (this.error) return none;
-    const told = this.#reader.read(event);
-    if (told.type === "error") return this.breakOff(told.error);
-    if (told.type !== "chunk") return none;
+    const read = this.#reader.read(event);
+    if (read.type === "error") return this.breakOff(read.error);
+    if (read.type !== "chunk") return none;
     let hasText = false;
-    for (const { parts } of told.candidates) {
+    for (const { parts } of read.candidates) {
       for (const part of parts) {
         const text = partText(part);
         hasText ||= text !== "";
@@ -41,7 +41,7 @@ export class GenerateTap extends DirectTap {
     }
     this.ended = this.#reader.ended;
     // No `event:` line: the vendor's SDK skips a frame that has one.
-    return this.#holdOrPass({ data: withModel(event.data, told.data, this.#model) }, hasText);
+    return this.#holdOrPass({ data: withModel(event.data, read.data, this.#model) }, hasText);
   }
 
   /** After the end only a frame with more text shows that it was none; a frame with usage alone is part of it. */

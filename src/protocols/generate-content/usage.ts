@@ -15,7 +15,7 @@ const countFields = [
   "totalTokenCount",
 ] as const;
 
-/** The counts told so far; they are cumulative, so of each the last value told wins (T46, T49). */
+/** The counts reported so far; they are cumulative, so of each the last value reported wins (T46, T49). */
 export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
   if (!isObject(later)) return earlier;
   const merged = { ...earlier };

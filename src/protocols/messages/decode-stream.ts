@@ -13,7 +13,7 @@ interface Block {
   readonly id: string;
   readonly kind: "text" | "reasoning" | "tool_call" | "ignored";
   signature?: Signature | undefined;
-  /** The whole input, told in the block's start (T2); sent on only if no delta follows. */
+  /** The whole input, from the block's start (T2); sent on only if no delta follows. */
   input?: string | undefined;
 }
 
@@ -38,22 +38,22 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
 }
 
 function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
-  const told = state.reader.read(event);
-  switch (told.type) {
+  const read = state.reader.read(event);
+  switch (read.type) {
     case "message_start":
-      return messageStart(state, told.message, told.blocks);
+      return messageStart(state, read.message, read.blocks);
     case "content_block_start":
-      return blockStart(state, told.index, told.block);
+      return blockStart(state, read.index, read.block);
     case "content_block_delta":
-      return blockDelta(state, told);
+      return blockDelta(state, read);
     case "content_block_stop":
-      return blockStop(state, told.index);
+      return blockStop(state, read.index);
     case "message_delta":
-      return told.tellsUsage ? usageEvent(state) : [];
+      return read.tellsUsage ? usageEvent(state) : [];
     case "message_stop":
       return finish(state);
     case "error":
-      return breakOff(state, told.error);
+      return breakOff(state, read.error);
     default:
       return [];
   }
@@ -185,7 +185,7 @@ function breakOff(state: State, { message, code, type }: WireError): CanonicalEv
   return [...closeAll(state, "tool_call"), event];
 }
 
-/** A stream without its end marker is complete if it told why it stopped, else broken (T16). */
+/** A stream without its end marker is complete if it said why it stopped, else broken (T16). */
 function end(state: State, why: EndReason): CanonicalEvent[] {
   if (state.isOver) return [];
   if (state.reader.hasBegun && state.reader.stop !== undefined) return finish(state);

@@ -42,10 +42,10 @@ export interface MessagesDelta {
 
 /** The reader of one stream. After its last event and after an error there is nothing. */
 export class MessagesReader {
-  /** Why the answer stopped, as soon as that is told. */
+  /** Why the answer stopped, as soon as that is known. */
   stop: { readonly reason: string; readonly sequence: unknown } | undefined;
   hasToolCall = false;
-  /** The counts told so far, as they came. */
+  /** The counts reported so far, as they came. */
   wireUsage: WireObject = {};
   readonly #frames = new StreamFrames(varying);
   #phase: "waiting" | "running" | "over" = "waiting";

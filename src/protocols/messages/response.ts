@@ -99,7 +99,7 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
     model: context.model,
     content,
     ...encodeFinish(response.finish),
-    // Told none, an answer has none: zeros would be billed as told (T48, T61).
+    // Where none is reported an answer has none: zeros would be billed as reported (T48, T61).
     ...(response.usage ? { usage: encodeUsage(response.usage, response.protocol) } : {}),
   };
 }

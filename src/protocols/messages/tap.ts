@@ -29,36 +29,36 @@ export class MessagesTap extends DirectTap {
   }
 
   protected take(event: SseEvent): readonly SseEvent[] {
-    const told = this.#reader.read(event);
+    const read = this.#reader.read(event);
     const { data } = event;
-    switch (told.type) {
+    switch (read.type) {
       case "message_start":
-        for (const block of told.blocks) this.#addBlock(block);
-        return [this.#start(told.data, told.message, told.tellsUsage)];
+        for (const block of read.blocks) this.#addBlock(block);
+        return [this.#start(read.data, read.message, read.tellsUsage)];
       case "content_block_start":
-        this.#openBlocks.add(told.index);
-        this.#addBlock(told.block);
+        this.#openBlocks.add(read.index);
+        this.#addBlock(read.block);
         break;
       case "content_block_delta":
-        if (told.kind !== "signature") this.log.add(told.text);
+        if (read.kind !== "signature") this.log.add(read.text);
         break;
       case "content_block_stop":
-        this.#openBlocks.delete(told.index);
+        this.#openBlocks.delete(read.index);
         break;
       case "message_delta":
-        if (!told.isLast) break;
-        return this.#hold({ event: told.type, data });
+        if (!read.isLast) break;
+        return this.#hold({ event: read.type, data });
       case "message_stop":
-        return this.#hold({ event: told.type, data });
+        return this.#hold({ event: read.type, data });
       case "error":
-        return this.breakOff(told.error);
+        return this.breakOff(read.error);
       case "nothing":
       case "marker":
         return none;
       case "other":
-        return [{ event: told.name, data }];
+        return [{ event: read.name, data }];
     }
-    return [{ event: told.type, data }];
+    return [{ event: read.type, data }];
   }
 
   /** The start with the canonical model, and with the estimate where it tells no input. */

@@ -17,7 +17,7 @@ export function tellsInput(usage: WireObject): boolean {
   return inputFields.some((field) => tokenCount(usage[field]) > 0);
 }
 
-/** Field by field, the last value told wins; null and absent fields leave the earlier value (T49). */
+/** Field by field, the last value reported wins; null and absent fields leave the earlier value (T49). */
 export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
   const merged = { ...earlier };
   for (const [field, value] of Object.entries(later)) {
@@ -28,7 +28,7 @@ export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
 
 /**
  * The normalised usage of a wire `usage` object; undefined when it tells no tokens.
- * An explicit 0 counts as told (T61).
+ * An explicit 0 counts as reported (T61).
  */
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
@@ -81,7 +81,7 @@ function addHiddenIterations(total: Usage, iterations: unknown): Usage {
 
 /**
  * The wire `usage` object of a normalised usage: cache reads and writes taken out of the input again.
- * Reasoning is told only where an upstream of this protocol told it: to others' callers it is a part of the output
+ * Reasoning is reported only where an upstream of this protocol reported it: to others' callers it is a part of the output
  * without a name (CONV-815).
  */
 export function encodeUsage(usage: Usage, upstream: ProtocolName): JsonObject {

@@ -1,6 +1,6 @@
 /**
  * Responses streams, read into canonical events. Requirements: STREAM, traps T10 to T13, T16, T18, T45.
- * Blocks are told apart by `output_index`: some upstreams change an item's id from event to event.
+ * Blocks are distinguished by `output_index`: some upstreams change an item's id from event to event.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -21,7 +21,7 @@ interface Block {
   readonly source: string;
   open: boolean;
   hasContent: boolean;
-  /** Of a reasoning block: the summary part being told. */
+  /** Of a reasoning block: the summary part that is being sent. */
   part: unknown;
 }
 
@@ -46,9 +46,9 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
 }
 
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
-  const told = state.reader.read(event);
-  if (told.type === "response") return takeResponse(state, told);
-  return told.type === "step" ? [...begin(state, "", 0), ...takeStep(state, told)] : [];
+  const read = state.reader.read(event);
+  if (read.type === "response") return takeResponse(state, read);
+  return read.type === "step" ? [...begin(state, "", 0), ...takeStep(state, read)] : [];
 }
 
 function begin(state: StreamState, id: string, createdAt: number): CanonicalEvent[] {
@@ -212,8 +212,8 @@ function endPart(
   }
   if (part.type !== "reasoning") return [];
   const source = part.summary ? "response.reasoning_summary_text" : "response.reasoning_text";
-  const isTold = part.text === "" && !part.signature;
-  const begun = isTold ? [] : openBlock(state, block, "reasoning", source);
+  const isBlank = part.text === "" && !part.signature;
+  const begun = isBlank ? [] : openBlock(state, block, "reasoning", source);
   const told = isEmpty(state, block) ? addContent(state, block, part.text) : [];
   return [...begun, ...told, ...closeBlock(state, block, part.signature)];
 }

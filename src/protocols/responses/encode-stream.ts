@@ -227,7 +227,7 @@ function endCall(state: StreamState, id: BlockId, block: Block): SseEvent[] {
   return frames;
 }
 
-/** The terminal event with the whole object, and the end marker. Blocks still open are told as far as they came. */
+/** The terminal event with the whole object, and the end marker. Blocks still open are sent as far as they came. */
 function finish(state: StreamState, ending: Ending): SseEvent[] {
   const isWhole = ending.status === "completed";
   const frames: SseEvent[] = [];

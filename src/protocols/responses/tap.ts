@@ -31,11 +31,11 @@ export class ResponsesTap extends DirectTap {
   }
 
   protected take(event: SseEvent): readonly SseEvent[] {
-    const told = this.#reader.read(event);
+    const read = this.#reader.read(event);
     this.error = this.#reader.error;
-    if (told.type === "response") return this.#takeResponse(told);
-    if (told.type !== "step") return none;
-    const { name, frame } = told;
+    if (read.type === "response") return this.#takeResponse(read);
+    if (read.type !== "step") return none;
+    const { name, frame } = read;
     if (name.endsWith(".delta") && !name.startsWith("response.audio")) this.log.add(frame["delta"]);
     return [event.event === undefined ? { event: name, data: event.data } : event];
   }

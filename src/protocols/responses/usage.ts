@@ -7,7 +7,7 @@ const unknown = -1;
 const details = (usage: WireObject, key: string): WireObject =>
   isObject(usage[key]) ? usage[key] : {};
 
-/** Reads a `usage` object; undefined when it does not tell both sides. An explicit 0 counts as told (T61). */
+/** Reads a `usage` object; undefined when it does not report both sides. An explicit 0 counts as reported (T61). */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const inputTokens = tokenCount(value["input_tokens"], unknown);

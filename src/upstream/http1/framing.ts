@@ -72,7 +72,7 @@ function idleMsOf(
   if (minor === 0) return 0;
   if (connection !== undefined && /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(connection)) return 0;
   if (keepAlive === undefined) return idleMsMax;
-  const told = /timeout=(\d+)/i.exec(String(keepAlive))?.[1];
-  if (told === undefined) return idleMsMax;
-  return Math.max(0, Math.min(idleMsMax, Number(told) * 1000 - idleMarginMs));
+  const seconds = /timeout=(\d+)/i.exec(String(keepAlive))?.[1];
+  if (seconds === undefined) return idleMsMax;
+  return Math.max(0, Math.min(idleMsMax, Number(seconds) * 1000 - idleMarginMs));
 }

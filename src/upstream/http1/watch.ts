@@ -23,7 +23,7 @@ export class Watch {
     this.#watched = watched;
   }
 
-  /** To be told of each deadline that is new or comes sooner than before. */
+  /** Called with each deadline that is new or comes sooner than before. */
   note(dueMs: number): void {
     if (dueMs < this.#firesMs) this.#set(dueMs);
   }

@@ -30,7 +30,7 @@ interface Bounds {
   readonly signal: AbortSignal | undefined;
   /** Absent: every answer is read whole. */
   readonly streams: IsStream | undefined;
-  /** Told the bytes of a whole answer as they are kept. */
+  /** Called with the bytes of a whole answer as they are kept. */
   readonly onBytes: ((bytes: number) => void) | undefined;
 }
 

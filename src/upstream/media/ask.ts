@@ -20,7 +20,7 @@ export interface AskLimits {
   readonly bytesMax?: number | undefined;
   /** Gives up at once when it fires. */
   readonly signal?: AbortSignal | undefined;
-  /** Told the bytes of a whole answer as they are kept. */
+  /** Called with the bytes of a whole answer as they are kept. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 

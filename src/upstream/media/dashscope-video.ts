@@ -1,5 +1,5 @@
 /**
- * DashScope's videos. Three generations of requests, told apart by the model's name: from `wan2.7` on all material is in
+ * DashScope's videos. Three generations of requests, distinguished by the model's name: from `wan2.7` on all material is in
  * `input.media`, the models up to `wan2.6` have a field for each kind and name sizes in pixels. `wan2.7` takes no ratio
  * beside a first frame and has no word for sound. Names that tell nothing are taken for the newest generation.
  */

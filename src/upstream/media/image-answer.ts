@@ -4,7 +4,7 @@
  */
 import type { WireObject } from "../../base/json.ts";
 import { blockedJob, emptyJob } from "./refusal.ts";
-import type { MediaRefusal, MediaResult, MediaState, Rendered, ToldUsage } from "./types.ts";
+import type { MediaRefusal, MediaResult, MediaState, Rendered, ReportedUsage } from "./types.ts";
 import {
   countIn,
   isSuccess,
@@ -23,7 +23,7 @@ function resultOf(item: WireObject): MediaResult | undefined {
 }
 
 /** The tokens a vendor tells; without details all input is text and all output picture. */
-export function imageTokensIn(usage: unknown): ToldUsage {
+export function imageTokensIn(usage: unknown): ReportedUsage {
   const wire = objectIn(usage);
   const input = objectIn(wire["input_tokens_details"]);
   const output = objectIn(wire["output_tokens_details"]);

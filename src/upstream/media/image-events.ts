@@ -4,7 +4,7 @@
  */
 import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse.ts";
 import { imageTokensIn, renderedIn } from "./image-answer.ts";
-import type { MediaRefusal, Rendered, ToldUsage } from "./types.ts";
+import type { MediaRefusal, Rendered, ReportedUsage } from "./types.ts";
 import { countIn, readObject, readRefusal, textIn, unusable } from "./wire.ts";
 
 /** One event of an image stream. */
@@ -20,7 +20,7 @@ export type ImageEvent =
       readonly type: "completed";
       readonly base64: string;
       readonly rendered: Rendered;
-      readonly told: ToldUsage;
+      readonly told: ReportedUsage;
     }
   /** The stream failed, or cannot be read. Nothing follows it. */
   | { readonly type: "error"; readonly refusal: MediaRefusal };

@@ -4,5 +4,5 @@ export { AskFailure } from "./ask-failure.ts";
 export type { MediaAnswer, StreamedAnswer } from "./ask-handler.ts";
 export { lostFields, mediaDialect } from "./dialects.ts";
 export { createImageEventReader, type ImageEvent } from "./image-events.ts";
-export { asAnswered, asTold, outcomeOfRefusal } from "./refusal.ts";
+export { asAnswered, asReported, outcomeOfRefusal } from "./refusal.ts";
 export type * from "./types.ts";

@@ -53,7 +53,7 @@ const uncertainStatuses: ReadonlySet<number> = new Set([408, 499, 502, 504, 520,
 const notOurModel = /^(model|invalid_?endpoint|operation_?denied)/i;
 
 /** What a dialect read of an answer, without the credentials of its provider, which vendors echo. */
-export function asTold<Read extends MediaState | MediaRefusal>(
+export function asReported<Read extends MediaState | MediaRefusal>(
   provider: Provider,
   read: Read,
 ): Read {
@@ -70,7 +70,7 @@ export function asAnswered<Read extends MediaState | MediaRefusal>(
   { headers }: Pick<MediaAnswer, "headers">,
   nowMs: number,
 ): Read {
-  const read = asTold(provider, state);
+  const read = asReported(provider, state);
   const header = headers["retry-after"];
   return read.state === "refused" && typeof header === "string"
     ? { ...read, retryAfterMs: retryAfterMsOf(header, nowMs) }

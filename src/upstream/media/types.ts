@@ -5,9 +5,9 @@
 import type { Readable } from "node:stream";
 import type { Note } from "../../base/notes.ts";
 import type { Provider } from "../../catalog/index.ts";
-import type { MediaRequest, ToldUsage, KeptFile } from "../../media/index.ts";
+import type { MediaRequest, ReportedUsage, KeptFile } from "../../media/index.ts";
 
-export type { ToldUsage };
+export type { ReportedUsage };
 
 /** One HTTP request to a provider's origin. */
 export interface MediaAsk {
@@ -54,7 +54,7 @@ export type MediaState =
   | {
       readonly state: "succeeded";
       readonly results: readonly MediaResult[];
-      readonly told: ToldUsage;
+      readonly told: ReportedUsage;
       readonly revisedPrompts?: readonly (string | undefined)[] | undefined;
       readonly rendered?: Rendered | undefined;
     }
@@ -67,7 +67,7 @@ export type MediaState =
 
 /**
  * An answer that tells nothing about the job: a status of refusal, or a success that cannot be read. In the vendor's own
- * words, which may name our account: `outcomeOfRefusal` says what the caller is told.
+ * words, which may name our account: `outcomeOfRefusal` says what the caller gets.
  */
 export interface MediaRefusal {
   readonly state: "refused";

@@ -44,7 +44,7 @@ export class FastConnection implements AnswerLine, BodyLine {
   #response: FastResponse | undefined;
   /** What of a request is still on its way. */
   #body: FastBody | undefined;
-  /** Whether the answer under way told the client that the connection closes after it. */
+  /** Whether the answer in flight said that the connection closes after it. */
   #last = false;
   /** What came while busy. */
   #early: Buffer[] = [];
@@ -70,7 +70,7 @@ export class FastConnection implements AnswerLine, BodyLine {
   }
 
   send(text: string, encoding: "latin1" | "utf8"): void {
-    // A client that has ended its side is told nothing more; `close` follows.
+    // A client that has ended its side gets nothing more; `close` follows.
     if (this.socket.writable) this.socket.write(text, encoding);
   }
 
@@ -95,7 +95,7 @@ export class FastConnection implements AnswerLine, BodyLine {
     this.socket.resume();
   }
 
-  /** A body that cannot be read to its end: told to the client where no answer has begun, and the connection ends. */
+  /** A body that cannot be read to its end: the client gets an error where no answer has begun, and the connection ends. */
   fail(error: Error): void {
     if (this.#response?.headersSent === true) this.socket.destroy();
     else this.#server.clientError(error, this.socket);

@@ -33,7 +33,7 @@ export class FastResponse implements ResponseSink {
   /** Whether all texts so far are ASCII. */
   #ascii = true;
   #flushing = false;
-  /** Whether the writer was told to wait. */
+  /** Whether the writer has to wait. */
   #waiting = false;
   #ended = false;
   #onClose: (() => void) | undefined;
