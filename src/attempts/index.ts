@@ -9,4 +9,5 @@ export {
 } from "./candidates.ts";
 export { AttemptFailure, failureOf } from "./failure.ts";
 export { Failover } from "./failover.ts";
+export { countBeyond, expectedBytes } from "./picture-bytes.ts";
 export { logFailedAttempt, type Attempt, type AttemptNote } from "./record.ts";

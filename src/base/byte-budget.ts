@@ -64,8 +64,14 @@ export class ByteLease {
   take(bytes: number): void {
     if (this.#released) return;
     this.check(bytes);
-    this.#bytes += bytes;
-    this.#budget.count(bytes);
+    this.add(bytes);
+  }
+
+  /** Counts bytes more where they fit now. For work that can wait. */
+  tryTake(bytes: number): boolean {
+    const fits = this.#budget.fits(bytes, this.#bytes + bytes);
+    if (fits) this.add(bytes);
+    return fits;
   }
 
   /** Counts bytes that are there already and must not be refused any more: an answer that its vendor bills. */

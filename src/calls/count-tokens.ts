@@ -91,7 +91,7 @@ async function askVendor(
   try {
     const exchange = await asked.answer;
     ({ status } = exchange);
-    return counting.told(await readAnswer(exchange, call.protocol, provider));
+    return counting.told(await readAnswer(exchange, call, provider));
   } catch (error) {
     maskError(provider, error);
     logFailedAttempt(services.log, call.id, {
@@ -108,10 +108,10 @@ async function askVendor(
 
 async function readAnswer(
   exchange: Exchange,
-  protocol: CountCall["protocol"],
+  { protocol, lease }: CountCall,
   provider: Provider,
 ): Promise<JsonObject> {
-  const bytes = await exchange.readAll(answerBytesMax);
+  const bytes = await exchange.readAll(answerBytesMax, lease);
   const answer = parsed(withoutCredentials(provider, textOf(bytes)));
   if (exchange.status !== 200)
     throw new Error(errorCodec(protocol).decodeError(exchange.status, answer).message);

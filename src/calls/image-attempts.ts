@@ -5,6 +5,7 @@
  */
 import {
   AttemptFailure,
+  countBeyond,
   Failover,
   failureOf,
   mediaCandidate,
@@ -31,8 +32,7 @@ import {
   type MediaState,
   type StreamedAnswer,
 } from "../upstream/index.ts";
-import { countBeyond, expectedBytes } from "./image-bytes.ts";
-import type { ImageContext } from "./image-context.ts";
+import { picturesBytes, type ImageContext } from "./image-context.ts";
 import { failedAsk, notMade } from "./image-failures.ts";
 import { fetchPicture, pictureOf } from "./image-pictures.ts";
 import { sendPreview } from "./image-previews.ts";
@@ -58,7 +58,7 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
     const job = dialect.submit(provider, apiKey, jobAt(context, candidate));
     const limits: AskLimits = {
       ...(provider.onDisconnect === "abort" ? { signal: gone } : {}),
-      onBytes: countBeyond(call.lease, expectedBytes(request)),
+      onBytes: countBeyond(call.lease, picturesBytes(request)),
     };
     const pool = mediaPool(services.pools, provider);
     if (request.stream !== true) return ask(pool, provider, job, limits);

@@ -1,4 +1,5 @@
 /** What the steps of one image call that is answered at once share. Requirements: IMG, EDIT1, EDIT2. */
+import { expectedBytes } from "../attempts/index.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
 import type { Constraints } from "../routing/index.ts";
@@ -44,3 +45,7 @@ export interface ImageContext {
   /** Fires when the client has left. */
   readonly gone: AbortSignal;
 }
+
+/** What a call is to hold of the budget from its start; 0 for streams, which keep nothing whole. */
+export const picturesBytes = ({ n, stream }: ImageRequest): number =>
+  stream === true ? 0 : expectedBytes(n);

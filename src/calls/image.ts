@@ -16,8 +16,12 @@ import {
 import { routingScope } from "../tenancy/index.ts";
 import { endFailed } from "./end.ts";
 import { answerStream, answerWhole } from "./image-answers.ts";
-import { expectedBytes } from "./image-bytes.ts";
-import type { ImageCall, ImageContext, ImageServices } from "./image-context.ts";
+import {
+  picturesBytes,
+  type ImageCall,
+  type ImageContext,
+  type ImageServices,
+} from "./image-context.ts";
 import { prepareImage } from "./image-prepare.ts";
 import { startRecord, type ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
@@ -85,7 +89,7 @@ async function begin(
   record.notes = prepared.notes;
   record.reservedNano = prepared.boundNano;
   const request = prepared.request as ImageRequest;
-  call.lease.take(expectedBytes(request));
+  call.lease.take(picturesBytes(request));
   const { workspaceId } = call.caller;
   const hold = { id: call.id, workspaceId };
   const claim = call.idempotency;

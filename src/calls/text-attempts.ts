@@ -122,7 +122,10 @@ async function refused(
   { provider, offer }: Candidate,
 ): Promise<never> {
   // Before anything else is made of it: vendors echo what they were asked with.
-  const text = withoutCredentials(provider, textOf(await exchange.readAll(errorBytesMax)));
+  const text = withoutCredentials(
+    provider,
+    textOf(await exchange.readAll(errorBytesMax, context.call.lease)),
+  );
   const body = parseLenient(text);
   const wire = errorCodec(offer.protocol).decodeError(exchange.status, body);
   const retryAfter = exchange.headers["retry-after"];

@@ -1,4 +1,5 @@
 /** What image and video calls need beside the rest of the gateway: the task engine and the deliverer of callbacks. */
+import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Health } from "../routing/index.ts";
@@ -38,6 +39,7 @@ interface MediaOptions {
   readonly secrets: Secrets;
   readonly pools: Pools;
   readonly health: Health;
+  readonly budget: ByteBudget;
   readonly requestLog: RequestLog;
   readonly clock: Clock;
   readonly log: Log;
@@ -63,7 +65,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** Starts the engine and the deliverer. */
 export function openMedia(options: MediaOptions): Media {
-  const { environment, database, clock, log, catalog, files, sweeps, tasks: testing } = options;
+  const { environment, database, clock, log, catalog, sweeps, tasks: testing } = options;
   const { settings } = catalog;
   const fileUrl = (name: string): string =>
     `${(environment.publicUrl ?? options.ownUrl()).replace(/\/+$/, "")}/files/${name}`;
@@ -88,14 +90,8 @@ export function openMedia(options: MediaOptions): Media {
     everyMs: testing?.alertEveryMs,
   });
   const tasks = createTasks({
-    database,
-    clock,
-    log,
-    sweeps,
-    files,
+    ...options,
     catalog: () => catalog.current(),
-    pools: options.pools,
-    health: options.health,
     allowPrivateAddresses: environment.allowPrivateAddresses,
     queue: settings.limits.queue,
     retentionMs: settings.storage.retentionDays * dayMs,

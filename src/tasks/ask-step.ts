@@ -3,7 +3,7 @@
  * after a crash an outcome that nobody knows is known to be unknown: such a job is never sent again (T81).
  * docs/tasks.md.
  */
-import { hasAnotherKey, type Target } from "../attempts/index.ts";
+import { countBeyond, expectedBytes, hasAnotherKey, type Target } from "../attempts/index.ts";
 import { permits, type HealthAttempt, type Unanswered } from "../routing/index.ts";
 import { persist, settleRetryMs } from "../storage/index.ts";
 import {
@@ -25,7 +25,6 @@ import type { TaskError } from "./types.ts";
 
 /** All offers are tried this often before a task fails; the pauses between the rounds. */
 const roundPausesMs = [500, 2_000] as const;
-const shortagePauseMs = 5_000;
 
 /** What came of asking a vendor to start. */
 type Answer =
@@ -46,11 +45,39 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
     return tryNext(services, job, { code: "no_provider_available", message });
   }
   await services.at("ask.claimed");
+  const lease = services.budget.lease();
+  const expected = expectedAnswer(services, job, target);
+  // A task can wait, until its own deadline.
+  if (!lease.tryTake(expected)) return nextStep(services, job, services.timing.shortageMs);
+  try {
+    await askHolding(services, job, { target, onBytes: countBeyond(lease, expected) });
+  } finally {
+    lease.release();
+  }
+}
+
+/** Bytes of the budget that an answer takes which brings its pictures along; never so many that they cannot fit at all. */
+function expectedAnswer({ budget }: TaskServices, { request }: Job, { dialect }: Target): number {
+  if (dialect.synchronous !== true || request.kind !== "image") return 0;
+  return Math.min(expectedBytes(request.n), budget.bytesMax / 2);
+}
+
+interface Holding {
+  readonly target: Target;
+  /** Counts what the answer takes. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+async function askHolding(
+  services: TaskServices,
+  job: Job,
+  { target, onBytes }: Holding,
+): Promise<void> {
   const asked = await intend(services, job, target);
   if (!asked) return;
   await services.at("ask.intended");
   const begunMs = services.health.nowMs();
-  const answer = await put(services, asked, target);
+  const answer = await put(services, asked, { target, onBytes });
   await services.at("ask.answered");
   noteHealth(services, { ...target, begunMs }, answer);
   if (answer.state !== "pending" && answer.state !== "succeeded") warnOf(services, asked, answer);
@@ -121,7 +148,11 @@ function noteHealth(services: TaskServices, attempt: HealthAttempt, answer: Answ
   else health.succeeded(attempt);
 }
 
-async function put(services: TaskServices, job: Job, target: Target): Promise<Answer> {
+async function put(
+  services: TaskServices,
+  job: Job,
+  { target, onBytes }: Holding,
+): Promise<Answer> {
   const { dialect, provider, credential, offer } = target;
   const work = {
     request: job.request,
@@ -131,7 +162,7 @@ async function put(services: TaskServices, job: Job, target: Target): Promise<An
   };
   try {
     const request = dialect.submit(provider, credential.apiKey, work);
-    const answer = await askTarget(services, target, request);
+    const answer = await askTarget(services, target, request, { onBytes });
     const read = dialect.readSubmit(answer.status, answer.body, work);
     return asAnswered(provider, read, answer, services.clock.now());
   } catch (error) {
@@ -174,7 +205,11 @@ async function note(
     }
     case "short":
       // As if it had not been its turn: a task can wait, until its own deadline.
-      return nextStep(services, { ...job, attempts: job.attempts.slice(0, -1) }, shortagePauseMs);
+      return nextStep(
+        services,
+        { ...job, attempts: job.attempts.slice(0, -1) },
+        services.timing.shortageMs,
+      );
     case "unsent":
       return tryNext(services, told("unsent", answer.message), {
         code: "upstream_error",

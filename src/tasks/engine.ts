@@ -1,5 +1,6 @@
 /** What every part of the task engine works with, and the moments at which a test may stop the world. docs/tasks.md. */
 import type { Readable } from "node:stream";
+import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
@@ -41,6 +42,8 @@ export interface TaskServices {
   readonly catalog: () => Catalog;
   readonly pools: Pools;
   readonly health: Health;
+  /** Answers of vendors are counted in it while they are held. */
+  readonly budget: ByteBudget;
   readonly files: FileStore;
   /** Callbacks, material and results may be at loopback and private addresses. */
   readonly allowPrivateAddresses: boolean;
@@ -78,6 +81,8 @@ export interface TaskTiming {
   /** A vendor that does not know its job is believed after so many polls in a row and so long. */
   readonly missesMin: number;
   readonly missingMs: number;
+  /** How long a task waits that cannot be asked for now, because the gateway is at a limit of its own. */
+  readonly shortageMs: number;
 }
 
 export const defaultTiming: TaskTiming = {
@@ -88,6 +93,7 @@ export const defaultTiming: TaskTiming = {
   questionMs: 30_000,
   missesMin: 5,
   missingMs: 120_000,
+  shortageMs: 5_000,
 };
 
 /** The channel on which every process hears of tasks that ended: `<workspace> <task>`. */

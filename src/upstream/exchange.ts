@@ -179,6 +179,7 @@ class ClientExchange implements Job, Exchange {
     // The common case: all of it came in one read, with the head.
     if (this.#outcome === "ended" && early?.length === 1 && early[0]!.length <= bytesMax) {
       this.#early = undefined;
+      lease?.add(early[0]!.length);
       return Promise.resolve(early[0]!);
     }
     return new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
+import { json, startRecorder } from "../support/recorder.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 const adminToken = "bodies-test-admin-token-0123456789";
@@ -189,6 +190,52 @@ describe("the budget of bodies under way", () => {
     }
   });
 });
+
+describe("a vendor's error", () => {
+  it("counts in the budget of bodies under way, and is passed on where it fits", async () => {
+    let length = 1_000;
+    const vendor = await startRecorder((request, response) =>
+      json({ error: { message: "x".repeat(length), type: "invalid_request_error" } }, 400)(
+        request,
+        response,
+      ),
+    );
+    const limits = "limits: { body_mb: 0.1, text_body_mb: 0.1, bodies_under_way_mb: 0.2 }";
+    const small = await startTestGateway({ config: `${limits}\n${vendorConfig(vendor.url)}` });
+    const ask = async () => {
+      const answer = await small.post("/v1/chat/completions", {
+        model: "acme/chat",
+        messages: [{ role: "user", content: "Hello" }],
+      });
+      const { error } = (await answer.json()) as { error: { type: string } };
+      return `${answer.status} ${error.type}`;
+    };
+    try {
+      await small.credit("10");
+      expect(await ask()).toBe("400 invalid_request_error");
+      length = 240_000;
+      expect(await ask()).toBe("503 overloaded_error");
+      length = 1_000;
+      expect(await ask()).toBe("400 invalid_request_error");
+    } finally {
+      await small.close();
+      await vendor.close();
+    }
+  });
+});
+
+const vendorConfig = (url: string) => `
+providers:
+  - { id: vendor, dialect: openai, base_url: "${url}/v1", api_key: secret, tier: official }
+models:
+  - id: acme/chat
+    kind: text
+    endpoints: [chat_completions]
+    context_length: 100000
+    max_output_tokens: 100
+    offers:
+      - { provider: vendor, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }
+`;
 
 describe("text that the database cannot keep", () => {
   it.each(["\\u0000", "\\ud800", "a\\udc00b"])("%s in a body is 400", async (character) => {

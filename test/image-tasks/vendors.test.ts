@@ -62,7 +62,10 @@ const prompt = "A boat";
 async function run(fields: Fields, files?: Files): Promise<TaskBody> {
   const body = files ? formOf({ prompt, ...fields }, files) : { prompt, ...fields };
   const headers = { prefer: "wait=20" };
-  return (await (await bench.send("POST", "/v1/tasks", { body, headers })).json()) as TaskBody;
+  const task = (await (
+    await bench.send("POST", "/v1/tasks", { body, headers })
+  ).json()) as TaskBody;
+  return bench.until(task.id, "succeeded", "failed");
 }
 const pathsOf = () => vendor.requests.map(({ path }) => path);
 

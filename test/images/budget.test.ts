@@ -1,7 +1,7 @@
 // Whole answers of image calls in the budget of bytes under way: refused before a vendor is asked, never after.
 import { afterEach, describe, expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
-import { countBeyond } from "../../src/calls/image-bytes.ts";
+import { countBeyond } from "../../src/attempts/index.ts";
 import { prompted, startImages, type ImageBench } from "./support.ts";
 
 let bench: ImageBench;

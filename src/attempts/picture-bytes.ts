@@ -1,16 +1,14 @@
 /**
- * What the whole answers of image calls take of the process's budget of bytes. It is held before a vendor is asked: a picture
+ * What the pictures of whole answers take of the process's budget of bytes. It is held before a vendor is asked: a picture
  * that has been made is billed, and is not to be refused any more.
  */
 import type { ByteLease } from "../base/byte-budget.ts";
-import type { ImageRequest } from "../media/index.ts";
 
 /** Of a usual picture in base64; larger ones are counted as they come. */
 const pictureBytes = 2 ** 21;
 
-/** The bytes that a call is to hold from its start; 0 for streams, which keep nothing whole. */
-export const expectedBytes = ({ n, stream }: ImageRequest): number =>
-  stream === true ? 0 : n * pictureBytes;
+/** The bytes that so many pictures take. */
+export const expectedBytes = (pictures: number): number => pictures * pictureBytes;
 
 /** Counts in `lease` what arrives beyond the `expected` bytes, which it holds already. */
 export function countBeyond(lease: ByteLease, expected: number): (bytes: number) => void {
