@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
 import { booksOf, eventually, sleep } from "../money/support.ts";
-import { serverPid, serverProcesses } from "../support/embedded.ts";
+import { killServer, serverProcesses } from "../support/embedded.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { inForm } from "../support/long.ts";
 import { canMount, fillDisk, mountDisk, unmountDisk } from "../support/disk.ts";
@@ -155,7 +155,7 @@ describe("kill -9 under load", () => {
       const load = newLoad();
       await liveAndEnd(place, load, async (life) => {
         for (let round = 0; round < inForm(3, 50); round += 1) {
-          process.kill(serverPid(place.dataDir), "SIGKILL");
+          await killServer(place.dataDir);
           await answered(load, answersALife);
         }
         await life.kill();
@@ -170,7 +170,7 @@ describe("kill -9 under load", () => {
     const load = newLoad();
     for (let round = 0; round < inForm(2, 20); round += 1) {
       await liveAndEnd(place, load, async (life) => {
-        process.kill(serverPid(place.dataDir), "SIGKILL");
+        await killServer(place.dataDir);
         await life.kill();
       });
       await expectNothingLeft(place.dataDir);
@@ -204,7 +204,8 @@ describe("kill -9 under load", () => {
     { timeout: inForm(180_000, 1_200_000) },
     async () => {
       const disk = temporaryDirectory();
-      mountDisk(disk, 200);
+      // Each round leaves a file of 16 MB in the log, or two, and the server needs room for one more.
+      mountDisk(disk, inForm(200, 600));
       try {
         const place = await newPlace(disk);
         const load = newLoad();

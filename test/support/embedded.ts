@@ -1,6 +1,7 @@
 /** What runs on a data directory's embedded database: for tests that kill it, or look whether anything is left. */
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "./patience.ts";
 
 /** The directory of the data itself. */
 export const clusterOf = (dataDir: string): string => join(dataDir, "database/18");
@@ -8,6 +9,16 @@ export const clusterOf = (dataDir: string): string => join(dataDir, "database/18
 /** The number of the server's main process. */
 export const serverPid = (dataDir: string): number =>
   Number(readFileSync(join(clusterOf(dataDir), "postmaster.pid"), "utf8").split("\n")[0]);
+
+/** Ends the server with SIGKILL, once one runs: its file may still name one that is dead, or be away while one starts. */
+export async function killServer(dataDir: string): Promise<void> {
+  await eventually(() => {
+    const pid = serverPid(dataDir);
+    const runs = serverProcesses(dataDir).includes(pid);
+    if (runs) process.kill(pid, "SIGKILL");
+    return runs;
+  }, "a server to kill");
+}
 
 /** The server's processes, all of which have the data as their working directory; Linux only. */
 export function serverProcesses(dataDir: string): number[] {
