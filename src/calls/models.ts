@@ -58,7 +58,10 @@ function modalities(model: CallableModel["model"]) {
   if (model.kind === "text") {
     return {
       max_output_tokens: model.maxOutputTokens,
-      architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
+      architecture: {
+        input_modalities: model.inputModalities ?? ["text", "image"],
+        output_modalities: model.outputModalities ?? ["text"],
+      },
     };
   }
   const architecture =

@@ -4,9 +4,10 @@
  */
 import {
   isSpelledIn,
+  recordOf,
   supportedParameters,
-  type Offer,
   type ParameterDomain,
+  type TextOffer,
 } from "../catalog/index.ts";
 import { mediaParameters } from "../media/index.ts";
 import { canonicalNames, codecs } from "../protocols/index.ts";
@@ -16,14 +17,26 @@ import { isMediaModel, type CallableModel } from "../routing/index.ts";
 export function parametersOf(callable: CallableModel): Record<string, ParameterDomain> {
   if (isMediaModel(callable)) return mediaParameters(callable.model.family);
   const { model, offers } = callable;
-  const supported = Object.entries(supportedParameters(model));
+  if (model.kind === "embedding") return supportedParameters(model);
+  const carried = (offers as readonly TextOffer[]).map((offer) => {
+    const here = { ...model, ...recordOf(model, offer.record) };
+    const parameters = supportedParameters({ ...here, parameters: here.parameters ?? {} });
+    return new Map(Object.entries(parameters).filter(([name]) => carries(offer.protocol, name)));
+  });
+  // In one order, whichever offer comes first.
+  const names = Object.keys(
+    supportedParameters({ ...model, parameters: {}, reasoning: undefined }),
+  );
   return Object.fromEntries(
-    supported.filter(([name]) => offers.some((offer) => carries(offer.protocol, name))),
+    names.flatMap((name) => {
+      const domain = carried.find((each) => each.has(name))?.get(name);
+      return domain ? [[name, domain] as const] : [];
+    }),
   );
 }
 
-function carries(protocol: Offer["protocol"], name: string): boolean {
-  if (protocol === "embeddings" || protocol === "chat" || name === "stream") return true;
+function carries(protocol: TextOffer["protocol"], name: string): boolean {
+  if (protocol === "chat" || name === "stream") return true;
   const field = canonicalNames[name];
   return field === undefined
     ? isSpelledIn(name, protocol)

@@ -2,6 +2,7 @@
  * The parameters a text model takes, with their exact domains, by chat-completions name.
  * Contract "supported_parameters" (MODELS-07). A model's own `parameters` narrow what the protocol allows.
  */
+import type { Abilities } from "../base/abilities.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
@@ -76,11 +77,27 @@ export function supportedParameters(
   model: TextModel | EmbeddingModel,
 ): Record<string, ParameterDomain> {
   if (model.kind === "embedding") return { ...embeddingDomains };
+  const absent = absentOf(model);
   const entries = Object.entries(protocolDomains).flatMap(([name, domain]) => {
-    const narrowing = model.parameters[name];
-    return narrowing === false ? [] : [[name, narrow(domain, narrowing)] as const];
+    if (absent.includes(name)) return [];
+    const can = abilityNarrowing(name, model);
+    const own = model.parameters[name];
+    return can === false ? [] : [[name, narrow(narrow(domain, can), own || undefined)] as const];
   });
   return Object.fromEntries(entries);
+}
+
+/** What a model's abilities narrow of a parameter; false where they leave nothing of it. */
+function abilityNarrowing(
+  name: string,
+  { reasoning, toolChoice }: Abilities,
+): Narrowing | false | undefined {
+  if (name === "tool_choice" && toolChoice && !toolChoice.modes.includes("named"))
+    return { values: toolChoice.modes };
+  if (name !== "reasoning_effort" || !reasoning) return undefined;
+  if (reasoning.kind === "none") return false;
+  if (reasoning.kind !== "effort" && reasoning.kind !== "adaptive") return undefined;
+  return { values: [...(reasoning.off ? ["none"] : []), ...reasoning.values] };
 }
 
 type Paths = string | readonly string[];

@@ -1,6 +1,6 @@
 // `supported_parameters` tells what really reaches a model: what its upstream's protocol loses in conversion is left out.
 import { describe, expect, it } from "vitest";
-import { sandboxCatalog } from "../../src/catalog/index.ts";
+import { environmentCatalog, sandboxCatalog } from "../../src/catalog/index.ts";
 import { listModels } from "../../src/calls/index.ts";
 import { codecs } from "../../src/protocols/index.ts";
 
@@ -38,6 +38,27 @@ describe("supported_parameters", () => {
     expect(namesOf(id)).toEqual(
       expect.arrayContaining(["max_tokens", "temperature", "tools", "stream", ...kept]),
     );
+  });
+
+  it("are those of the record: what it takes, which efforts and which choices of tools", () => {
+    const variables = { ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k", DASHSCOPE_API_KEY: "k" };
+    const models = new Map(
+      listModels(environmentCatalog(variables), undefined).map((model) => [model.id, model]),
+    );
+    const of = (id: string) => models.get(id)!.supported_parameters;
+    const claude = of("anthropic/claude-opus-5-5");
+    expect(Object.keys(claude)).not.toContain("temperature");
+    expect(claude["reasoning_effort"]).toEqual({
+      type: "enum",
+      values: ["low", "medium", "high", "xhigh", "max"],
+    });
+    expect(claude["tool_choice"]).toEqual({ type: "enum", values: ["auto", "none"] });
+    const sonnet = of("anthropic/claude-sonnet-5-5")["reasoning_effort"];
+    expect(sonnet?.values?.[0]).toBe("none");
+    expect(Object.keys(of("openai/gpt-6.2-sol"))).not.toContain("top_p");
+    expect(Object.keys(of("openai/gpt-5.4"))).toContain("top_p");
+    expect(Object.keys(of("alibaba/qwen3-max"))).not.toContain("reasoning_effort");
+    expect(models.get("alibaba/qwen3-max")!.architecture.input_modalities).toEqual(["text"]);
   });
 
   it("have the bounds by which the protocol checks a request", () => {
