@@ -96,6 +96,11 @@ export const rights = {
   "model.read": right(null, "everything", "everything", "everything"),
   "provider.read": right(null, "everything", "everything", "everything"),
 
+  // The list of models that the vendors' presets go by, of the whole installation.
+  "vendor.read": right(null, "everything", "nothing", "nothing"),
+  "catalog.read": right(null, "everything", "nothing", "nothing"),
+  "catalog.change": right(null, "everything", "nothing", "nothing"),
+
   "audit.read": right(null, "everything", "workspace", "nothing"),
 } as const satisfies Record<string, Right>;
 

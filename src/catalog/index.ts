@@ -16,7 +16,13 @@ export {
 } from "./parameters.ts";
 export type { MediaDialectName } from "./media-dialects.ts";
 export { sandboxCatalog } from "./sandbox.ts";
-export { environmentCatalog, environmentSource } from "./vendors.ts";
+export { environmentCatalog, environmentSource } from "./environment-catalog.ts";
+export { hasVendors, presetMistakes } from "./presets.ts";
+export { listDiff, type ListDiff, type PriceChange } from "./list/diff.ts";
+export { listedModels, listText, shippedList, vendorRows } from "./list/shipped.ts";
+export { localCatalog, localModels, localProviders } from "./local-servers.ts";
+export { vendorStates, type VendorState } from "./vendor-states.ts";
+export { readPublicList, type ListMistake } from "./list/public-list.ts";
 export {
   checkConfig,
   loadConfig,

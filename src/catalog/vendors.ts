@@ -1,19 +1,15 @@
 /**
- * The vendors whose keys are in the environment, for a gateway without a configuration file. docs/operate.md.
+ * Our own records of vendors' models, which win over the public list's. docs/models.md.
  *
  * A short list of current models, not a complete one. Names, limits and prices are the vendors' public lists of
  * November 2026, for calls at the standard tier; they change without notice, so an operator who bills by them should
  * check them and write a configuration file. `tollgate config print` writes this list as one to start from.
  */
 import { parseUsd } from "../base/money.ts";
-import { disguise, type Environment } from "./environment.ts";
 import { vendorRecords } from "./vendor-records.ts";
 import {
-  defaultTimeouts,
   textEndpoints,
-  type Catalog,
   type DatedPrice,
-  type Dialect,
   type PriceTier,
   type TextModel,
   type TextProtocol,
@@ -33,10 +29,7 @@ interface VendorModel {
 }
 
 interface Vendor {
-  readonly variable: string;
   readonly provider: string;
-  readonly dialect: Dialect;
-  readonly baseUrl: string;
   readonly models: readonly VendorModel[];
 }
 
@@ -52,10 +45,7 @@ function usd(input: string, cacheRead: string, output: string, cacheWrite?: stri
 
 const vendors: readonly Vendor[] = [
   {
-    variable: "OPENAI_API_KEY",
     provider: "openai",
-    dialect: "openai",
-    baseUrl: "https://api.openai.com/v1",
     models: [
       {
         // Its chat endpoint refuses tools, so callers of every entry point are better served by responses.
@@ -79,10 +69,7 @@ const vendors: readonly Vendor[] = [
     ],
   },
   {
-    variable: "ANTHROPIC_API_KEY",
     provider: "anthropic",
-    dialect: "anthropic",
-    baseUrl: "https://api.anthropic.com/v1",
     models: [
       {
         id: "anthropic/claude-opus-5-5",
@@ -103,10 +90,7 @@ const vendors: readonly Vendor[] = [
     ],
   },
   {
-    variable: "GEMINI_API_KEY",
     provider: "google",
-    dialect: "google",
-    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
     models: [
       {
         id: "google/gemini-3.8-flash",
@@ -130,10 +114,7 @@ const vendors: readonly Vendor[] = [
     ],
   },
   {
-    variable: "XAI_API_KEY",
     provider: "xai",
-    dialect: "xai",
-    baseUrl: "https://api.x.ai/v1",
     models: [
       {
         id: "xai/grok-4.7",
@@ -147,11 +128,7 @@ const vendors: readonly Vendor[] = [
     ],
   },
   {
-    variable: "DASHSCOPE_API_KEY",
     provider: "dashscope",
-    dialect: "dashscope",
-    // The international endpoint; keys of other regions need a configuration file.
-    baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
     models: [
       {
         id: "alibaba/qwen3-max",
@@ -168,11 +145,7 @@ const vendors: readonly Vendor[] = [
     ],
   },
   {
-    variable: "ARK_API_KEY",
     provider: "ark",
-    dialect: "ark",
-    // The international endpoint; keys of other regions need a configuration file.
-    baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
     models: [
       {
         id: "bytedance/seed-2-0-lite",
@@ -211,37 +184,8 @@ function textModel(vendor: Vendor, model: VendorModel): TextModel {
   };
 }
 
-const presentVendors = (environment: Environment): readonly Vendor[] =>
-  vendors.filter((vendor) => (environment[vendor.variable] ?? "") !== "");
-
-/** What {@link environmentCatalog} takes from variables, as a file would: `${OPENAI_API_KEY}`, in disguise. */
-export const environmentSource = (environment: Environment): unknown => ({
-  providers: presentVendors(environment).map(({ variable }) => ({
-    api_key: disguise(`\${${variable}}`),
-  })),
-});
-
-/** The vendors whose keys the environment holds, with their models; empty without any key. */
-export function environmentCatalog(environment: Environment): Catalog {
-  const present = presentVendors(environment);
-  const models = present.flatMap((vendor) =>
-    vendor.models.map((model) => textModel(vendor, model)),
+/** Our own records of a vendor's models, which win over the list's. */
+export const ownModels = (provider: string): readonly TextModel[] =>
+  vendors.flatMap((vendor) =>
+    vendor.provider === provider ? vendor.models.map((model) => textModel(vendor, model)) : [],
   );
-  return {
-    providers: new Map(
-      present.map((vendor) => [
-        vendor.provider,
-        {
-          id: vendor.provider,
-          dialect: vendor.dialect,
-          baseUrl: vendor.baseUrl,
-          tier: "official",
-          credentials: [{ id: "default", apiKey: environment[vendor.variable]!, weight: 1 }],
-          onDisconnect: "abort",
-          timeouts: defaultTimeouts,
-        },
-      ]),
-    ),
-    models: new Map(models.map((model) => [model.id, model])),
-  };
-}

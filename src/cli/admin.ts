@@ -2,6 +2,7 @@
 import { createActors, createSessions, createThrottle, openAdminToken } from "../admin/index.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { vendorStates } from "../catalog/index.ts";
 import type { AdminServices } from "../http/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
@@ -50,6 +51,7 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     ledger,
     clock,
     catalog: () => catalog.current(),
+    vendors: (list) => vendorStates(environment.variables, list),
     ...options.running,
   };
 }

@@ -16,15 +16,21 @@ import {
   sandboxCatalog,
   watchConfig,
   type Catalog,
-  type Config,
+  type ConfigWatch,
   type Mistake,
   type Settings,
 } from "../catalog/index.ts";
+import type { Database, Queryable } from "../storage/index.ts";
 import { UsageError, type Environment } from "./environment.ts";
+import { namesVendors, openVendorModels } from "./vendor-models.ts";
 
 /** The catalogue in force, and the settings of the start: those take effect at the next one. */
 export interface OpenCatalog {
   current(): Catalog;
+  /** Goes by the list of models that the database has in force now; for commands. */
+  load(database: Queryable): Promise<void>;
+  /** Goes by it now and whenever it changes. */
+  follow(database: Database): Promise<void>;
   readonly settings: Settings;
   close(): void;
 }
@@ -50,39 +56,54 @@ export function configFile({ configPath }: Pick<Environment, "configPath">): str
 /** Whether the simulated vendors run: as configured, else where nothing else is configured. */
 export function sandboxWanted(environment: Environment): boolean {
   if (environment.sandbox !== undefined) return environment.sandbox === "on";
-  return (
-    configFile(environment) === undefined &&
-    environmentCatalog(environment.variables).providers.size === 0
-  );
+  return configFile(environment) === undefined && !namesVendors(environment.variables);
 }
 
 /** Loads the catalogue and keeps it up to date. @throws UsageError with every mistake of the file */
 export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog> {
-  const open = await openSource(options);
-  return { ...open, current: pricesInForce(() => open.current(), options.clock ?? systemClock) };
+  const { environment, sandboxUrl, log } = options;
+  const sandbox = sandboxUrl === undefined ? nothing : sandboxCatalog(sandboxUrl);
+  const path = configFile(environment);
+  const { variables } = environment;
+  const file =
+    path === undefined
+      ? undefined
+      : await openFile(path, { environment: variables, ...knownBesides(sandbox), log });
+  const vendors = await openVendorModels({ variables, log });
+  // A file that names what is served says all of it; one that only sets limits leaves it to the environment.
+  const parts = (): Catalog[] => {
+    const config = file?.current();
+    if (config === undefined) return [sandbox, vendors.current()];
+    const { catalog } = config;
+    return isEmpty(catalog) ? [sandbox, vendors.current(), catalog] : [sandbox, catalog];
+  };
+  return {
+    current: pricesInForce(remembered(parts), options.clock ?? systemClock),
+    settings: file?.current().settings ?? defaultSettings,
+    load: (database) => vendors.load(database),
+    follow: (database) => vendors.follow(database),
+    close() {
+      file?.close();
+      vendors.close();
+    },
+  };
 }
 
-/** The catalogue as its source has it, with the prices of the day it was written. */
-async function openSource(options: CatalogOptions): Promise<OpenCatalog> {
-  const { environment, sandboxUrl } = options;
-  const sandbox = sandboxUrl === undefined ? undefined : sandboxCatalog(sandboxUrl);
-  const withSandbox = (catalog: Catalog): Catalog =>
-    sandbox ? mergeCatalogs(sandbox, catalog) : catalog;
-  const path = configFile(environment);
-  if (path === undefined) {
-    const catalog = withSandbox(environmentCatalog(environment.variables));
-    return { current: () => catalog, settings: defaultSettings, close() {} };
-  }
-  const loading = { environment: environment.variables, ...knownBesides(sandbox) };
-  const result = await loadConfig(path, loading);
-  if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
-  return watched(path, {
-    ...options,
-    ...loading,
-    environment: environment.variables,
-    initial: result.config,
-    withSandbox,
-  });
+const nothing: Catalog = { providers: new Map(), models: new Map() };
+const isEmpty = ({ providers, models }: Catalog): boolean =>
+  providers.size === 0 && models.size === 0;
+
+/** The parts as one catalogue, the same object as long as they are the same. */
+function remembered(parts: () => readonly Catalog[]): () => Catalog {
+  let seen: readonly Catalog[] = [];
+  let merged = nothing;
+  return () => {
+    const now = parts();
+    if (now.length === seen.length && now.every((part, at) => part === seen[at])) return merged;
+    seen = now;
+    merged = mergeCatalogs(...now);
+    return merged;
+  };
 }
 
 /** What a configuration file may name that is not in it. */
@@ -95,10 +116,14 @@ export const knownBesides = (sandbox: Catalog | undefined) => ({
 export const nowhere = "http://127.0.0.1:0";
 
 /** The catalogue for a command that runs beside no gateway. Keys can be revoked whatever is wrong with the file. */
-export async function catalogForCommands(environment: Environment, log: Log): Promise<Catalog> {
+export async function catalogForCommands(
+  environment: Environment,
+  { database, log }: { readonly database: Queryable; readonly log: Log },
+): Promise<Catalog> {
   try {
     const sandboxUrl = sandboxWanted(environment) ? nowhere : undefined;
     const open = await openCatalog({ environment, sandboxUrl, log });
+    await open.load(database);
     open.close();
     return open.current();
   } catch (error) {
@@ -108,21 +133,21 @@ export async function catalogForCommands(environment: Environment, log: Log): Pr
   }
 }
 
-interface WatchedOptions extends ReturnType<typeof knownBesides> {
+interface FileOptions extends ReturnType<typeof knownBesides> {
   readonly environment: Environment["variables"];
-  readonly initial: Config;
   readonly log: Log;
-  readonly withSandbox: (catalog: Catalog) => Catalog;
 }
 
-function watched(path: string, options: WatchedOptions): OpenCatalog {
-  const { initial, log, withSandbox } = options;
-  let current = withSandbox(initial.catalog);
-  const watch = watchConfig(path, {
+/** The file, read and watched. @throws UsageError with every mistake */
+async function openFile(path: string, options: FileOptions): Promise<ConfigWatch> {
+  const result = await loadConfig(path, options);
+  if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
+  const { log } = options;
+  return watchConfig(path, {
     ...options,
-    onChange(config) {
-      current = withSandbox(config.catalog);
-      log.info({ path, models: current.models.size }, "the configuration was reloaded");
+    initial: result.config,
+    onChange({ catalog }) {
+      log.info({ path, models: catalog.models.size }, "the configuration was reloaded");
     },
     onMistakes(mistakes) {
       log.error(
@@ -131,7 +156,6 @@ function watched(path: string, options: WatchedOptions): OpenCatalog {
       );
     },
   });
-  return { current: () => current, settings: initial.settings, close: () => watch.close() };
 }
 
 /** All mistakes under one heading. */

@@ -2,18 +2,23 @@
 import { systemClock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { createLog } from "../base/log.ts";
+import { vendorStates } from "../catalog/index.ts";
 import { adminRoutes, callDirectly } from "../http/admin/index.ts";
 import type { AdminServices } from "../http/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { possibleAddresses } from "./address.ts";
 import { catalogForCommands } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
-import { withDatabase, type Opened } from "./open.ts";
+import { isUnused, withDatabase, type Opened } from "./open.ts";
 import type { Api } from "./remote-api.ts";
 
 export interface Needs {
   /** The command makes or shows keys, which needs the master key where no gateway runs. */
   readonly secrets?: boolean;
+  /** `false`: what it shows is there before a gateway has ever run. */
+  readonly database?: false;
 }
 
 /** Runs a command's work on the database. @throws what opening the database throws */
@@ -22,8 +27,17 @@ export function withDirectApi(
   work: (api: Api) => Promise<void>,
   needs: Needs,
 ): Promise<void> {
+  if (needs.database === false && isUnused(environment))
+    return directApi(environment, unused, needs).then(work);
   return withDatabase(async (opened) => work(await directApi(environment, opened, needs)));
 }
+
+/** Before a gateway has run there is nothing in its database. */
+const unused: Opened = {
+  database: { query: () => Promise.resolve([]) } as unknown as Database,
+  ledger: {} as Ledger,
+  secrets: () => Promise.resolve(noSecrets),
+};
 
 const notHere = (): never => {
   throw new Error("a command has no sessions");
@@ -36,8 +50,8 @@ async function directApi(
   { secrets = false }: Needs,
 ): Promise<Api> {
   const log = createLog("warn");
-  const catalog = await catalogForCommands(environment, log);
   const { database, ledger } = opened;
+  const catalog = await catalogForCommands(environment, { database, log });
   const services: AdminServices = {
     actors: { ofBearer: notHere, ofSession: notHere },
     sessions: { userOf: notHere, handle: notHere, open: notHere },
@@ -51,6 +65,7 @@ async function directApi(
     clock: systemClock,
     secrets: secrets ? await opened.secrets() : noSecrets,
     catalog: () => catalog,
+    vendors: (list) => vendorStates(environment.variables, list),
     health: undefined,
     logWritten: () => Promise.resolve(),
     callbackDue: () => undefined,

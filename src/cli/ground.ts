@@ -46,6 +46,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   });
   closers.push(() => database.close());
   await migrate(database);
+  await catalog.follow(database);
   const { masterKey, dataDir } = environment;
   const secrets = await openSecrets({ database, masterKey, dataDir });
   const holdLeaseMs = options.holdLeaseMs ?? holdLeaseMsDefault;

@@ -17,9 +17,14 @@ export interface Opened {
   secrets(): Promise<Secrets>;
 }
 
+/** Whether no gateway has ever run here. */
+export const isUnused = ({ databaseUrl, dataDir }: Environment): boolean =>
+  databaseUrl === undefined && !hasEmbeddedDatabase(dataDir);
+
 /** @throws UsageError where no gateway has ever run: an empty database would be made, and answer for the right one */
-export function refuseUnused({ databaseUrl, dataDir }: Environment): void {
-  if (databaseUrl !== undefined || hasEmbeddedDatabase(dataDir)) return;
+export function refuseUnused(environment: Environment): void {
+  if (!isUnused(environment)) return;
+  const { dataDir } = environment;
   throw new UsageError(
     `no gateway has run on the data directory ${dataDir}: start it once (npm start), or name where its data is by TOLLGATE_DATA_DIR or DATABASE_URL`,
   );

@@ -4,12 +4,15 @@
  */
 import { Command } from "commander";
 import type { RestoreCommandOptions } from "./backup.ts";
+import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config.ts";
 import { addCreditCommands } from "./credits.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMemberCommands } from "./members.ts";
+import { addModelsCommand } from "./models.ts";
 import type { ServeOptions } from "./serve.ts";
 import { addUsageCommand } from "./usage.ts";
+import { addVendorsCommand } from "./vendors.ts";
 import { version } from "./version.ts";
 import { addWorkspaceCommands } from "./workspaces.ts";
 
@@ -59,6 +62,11 @@ export function createProgram(): Command {
   );
   addCreditCommands(program.command("credits").description("a workspace's credit: add, show"));
   addUsageCommand(program);
+  addVendorsCommand(program);
+  addModelsCommand(program);
+  addCatalogCommands(
+    program.command("catalog").description("the list of vendors' models: update, list, rollback"),
+  );
   addConfigCommands(
     program.command("config").description("the configuration file: check, schema, print"),
   );

@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { ImageServices, RateLimiter, TextServices } from "../calls/index.ts";
-import type { Catalog } from "../catalog/index.ts";
+import type { Catalog, VendorState } from "../catalog/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
@@ -36,6 +36,8 @@ export interface AdminServices {
   readonly clock: Clock;
   /** The catalogue in force now. */
   readonly catalog: () => Catalog;
+  /** The vendors that need no configuration file, by a list of models. */
+  readonly vendors: (list: string) => readonly VendorState[];
   /** How the providers are doing, as this process sees it; undefined where no calls are served. */
   readonly health: Health | undefined;
   /** Resolves when this process has written the log rows of the calls it has answered, or after a moment under load. */

@@ -1,4 +1,14 @@
 /** Storage: the database, signals between processes, the schema, the request log. docs/architecture.md. */
+export {
+  addCatalogList,
+  catalogList,
+  catalogLists,
+  catalogVersion,
+  onCatalogList,
+  shippedVersion,
+  useCatalogList,
+  type CatalogListRow,
+} from "./catalog-lists.ts";
 export { DataDirectoryInUseError } from "./data-lock.ts";
 export type { Database, TransactionOptions } from "./database.ts";
 export { hasEmbeddedDatabase } from "./embedded/open.ts";

@@ -293,5 +293,8 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   "usage.read": always((actor) => actor.call("GET", "/usage")),
   "model.read": always((actor) => actor.call("GET", "/models")),
   "provider.read": always((actor) => actor.call("GET", "/providers")),
+  "vendor.read": always((actor) => actor.call("GET", "/vendors")),
+  "catalog.read": always((actor) => actor.call("GET", "/catalog")),
+  "catalog.change": always((actor) => actor.call("POST", "/catalog/rollback", { version: 0 })),
   "audit.read": always((actor, world) => actor.call("GET", `/audit?workspace_id=${world.home.id}`)),
 };

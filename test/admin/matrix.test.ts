@@ -56,6 +56,9 @@ const meant: Readonly<Record<Action, string>> = {
   "usage.read": "..+ .+. +..",
   "model.read": "..+ ..+ ..+",
   "provider.read": "..+ ..+ ..+",
+  "vendor.read": "..+ ..- ..-",
+  "catalog.read": "..+ ..- ..-",
+  "catalog.change": "..+ ..- ..-",
   "audit.read": ".+. .+. .-.",
 };
 

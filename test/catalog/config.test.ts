@@ -323,7 +323,7 @@ describe("printConfig", () => {
   it("reads back as what it was printed from, but for keys that stand in the file", () => {
     const every = mergeCatalogs(
       sandboxCatalog("http://127.0.0.1:9000"),
-      environmentCatalog({ OPENAI_API_KEY: "k", ARK_API_KEY: "k", GEMINI_API_KEY: "k" }),
+      environmentCatalog({ XAI_API_KEY: "k", ARK_API_KEY: "k", GEMINI_API_KEY: "k" }),
       configOf(whole).catalog,
     );
     const { settings } = configOf(whole);

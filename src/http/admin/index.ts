@@ -1,6 +1,7 @@
 /** The routes of the management API, all of them; each resource has its file. docs/management.md. */
 import { auditRoutes } from "./audit.ts";
 import { invitationRoutes } from "./invitations.ts";
+import { catalogRoutes } from "./catalog.ts";
 import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
 import { meRoutes } from "./me.ts";
@@ -37,6 +38,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...webhookDeliveryRoutes,
   ...usageRoutes,
   ...modelRoutes,
+  ...catalogRoutes,
   ...auditRoutes,
   ...meRoutes,
 ];

@@ -23,7 +23,8 @@ export interface BodyLimit {
 
 /** An address, a password and a choice: read from strangers. */
 const authLimit: BodyLimit = { bytesMax: 16 * 1024, plain: true };
-const adminLimit: BodyLimit = { bytesMax: 4 * 1024 * 1024 };
+/** The public list of models has three megabytes, and grows. */
+const adminLimit: BodyLimit = { bytesMax: 16 * 1024 * 1024 };
 
 /** The limit of a route's bodies. */
 export function limitOf(bodies: BodyServices, { body }: Pick<Route, "body">): BodyLimit {

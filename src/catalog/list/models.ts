@@ -1,0 +1,162 @@
+/** A model of the list as one of the catalogue: its offer at its vendor, its price, and its record as far as it is known. */
+import {
+  modalities,
+  toolChoiceModes,
+  type Modality,
+  type ReasoningAbility,
+} from "../../base/abilities.ts";
+import { parseUsd, type NanoUsd } from "../../base/money.ts";
+import type { ModelRecord } from "../record.ts";
+import {
+  embeddingEndpoint,
+  textEndpoints,
+  type EmbeddingModel,
+  type TextModel,
+  type TextPrice,
+  type TextProtocol,
+  type TextRates,
+} from "../types.ts";
+import type { ListedModel, ListedPrice, ListedRates, ReasoningOption, VendorRow } from "./types.ts";
+
+const reserveDefault = 4096;
+/** Where the list does not say when a model was made: 2026-01-01T00:00:00Z. */
+const createdDefault = 1_767_225_600;
+
+/** The name callers use: without a colon, which would pin a provider. */
+export function listedId({ model }: Pick<ListedModel, "model">, vendor: VendorRow): string {
+  const prefix = `${vendor.prefix ?? vendor.id}/`;
+  const name = model.replaceAll(":", "-");
+  return name.startsWith(prefix) ? name : prefix + name;
+}
+
+/** The model; undefined where the list has no price for it: nothing is called that could not be charged. */
+export function listedModel(
+  row: ListedModel,
+  vendor: VendorRow,
+): TextModel | EmbeddingModel | undefined {
+  if (row.price === undefined) return undefined;
+  const at = { provider: vendor.id, upstreamModel: row.model };
+  const price = priceOf(row.price);
+  const released = Date.parse(row.released ?? "");
+  const common = {
+    id: listedId(row, vendor),
+    name: row.name,
+    created: Number.isNaN(released) ? createdDefault : released / 1000,
+    contextLength: row.context,
+  };
+  if (row.kind === "embedding")
+    return {
+      ...common,
+      kind: "embedding",
+      endpoints: [embeddingEndpoint],
+      offers: [{ ...at, protocol: "embeddings", price: { input: price.input, output: 0n } }],
+    };
+  const protocols = row.protocols ?? vendor.protocols ?? ["chat"];
+  const maxOutputTokens = row.output ?? row.context;
+  return {
+    ...recordOf(row, vendor, protocols),
+    ...common,
+    kind: "text",
+    endpoints: textEndpoints,
+    maxOutputTokens,
+    reserveOutputTokens: Math.min(reserveDefault, maxOutputTokens),
+    offers: protocols.map((protocol) => ({ ...at, protocol, price })),
+  };
+}
+
+const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
+  text === undefined ? undefined : parseUsd(text);
+
+const ratesOf = (rates: ListedRates): TextRates => ({
+  input: parseUsd(rates.input),
+  cacheRead: usdOrNone(rates.cache_read),
+  cacheWrite: usdOrNone(rates.cache_write),
+  output: parseUsd(rates.output),
+  reasoning: usdOrNone(rates.reasoning),
+});
+
+function priceOf({ above = [], ...rates }: ListedPrice): TextPrice {
+  if (above.length === 0) return ratesOf(rates);
+  const tiers = above.map(({ tokens, ...tier }) => ({ inputTokens: tokens, rates: ratesOf(tier) }));
+  return { ...ratesOf(rates), above: tiers };
+}
+
+function recordOf(
+  row: ListedModel,
+  vendor: VendorRow,
+  protocols: readonly TextProtocol[],
+): ModelRecord & Pick<TextModel, "parameters"> {
+  const reasoning = reasoningOf(row.reasoning, vendor, protocols);
+  return {
+    parameters: parametersOf(row, protocols),
+    ...(reasoning && { reasoning }),
+    ...(vendor.dialect === "anthropic" && claudeRecord(row, vendor)),
+    ...(row.structured !== undefined && { structuredOutputs: row.structured }),
+    inputModalities: ["text", ...(row.in ?? []).filter(isModality)],
+    outputModalities: ["text"],
+    ...(row.status && { lifecycle: { stage: row.status } }),
+  };
+}
+
+/** What it does not take, by chat-completions name. */
+function parametersOf(
+  { temperature, tools }: ListedModel,
+  protocols: readonly TextProtocol[],
+): TextModel["parameters"] {
+  const sampling = ["temperature", "top_p", ...(protocols.includes("messages") ? ["top_k"] : [])];
+  const missing = [
+    ...(temperature === false ? sampling : []),
+    ...(tools === false ? ["tools", "tool_choice", "parallel_tool_calls"] : []),
+  ];
+  return Object.fromEntries(missing.map((name) => [name, false as const]));
+}
+
+/** What holds for each Claude model and stands in no list. */
+const claudeRecord = ({ model }: ListedModel, { no_prefill: pattern = "$^" }: VendorRow) => ({
+  toolChoice: { modes: toolChoiceModes, forcedWhileReasoning: false },
+  ...(new RegExp(pattern).test(model) && { prefill: false }),
+});
+
+const isModality = (name: string): name is Modality =>
+  (modalities as readonly string[]).includes(name);
+
+/** What the list's options come to; undefined where it is not known how the model is told to reason. */
+function reasoningOf(
+  options: boolean | readonly ReasoningOption[] | undefined,
+  { reasoning_field: field }: VendorRow,
+  protocols: readonly TextProtocol[],
+): ReasoningAbility | undefined {
+  if (options === false) return { kind: "none" };
+  if (options === undefined || options === true) return undefined;
+  const { values, toggles, off } = chosenBy(options);
+  const speaksMessages = protocols.includes("messages");
+  // There a call that does not ask for it does not reason.
+  const reasons = { off: off || speaksMessages, ...(field && { field }) };
+  const budget = budgetOf(options, values);
+  if (budget !== undefined && takesBudgets(protocols)) return { ...budget, ...reasons };
+  if (values.length > 0)
+    return { kind: speaksMessages ? "adaptive" : "effort", ...reasons, values };
+  // A budget or a switch alone: only where it is known how that is written.
+  if (budget !== undefined && field === "enable_thinking") return { ...budget, ...reasons };
+  return toggles && field !== undefined ? { kind: "toggle", ...reasons } : undefined;
+}
+
+/** The efforts, without the one that is off, and whether it can be switched off. */
+function chosenBy(options: readonly ReasoningOption[]) {
+  const words = options.find(({ type }) => type === "effort")?.values ?? [];
+  const toggles = options.some(({ type }) => type === "toggle");
+  const values = words.filter((word) => word !== "none");
+  return { values, toggles, off: toggles || words.includes("none") };
+}
+
+/** The tokens that may be spent on it; undefined where they cannot be chosen. */
+function budgetOf(options: readonly ReasoningOption[], values: readonly string[]) {
+  const budget = options.find(({ type }) => type === "budget_tokens");
+  if (budget === undefined) return undefined;
+  const { min = 0, max } = budget;
+  return { kind: "budget", min, max, ...(values.length > 0 && { values }) } as const;
+}
+
+/** The protocols that have a field for a number of tokens. */
+const takesBudgets = (protocols: readonly TextProtocol[]): boolean =>
+  protocols.includes("messages") || protocols.includes("generate_content");

@@ -1,0 +1,195 @@
+/**
+ * The public models.dev list (its `api.json`) as the models of the vendors that have a preset. A price that is wrong, half
+ * missing, negative or absurd refuses the whole list: nothing of it is then taken. docs/models.md.
+ */
+import { isObject, type WireObject } from "../../base/json.ts";
+import { placeAt, placeOf, type TextPlace } from "./json-place.ts";
+import { JsonNumber, readPrice, type PriceFault } from "./public-price.ts";
+import type { ListedModel, ReasoningOption, VendorRow } from "./types.ts";
+
+/** What is wrong in a list, and where. */
+export interface ListMistake extends TextPlace {
+  /** `groq.models["llama-3.3"].cost.input`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A list, or everything that is wrong with it. */
+export type PublicListResult =
+  | {
+      /** By vendor in the order of `vendors`, then by name. */
+      readonly models: readonly ListedModel[];
+      /** Vendors it has that have no preset here. */
+      readonly others: readonly string[];
+    }
+  | { readonly mistakes: readonly ListMistake[] };
+
+/** Reads a list. Numbers are taken from the text. */
+export function readPublicList(text: string, vendors: readonly VendorRow[]): PublicListResult {
+  const value = parse(text);
+  if ("mistake" in value) return { mistakes: [value.mistake] };
+  const faults: PriceFault[] = [];
+  const models = vendors.flatMap((vendor) => modelsOf(vendor, value.root, faults));
+  if (faults.length > 0) return { mistakes: faults.map((fault) => located(fault, text)) };
+  if (models.length === 0) {
+    const message = "has no model of any vendor that Tollgate knows: is it models.dev's api.json?";
+    return { mistakes: [{ ...placeAt(text, 0), path: "", message }] };
+  }
+  const known = new Set(vendors.map(listName));
+  return { models, others: Object.keys(value.root).filter((name) => !known.has(name)) };
+}
+
+const listName = ({ id, list }: VendorRow): string => list ?? id;
+
+type Reviver = (key: string, value: unknown, context: { readonly source: string }) => unknown;
+
+/** The list's value, with each number as its text. */
+function parse(text: string): { readonly root: WireObject } | { readonly mistake: ListMistake } {
+  const keep: Reviver = (_key, value, { source }) =>
+    typeof value === "number" ? new JsonNumber(source) : value;
+  try {
+    const root: unknown = JSON.parse(text, keep as Parameters<typeof JSON.parse>[1]);
+    if (isObject(root)) return { root };
+    return { mistake: { ...placeAt(text, 0), path: "", message: "is no JSON object" } };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "unreadable";
+    const offset = Number(/position (\d+)/.exec(why)?.[1] ?? 0);
+    return { mistake: { ...placeAt(text, offset), path: "", message: `is not JSON: ${why}` } };
+  }
+}
+
+function located({ path, message }: PriceFault, text: string): ListMistake {
+  return { ...placeOf(text, path), path: pathText(path), message };
+}
+
+const pathText = (path: readonly string[]): string =>
+  path
+    .map((step) => (/^[A-Za-z_][\w-]*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`))
+    .join("")
+    .replace(/^\./, "");
+
+function modelsOf(vendor: VendorRow, root: WireObject, faults: PriceFault[]): ListedModel[] {
+  const name = listName(vendor);
+  const entry = root[name];
+  const models = isObject(entry) && isObject(entry["models"]) ? entry["models"] : {};
+  return Object.entries(models)
+    .flatMap(([model, row]) => {
+      const path = [name, "models", model];
+      return isObject(row) ? modelOf(vendor, { model, row, path }, faults) : [];
+    })
+    .sort((left, right) => (left.model < right.model ? -1 : 1));
+}
+
+interface Row {
+  readonly model: string;
+  readonly row: WireObject;
+  readonly path: readonly string[];
+}
+
+/** Names of models that answer at other paths than text or embeddings: speech, ranking, live sessions. */
+const elsewhere =
+  /whisper|transcribe|-stt|-asr|-tts|rerank|realtime|livetranslate|-live-|omni-moderation/i;
+const embeds = /embed|^voyage\//i;
+
+/** The model, if it can be called at one of our text paths or as embeddings. Its price is checked in any case. */
+function modelOf(
+  vendor: VendorRow,
+  { model, row, path }: Row,
+  faults: PriceFault[],
+): ListedModel[] {
+  const price = readPrice(row["cost"], [...path, "cost"], faults);
+  const limit = isObject(row["limit"]) ? row["limit"] : {};
+  const context = countOf(limit["context"]);
+  const { input, output } = modalitiesOf(row);
+  const isText = output.length === 1 && output[0] === "text";
+  if (context === undefined || !isText || elsewhere.test(model) || /\s/.test(model)) return [];
+  const priced = price.rates === undefined ? {} : { price: price.rates };
+  const named = { vendor: vendor.id, model, ...textField("name", row["name"]) };
+  const released = textField("released", row["release_date"]);
+  if (embeds.test(model)) return [{ ...named, kind: "embedding", ...released, context, ...priced }];
+  const others = input.filter((one) => one !== "text" && !(one === "audio" && price.hasAudio));
+  return [
+    {
+      ...named,
+      ...released,
+      context,
+      ...numberField("output", countOf(limit["output"])),
+      ...(others.length > 0 && { in: others }),
+      ...protocolsOf(vendor, model, row["provider"]),
+      ...priced,
+      ...reasoningOf(row),
+      ...(row["temperature"] === false && { temperature: false }),
+      ...(row["tool_call"] === false && { tools: false }),
+      ...flag("structured", row["structured_output"]),
+      ...statusOf(row["status"]),
+    },
+  ];
+}
+
+const countOf = (value: unknown): number | undefined => {
+  const count = value instanceof JsonNumber ? Number(value.text) : 0;
+  return Number.isSafeInteger(count) && count > 0 ? count : undefined;
+};
+
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+
+function modalitiesOf(row: WireObject): { input: string[]; output: string[] } {
+  const both = isObject(row["modalities"]) ? row["modalities"] : {};
+  return { input: textsOf(both["input"]), output: textsOf(both["output"]) };
+}
+
+const textField = (name: string, value: unknown): object =>
+  typeof value === "string" && value !== "" ? { [name]: value } : {};
+const numberField = (name: string, value: number | undefined): object =>
+  value === undefined ? {} : { [name]: value };
+const flag = (name: string, value: unknown): object =>
+  typeof value === "boolean" ? { [name]: value } : {};
+
+const statusOf = (status: unknown): Pick<ListedModel, "status"> => {
+  if (status === "deprecated") return { status };
+  return status === "alpha" || status === "beta" ? { status: "preview" } : {};
+};
+
+/** Which protocol a model speaks where its vendor has several paths, one for each kind of models. */
+const packages: Readonly<Record<string, NonNullable<ListedModel["protocols"]>>> = {
+  "@ai-sdk/openai": ["responses"],
+  "@ai-sdk/anthropic": ["messages"],
+  "@ai-sdk/google": ["generate_content"],
+  "@ai-sdk/openai-compatible": ["chat"],
+};
+
+/** An entry that names another address is about a second way to the model, and the vendor's own way holds. */
+function protocolsOf(
+  vendor: VendorRow,
+  model: string,
+  provider: unknown,
+): Pick<ListedModel, "protocols"> {
+  if (vendor.responses_only !== undefined && new RegExp(vendor.responses_only).test(model))
+    return { protocols: ["responses"] };
+  if (!isObject(provider) || typeof provider["api"] === "string") return {};
+  if (provider["shape"] === "responses") return { protocols: ["responses"] };
+  const protocols = packages[String(provider["npm"])];
+  const own = vendor.protocols ?? ["chat"];
+  return protocols === undefined || protocols.join() === own.join() ? {} : { protocols };
+}
+
+function reasoningOf(row: WireObject): Pick<ListedModel, "reasoning"> {
+  const { reasoning, reasoning_options: options } = row;
+  if (reasoning !== true) return reasoning === false ? { reasoning } : {};
+  const known = Array.isArray(options) ? options.flatMap(optionOf) : [];
+  return { reasoning: known.length > 0 ? known : true };
+}
+
+function optionOf(option: unknown): ReasoningOption[] {
+  if (!isObject(option)) return [];
+  const { type } = option;
+  if (type === "toggle") return [{ type }];
+  if (type === "effort") {
+    const values = textsOf(option["values"]);
+    return values.length > 0 ? [{ type, values }] : [];
+  }
+  if (type !== "budget_tokens") return [];
+  const min = option["min"] instanceof JsonNumber ? Number(option["min"].text) : undefined;
+  return [{ type, ...numberField("min", min), ...numberField("max", countOf(option["max"])) }];
+}

@@ -1,0 +1,123 @@
+/** The price of a model in the public list: every rate checked, each as decimal text. */
+import { isObject, type WireObject } from "../../base/json.ts";
+import { parseUsd } from "../../base/money.ts";
+import { decimalOf } from "./decimal.ts";
+import type { ListedPrice, ListedRates } from "./types.ts";
+
+/** A number of a JSON text, as it stands there. */
+export class JsonNumber {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export interface PriceFault {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+interface PriceRead {
+  /** Absent where the list has no price, or one that cannot be charged here. */
+  readonly rates?: ListedPrice;
+  /** Whether audio has rates of its own, which are not charged here. */
+  readonly hasAudio: boolean;
+}
+
+/** More than this for a million tokens is a mistake of the list: the dearest model there ever was took 600. */
+const usdMax = parseUsd("10000");
+
+/** Each rate by the names that lists have for it. */
+const names: Readonly<Record<keyof ListedRates, readonly string[]>> = {
+  input: ["input"],
+  output: ["output"],
+  cache_read: ["cache_read", "cached_input", "cache_input"],
+  cache_write: ["cache_write", "cached_write"],
+  reasoning: ["reasoning"],
+};
+
+/** What is charged beside tokens, and cannot be counted here: such a model has no price that would be true. */
+const beyondTokens = ["request", "citation", "image"];
+
+/** Reads `cost`; what is wrong with it is added to `faults`. */
+export function readPrice(cost: unknown, path: readonly string[], faults: PriceFault[]): PriceRead {
+  if (cost === undefined) return { hasAudio: false };
+  if (!isObject(cost)) {
+    faults.push({ path, message: "must be an object of prices" });
+    return { hasAudio: false };
+  }
+  const rates = readRates(cost, path, faults);
+  const above = readTiers(cost["tiers"], [...path, "tiers"], faults);
+  const hasAudio = cost["input_audio"] !== undefined;
+  if (rates === undefined || beyondTokens.some((name) => name in cost)) return { hasAudio };
+  return { rates: above.length > 0 ? { ...rates, above } : rates, hasAudio };
+}
+
+function readRates(
+  row: WireObject,
+  path: readonly string[],
+  faults: PriceFault[],
+): ListedRates | undefined {
+  const before = faults.length;
+  const found = Object.entries(names).flatMap(([name, spellings]) => {
+    const spelling = spellings.find((one) => row[one] !== undefined);
+    if (spelling !== undefined) {
+      const rate = readRate(row[spelling], [...path, spelling], faults);
+      return rate === undefined ? [] : [[name, rate]];
+    }
+    if (name === "input" || name === "output")
+      faults.push({ path: [...path, name], message: "is missing beside the other prices" });
+    return [];
+  });
+  if (faults.length > before) return undefined;
+  const { cache_read: cacheRead, ...rates } = Object.fromEntries(found) as unknown as ListedRates;
+  // Nobody reads a cache for nothing where input has a price: lists write 0 for what they do not know.
+  const isUnknown = cacheRead === undefined || (cacheRead === "0" && rates.input !== "0");
+  return isUnknown ? rates : { ...rates, cache_read: cacheRead };
+}
+
+function readRate(
+  value: unknown,
+  path: readonly string[],
+  faults: PriceFault[],
+): string | undefined {
+  const text = value instanceof JsonNumber ? decimalOf(value.text) : undefined;
+  const why = faultOf(value, text);
+  if (why === undefined) return text;
+  faults.push({ path, message: why });
+  return undefined;
+}
+
+function faultOf(value: unknown, text: string | undefined): string | undefined {
+  if (!(value instanceof JsonNumber))
+    return `must be a number of USD per million tokens, not ${JSON.stringify(value)}`;
+  if (value.text.startsWith("-")) return `must not be negative (${value.text})`;
+  if (text === undefined || text.length > 20 || parseUsd(text) > usdMax)
+    return `${value.text} USD for a million tokens is absurd (the most is 10000)`;
+  return undefined;
+}
+
+type Tier = ListedRates & { readonly tokens: number };
+
+function readTiers(tiers: unknown, path: readonly string[], faults: PriceFault[]): Tier[] {
+  if (tiers === undefined) return [];
+  if (!Array.isArray(tiers)) {
+    faults.push({ path, message: "must be a list of prices by size of context" });
+    return [];
+  }
+  return tiers
+    .flatMap((tier: unknown, index) => readTier(tier, [...path, String(index)], faults))
+    .sort((left, right) => left.tokens - right.tokens);
+}
+
+function readTier(tier: unknown, path: readonly string[], faults: PriceFault[]): Tier[] {
+  const by = isObject(tier) && isObject(tier["tier"]) ? tier["tier"] : {};
+  const { size, type = "context" } = by;
+  const tokens = size instanceof JsonNumber ? Number(size.text) : 0;
+  if (type !== "context" || !Number.isSafeInteger(tokens) || tokens <= 0) {
+    faults.push({ path: [...path, "tier"], message: "must name a size of context in tokens" });
+    return [];
+  }
+  const rates = readRates(tier as WireObject, path, faults);
+  return rates === undefined ? [] : [{ tokens, ...rates }];
+}

@@ -1,0 +1,43 @@
+/** The shipped list, read as far as it is asked for: a gateway without any vendor reads the vendors alone. */
+import { readFileSync } from "node:fs";
+import type { ListedModel, VendorRow } from "./types.ts";
+
+const textOf = (name: string): string =>
+  readFileSync(new URL(`../../../catalog/${name}`, import.meta.url), "utf8");
+
+let rows: readonly VendorRow[] | undefined;
+
+/** Every vendor that has a preset, those of our own records first. */
+export const vendorRows = (): readonly VendorRow[] =>
+  (rows ??= textOf("vendors.jsonl")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as VendorRow));
+
+let shipped: string | undefined;
+
+/** The models of the shipped list, as {@link listText} wrote them. */
+export const shippedList = (): string => (shipped ??= textOf("models.jsonl"));
+
+/** A list of models as text: one JSON object a line. */
+export const listText = (models: readonly ListedModel[]): string =>
+  models.map((model) => `${JSON.stringify(model)}\n`).join("");
+
+/** The models of some vendors in a list that {@link listText} wrote; no other line is parsed. */
+export function listedModels(list: string, vendors: ReadonlySet<string>): ListedModel[] {
+  const found: ListedModel[] = [];
+  for (let start = 0; start < list.length;) {
+    const newline = list.indexOf("\n", start);
+    const end = newline === -1 ? list.length : newline;
+    // Vendors' ids need no escapes in JSON.
+    const vendor = list.slice(
+      start + lineStart.length,
+      list.indexOf('"', start + lineStart.length),
+    );
+    if (vendors.has(vendor)) found.push(JSON.parse(list.slice(start, end)) as ListedModel);
+    start = end + 1;
+  }
+  return found;
+}
+
+const lineStart = '{"vendor":"';

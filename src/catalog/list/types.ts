@@ -1,0 +1,88 @@
+/**
+ * The shipped list: vendors that need no configuration file, and what the public models.dev list says of their models.
+ * Both are text with one JSON object a line (catalog/vendors.jsonl, catalog/models.jsonl), so that changes read well.
+ */
+import type { ReasoningField } from "../../base/abilities.ts";
+import type { SupplyTier } from "../../base/management.ts";
+import type { Dialect, TextProtocol } from "../types.ts";
+
+/** A vendor of the list: the variable that its own documents name is all it takes. Kept by hand. */
+export interface VendorRow {
+  /** Also the provider's id. */
+  readonly id: string;
+  readonly name: string;
+  /** Its name at models.dev where that is another; empty: not there. */
+  readonly list?: string;
+  /** What its models' ids begin with; `id` if absent. */
+  readonly prefix?: string;
+  /** The variable that holds its key; the first is the documented one, the others are also known. */
+  readonly variables: readonly [string, ...string[]];
+  /** May hold `${NAME}` of variables that it needs beside the key. */
+  readonly base_url: string;
+  /** The variable that names another address, where it is not called like the key's. */
+  readonly base_url_variable?: string;
+  /** `openai-compatible` if absent. */
+  readonly dialect?: Dialect;
+  /** What each of its models speaks; chat if absent. */
+  readonly protocols?: readonly TextProtocol[];
+  /** A regular expression of the models that answer at `responses` alone. */
+  readonly responses_only?: string;
+  /** A regular expression of the models that refuse a conversation which ends with the beginning of the answer. */
+  readonly no_prefill?: string;
+  /** The field of its chat requests that switches reasoning; `reasoning_effort` if absent. */
+  readonly reasoning_field?: ReasoningField;
+  readonly tier?: SupplyTier;
+  /** Where its models are described. */
+  readonly docs: string;
+}
+
+/** USD per million tokens, as decimal text. */
+export interface ListedRates {
+  readonly input: string;
+  readonly output: string;
+  readonly cache_read?: string;
+  readonly cache_write?: string;
+  readonly reasoning?: string;
+}
+
+/** `above`: by rising `tokens` of input; the last that applies holds for the whole call. */
+export interface ListedPrice extends ListedRates {
+  readonly above?: readonly (ListedRates & { readonly tokens: number })[];
+}
+
+/** How a model's reasoning is chosen, in the list's own words. Several may hold. */
+export interface ReasoningOption {
+  readonly type: "toggle" | "effort" | "budget_tokens";
+  readonly values?: readonly string[];
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** A model of a vendor of the list. What is absent is unknown. */
+export interface ListedModel {
+  /** The vendor's `id`. */
+  readonly vendor: string;
+  /** The vendor's own name of the model. */
+  readonly model: string;
+  /** `text` if absent. */
+  readonly kind?: "embedding";
+  readonly name?: string;
+  /** `2026-03-17`. */
+  readonly released?: string;
+  readonly context: number;
+  readonly output?: number;
+  /** What it takes beside text. */
+  readonly in?: readonly string[];
+  /** Where it speaks other than its vendor's protocols. */
+  readonly protocols?: readonly TextProtocol[];
+  /** Absent: the list knows none, and it is not called. */
+  readonly price?: ListedPrice;
+  /** `false`: it does not reason. `true`: it does, and how that is chosen is unknown. */
+  readonly reasoning?: boolean | readonly ReasoningOption[];
+  /** `false`: it takes no temperature. */
+  readonly temperature?: false;
+  /** `false`: it calls no tools. */
+  readonly tools?: false;
+  readonly structured?: boolean;
+  readonly status?: "deprecated" | "preview";
+}

@@ -1,0 +1,85 @@
+/**
+ * Vendors by their variables alone: with `MISTRAL_API_KEY` set, Mistral's models are there. Which variable, and where the
+ * vendor is, says catalog/vendors.jsonl. docs/models.md.
+ */
+import { vendorRows } from "./list/shipped.ts";
+import type { VendorRow } from "./list/types.ts";
+import type { Environment } from "./environment.ts";
+import { defaultTimeouts, type Provider } from "./types.ts";
+
+/** A vendor, as the environment has it. */
+export interface Preset {
+  readonly row: VendorRow;
+  /** The variable that holds its key: the one that is set, else the documented one. */
+  readonly variable: string;
+  /** The variables it needs that are not set; none: it is active. */
+  readonly missing: readonly string[];
+  /** Names another address: a region, a proxy. */
+  readonly baseUrlVariable: string;
+  /** Where it is called; with `${NAME}` where such a variable is not set. */
+  readonly baseUrl: string;
+  /** What is wrong with the address; absent: nothing. */
+  readonly mistake?: string;
+}
+
+const isSet = (environment: Environment, name: string): boolean => (environment[name] ?? "") !== "";
+
+/** `MISTRAL_BASE_URL` beside `MISTRAL_API_KEY`. */
+const baseUrlVariableOf = ({ base_url_variable: named, variables: [first] }: VendorRow): string =>
+  named ??
+  `${first.replace(/_(API_KEY|API_TOKEN|ACCESS_TOKEN|ACCESS_KEY|INFERENCE_KEY|TOKEN|KEY|PAT)$/, "")}_BASE_URL`;
+
+const placeholder = /\$\{(\w+)\}/g;
+
+function presetOf(row: VendorRow, environment: Environment): Preset {
+  const variable = row.variables.find((name) => isSet(environment, name)) ?? row.variables[0];
+  const baseUrlVariable = baseUrlVariableOf(row);
+  const named = environment[baseUrlVariable] ?? "";
+  const needs =
+    named === "" ? [...row.base_url.matchAll(placeholder)].map(([, name]) => name!) : [];
+  const own = row.base_url.replace(placeholder, (all, name: string) => environment[name] || all);
+  const missing = [variable, ...needs].filter((name) => !isSet(environment, name));
+  const preset = { row, variable, missing, baseUrlVariable };
+  if (named === "") return { ...preset, baseUrl: own };
+  const baseUrl = addressOf(named, row.base_url);
+  if (baseUrl !== undefined) return { ...preset, baseUrl };
+  // The value is not repeated: an address may hold a password.
+  const mistake = `${baseUrlVariable} is not an address such as ${row.base_url}`;
+  return { ...preset, baseUrl: own, mistake };
+}
+
+/** An address without a path gets the one that the vendor's own has: `/v1`. */
+function addressOf(named: string, own: string): string | undefined {
+  if (!/^https?:\/\//.test(named) || !URL.canParse(named)) return undefined;
+  const { pathname, search } = new URL(named);
+  if (search !== "") return undefined;
+  const bare = named.replace(/\/+$/, "");
+  return pathname === "/" ? bare + own.replace(/^https?:\/\/[^/]+/, "") : bare;
+}
+
+/** Every vendor that has a preset. */
+export const presetsIn = (environment: Environment): Preset[] =>
+  vendorRows().map((row) => presetOf(row, environment));
+
+/** The vendors that the environment has a key for, in the order of the list. */
+export const activePresets = (environment: Environment): Preset[] =>
+  presetsIn(environment).filter(({ missing }) => missing.length === 0);
+
+/** What is wrong with the addresses of active vendors, for the operator. */
+export const presetMistakes = (environment: Environment): string[] =>
+  activePresets(environment).flatMap(({ mistake }) => (mistake === undefined ? [] : [mistake]));
+
+/** The provider of an active preset. */
+export const presetProvider = (preset: Preset, environment: Environment): Provider => ({
+  id: preset.row.id,
+  dialect: preset.row.dialect ?? "openai-compatible",
+  baseUrl: preset.baseUrl,
+  tier: preset.row.tier ?? "community",
+  credentials: [{ id: "default", apiKey: environment[preset.variable]!, weight: 1 }],
+  onDisconnect: "abort",
+  timeouts: defaultTimeouts,
+});
+
+/** Whether the environment has a key for any vendor. */
+export const hasVendors = (environment: Environment): boolean =>
+  activePresets(environment).length > 0;

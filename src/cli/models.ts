@@ -1,0 +1,103 @@
+/** `tollgate models`: what can be called, from whom, at which price. docs/models.md. */
+import type { Command } from "commander";
+import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
+import { defined } from "./fields.ts";
+import { printJson, printTable } from "./print.ts";
+import type { Api, Json } from "./remote-api.ts";
+
+interface ModelOptions extends ApiOptions {
+  readonly provider?: string;
+  readonly kind?: string;
+  readonly unpriced?: boolean;
+}
+
+/** Makes the command. */
+export function addModelsCommand(program: Command): void {
+  addApiOptions(
+    program
+      .command("models [words]")
+      .description("the models that can be called, who serves each, and its price in USD")
+      .option("--provider <id>", "of one provider only")
+      .option("--kind <kind>", "text, embedding, image or video only")
+      .option(
+        "--unpriced",
+        "the models of active vendors that are not called, for want of a price",
+      ),
+  )
+    .addHelpText(
+      "after",
+      "\n[words] is a part of the model's id. Prices of text are USD for a million tokens, input / output; a + says that\n" +
+        "calls with much input cost more. --json has every rate.",
+    )
+    .action(models);
+}
+
+const models = (words: string | undefined, options: ModelOptions): Promise<void> =>
+  withApi(
+    options,
+    async (api) => {
+      const fits = (id: string): boolean => id.includes(words ?? "");
+      const without = await unpriced(api, options.provider);
+      if (options.unpriced) return printUnpriced(without.filter(fits), options);
+      const query = defined({ provider: options.provider, kind: options.kind });
+      const all = await listAll(api, "/models", query as Record<string, string>);
+      const shown = all.filter(({ id }) => fits(id));
+      if (options.json) return printJson(shown);
+      printTable(
+        ["model", "provider", "kind", "price", "context", "remarks"],
+        shown.flatMap((model: Json) => offerRows(model)),
+      );
+      if (without.length > 0)
+        console.log(
+          `${without.length} more models of these vendors have no price here and are not called: tollgate models --unpriced. ` +
+            "Price them in the configuration file to call them.",
+        );
+    },
+    { database: false },
+  );
+
+/** The models of active vendors that nothing prices. */
+async function unpriced(api: Api, provider: string | undefined): Promise<string[]> {
+  const callable = new Set((await listAll(api, "/models")).map(({ id }) => id as string));
+  const vendors = await listAll(api, "/vendors");
+  return vendors
+    .filter(({ id, active }) => active && (provider === undefined || id === provider))
+    .flatMap((row) => row.unpriced as string[])
+    .filter((id) => !callable.has(id));
+}
+
+function printUnpriced(ids: readonly string[], { json }: ApiOptions): void {
+  if (json) return printJson(ids);
+  for (const id of ids) console.log(id);
+}
+
+/** A row for each provider with a price of its own; protocols of one provider are one row. */
+function offerRows(model: Json): string[][] {
+  const rows = (model.offers as Json[]).map((offer) => [
+    model.id as string,
+    offer.provider as string,
+    model.kind as string,
+    priceText(offer),
+    model.context_length === undefined ? "" : String(model.context_length),
+    remarks(model),
+  ]);
+  return rows.filter((row, at) => rows.findIndex((other) => other.join() === row.join()) === at);
+}
+
+function priceText({ price, price_above: above, price_tiers: tiers }: Json): string {
+  const { input, output } = price;
+  if (input === "0" && (output ?? "0") === "0") return "free";
+  if (output !== undefined && isOfText(price))
+    return `${input} / ${output}${(above ?? tiers) === undefined ? "" : " +"}`;
+  return Object.entries(price)
+    .map(
+      ([name, value]) =>
+        `${name} ${typeof value === "string" ? value : Object.values(value as object).join(" ")}`,
+    )
+    .join(", ");
+}
+
+/** Whether a price is of text: what pictures cost has rates of its own beside these. */
+const isOfText = (price: Json): boolean => price.image_output === undefined;
+
+const remarks = (model: Json): string => (model.lifecycle?.stage as string | undefined) ?? "";

@@ -1,0 +1,270 @@
+/**
+ * The list of models that the vendors' presets go by: its versions, taking over a newer one, going back. And the vendors
+ * themselves. docs/models.md.
+ */
+import { Type, type Static } from "typebox";
+import { permit, writeAudit } from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
+import {
+  listDiff,
+  listedModels,
+  listText,
+  readPublicList,
+  shippedList,
+  vendorRows,
+  type Catalog,
+  type ListDiff,
+  type ListMistake,
+} from "../../catalog/index.ts";
+import {
+  addCatalogList,
+  catalogList,
+  catalogLists,
+  catalogVersion,
+  shippedVersion,
+  useCatalogList,
+  type Queryable,
+} from "../../storage/index.ts";
+import { timestamp } from "../shapes/schema.ts";
+import { route, type AdminRequest } from "./route.ts";
+import { nullable, strict } from "./schemas.ts";
+
+const vendor = Type.Object({
+  id: Type.String({ description: "Also the provider's id." }),
+  name: Type.String(),
+  active: Type.Boolean({ description: "Whether everything it needs is set." }),
+  local: Type.Boolean({ description: "A server of one's own, which is asked for its models." }),
+  variable: Type.String({ description: "The variable that holds its key." }),
+  aliases: Type.Array(Type.String(), { description: "Variables that are taken in its place." }),
+  missing: Type.Array(Type.String(), { description: "Variables it needs that are not set." }),
+  base_url: Type.String(),
+  base_url_variable: Type.String({ description: "The variable that names another address." }),
+  docs: Type.String(),
+  models: Type.Integer({ description: "How many of its models have a price." }),
+  unpriced: Type.Array(Type.String(), {
+    description:
+      "Models without a price: they are called only if the configuration file prices them.",
+  }),
+});
+
+const everything = <Item extends Parameters<typeof Type.Array>[0]>(item: Item) =>
+  Type.Object({ data: Type.Array(item), has_more: Type.Literal(false), next_cursor: Type.Null() });
+const whole = (data: readonly object[]) => ({ body: { data, has_more: false, next_cursor: null } });
+
+const listInForce = async (database: Queryable): Promise<string> =>
+  (await catalogList(database)) ?? shippedList();
+
+const offeredBy = ({ models }: Catalog, provider: string): number =>
+  [...models.values()].filter(({ offers }) => offers.some((one) => one.provider === provider))
+    .length;
+
+const vendors = route({
+  method: "GET",
+  path: "/vendors",
+  operationId: "listVendors",
+  summary: "The vendors that need no more than their variable, and which are active",
+  action: "vendor.read",
+  query: strict({}),
+  answer: { name: "Vendors", schema: everything(vendor) },
+  errors: ["insufficient_permissions"],
+  async handle({ services, actor }) {
+    permit(actor, "vendor.read", {}, "vendors");
+    const states = services.vendors(await listInForce(services.database));
+    return whole(
+      states.map(({ baseUrl, baseUrlVariable, ...state }) => ({
+        ...state,
+        models: state.local ? offeredBy(services.catalog(), state.id) : state.models,
+        base_url: baseUrl,
+        base_url_variable: baseUrlVariable,
+      })),
+    );
+  },
+});
+
+const version = Type.Object({
+  version: Type.Integer({
+    description: "0: the list that is shipped with this version of Tollgate.",
+  }),
+  source: Type.String({ description: "Where it came from." }),
+  models: Type.Integer(),
+  in_force: Type.Boolean(),
+  created_at: nullable(timestamp("When it was taken over; null: shipped.")),
+});
+
+const versions = route({
+  method: "GET",
+  path: "/catalog",
+  operationId: "listCatalogVersions",
+  summary: "The lists of models that can be gone back to, newest first",
+  action: "catalog.read",
+  query: strict({}),
+  answer: { name: "CatalogVersions", schema: everything(version) },
+  errors: ["insufficient_permissions"],
+  async handle({ services: { database }, actor }) {
+    permit(actor, "catalog.read", {}, "the catalogue");
+    const inForce = await catalogVersion(database);
+    const taken = (await catalogLists(database)).map(({ createdAt, ...row }) => ({
+      ...row,
+      in_force: row.version === inForce,
+      created_at: createdAt.toISOString(),
+    }));
+    const shipped = {
+      version: shippedVersion,
+      source: "shipped",
+      models: shippedList().trimEnd().split("\n").length,
+      in_force: inForce === shippedVersion,
+      created_at: null,
+    };
+    return whole([...taken, shipped]);
+  },
+});
+
+const price = nullable(
+  Type.Unsafe<object>({
+    type: "object",
+    description: "USD per million tokens as decimal text; null: it has no price and is not called.",
+  }),
+);
+const changes = Type.Array(Type.Object({ model: Type.String(), before: price, after: price }));
+const change = Type.Object({
+  object: Type.Literal("catalog_change"),
+  version: Type.Integer({ description: "What is in force now." }),
+  applied: Type.Boolean(),
+  added: changes,
+  gone: changes,
+  dearer: changes,
+  cheaper: changes,
+  changed: Type.Array(Type.String(), { description: "Models of which something else changes." }),
+});
+const changeSchema = { name: "CatalogChange", schema: change };
+
+const updateBody = strict({
+  source: Type.String({ minLength: 1, maxLength: 500, description: "Where the list came from." }),
+  list: Type.String({
+    description:
+      "The text of models.dev's api.json. It is read as text, so that no price passes through a float.",
+  }),
+  dry_run: Type.Optional(Type.Boolean({ description: "Only tell what would change." })),
+});
+
+const mistakesShown = 50;
+
+/** Every mistake on a line of its own, as the command line prints it. */
+function mistakesText(mistakes: readonly ListMistake[]): string {
+  const lines = mistakes
+    .slice(0, mistakesShown)
+    .map(({ line, column, path, message }) => `${line}:${column} ${path} ${message}`);
+  const more = mistakes.length - lines.length;
+  if (more > 0) lines.push(`and ${more} more`);
+  return `The list is refused, and nothing was changed:\n${lines.join("\n")}`;
+}
+
+/** A list of the body, checked, and what it would change. @throws GatewayError with every mistake */
+function readList(text: string, inForce: string) {
+  const rows = vendorRows();
+  const result = readPublicList(text, rows);
+  if ("mistakes" in result)
+    throw new GatewayError("invalid_value", mistakesText(result.mistakes), { param: "list" });
+  const before = listedModels(inForce, new Set(rows.map(({ id }) => id)));
+  return { models: result.models, diff: listDiff(before, result.models, rows) };
+}
+
+const isNothing = ({ added, gone, dearer, cheaper, changed }: ListDiff): boolean =>
+  [added, gone, dearer, cheaper, changed].every((list) => list.length === 0);
+
+async function takeOver(
+  request: AdminRequest<Static<typeof updateBody>, unknown>,
+): Promise<Static<typeof change>> {
+  const { services, actor, body, requestId } = request;
+  const { database, clock } = services;
+  const { models, diff } = readList(body.list, await listInForce(database));
+  const before = await catalogVersion(database);
+  const answer = { object: "catalog_change", ...diff } as unknown as Static<typeof change>;
+  if (body.dry_run === true || isNothing(diff))
+    return { ...answer, version: before, applied: false };
+  const now = await database.transaction(async (tx) => {
+    const added = await addCatalogList(tx, database.signals, {
+      createdAt: new Date(clock.now()),
+      source: body.source,
+      models: models.length,
+      list: listText(models),
+    });
+    await writeAudit(
+      { database: tx, clock },
+      {
+        actor,
+        requestId,
+        action: "catalog.change",
+        object: { type: "catalog", id: String(added) },
+        place: {},
+        before: { version: before },
+        after: { version: added, source: body.source },
+      },
+    );
+    return added;
+  });
+  await database.signals.settled();
+  return { ...answer, version: now, applied: true };
+}
+
+const update = route({
+  method: "POST",
+  path: "/catalog",
+  operationId: "updateCatalog",
+  summary: "Take over a newer list of models",
+  description:
+    "A list with a price that is wrong, half missing, negative or absurd is refused as a whole. Only models of vendors that " +
+    "have a preset are taken, and never an address. A list that changes nothing is not kept.",
+  action: "catalog.change",
+  body: updateBody,
+  example: { source: "https://models.dev/api.json", list: "{}", dry_run: true },
+  answer: changeSchema,
+  errors: ["insufficient_permissions"],
+  async handle(request) {
+    permit(request.actor, "catalog.change", {}, "the catalogue");
+    return { body: await takeOver(request) };
+  },
+});
+
+const rollbackBody = strict({ version: Type.Integer({ minimum: 0, description: "0: shipped." }) });
+
+const rollback = route({
+  method: "POST",
+  path: "/catalog/rollback",
+  operationId: "rollbackCatalog",
+  summary: "Go back to another list of models",
+  action: "catalog.change",
+  body: rollbackBody,
+  example: { version: 0 },
+  answer: changeSchema,
+  errors: ["insufficient_permissions", "not_found"],
+  async handle({ services: { database, clock }, actor, body, requestId }) {
+    permit(actor, "catalog.change", {}, "the catalogue");
+    const rows = vendorRows();
+    const ids = new Set(rows.map(({ id }) => id));
+    const was = await listInForce(database);
+    const before = await catalogVersion(database);
+    await database.transaction(async (tx) => {
+      if (!(await useCatalogList(tx, database.signals, body.version)))
+        throw new GatewayError("not_found", `There is no list ${body.version}.`);
+      await writeAudit(
+        { database: tx, clock },
+        {
+          actor,
+          requestId,
+          action: "catalog.change",
+          object: { type: "catalog", id: String(body.version) },
+          place: {},
+          before: { version: before },
+          after: { version: body.version },
+        },
+      );
+    });
+    await database.signals.settled();
+    const is = await listInForce(database);
+    const diff = listDiff(listedModels(was, ids), listedModels(is, ids), rows);
+    return { body: { object: "catalog_change", version: body.version, applied: true, ...diff } };
+  },
+});
+
+export const catalogRoutes = [vendors, versions, update, rollback];

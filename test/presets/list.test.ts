@@ -1,0 +1,216 @@
+/** The shipped list of models, and the reading of the public one. docs/models.md. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
+import {
+  environmentCatalog,
+  listDiff,
+  listedModels,
+  readPublicList,
+  shippedList,
+  upperBound,
+  vendorRows,
+  vendorStates,
+} from "../../src/catalog/index.ts";
+import { decimalOf } from "../../src/catalog/list/decimal.ts";
+import { every } from "./support.ts";
+
+const rows = vendorRows();
+const ids = new Set(rows.map(({ id }) => id));
+
+describe("a price in JSON", () => {
+  it.each([
+    ["0.25", "0.25"],
+    ["15", "15"],
+    ["15.0", "15"],
+    ["5e-8", "0.00000005"],
+    ["1.5E+2", "150"],
+    ["0.049999999999999996", "0.05"],
+    ["0.0000000005", "0.000000001"],
+    ["0.00000000049", "0"],
+    ["-1", "-1"],
+    ["123456789012345678901234567890.5", "123456789012345678901234567890.5"],
+  ])("%s is %s, whatever a float would make of it", (text, decimal) => {
+    expect(decimalOf(text)).toBe(decimal);
+  });
+});
+
+describe("the shipped list", () => {
+  const models = listedModels(shippedList(), ids);
+
+  it("has a model a line, each once, and each of a vendor that is there", () => {
+    const lines = shippedList().trimEnd().split("\n");
+    expect(models).toHaveLength(lines.length);
+    expect(models.length).toBeGreaterThan(3500);
+    expect(new Set(models.map(({ vendor, model }) => `${vendor} ${model}`)).size).toBe(
+      lines.length,
+    );
+  });
+
+  it("MODELS: every model with a price is one of the catalogue, with an offer that can be priced", () => {
+    const catalog = environmentCatalog(every("key"));
+    expect([...catalog.providers.keys()]).toEqual(rows.map(({ id }) => id));
+    const priced = models.filter(({ price }) => price !== undefined);
+    expect(catalog.models.size).toBeGreaterThanOrEqual(priced.length);
+    for (const model of catalog.models.values()) {
+      expect(model.id).toMatch(/^[^\s/:]+\/[^\s:]+$/);
+      expect(model.offers.every(({ provider }) => catalog.providers.has(provider))).toBe(true);
+      if (model.kind !== "text") continue;
+      expect(model.maxOutputTokens).toBeGreaterThan(0);
+      expect(model.reserveOutputTokens).toBeLessThanOrEqual(model.maxOutputTokens);
+      const bound = upperBound(model, model.offers, { inputTokens: 1_000_000, answers: 1 });
+      expect(bound).toBeGreaterThanOrEqual(0n);
+    }
+  });
+
+  it("every vendor has its own variables and an address with https", () => {
+    const variables = rows.flatMap((row) => row.variables);
+    expect(new Set(variables).size).toBe(variables.length);
+    for (const { base_url: address, docs } of rows) {
+      expect(address).toMatch(/^https:\/\/[^\s]+[^/]$/);
+      expect(docs).toMatch(/^https?:\/\//);
+    }
+    const addresses = vendorStates({}, "").map(({ baseUrlVariable }) => baseUrlVariable);
+    expect(new Set(addresses).size).toBe(addresses.length);
+  });
+
+  it("our own records win over the list's", () => {
+    const own = environmentCatalog({ OPENAI_API_KEY: "k" }).models.get("openai/gpt-5.4")!;
+    expect(own.created).toBe(1_795_132_800);
+  });
+
+  it("without a vendor's variable the list is not even read", () => {
+    const unread = (): string => {
+      throw new Error("it was read");
+    };
+    expect(environmentCatalog({ GROQ_API_KEY: "" }, unread).models.size).toBe(0);
+    expect(() => environmentCatalog({ GROQ_API_KEY: "k" }, unread)).toThrow("it was read");
+  });
+});
+
+/** A list with two models of Groq, as models.dev writes it; `cost` is the first one's, as text. */
+const publicList = (cost: string): string => `{
+  "groq": {
+    "id": "groq",
+    "models": {
+      "llama-3.3": {
+        "id": "llama-3.3",
+        "limit": { "context": 131072, "output": 32768 },
+        "modalities": { "input": ["text"], "output": ["text"] },
+        "cost": ${cost}
+      },
+      "whisper-1": {
+        "limit": { "context": 0, "output": 0 },
+        "modalities": { "input": ["audio"], "output": ["text"] },
+        "cost": { "input": 1, "output": 0 }
+      }
+    }
+  },
+  "nobody": { "models": {} }
+}`;
+
+const read = (text: string) => readPublicList(text, rows);
+const modelsOf = (text: string) => {
+  const result = read(text);
+  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
+  return result.models;
+};
+
+describe("the public list", () => {
+  it("is taken as its text has it, tiers too, and says what has no preset", () => {
+    const cost = `{ "input": 0.1, "output": 0.30000000000000004, "cache_read": 0.01,
+      "tiers": [{ "tier": { "size": 200000 }, "input": 0.2, "output": 0.6 }] }`;
+    expect(read(publicList(cost))).toEqual({
+      models: [
+        {
+          vendor: "groq",
+          model: "llama-3.3",
+          context: 131_072,
+          output: 32_768,
+          price: {
+            input: "0.1",
+            output: "0.3",
+            cache_read: "0.01",
+            above: [{ tokens: 200_000, input: "0.2", output: "0.6" }],
+          },
+        },
+      ],
+      others: ["nobody"],
+    });
+  });
+
+  const at = 'groq.models["llama-3.3"].cost';
+  it.each([
+    [`{ "input": "0.1", "output": 1 }`, `9:28 ${at}.input must be a number`],
+    [`{ "input": null, "output": 1 }`, `9:28 ${at}.input must be a number`],
+    [`{ "output": 1 }`, `9:17 ${at}.input is missing beside the other prices`],
+    [`{ "input": 1 }`, `9:17 ${at}.output is missing beside the other prices`],
+    [`{ "input": 1, "output": -0.5 }`, `9:41 ${at}.output must not be negative (-0.5)`],
+    [
+      `{ "input": 1, "output": 10001 }`,
+      `9:41 ${at}.output 10001 USD for a million tokens is absurd`,
+    ],
+    [`{ "input": 1e30, "output": 1 }`, `9:28 ${at}.input 1e30 USD for a million tokens is absurd`],
+    [`"free"`, `9:17 ${at} must be an object of prices`],
+    [
+      `{ "input": 1, "output": 1, "tiers": [{ "input": 1 }] }`,
+      `9:54 ${at}.tiers["0"].tier must name a size of context in tokens`,
+    ],
+  ])("%s: refused by line", (cost, message) => {
+    const result = read(publicList(cost));
+    const [first] = "mistakes" in result ? result.mistakes : [];
+    expect(`${first?.line}:${first?.column} ${first?.path} ${first?.message}`).toContain(message);
+  });
+
+  it("what is no list is refused, and says where it ends to be JSON", () => {
+    expect(read("{\n]")).toMatchObject({ mistakes: [{ line: 2, column: 1, path: "" }] });
+    expect(read("[]")).toMatchObject({ mistakes: [{ message: "is no JSON object" }] });
+    expect(read("{}")).toMatchObject({ mistakes: [{ path: "" }] });
+  });
+
+  it("a price of what cannot be counted is no price", () => {
+    const [model] = modelsOf(publicList(`{ "input": 1, "output": 1, "request": 5 }`));
+    expect(model).not.toHaveProperty("price");
+  });
+
+  it("every rate of the shipped list is a decimal that money reads", () => {
+    for (const { price } of listedModels(shippedList(), ids)) {
+      const { above = [], ...base } = price ?? { input: "0", output: "0" };
+      for (const { tokens, ...rates } of [...above, { tokens: 0, ...base }]) {
+        expect(tokens).toBeGreaterThanOrEqual(0);
+        for (const rate of Object.values(rates)) expect(parseUsd(rate)).toBeGreaterThanOrEqual(0n);
+      }
+    }
+  });
+});
+
+describe("what a newer list changes", () => {
+  const before = (cost: string) => modelsOf(publicList(cost));
+  const cheap = `{ "input": 1, "output": 2 }`;
+  it.each([
+    [cheap, cheap, {}],
+    [cheap, `{ "input": 1, "output": 3 }`, { dearer: 1 }],
+    [cheap, `{ "input": 0.5, "output": 3 }`, { dearer: 1 }],
+    [cheap, `{ "input": 0.5, "output": 2 }`, { cheaper: 1 }],
+    [cheap, `{ "input": 1, "output": 2, "cache_read": 0.1 }`, { cheaper: 1 }],
+    [`{ "input": 1, "output": 2, "cache_read": 0.1 }`, cheap, { dearer: 1 }],
+    [
+      cheap,
+      `{ "input": 1, "output": 2, "tiers": [{ "tier": { "size": 9 }, "input": 2, "output": 2 }] }`,
+      { dearer: 1 },
+    ],
+    [`{ "input": 1, "output": 2, "request": 1 }`, cheap, { added: 1 }],
+    [cheap, `{ "input": 1, "output": 2, "request": 1 }`, { gone: 1 }],
+  ])("%s, then %s: %j", (old, next, counts) => {
+    const diff = listDiff(before(old), before(next), rows);
+    const found = Object.entries(diff).flatMap(([kind, list]) =>
+      list.length > 0 ? [[kind, list.length]] : [],
+    );
+    expect(Object.fromEntries(found)).toEqual(counts);
+  });
+});
+
+it("the notice that the list's licence asks for is there", () => {
+  const notice = readFileSync(new URL("../../catalog/NOTICE.md", import.meta.url), "utf8");
+  expect(notice).toContain("Copyright (c) 2025 models.dev");
+});

@@ -1,0 +1,121 @@
+/** Every vendor by its variable alone, its address pointed at simulated vendors: models with prices, a call, its price. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
+import { formatUsd } from "../../src/base/money.ts";
+import {
+  environmentCatalog,
+  listedModels,
+  presetMistakes,
+  shippedList,
+  vendorRows,
+  type TextModel,
+} from "../../src/catalog/index.ts";
+import { booksOf } from "../money/support.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { allAt, every } from "./support.ts";
+
+const vendors = vendorRows();
+/** The list has none of their prices. */
+const unpriced = new Set(["anyapi", "ollama-cloud", "sarvam", "snowflake-cortex", "the-grid-ai"]);
+/** When our own records were made, which say so. */
+const ownRecords = 1_795_132_800;
+
+describe("with its variable alone", () => {
+  let upstream: Sandbox;
+  let gateway: GatewayUnderTest;
+  let listed: Map<string, { id: string; pricing?: unknown }>;
+
+  beforeAll(async () => {
+    upstream = await startSandbox({ host: "127.0.0.1", port: 0 });
+    gateway = await startTestGateway({
+      sandbox: "off",
+      environment: { ...every("sandbox"), ...allAt(upstream.url) },
+    });
+    const { data } = (await (await gateway.get("/v1/models")).json()) as {
+      data: { id: string }[];
+    };
+    listed = new Map(data.map((model) => [model.id, model]));
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+
+  /** The vendor's text models, the dearest first, so that a call costs something wherever any does. */
+  const modelsOf = (id: string): TextModel[] =>
+    [...gateway.catalog().models.values()]
+      .flatMap((model) => (model.kind === "text" ? [model] : []))
+      .filter(({ offers }) => offers.some(({ provider }) => provider === id))
+      .sort((left, right) => Number(right.offers[0]!.price.output - left.offers[0]!.price.output));
+
+  it("vendors without any price in the list have no models", () => {
+    expect(vendors.map(({ id }) => id).filter((id) => modelsOf(id).length === 0)).toEqual([
+      ...unpriced,
+    ]);
+  });
+
+  it.each(vendors.filter(({ id }) => !unpriced.has(id)).map((row) => [row.variables[0], row.id]))(
+    "%s: the models of %s are listed with prices, and a call is answered at its exact price",
+    async (_variable, id) => {
+      const models = modelsOf(id);
+      expect(models.filter((model) => listed.get(model.id)?.pricing === undefined)).toEqual([]);
+      // Where a vendor has several paths, one that simulated vendors have.
+      const model = models.find(
+        ({ offers: [offer] }) => id === "anthropic" || offer?.protocol !== "messages",
+      )!;
+      const { price, upstreamModel } = model.offers[0]!;
+      const line = listedModels(shippedList(), new Set([id])).find(
+        (one) => one.model === upstreamModel,
+      );
+      // Ours are our own records.
+      const said = model.created === ownRecords ? undefined : line?.price?.output;
+      expect(formatUsd(price.output)).toBe(said ?? formatUsd(price.output));
+      const response = await gateway.post("/v1/chat/completions", {
+        model: model.id,
+        max_tokens: 50,
+        messages: [{ role: "user", content: "Hello!" }],
+      });
+      const answer = (await response.json()) as {
+        usage: { prompt_tokens: number; completion_tokens: number };
+      };
+      expect({ status: response.status, answer }).toMatchObject({ status: 200 });
+      const { prompt_tokens: input, completion_tokens: output } = answer.usage;
+      const product = BigInt(input) * price.input + BigInt(output) * price.output;
+      const row = await booksOf(gateway.database).logRow(response.headers.get("x-request-id")!);
+      expect(row).toMatchObject({
+        status: "succeeded",
+        cost_nano: (product + 999_999n) / 1_000_000n,
+        usage_source: "upstream",
+      });
+    },
+  );
+});
+
+describe("the variables of a vendor", () => {
+  const addressOf = (environment: Record<string, string>, id = "mistral") =>
+    environmentCatalog(environment).providers.get(id)?.baseUrl;
+
+  it("..._BASE_URL names another address; without a path it gets the vendor's own", () => {
+    expect(addressOf({ MISTRAL_API_KEY: "k" })).toBe("https://api.mistral.ai/v1");
+    const at = (address: string) => addressOf({ MISTRAL_API_KEY: "k", MISTRAL_BASE_URL: address });
+    expect(at("http://proxy:9000")).toBe("http://proxy:9000/v1");
+    expect(at("http://proxy:9000/")).toBe("http://proxy:9000/v1");
+    expect(at("http://proxy:9000/eu/v1/")).toBe("http://proxy:9000/eu/v1");
+  });
+
+  it("one that is no address is told, without its value", () => {
+    const environment = { MISTRAL_API_KEY: "k", MISTRAL_BASE_URL: "user:password@host" };
+    expect(presetMistakes(environment)).toEqual([
+      "MISTRAL_BASE_URL is not an address such as https://api.mistral.ai/v1",
+    ]);
+    expect(presetMistakes({ MISTRAL_BASE_URL: "nonsense" })).toEqual([]);
+  });
+
+  it("other names of a variable count too, and a vendor that needs more is there once it has all", () => {
+    expect(addressOf({ GOOGLE_API_KEY: "k" }, "google")).toContain("generativelanguage");
+    expect(addressOf({ CLOUDFLARE_API_KEY: "k" }, "cloudflare-workers-ai")).toBeUndefined();
+    expect(
+      addressOf({ CLOUDFLARE_API_KEY: "k", CLOUDFLARE_ACCOUNT_ID: "acc" }, "cloudflare-workers-ai"),
+    ).toBe("https://api.cloudflare.com/client/v4/accounts/acc/ai/v1");
+  });
+});
