@@ -2,6 +2,7 @@
 import { entriesOf, firstFailure, refuseWhen, unknownField } from "../checks.ts";
 import type { Json } from "../json.ts";
 import { asList, asNumber, asObject, asText } from "../json.ts";
+import { refusedByModel } from "./current-models.ts";
 import { isSealOf } from "../seal.ts";
 import type { Failure } from "../refusal.ts";
 import type { Call, Check } from "../vendor.ts";
@@ -237,7 +238,7 @@ const ofMessages = [wrongRole, emptyContent, unpairedTools, wrongTools, tooManyB
 export const messagesStrict: readonly Check[] = [
   checkVersion,
   refuseWhen((body) => missing(body, ["model", "max_tokens", "messages"])),
-  ...[unknownTopLevel, wrongNumbers, ...ofMessages, wrongThinking].map(refuseWhen),
+  ...[unknownTopLevel, wrongNumbers, ...ofMessages, refusedByModel, wrongThinking].map(refuseWhen),
 ];
 
 /** Counting tokens needs no `max_tokens`. */

@@ -1,4 +1,5 @@
 /** What the openai-like vendor refuses at chat completions, in its own words. Each row is one refusal. */
+import { refusedByModel } from "./current-models.ts";
 import { entriesOf, firstFailure, refuseWhen, unknownField } from "../checks.ts";
 import type { Json } from "../json.ts";
 import { asList, asObject, asText } from "../json.ts";
@@ -209,6 +210,7 @@ export const chatStrict: readonly Check[] = [
   refuseWhen(tooManyStops),
   refuseWhen(alone),
   refuseWhen(notForReasoners),
+  refuseWhen((body) => refusedByModel(body, body["reasoning_effort"], "reasoning_effort")),
   refuseWhen((body) => firstFailure(entriesOf(body["tools"]), wrongTool)),
   refuseWhen((body) => firstFailure(entriesOf(body["messages"]), wrongMessage)),
   refuseWhen((body) => firstFailure(entriesOf(body["messages"]), longCallId)),

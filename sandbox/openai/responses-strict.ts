@@ -2,6 +2,7 @@
 import { entriesOf, firstFailure, refuseWhen, unknownField } from "../checks.ts";
 import type { Json } from "../json.ts";
 import { asList, asObject, asText } from "../json.ts";
+import { refusedByModel } from "./current-models.ts";
 import { isSeal } from "../seal.ts";
 import type { Failure } from "../refusal.ts";
 import type { Check } from "../vendor.ts";
@@ -179,6 +180,9 @@ export const responsesStrict: readonly Check[] = [
   refuseWhen((body) => unknownParameter(unknownField(body, fields))),
   refuseWhen((body) => outOfRange(body, limits)),
   refuseWhen(userTooLong),
+  refuseWhen((body) =>
+    refusedByModel(body, asObject(body["reasoning"])["effort"], "reasoning.effort"),
+  ),
   checkPrevious,
   refuseWhen(toolChoiceAlone),
   refuseWhen((body) => firstFailure(entriesOf(body["tools"]), wrongTool)),
