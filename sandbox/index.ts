@@ -8,6 +8,7 @@ import { anthropic } from "./anthropic/vendor.ts";
 import { createArk } from "./ark/vendor.ts";
 import { createArtifacts } from "./artifacts.ts";
 import { createAzure } from "./azure/vendor.ts";
+import { createBedrock } from "./bedrock/vendor.ts";
 import { createTokens, type Tokens } from "./clouds/tokens.ts";
 import { createDashscope } from "./dashscope/vendor.ts";
 import { google } from "./google/vendor.ts";
@@ -36,7 +37,7 @@ export interface Sandbox {
   readonly port: number;
   readonly journal: Journal;
   /** The tokens of each cloud: how long they are good, and their end. */
-  readonly tokens: Readonly<Record<"azure" | "google", Tokens>>;
+  readonly tokens: Readonly<Record<"azure" | "google" | "aws", Tokens>>;
   /** Stops listening and drops what is open. */
   close(): Promise<void>;
 }
@@ -48,7 +49,11 @@ const keepAliveMs = 120_000;
 export async function startSandbox({ port, host, log }: SandboxOptions): Promise<Sandbox> {
   const journal = createJournal();
   const artifacts = createArtifacts();
-  const tokens = { azure: createTokens("azure"), google: createTokens("google") };
+  const tokens = {
+    azure: createTokens("azure"),
+    google: createTokens("google"),
+    aws: createTokens("aws"),
+  };
   const vendors = [
     openai,
     anthropic,
@@ -59,6 +64,7 @@ export async function startSandbox({ port, host, log }: SandboxOptions): Promise
     createAzure(tokens.azure),
     createVertex(tokens.google),
     createMetadata(tokens.google),
+    createBedrock(tokens.aws),
   ];
   const scripts = createScriptReader();
   const handle = createHandler({ vendors, journal, scripts, artifacts, log });

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { formatSse } from "../src/base/sse.ts";
+import { packetOf } from "./bedrock/packets.ts";
 import type { Script } from "./script-fields.ts";
 import type { Failure } from "./refusal.ts";
 import type { Frame, Rendering } from "./vendor.ts";
@@ -14,6 +15,8 @@ export interface Delivery {
   readonly left: AbortSignal;
   /** A JSON array instead of events: what generateContent streams without `alt=sse`. */
   readonly array: boolean;
+  /** Binary frames instead of events. */
+  readonly packets: boolean;
 }
 
 const cutResponses = new WeakSet<ServerResponse>();
@@ -52,11 +55,8 @@ export function sendWhole({ response, script }: Delivery, body: string): void {
 
 /** Sends the frames as a stream, up to the place where the script breaks it. */
 export async function sendStream(delivery: Delivery, rendering: Rendering): Promise<void> {
-  const { response, script, array } = delivery;
-  response.setHeader(
-    "content-type",
-    array ? "application/json" : "text/event-stream; charset=utf-8",
-  );
+  const { response, script } = delivery;
+  response.setHeader("content-type", streamType(delivery));
   response.setHeader("cache-control", "no-cache");
   const writer = createWriter(delivery);
   let contentSent = 0;
@@ -75,6 +75,11 @@ export async function sendStream(delivery: Delivery, rendering: Rendering): Prom
     framesSent += 1;
   }
   await writer.end();
+}
+
+function streamType({ array, packets }: Delivery): string {
+  if (packets) return "application/vnd.amazon.eventstream";
+  return array ? "application/json" : "text/event-stream; charset=utf-8";
 }
 
 type Fault = "cut" | "end" | "hang" | "error";
@@ -144,7 +149,7 @@ interface Writer {
   end(): Promise<void>;
 }
 
-function createWriter({ response, script, left, array }: Delivery): Writer {
+function createWriter({ response, script, left, array, packets }: Delivery): Writer {
   const cutBytes = script.sse_cut_bytes;
   let waiting = Buffer.alloc(0);
   let first = true;
@@ -155,8 +160,8 @@ function createWriter({ response, script, left, array }: Delivery): Writer {
   }
 
   /** Packets of exactly `cutBytes`, each in its own turn of the event loop; the rest waits for the next frame. */
-  async function sendCut(text: string, bytes: number): Promise<void> {
-    waiting = Buffer.concat([waiting, Buffer.from(text)]);
+  async function sendCut(text: string | Buffer, bytes: number): Promise<void> {
+    waiting = Buffer.concat([waiting, Buffer.from(text as string)]);
     while (waiting.length >= bytes && !left.aborted) {
       await send(waiting.subarray(0, bytes));
       waiting = waiting.subarray(bytes);
@@ -164,10 +169,11 @@ function createWriter({ response, script, left, array }: Delivery): Writer {
     }
   }
 
-  const sendText = (text: string): Promise<void> =>
+  const sendText = (text: string | Buffer): Promise<void> =>
     cutBytes === undefined ? send(text) : sendCut(text, Math.max(1, cutBytes));
 
-  function framed(frame: Frame): string {
+  function framed(frame: Frame): string | Buffer {
+    if (packets) return packetOf(frame);
     if (!array) return formatSse(frame);
     const opening = first ? "[" : ",\r\n";
     first = false;

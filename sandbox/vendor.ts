@@ -57,6 +57,8 @@ export interface TextRoute {
   readonly stream?: boolean;
   /** Streams a JSON array instead of events. */
   readonly array?: boolean;
+  /** Streams the binary frames of AWS instead of events. */
+  readonly packets?: boolean;
 }
 
 /** An answer in one piece: a status, and a JSON body unless it is empty. */

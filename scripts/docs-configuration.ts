@@ -42,7 +42,8 @@ has besides, and \`paths\` where a protocol answers below \`base_url\`. \`reques
 over what the caller says. Headers and parameters whose names say so (\`x-api-key\`, \`token\`) are secrets: masked
 wherever the configuration is printed, and in whatever the vendor says. Paths and fields are for text and embeddings;
 the rest is for images and videos too. A provider of text or embeddings may be authorized by the identity of a
-cloud instead of a key: \`auth: { type: azure }\` ([Azure](azure.md)) or \`google\` ([Vertex AI](vertex.md)).
+cloud instead of a key: \`auth: { type: azure }\` ([Azure](azure.md)),
+\`google\` ([Vertex AI](vertex.md)) or \`aws\` ([Amazon Bedrock](bedrock.md)).
 
 \`\`\`yaml
 providers:

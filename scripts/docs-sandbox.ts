@@ -55,7 +55,8 @@ picture. Size \`auto\` is the first picture's own size, where the model has free
 Prices are those of a middling text model: USD 0.50 in, 2.00 out, 0.05 for cache reads and 0.625 for cache
 writes, per million tokens; embeddings cost 0.02. The first start gives the first workspace 100 USD of credit to spend on them.
 
-Clouds are below prefixes of their own, for configurations to point at: \`/azure\` ([Azure](azure.md)) and \`/vertex\` ([Vertex AI](vertex.md)). They check keys,
+Clouds are below prefixes of their own, for configurations to point at: \`/azure\` ([Azure](azure.md)),
+\`/vertex\` ([Vertex AI](vertex.md)) and \`/bedrock\` ([Amazon Bedrock](bedrock.md)). They check keys,
 tokens and paths as the real ones do. Tokens come from the sandbox too, and can expire and be revoked in tests.
 
 ## What it answers

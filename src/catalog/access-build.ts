@@ -9,13 +9,13 @@ const azureScope = "https://cognitiveservices.azure.com/.default";
 
 /** Region and service of a cloud's address, `https://bedrock-runtime.us-east-1.amazonaws.com`, for the signature. */
 export function awsScopeOf(baseUrl: string): { region?: string; service?: string } {
-  const parts =
-    /^https?:\/\/(?:[^/]*\.)?(bedrock-mantle|bedrock-runtime|[a-z0-9-]+)\.([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(
-      baseUrl,
-    );
+  const parts = /^https?:\/\/(?:[^/]*\.)?([a-z0-9-]+)\.([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(baseUrl);
   if (!parts) return {};
   const [, service, region] = parts;
-  return { region: region!, service: service === "bedrock-runtime" ? "bedrock" : service! };
+  return {
+    region: region!,
+    service: service!.startsWith("bedrock-runtime") ? "bedrock" : service!,
+  };
 }
 
 function authOf(row: AuthRow, baseUrl: string): Auth {
@@ -56,6 +56,7 @@ function authOf(row: AuthRow, baseUrl: string): Auth {
 export const identityOf: Readonly<Record<string, AuthRow["type"]>> = {
   azure: "azure",
   vertex: "google",
+  bedrock: "aws",
 };
 
 function authRowOf({ auth, dialect, api_key: key, credentials }: ProviderRow): AuthRow | undefined {

@@ -39,8 +39,6 @@ function checkAuth({ path, row }: Row): Finding[] {
   const members = Object.hasOwn(membersOf, type) ? membersOf[type]! : undefined;
   if (!members) return [];
   const at = [...path, "auth"];
-  if (type === "aws")
-    return [{ path: [...at, "type"], message: `${type} is not served yet`, fix: "use a key" }];
   const findings = Object.keys(auth).flatMap((name): Finding[] => {
     if (name === "type" || members.includes(name)) return [];
     if (!Object.values(membersOf).some((others) => others.includes(name))) return [];
@@ -173,6 +171,13 @@ function checkAddress({ path, row }: Row): Finding[] {
   if (address && /^https?:/.test(url) && !address.fits.test(url)) {
     const message = `"${url}" is no address of ${dialect}`;
     return [{ path: [...path, "base_url"], message, fix: address.fix }];
+  }
+  const isBare = ["auth", "api_key", "credentials"].every((name) => !isGiven(row[name]));
+  if (dialect === "bedrock" && isBare) {
+    const { region, service } = awsScopeOf(url);
+    const fix = "write auth: { type: aws, region: ..., service: bedrock }, or give api_key";
+    if (region === undefined || service === undefined)
+      return [{ path: [...path, "auth"], message: "missing: this address names no region", fix }];
   }
   const isOlder = dialect === "azure" && /\/openai\/*$/.test(url);
   if (!isOlder || (isObject(query) && isGiven(query["api-version"]))) return [];

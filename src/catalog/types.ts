@@ -46,6 +46,7 @@ export const dialects = [
   "ark",
   "azure",
   "vertex",
+  "bedrock",
 ] as const;
 export type Dialect = (typeof dialects)[number];
 

@@ -75,7 +75,7 @@ function targetAt(ask: TextAsk, vendor: Vendor, path: string): Target {
       accept: ask.stream ? "text/event-stream" : "application/json",
       "user-agent": "tollgate",
       ...way.headers?.(ask.caller),
-      ...vendor.headers,
+      ...(typeof vendor.headers === "function" ? vendor.headers(ask) : vendor.headers),
       ...key.headers,
       ...ownHeaders(access),
     },

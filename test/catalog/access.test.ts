@@ -59,6 +59,25 @@ it("vertex wants a project and a location in its address", () => {
   );
 });
 
+it.each([
+  ["https://bedrock-runtime.us-east-1.amazonaws.com", "us-east-1", "bedrock"],
+  ["https://bedrock-mantle.eu-central-1.api.aws/v1", "eu-central-1", "bedrock-mantle"],
+])("bedrock at %s without a key is signed for its region and service", (url, region, service) => {
+  const text = azure(url).replace("dialect: azure", "dialect: bedrock");
+  const result = checkConfig(text, { environment });
+  if (!("config" in result)) throw new Error(formatMistakes(result.mistakes));
+  const { access } = result.config.catalog.providers.get("p")!;
+  expect(access?.auth).toMatchObject({ type: "aws", region, service });
+});
+
+it("bedrock at an address without a region says which one", () => {
+  const text = azure("http://localhost:1/bedrock").replace("dialect: azure", "dialect: bedrock");
+  const result = checkConfig(text, { environment });
+  expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toContain(
+    "auth: missing: this address names no region; write auth: { type: aws",
+  );
+});
+
 it("azure without a key has the machine's identity", () => {
   const result = checkConfig(azure(current), { environment });
   if (!("config" in result)) throw new Error(formatMistakes(result.mistakes));

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { checkConfig, formatMistakes } from "../../src/catalog/index.ts";
 import { useCloud } from "./support.ts";
 
-const pages = ["azure", "vertex"];
+const pages = ["azure", "vertex", "bedrock"];
 
 /** The first block of a language. */
 const block = (page: string, language: string): string =>
@@ -34,7 +34,10 @@ describe.each(pages)("docs/%s.md", (name) => {
   );
 
   const offers = (parse(config) as File).models.flatMap(({ id, offers: all }) =>
-    all.map(({ provider }) => [id, provider] as const),
+    all
+      // Azure's library keeps the first machine's identity of a process for good; azure.test.ts has it.
+      .filter(({ provider }) => provider !== "azure-identity")
+      .map(({ provider }) => [id, provider] as const),
   );
 
   it("has a file without a mistake", () => {

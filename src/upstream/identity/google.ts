@@ -5,6 +5,8 @@ import type { GoogleAuth } from "../../catalog/index.ts";
 import type { Lease } from "./renewed.ts";
 
 const scopes = ["https://www.googleapis.com/auth/cloud-platform"];
+/** The library looks for a project for seconds, and the base URL has it. */
+const projectId = "of-the-base-url";
 /** Of a token that does not say when it expires. */
 const lifeMsDefault = 300_000;
 
@@ -17,7 +19,7 @@ async function clientOf(key: string | undefined): Promise<AuthClient> {
       : key.trimStart().startsWith("{")
         ? { credentials: JSON.parse(key) as JWTInput }
         : { keyFilename: key };
-  const client = await new GoogleAuth({ scopes, ...given }).getClient();
+  const client = await new GoogleAuth({ scopes, projectId, ...given }).getClient();
   // A service account signs its tokens itself: nobody has to be asked for one.
   if (client instanceof JWT) client.useJWTAccessWithScope = true;
   return client;

@@ -25,6 +25,8 @@ const fetchMsMax = 10_000;
 /** An identity with its value. `headers` writes it into a request. */
 function identity<Value>(parts: {
   readonly name: string;
+  /** Loads the library. On a busy machine this takes longer than its answer, and is no fault of the cloud's. */
+  readonly load: () => Promise<unknown>;
   readonly fetch: (signal: AbortSignal) => Promise<Lease<Value>>;
   readonly secrets: (value: Value) => readonly string[];
   readonly headers: (value: Value, target: Target, body: JsonPieces) => Headers | Promise<Headers>;
@@ -32,7 +34,10 @@ function identity<Value>(parts: {
   readonly refusals?: readonly number[];
 }): Identity {
   const { refusals = [401] } = parts;
-  const renewed = new Renewed(() => within(parts.name, parts.fetch));
+  const renewed = new Renewed(async () => {
+    await parts.load();
+    return await within(parts.name, parts.fetch);
+  });
   let last: Value | undefined;
   return {
     async authorize(provider, target, body) {
@@ -73,6 +78,7 @@ function make(auth: Auth): Identity | undefined {
     case "azure":
       return identity({
         name: "Entra ID",
+        load: () => import("@azure/identity"),
         fetch: (signal) => azureToken(auth, signal),
         secrets: (token) => [token],
         headers: (token) => ({ authorization: `Bearer ${token}` }),
@@ -80,6 +86,7 @@ function make(auth: Auth): Identity | undefined {
     case "google":
       return identity({
         name: "Google Cloud",
+        load: () => import("google-auth-library"),
         fetch: () => googleHeaders(auth),
         secrets: ({ authorization = "" }) => [authorization.replace(/^Bearer /i, "")],
         headers: (headers) => headers,
@@ -87,6 +94,8 @@ function make(auth: Auth): Identity | undefined {
     case "aws":
       return identity({
         name: "AWS",
+        load: () =>
+          Promise.all([import("@smithy/signature-v4"), import("@aws-sdk/credential-providers")]),
         fetch: () => awsKeys(auth),
         secrets: ({ secrets }) => secrets,
         headers: awsHeaders,
@@ -98,20 +107,20 @@ function make(auth: Auth): Identity | undefined {
   }
 }
 
-/** By what the file says, so that a reload keeps the tokens. */
-const identities = new Map<string, Identity | undefined>();
-const known = new WeakMap<Auth, Identity>();
+/** By what the file says, so that a reload keeps the tokens, and by who takes them: what one refuses may be good elsewhere. */
+const identities = new Map<string, Identity>();
+const known = new WeakMap<Provider, Identity>();
 
 /** The identity of a provider; undefined where its requests carry a key, or nothing. */
-export function identityOf({ access }: Provider): Identity | undefined {
-  const auth = access?.auth;
+export function identityOf(provider: Provider): Identity | undefined {
+  const auth = provider.access?.auth;
   if (auth === undefined) return undefined;
-  let found = known.get(auth);
+  let found = known.get(provider);
   if (found) return found;
-  const name = JSON.stringify(auth);
+  const name = `${new URL(provider.baseUrl).origin} ${JSON.stringify(auth)}`;
   found = identities.get(name) ?? make(auth);
   if (!found) return undefined;
   identities.set(name, found);
-  known.set(auth, found);
+  known.set(provider, found);
   return found;
 }

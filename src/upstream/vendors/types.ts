@@ -31,7 +31,7 @@ export interface Vendor {
   /** The header that holds the key; in `authorization` it stands behind `Bearer`. */
   readonly keyHeader?: string | ((ask: TextAsk) => string);
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | ((ask: TextAsk) => Record<string, string>);
   /** The path below the base URL, made of the protocol's own. */
   readonly path?: (own: string, ask: TextAsk) => string;
   /** Added to every path, such as `api-version=2026-10-01`. */
@@ -50,5 +50,5 @@ export interface Vendor {
     ask: TextAsk,
   ) => Promise<Readonly<Record<string, string>>>;
   /** The answer as the protocol has it, where the vendor frames its streams otherwise. */
-  readonly answer?: (exchange: Exchange, ask: TextAsk) => Exchange;
+  readonly answer?: (exchange: Exchange, ask: TextAsk) => Exchange | Promise<Exchange>;
 }

@@ -1,0 +1,117 @@
+/**
+ * Claude's stream in the binary frames of AWS (`application/vnd.amazon.eventstream`), read as the event stream of its protocol. The
+ * frames are decoded and checked by the vendor's own library.
+ */
+import type { EventStreamCodec } from "@smithy/eventstream-codec";
+import { isObject } from "../../base/json.ts";
+import { ExchangeError } from "../exchange-error.ts";
+import type { BodyConsumer, Exchange } from "../exchange.ts";
+
+type Message = ReturnType<EventStreamCodec["decode"]>;
+
+/** Longer than any event: AWS bounds a frame at 16 MiB. */
+const frameBytesMax = 16 * 1024 * 1024;
+const prefixBytes = 4;
+
+/** The answer as its protocol has it; one that is no such stream, such as a refusal, as it is. */
+export async function packetsAsEvents(exchange: Exchange): Promise<Exchange> {
+  const type = exchange.headers["content-type"] ?? "";
+  if (!type.startsWith("application/vnd.amazon.eventstream")) return exchange;
+  const { EventStreamCodec } = await import("@smithy/eventstream-codec");
+  const codec = new EventStreamCodec(
+    (bytes) => Buffer.from(bytes as Uint8Array).toString("utf8"),
+    (text) => Buffer.from(text, "utf8"),
+  );
+  const headers = { ...exchange.headers, "content-type": "text/event-stream; charset=utf-8" };
+  return {
+    status: exchange.status,
+    headers,
+    consume: (consumer) => exchange.consume(new Reader(codec, exchange, consumer)),
+    readAll: (bytesMax, lease) => exchange.readAll(bytesMax, lease),
+    pause: () => exchange.pause(),
+    resume: () => exchange.resume(),
+    abort: () => exchange.abort(),
+  };
+}
+
+/** Cuts the bytes into frames, and passes each on as an event. */
+class Reader implements BodyConsumer {
+  readonly #codec: EventStreamCodec;
+  readonly #exchange: Exchange;
+  readonly #consumer: BodyConsumer;
+  #waiting: Buffer = Buffer.alloc(0);
+  #isOver = false;
+
+  constructor(codec: EventStreamCodec, exchange: Exchange, consumer: BodyConsumer) {
+    this.#codec = codec;
+    this.#exchange = exchange;
+    this.#consumer = consumer;
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#isOver) return;
+    // A copy: the bytes are overwritten once this returns.
+    this.#waiting = Buffer.concat([this.#waiting, chunk]);
+    try {
+      while (this.#waiting.length >= prefixBytes) {
+        const length = this.#waiting.readUInt32BE(0);
+        if (length > frameBytesMax) throw new Error("a frame is too long");
+        if (this.#waiting.length < length) return;
+        const message = this.#codec.decode(this.#waiting.subarray(0, length));
+        this.#waiting = this.#waiting.subarray(length);
+        this.#consumer.data(Buffer.from(eventOf(message)));
+      }
+    } catch (error) {
+      const { message } = error as Error;
+      this.#fail(new ExchangeError("unreadable", `its stream cannot be read: ${message}`, error));
+      this.#exchange.abort();
+    }
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    if (this.#waiting.length > 0)
+      return this.#fail(new ExchangeError("broken", "the stream ended within a frame"));
+    this.#isOver = true;
+    this.#consumer.end();
+  }
+
+  fail(error: ExchangeError): void {
+    if (!this.#isOver) this.#fail(error);
+  }
+
+  #fail(error: ExchangeError): void {
+    this.#isOver = true;
+    this.#consumer.fail(error);
+  }
+}
+
+const textIn = ({ headers }: Message, name: string): string => String(headers[name]?.value ?? "");
+
+/** What the protocol calls what AWS calls otherwise. */
+const errorTypes: Readonly<Record<string, string>> = {
+  throttlingException: "rate_limit_error",
+  validationException: "invalid_request_error",
+  modelTimeoutException: "timeout_error",
+  serviceUnavailableException: "overloaded_error",
+};
+
+/** One frame as the text of one event. */
+function eventOf(message: Message): string {
+  const parsed: unknown = JSON.parse(Buffer.from(message.body).toString("utf8"));
+  const payload = isObject(parsed) ? parsed : {};
+  if (textIn(message, ":message-type") !== "event") {
+    const kind = textIn(message, ":exception-type") || textIn(message, ":error-code");
+    const { message: told } = payload;
+    const said = typeof told === "string" ? told : textIn(message, ":error-message");
+    const error = { type: errorTypes[kind] ?? "api_error", message: `${kind}: ${said}` };
+    return sse("error", JSON.stringify({ type: "error", error }));
+  }
+  const bytes = payload["bytes"];
+  if (typeof bytes !== "string") return "";
+  const data = Buffer.from(bytes, "base64").toString("utf8");
+  const event: unknown = JSON.parse(data);
+  return sse(isObject(event) ? String(event["type"]) : "", data);
+}
+
+const sse = (event: string, data: string): string => `event: ${event}\ndata: ${data}\n\n`;

@@ -1,0 +1,35 @@
+/**
+ * Amazon Bedrock. An address that ends in `/v1` is spoken to as its protocol says. Any other is `bedrock-runtime` itself, which has
+ * Claude below `/model`: the model in the path, a version of its own in the body, and streams in AWS's binary frames.
+ * docs/bedrock.md.
+ */
+import { packetsAsEvents } from "./bedrock-stream.ts";
+import type { TextAsk, Vendor } from "./types.ts";
+
+const anthropicVersion = "bedrock-2023-05-31";
+
+const isInvoked = ({ provider, protocol }: TextAsk): boolean =>
+  protocol === "messages" && !provider.baseUrl.endsWith("/v1");
+
+export const bedrock: Vendor = {
+  // `bedrock-mantle` takes the key of messages where the vendor of the protocol does.
+  keyHeader: (ask) =>
+    ask.protocol === "messages" && !isInvoked(ask) ? "x-api-key" : "authorization",
+  headers: (ask): Record<string, string> => (isInvoked(ask) ? { accept: "application/json" } : {}),
+  path(own, ask) {
+    if (!isInvoked(ask)) return own;
+    const action = ask.stream ? "invoke-with-response-stream" : "invoke";
+    return `/model/${encodeURIComponent(ask.model)}/${action}`;
+  },
+  body(body, ask) {
+    if (!isInvoked(ask)) return body;
+    const { model: _inPath, stream: _inPathToo, ...rest } = body;
+    const beta = ask.caller["anthropic-beta"];
+    return {
+      ...rest,
+      anthropic_version: anthropicVersion,
+      ...(beta === undefined ? {} : { anthropic_beta: beta.split(",").map((name) => name.trim()) }),
+    };
+  },
+  answer: (exchange, ask) => (isInvoked(ask) && ask.stream ? packetsAsEvents(exchange) : exchange),
+};
