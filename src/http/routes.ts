@@ -16,7 +16,7 @@ interface Area {
   /** Google's SDKs ask here too, recognised by their headers, and are answered in their own shape. */
   readonly google?: true;
   /** Whose limit a body has (bodies/body-limits.ts). */
-  readonly body: "text" | "media" | "admin" | "sign_in";
+  readonly body: "text" | "media" | "admin" | "catalog" | "sign_in";
   /** Pages of other origins may call it, where the operator allows them (front/cors.ts). */
   readonly shared?: true;
   /** `?key=` counts, where vendors' tools send it. */
@@ -41,8 +41,8 @@ interface Rules {
   readonly whileStopping?: true;
 }
 
-/** Its errors have another shape than those of its area, where it says so. */
-type Row = Rules & Partial<Pick<Area, "errors">>;
+/** Its errors have another shape than those of its area, and its body another limit, where it says so. */
+type Row = Rules & Partial<Pick<Area, "errors" | "body">>;
 
 export interface Route extends Area, Rules {
   /** The pattern: `:name` stands for one step, `*` for all that follow; undefined where nothing is. */
@@ -121,6 +121,7 @@ const table = {
   "POST /api/v3/contents/generations/tasks": calling,
   "GET /api/v3/contents/generations/tasks/:id": reading,
   "DELETE /api/v3/contents/generations/tasks/:id": reading,
+  "POST /admin/v1/catalog": { body: "catalog" },
   "GET /files/*": {},
   "GET /healthz": watching,
   "GET /readyz": watching,

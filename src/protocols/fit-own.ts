@@ -87,7 +87,11 @@ function wishesOf({ name }: Codec, body: JsonObject): JsonObject {
   return { ...slim, [member]: Array.isArray(turns) ? turns.slice(-1) : (turns ?? []) };
 }
 
-/** The caller's body with each member that became another: what it was and what it is are both written, and compared. */
+/**
+ * The caller's body with each member that became another: what it was and what it is are both written, and compared. Where the
+ * wish for reasoning is another, so are the members that held it, even if they would be written alike: an effort of the
+ * caller may be written as the budget it became.
+ */
 function patched(
   { upstream: codec, body, upstreamModel }: OwnInput,
   from: CanonicalRequest,
@@ -95,11 +99,14 @@ function patched(
 ): JsonObject {
   const before = codec.encodeRequest(from, upstreamModel);
   const after = codec.encodeRequest(to, upstreamModel);
+  const held = from.reasoning === to.reasoning ? [] : reasoningMembers(from);
+  const isHeld = (name: string) => held.includes(name) || held.includes(snakeCase(name));
   const copy = { ...body };
+  for (const name of held) delete copy[name];
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const now = after[name];
-    if (name === wishes[codec.name].turns || JSON.stringify(before[name]) === JSON.stringify(now))
-      continue;
+    if (name === wishes[codec.name].turns) continue;
+    if (!isHeld(name) && JSON.stringify(before[name]) === JSON.stringify(now)) continue;
     // Google's callers spell names in two ways.
     delete copy[snakeCase(name)];
     delete copy[name];
@@ -107,3 +114,9 @@ function patched(
   }
   return copy;
 }
+
+/** The members of the caller's body that hold the wish for reasoning. */
+const reasoningMembers = ({ names }: CanonicalRequest): string[] =>
+  (["reasoning.effort", "reasoning.budget"] as const).flatMap(
+    (field) => names[field]?.split(".")[0] ?? [],
+  );

@@ -49,8 +49,11 @@ describe("limits by path", () => {
     expect(await refusalOf(shorter)).toEqual({ status: 400, code: "invalid_json" });
   });
 
-  it("16 MB for the management API, and nothing is read without a credential", async () => {
-    const longer = padded(16 * 1024 + 1);
+  it("4 MB for the management API, 16 for a list of models, and nothing is read without a credential", async () => {
+    const longer = padded(4 * 1024 + 1);
+    const list = (kilobytes: number) => post("/admin/v1/catalog", padded(kilobytes), asAdmin());
+    expect((await list(8 * 1024)).status).toBe(400);
+    expect((await list(16 * 1024 + 1)).status).toBe(413);
     expect((await post("/admin/v1/keys", longer, asAdmin())).status).toBe(413);
     expect((await post("/admin/v1/keys", padded(3 * 1024), asAdmin())).status).toBe(400);
     expect((await post("/admin/v1/keys", longer)).status).toBe(401);

@@ -23,8 +23,9 @@ export interface BodyLimit {
 
 /** An address, a password and a choice: read from strangers. */
 const authLimit: BodyLimit = { bytesMax: 16 * 1024, plain: true };
-/** The public list of models has three megabytes, and grows. */
-const adminLimit: BodyLimit = { bytesMax: 16 * 1024 * 1024 };
+const adminLimit: BodyLimit = { bytesMax: 4 * 1024 * 1024 };
+/** A list of models: the public one has three to five megabytes, and grows. */
+const catalogLimit: BodyLimit = { bytesMax: 16 * 1024 * 1024 };
 
 /** The limit of a route's bodies. */
 export function limitOf(bodies: BodyServices, { body }: Pick<Route, "body">): BodyLimit {
@@ -35,6 +36,8 @@ export function limitOf(bodies: BodyServices, { body }: Pick<Route, "body">): Bo
       return { bytesMax: bodies.mediaBytesMax, setting: "limits.body_mb" };
     case "admin":
       return adminLimit;
+    case "catalog":
+      return catalogLimit;
     case "sign_in":
       return authLimit;
   }

@@ -1,0 +1,44 @@
+/** Every model of the list of a vendor that has a preset, and every parameter of every protocol. docs/models.md; MODELS-07, ERR-12. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { environmentCatalog, type Model, type TextModel } from "../../src/catalog/index.ts";
+import { presetsIn } from "../../src/catalog/presets.ts";
+import { protocolNames } from "../../src/protocols/index.ts";
+import { inForm } from "../support/long.ts";
+import { anyRequest, fullRequest } from "./requests.ts";
+import { faultsSent } from "./sent.ts";
+
+/** All variables that any vendor needs. */
+const variables = presetsIn({}).flatMap(({ variable, missing }) => [variable, ...missing]);
+const environment = Object.fromEntries(variables.map((name) => [name, "key"]));
+const isText = (model: Model): model is TextModel => model.kind === "text";
+const models = [...environmentCatalog(environment).models.values()].filter(isText);
+
+describe("the models of the list", () => {
+  it("are there, of every vendor", () => {
+    expect(models.length).toBeGreaterThan(3_000);
+  });
+
+  it.each(protocolNames)("get only what their record allows of every parameter of %s", (caller) => {
+    const faults = models.flatMap((model) =>
+      model.offers.flatMap(({ protocol }) =>
+        faultsSent(model, [caller, protocol], fullRequest(caller)).map(
+          (fault) => `${model.id}: ${fault}`,
+        ),
+      ),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it.each(protocolNames)("get only what their record allows of any parameters of %s", (caller) => {
+    fc.assert(
+      fc.property(fc.constantFrom(...models), anyRequest(caller), (model, body) => {
+        for (const { protocol } of model.offers)
+          expect({ [model.id]: faultsSent(model, [caller, protocol], body) }).toEqual({
+            [model.id]: [],
+          });
+      }),
+      { numRuns: inForm(2_000, 100_000) },
+    );
+  });
+});
