@@ -99,7 +99,7 @@ function patched(
 ): JsonObject {
   const before = codec.encodeRequest(from, upstreamModel);
   const after = codec.encodeRequest(to, upstreamModel);
-  const held = from.reasoning === to.reasoning ? [] : reasoningMembers(from);
+  const held = changedWishes(from, to);
   const isHeld = (name: string) => held.includes(name) || held.includes(snakeCase(name));
   const copy = { ...body };
   for (const name of held) delete copy[name];
@@ -115,8 +115,10 @@ function patched(
   return copy;
 }
 
-/** The members of the caller's body that hold the wish for reasoning. */
-const reasoningMembers = ({ names }: CanonicalRequest): string[] =>
-  (["reasoning.effort", "reasoning.budget"] as const).flatMap(
-    (field) => names[field]?.split(".")[0] ?? [],
-  );
+/** The members of the caller's body that hold a wish for reasoning which has become another. */
+const changedWishes = (from: CanonicalRequest, to: CanonicalRequest): string[] =>
+  (["effort", "budget"] as const).flatMap((field) => {
+    const [member] = from.names[`reasoning.${field}`]?.split(".") ?? [];
+    const isSame = from.reasoning?.[field] === to.reasoning?.[field];
+    return isSame || member === undefined ? [] : [member];
+  });
