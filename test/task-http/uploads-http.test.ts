@@ -191,7 +191,8 @@ describe("once a body is read", () => {
     const answer = await other(bodyOf([...fields("sandbox/task-image-model-1"), ...pictures(1)]));
     expect(answer.status).toBe(402);
     expect(answer.headers.get("retry-after")).toBeNull();
-    expect(kept()).toEqual(before);
+    // Inputs of tasks that are over may go meanwhile; nothing new stays.
+    await expect.poll(() => kept().filter((name) => !before.includes(name))).toEqual([]);
   });
 });
 
