@@ -21,7 +21,7 @@ const pages = globSync(["*.md", "docs/*.md"], { cwd: root });
 
 /** Words by which comments used to cite documents that are not here. */
 const papers =
-  /\bdesign\.md|\b[Dd]esign sections?\b|\bcontract(?:\.md| ["`])|\b[Ss]pec(?::|:? ")|\bthe spec(?:ification)?\b|(?<![\w/])(?:decisions|requirements|traps|gaps)(?:\.md| ")|\bwire notes\b|\bwire\/\w+\.md|\bthe brief\b/;
+  /\bdesign\.md|\b[Dd]esign sections?\b|\b[Cc]ontract(?:\.md| ["`])|\b[Ss]pec(?::|:? ")|\bthe spec(?:ification)?\b|(?<![\w/])(?:decisions|requirements|traps|gaps)(?:\.md| ")|\bwire notes\b|\bwire\/\w+\.md|\bthe brief\b/;
 
 interface Comment {
   readonly line: number;
@@ -45,8 +45,12 @@ function commentsOf(source: string): readonly Comment[] {
   return found;
 }
 
-const headings = new Set(
-  [...read("docs/decisions.md").matchAll(/^#+ (.+)$/gm)].map(([, title]) => title!),
+/** The headings of each page of docs. */
+const headings = new Map(
+  pages.map((page) => [
+    page,
+    [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title!.replaceAll("`", "")),
+  ]),
 );
 
 /** What is wrong with the citations of a text. */
@@ -54,9 +58,9 @@ function mistakesIn(text: string): readonly string[] {
   const missingPages = [...text.matchAll(/\bdocs\/[\w-]+\.md\b/g)]
     .map(([page]) => page)
     .filter((page) => !existsSync(join(root, page)));
-  const missingHeadings = [...text.matchAll(/\bdocs\/decisions\.md "([^"]+)"/g)]
-    .map(([, title]) => title!)
-    .filter((title) => !headings.has(title));
+  const missingHeadings = [...text.matchAll(/\b(docs\/[\w-]+\.md) "([^"]+)"/g)].filter(
+    ([, page, title]) => headings.get(page!)?.includes(title!) === false,
+  );
   const noAreas = [...text.matchAll(/\bRequirements: ((?:[A-Z]+\d?(?:-\d+)?(?:, )?)+)/g)]
     .flatMap(([, list]) => list!.split(", "))
     .filter((name) => name !== "" && !areas.includes(name) && !knownIds.includes(name));
@@ -66,7 +70,7 @@ function mistakesIn(text: string): readonly string[] {
     ),
     ...missingPages.map((page) => `cites ${page}, which does not exist`),
     ...missingHeadings.map(
-      (title) => `cites "${title}", which is not a heading of docs/decisions.md`,
+      ([, page, title]) => `cites "${title}", which is not a heading of ${page}`,
     ),
     ...noAreas.map((name) => `cites ${name}, which is neither an area nor an id`),
   ];

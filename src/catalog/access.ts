@@ -1,6 +1,6 @@
 /**
  * How a provider differs from its dialect by configuration: headers, query, paths, authorization and fields of requests.
- * docs/configuration.md "A provider's own needs".
+ * docs/configuration.md "providers".
  */
 import type { WireObject } from "../base/json.ts";
 

@@ -1,5 +1,5 @@
 /**
- * `${NAME}` and `${NAME:-default}` in the configuration file. Contract "Environment": an empty variable counts as absent.
+ * `${NAME}` and `${NAME:-default}` in the configuration file. docs/configuration.md. An empty variable counts as absent.
  *
  * A placeholder may stand unquoted, `{ api_key: ${OPENAI_API_KEY} }`, where YAML itself would stop at its brace.
  * So before parsing each one is disguised, character by character, as private-use characters that YAML takes as text:

@@ -1,6 +1,6 @@
 /**
  * The parameters a text model takes, with their exact domains, by chat-completions name.
- * Contract "supported_parameters" (MODELS-07). A model's own `parameters` narrow what the protocol allows.
+ * MODELS-07; docs/models.md "What becomes of a request". A model's own `parameters` narrow what the protocol allows.
  */
 import type { Abilities } from "../base/abilities.ts";
 import { GatewayError } from "../base/errors.ts";

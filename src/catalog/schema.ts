@@ -1,6 +1,6 @@
 /**
  * The configuration file's schema: the one source of its types, its checks and the JSON Schema for editors.
- * Contract "Configuration file". Descriptions are what an editor shows and what a mistake quotes as its fix.
+ * docs/configuration.md is made from it. Descriptions are what an editor shows and what a mistake quotes as its fix.
  */
 import { Type, type Static, type TProperties } from "typebox";
 import { isObject } from "../base/json.ts";

@@ -1,4 +1,4 @@
-/** What the configuration file says beside providers and models, with its defaults. Contract "Configuration file". */
+/** What the configuration file says beside providers and models, with its defaults. docs/configuration.md. */
 import type { ConfigFile } from "./schema.ts";
 
 export interface Settings {

@@ -1,4 +1,4 @@
-/** How far a workspace may spend beyond its credits, for those that are not prepaid. docs/management.md "Credit lines". */
+/** How far a workspace may spend beyond its credits, for those that are not prepaid. docs/ledger.md. */
 import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
 import { invalidValue } from "./checks.ts";
 

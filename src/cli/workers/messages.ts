@@ -1,4 +1,4 @@
-/** What a supervisor and its workers tell each other. Plain data: it travels as JSON. docs/architecture.md "Workers". */
+/** What a supervisor and its workers tell each other. Plain data: it travels as JSON. docs/operate.md "Workers". */
 import type { MetricFamily } from "../../base/metric-family.ts";
 import type { KeyUse } from "../../calls/index.ts";
 import type { FirstStart } from "../first-start.ts";

@@ -1,6 +1,6 @@
 /**
  * `tollgate serve` with several workers: this process owns the port, the embedded database, the sandbox and the signals, and
- * answers no call. docs/architecture.md "Workers".
+ * answers no call. docs/operate.md "Workers".
  */
 import type { Log } from "../../base/log.ts";
 import { startSandbox } from "../../../sandbox/index.ts";
