@@ -4,27 +4,14 @@
  */
 import { retryPauseMs } from "../base/retry.ts";
 import { isTransient, reserveRetryMs, settleRetryMs, unavailable } from "../storage/index.ts";
+import { Backlog, type Parcel } from "./backlog.ts";
 import type { Batch, BatchRow, Send } from "./batch.ts";
-import { collect, type Collected, type Item, type OpenEntry } from "./collect.ts";
+import type { Collected, Item } from "./collect.ts";
 import { decide } from "./decide.ts";
-import { lingerMs, type KeyUse } from "./key-use.ts";
+import { IdleKeys } from "./idle-keys.ts";
+import type { KeyUse } from "./key-use.ts";
+import type { LaneClock } from "./lane-clock.ts";
 import type { Refusal } from "./types.ts";
-
-/** Time and its passing; tests of histories bring their own. */
-export interface LaneClock {
-  /** Monotonic milliseconds. */
-  now(): number;
-  /** Runs `work` when what is to be done now is done. */
-  soon(work: () => void): void;
-  /** Runs `work` after a while. */
-  later(work: () => void, ms: number): void;
-}
-
-export const systemLaneClock: LaneClock = {
-  now: () => performance.now(),
-  soon: (work) => void setImmediate(work),
-  later: (work, ms) => void setTimeout(work, ms).unref(),
-};
 
 export interface LaneOptions {
   readonly gateway: string;
@@ -33,7 +20,7 @@ export interface LaneOptions {
   readonly send: Send;
   readonly clock: LaneClock;
   /** Those keys' account is locked elsewhere: they are to go on in a lane of their own. Absent: they wait in this one. */
-  readonly onBusy?: ((keys: readonly KeyUse[], entries: readonly OpenEntry[]) => void) | undefined;
+  readonly onBusy?: ((parcel: Parcel) => void) | undefined;
   /** There is nothing to send for now. */
   readonly onRest?: (() => void) | undefined;
 }
@@ -44,8 +31,9 @@ const lockNotAvailable = "55P03";
 class NoAnswerError extends Error {}
 
 export class Lane {
-  readonly keys = new Set<KeyUse>();
   private readonly options: LaneOptions;
+  private readonly backlog = new Backlog();
+  private readonly idle: IdleKeys;
   private number = 0;
   /** It is new, or its lease ran out: it must say what its running calls use before it asks for anything. */
   private lapsed = true;
@@ -55,16 +43,18 @@ export class Lane {
   private skipLocked = false;
   /** Something in a batch was refused by the database itself: batches of one, until it is found. */
   private careful = false;
-  private dirty = new Set<KeyUse>();
-  private entries: OpenEntry[] = [];
-  private readonly idling = new Set<KeyUse>();
-  private idleTimer = false;
   private beat = false;
   private ending = false;
   private resting: (() => void)[] = [];
 
   constructor(options: LaneOptions) {
     this.options = options;
+    this.idle = new IdleKeys(options.clock, (key) => this.touch(key));
+  }
+
+  /** A key is used in this lane. */
+  add(key: KeyUse): void {
+    this.backlog.keys.add(key);
   }
 
   /** Undefined when the call was let in at once; else what becomes of it. @throws GatewayError database_unavailable (rejects) */
@@ -72,7 +62,7 @@ export class Lane {
     const nowMs = this.options.clock.now();
     if (key.admits(bound, nowMs)) {
       key.begin(bound, nowMs);
-      this.watchIdle(key);
+      this.idle.watch(key);
       return undefined;
     }
     return new Promise((resolve, reject) => {
@@ -88,39 +78,31 @@ export class Lane {
     const draw = charge === null ? 0n : charge < bound ? charge : bound;
     key.end(bound, draw, nowMs);
     return new Promise((resolve, reject) => {
-      this.entries.push({ key, id, charge, bound, draw, since: nowMs, resolve, reject });
-      this.touch(key);
+      this.backlog.push({ key, id, charge, bound, draw, since: nowMs, resolve, reject });
+      this.schedule();
     });
   }
 
   /** Takes keys over, with what they still have to send. */
-  adopt(keys: Iterable<KeyUse>, entries: readonly OpenEntry[] = []): void {
-    this.entries.unshift(...entries);
-    for (const key of keys) {
-      this.keys.add(key);
+  adopt(parcel: Parcel): void {
+    this.backlog.adopt(parcel);
+    for (const key of parcel.keys) {
       // A lane that is new sends what they use now: nothing may begin before it has.
       key.distrust();
-      this.dirty.add(key);
-      this.watchIdle(key);
+      this.idle.watch(key);
     }
     this.schedule();
   }
 
   /** Gives everything away; only while nothing is under way. */
-  release(): { keys: KeyUse[]; entries: OpenEntry[] } {
-    const released = { keys: [...this.keys], entries: this.entries };
-    this.keys.clear();
-    this.dirty.clear();
-    this.idling.clear();
-    this.entries = [];
-    return released;
+  release(): Parcel {
+    this.idle.clear();
+    return this.backlog.release();
   }
 
   /** Keeps the lease, whether there is traffic or not; forgets keys that nobody uses. */
   heartbeat(): void {
-    const nowMs = this.options.clock.now();
-    for (const key of this.keys)
-      if (key.isUnused(nowMs) && !this.dirty.has(key)) this.keys.delete(key);
+    this.backlog.forgetUnused(this.options.clock.now());
     if (this.number === 0) return;
     this.beat = true;
     this.schedule();
@@ -129,7 +111,7 @@ export class Lane {
   /** Resolves when nothing waits or is under way; nothing may be asked after it. `leave` ends the lease with the last batch. */
   async rest(leave: boolean): Promise<void> {
     this.ending = leave;
-    for (const key of this.keys) this.dirty.add(key);
+    this.backlog.touchAll();
     if (leave && this.number > 0) this.beat = true;
     this.schedule();
     if (!this.isResting()) await new Promise<void>((resume) => this.resting.push(resume));
@@ -140,7 +122,7 @@ export class Lane {
   }
 
   private touch(key: KeyUse): void {
-    this.dirty.add(key);
+    this.backlog.touch(key);
     this.schedule();
   }
 
@@ -171,15 +153,13 @@ export class Lane {
   }
 
   private build(): Collected | undefined {
-    const { entries, lapsed: restore, careful } = this;
+    const { lapsed: restore, careful, backlog } = this;
+    if (backlog.isEmpty && !this.beat) return undefined;
     const nowMs = this.options.clock.now();
-    const keys = restore ? this.keys : this.dirty;
-    if (this.dirty.size === 0 && !this.beat) return undefined;
-    const collected = collect({ nowMs, keys, entries, restore, careful });
-    this.entries = entries.slice(collected.open.length);
-    if (!restore) this.dirty = collected.later;
+    const collected = backlog.take({ nowMs, restore, careful });
     if (collected.items.length === 0 && !this.beat && !restore) {
-      this.watchRetries(nowMs);
+      const retryMs = backlog.retryInMs(nowMs);
+      if (retryMs !== undefined) this.options.clock.later(() => this.schedule(), retryMs);
       return undefined;
     }
     this.beat = false;
@@ -215,12 +195,7 @@ export class Lane {
 
   /** Whether it took effect is unknown: all of it is sent again, as things are then. */
   private async failed(collected: Collected, error: unknown): Promise<void> {
-    this.entries.unshift(...collected.open);
-    for (const { key } of collected.items) {
-      key.unsure = true;
-      this.dirty.add(key);
-    }
-    for (const key of this.keys) key.distrust();
+    this.backlog.putBack(collected);
     this.failures += 1;
     const isFault = !isTransient(error) && !(error instanceof NoAnswerError);
     if (isFault) this.isolate(collected, error);
@@ -240,31 +215,14 @@ export class Lane {
       return;
     }
     this.careful = false;
-    const gone = new Set(collected.open);
-    for (const entry of gone) this.drop(entry, error);
-    this.entries = this.entries.filter((entry) => !gone.has(entry));
-    for (const { key } of collected.items) {
-      key.unsure = false;
-      if (gone.size > 0) continue;
-      for (const waiting of key.takeWaiting(() => true)) waiting.reject(error);
-    }
-  }
-
-  private drop(entry: OpenEntry, error: unknown): void {
-    entry.key.pending -= entry.draw;
-    entry.reject(error);
+    this.backlog.refuse(collected, error);
   }
 
   /** Those who have waited too long for a database that is away get an error. */
   private endOverdue(cause: unknown): void {
     const nowMs = this.options.clock.now();
-    const error = unavailable(cause);
-    for (const key of this.keys)
-      for (const waiting of key.takeWaiting(({ since }) => nowMs - since > reserveRetryMs))
-        waiting.reject(error);
-    const isOverdue = (entry: OpenEntry): boolean => nowMs - entry.since > settleRetryMs;
-    for (const entry of this.entries.filter(isOverdue)) this.drop(entry, error);
-    this.entries = this.entries.filter((entry) => !isOverdue(entry));
+    const since = { waitingSince: nowMs - reserveRetryMs, entriesSince: nowMs - settleRetryMs };
+    this.backlog.endOlder(since, unavailable(cause));
   }
 
   private answered(collected: Collected, batch: Batch, rows: readonly BatchRow[]): () => void {
@@ -282,15 +240,11 @@ export class Lane {
       this.take(item, row);
       if (item.need !== null && !lapsed) item.key.unsure = false;
       if (item.need !== null && decides) this.decide(item, row, collected.nowMs, settled);
-      if (item.key.waiting.length > 0) this.dirty.add(item.key);
+      if (item.key.waiting.length > 0) this.backlog.touch(item.key);
     }
     if (lapsed) this.lapse();
     else this.lapsed = false;
-    if (busy.size > 0)
-      this.giveAway(
-        busy,
-        collected.open.filter(({ key }) => busy.has(key)),
-      );
+    if (busy.size > 0) this.giveAway(busy, collected);
     return () => {
       for (const settle of settled) settle();
     };
@@ -298,7 +252,7 @@ export class Lane {
 
   private take({ key }: Item, { allowance }: BatchRow): void {
     key.granted = allowance ?? 0n;
-    this.watchIdle(key);
+    this.idle.watch(key);
   }
 
   private decide(item: Item, row: BatchRow, sentAt: number, settled: (() => void)[]): void {
@@ -313,50 +267,20 @@ export class Lane {
   /** Its allowances went back. */
   private lapse(): void {
     this.lapsed = true;
-    for (const key of this.keys) {
+    this.backlog.touchAll();
+    for (const key of this.backlog.keys) {
       key.granted = 0n;
       key.unsure = false;
       key.distrust();
-      this.dirty.add(key);
     }
   }
 
-  private giveAway(busy: ReadonlySet<KeyUse>, entries: readonly OpenEntry[]): void {
+  /** Their accounts are locked elsewhere: all keys of their workspaces leave, with the entries that were in the batch and the rest. */
+  private giveAway(busy: ReadonlySet<KeyUse>, { open }: Collected): void {
     const workspaces = new Set([...busy].map(({ workspaceId }) => workspaceId));
-    const keys = [...this.keys].filter(({ workspaceId }) => workspaces.has(workspaceId));
-    const left = this.entries.filter(({ key }) => workspaces.has(key.workspaceId));
-    this.entries = this.entries.filter(({ key }) => !workspaces.has(key.workspaceId));
-    for (const key of keys) {
-      this.keys.delete(key);
-      this.dirty.delete(key);
-      this.idling.delete(key);
-    }
-    this.options.onBusy?.(keys, [...entries, ...left]);
-  }
-
-  /** Looks again whether a key is still in use, when its headroom may go back. */
-  private watchIdle(key: KeyUse): void {
-    if (key.free <= 0n) return;
-    this.idling.add(key);
-    if (this.idleTimer) return;
-    this.idleTimer = true;
-    this.options.clock.later(() => {
-      this.idleTimer = false;
-      const nowMs = this.options.clock.now();
-      const idling = [...this.idling];
-      this.idling.clear();
-      for (const one of idling) {
-        if (one.hasIdle(nowMs)) this.touch(one);
-        else this.watchIdle(one);
-      }
-    }, lingerMs);
-  }
-
-  /** Keys whose calls wait for what others do not use are asked for again in a moment. */
-  private watchRetries(nowMs: number): void {
-    const waiting = [...this.dirty].filter((key) => key.waiting.length > 0);
-    if (waiting.length === 0) return;
-    const ms = Math.max(1, Math.min(...waiting.map((key) => key.retryAt)) - nowMs);
-    this.options.clock.later(() => this.schedule(), ms);
+    const { keys, entries } = this.backlog.releaseOf(workspaces);
+    for (const key of keys) this.idle.forget(key);
+    const unwritten = open.filter(({ key }) => busy.has(key));
+    this.options.onBusy?.({ keys, entries: [...unwritten, ...entries] });
   }
 }

@@ -4,10 +4,11 @@
  */
 import { newId } from "../base/ids.ts";
 import type { Database } from "../storage/index.ts";
+import type { Parcel } from "./backlog.ts";
 import { sendTo, type Send } from "./batch.ts";
-import type { OpenEntry } from "./collect.ts";
 import { KeyUse } from "./key-use.ts";
-import { Lane, systemLaneClock, type LaneClock } from "./lane.ts";
+import { systemLaneClock, type LaneClock } from "./lane-clock.ts";
+import { Lane } from "./lane.ts";
 import type { CallName, ReserveInput, ReserveResult } from "./types.ts";
 
 /** Above every rotation: whether a value of the key still works is not asked. */
@@ -37,7 +38,7 @@ export class TextCalls {
 
   constructor(options: TextCallsOptions) {
     this.options = options;
-    this.main = this.openLane((keys, entries) => this.setApart(keys, entries));
+    this.main = this.openLane((parcel) => this.setApart(parcel));
   }
 
   /** How many calls are open. */
@@ -93,10 +94,7 @@ export class TextCalls {
     return this.options.clock ?? systemLaneClock;
   }
 
-  private openLane(
-    onBusy: ((keys: readonly KeyUse[], entries: readonly OpenEntry[]) => void) | undefined,
-    onRest?: () => void,
-  ): Lane {
+  private openLane(onBusy: ((parcel: Parcel) => void) | undefined, onRest?: () => void): Lane {
     const { leaseMs, send } = this.options;
     const lane = (this.lanes += 1);
     return new Lane({
@@ -121,27 +119,26 @@ export class TextCalls {
       key = new KeyUse(workspaceId, keyId, keyRotation);
       this.keys.set(name, key);
     }
-    this.laneOf(key).keys.add(key);
+    this.laneOf(key).add(key);
     return key;
   }
 
   /** These keys' accounts are locked elsewhere: each workspace goes on in a lane of its own, and comes back when it has come through. */
-  private setApart(keys: readonly KeyUse[], entries: readonly OpenEntry[]): void {
+  private setApart({ keys, entries }: Parcel): void {
     for (const workspaceId of new Set(keys.map((key) => key.workspaceId))) {
       const lane = this.openLane(undefined, () => this.bringBack(workspaceId, lane));
       this.apart.set(workspaceId, lane);
-      lane.adopt(
-        keys.filter((key) => key.workspaceId === workspaceId),
-        entries.filter(({ key }) => key.workspaceId === workspaceId),
-      );
+      lane.adopt({
+        keys: keys.filter((key) => key.workspaceId === workspaceId),
+        entries: entries.filter(({ key }) => key.workspaceId === workspaceId),
+      });
     }
   }
 
   private bringBack(workspaceId: string, lane: Lane): void {
     if (this.apart.get(workspaceId) !== lane) return;
     this.apart.delete(workspaceId);
-    const { keys, entries } = lane.release();
-    this.main.adopt(keys, entries);
+    this.main.adopt(lane.release());
   }
 }
 
