@@ -30,12 +30,16 @@ export const noUsage: Usage = {
 /** More than any call can use: what is reported above it is a fault of the upstream, and is not believed. */
 const tokensMax = 1_000_000_000;
 
-/**
- * A token count off the wire: a whole number from 0 to a thousand million, or `fallback` for anything else
- * (T51, T61: 0 counts as reported).
- */
-export function tokenCount(value: unknown, fallback = 0): number {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= tokensMax
-    ? (value as number)
-    : fallback;
+/** A number that a vendor reports: finite, from 0 up; undefined for anything else. Seconds may have a fraction. */
+export const reportedAmount = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+
+/** A reported count: a whole number from 0 to a thousand million; undefined for anything else (T51, T61: 0 counts as reported). */
+export function reportedCount(value: unknown): number | undefined {
+  const count = reportedAmount(value);
+  return count !== undefined && Number.isInteger(count) && count <= tokensMax ? count : undefined;
 }
+
+/** A reported count, or `fallback`. */
+export const tokenCount = (value: unknown, fallback = 0): number =>
+  reportedCount(value) ?? fallback;

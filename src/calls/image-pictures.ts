@@ -4,7 +4,7 @@
  */
 import type { Candidate } from "../attempts/index.ts";
 import { readImageHeader, type ImageHeader } from "../base/image-header.ts";
-import type { ImageRequest, MediaUsage } from "../media/index.ts";
+import { imageTokenTotals, type ImageRequest, type MediaUsage } from "../media/index.ts";
 import { download, DownloadError, type MediaResult, type Rendered } from "../upstream/index.ts";
 import type { ImageContext } from "./image-context.ts";
 import { unusable } from "./image-failures.ts";
@@ -82,10 +82,7 @@ export function renderedAs(request: ImageRequest, told: Rendered, { header }: Pi
 export function tokensOf(usage: MediaUsage) {
   if (usage.unit !== "image_tokens") throw new Error("an image call is billed by tokens");
   const { inputTextTokens, inputImageTokens, outputTextTokens, outputImageTokens } = usage;
-  const [input, output] = [
-    inputTextTokens + inputImageTokens,
-    outputTextTokens + outputImageTokens,
-  ];
+  const { input, output } = imageTokenTotals(usage);
   return {
     input_tokens: input,
     output_tokens: output,

@@ -2,6 +2,7 @@
  * What a call can produce at most, and what it did produce: the counts it is billed by. TASK-26 to TASK-31,
  * BILL-14; docs/ledger.md; T56, T61.
  */
+import { reportedAmount } from "../base/usage.ts";
 import { families } from "./families/index.ts";
 import type { UsageBasis } from "./family.ts";
 import { imageTokens, unreportedImageTokens, type ImageTokens } from "./image-tokens.ts";
@@ -51,15 +52,14 @@ const nothing: { readonly [Unit in MediaUsage["unit"]]: Extract<MediaUsage, { un
 export const nothingUsed = (family: MediaRequest["family"]): MediaUsage =>
   nothing[families[family].usage.unit];
 
-const isCount = (value: number | undefined): value is number =>
-  value !== undefined && Number.isFinite(value) && value >= 0;
-
 /** A vendor that reports more than so many times of what was asked for is mistaken: nobody is charged for that. */
 const mistakenFactor = 10;
 
 /** What the vendor reported, where that can be; else the most that was asked for. */
-const countOf = (told: number | undefined, most: number): number =>
-  isCount(told) && told <= mistakenFactor * most ? told : most;
+function countOf(reported: number | undefined, most: number): number {
+  const count = reportedAmount(reported);
+  return count !== undefined && count <= mistakenFactor * most ? count : most;
+}
 
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
@@ -114,8 +114,8 @@ const reportedNames = [
 ] as const satisfies readonly (keyof ImageTokens & keyof ReportedUsage)[];
 
 function reportedImageTokens(told: ReportedUsage, most: ImageTokens): ImageTokens | undefined {
-  if (!reportedNames.some((name) => isCount(told[name]))) return undefined;
-  const count = (value: number | undefined) => Math.ceil(isCount(value) ? value : 0);
+  if (!reportedNames.some((name) => reportedAmount(told[name]) !== undefined)) return undefined;
+  const count = (value: number | undefined) => Math.ceil(reportedAmount(value) ?? 0);
   const counts = {
     inputTextTokens: count(told.inputTextTokens),
     inputImageTokens: count(told.inputImageTokens),
@@ -123,6 +123,17 @@ function reportedImageTokens(told: ReportedUsage, most: ImageTokens): ImageToken
     outputImageTokens: count(told.outputImageTokens),
   };
   return sumOf(counts) > mistakenFactor * sumOf(most) ? undefined : counts;
+}
+
+/** Tokens in and out, of texts and pictures together. */
+export function imageTokenTotals(tokens: ImageTokens): {
+  readonly input: number;
+  readonly output: number;
+} {
+  return {
+    input: tokens.inputTextTokens + tokens.inputImageTokens,
+    output: tokens.outputTextTokens + tokens.outputImageTokens,
+  };
 }
 
 const sumOf = (tokens: ImageTokens): number =>

@@ -15,10 +15,6 @@ export interface TokenCounting {
   answer(inputTokens: number): JsonObject;
 }
 
-/** Whether a vendor's answer holds a count at all. */
-export const isCount = (value: unknown): value is number =>
-  Number.isInteger(value) && (value as number) >= 0;
-
 /** Everything of a request that its model reads (T52): texts, and the number of messages, tools and media beside them. */
 export interface PromptSize {
   readonly text: string;

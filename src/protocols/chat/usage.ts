@@ -1,21 +1,25 @@
 /**
- * Usage as chat upstreams tell it, normalised: input includes cache reads, output includes reasoning.
+ * Usage as chat upstreams report it, normalised: input includes cache reads, output includes reasoning.
  * Requirements: CONV, traps T46, T48, T50, T51, T61.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { tokenCount, type Usage } from "../../base/usage.ts";
+import { reportedCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 
-const unknown = -1;
-const told = (value: unknown): number => tokenCount(value, unknown);
+type Count = number | undefined;
 const details = (usage: WireObject, key: string): WireObject =>
   isObject(usage[key]) ? usage[key] : {};
 /** One side of the sum, or what the total leaves for it. */
-const toldOrRest = (value: unknown, total: number, other: number): number =>
-  other === unknown || total < other ? told(value) : tokenCount(value, total - other);
+function reportedOrRest(value: unknown, total: Count, other: Count): Count {
+  const rest = total === undefined || other === undefined ? -1 : total - other;
+  return reportedCount(value) ?? (rest < 0 ? undefined : rest);
+}
 /** The first count that is reported; 0 where none is. */
 function firstCount(...values: readonly unknown[]): number {
-  for (const value of values) if (told(value) !== unknown) return told(value);
+  for (const value of values) {
+    const count = reportedCount(value);
+    if (count !== undefined) return count;
+  }
   return 0;
 }
 
@@ -26,12 +30,16 @@ function firstCount(...values: readonly unknown[]): number {
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
-  const total = told(value["total_tokens"]);
-  const prompt = toldOrRest(value["prompt_tokens"], total, told(value["completion_tokens"]));
-  const completion = toldOrRest(value["completion_tokens"], total, prompt);
-  if (prompt === unknown || completion === unknown) return undefined;
+  const total = reportedCount(value["total_tokens"]);
+  const prompt = reportedOrRest(
+    value["prompt_tokens"],
+    total,
+    reportedCount(value["completion_tokens"]),
+  );
+  const completion = reportedOrRest(value["completion_tokens"], total, prompt);
+  if (prompt === undefined || completion === undefined) return undefined;
   const parts = readParts(value);
-  const leftOut = total === unknown ? 0 : whatIsLeftOut(total - prompt - completion, parts);
+  const leftOut = total === undefined ? 0 : whatIsLeftOut(total - prompt - completion, parts);
   // Cache reads above the prompt can only stand beside it.
   const cacheBeside = leftOut === "cache" || leftOut === "both" || parts.cacheRead > prompt;
   const reasoningBeside = leftOut === "reasoning" || leftOut === "both";

@@ -3,8 +3,9 @@
  * instruction and tools. docs/protocols.md.
  */
 import { isObject } from "../../base/json.ts";
+import { reportedCount } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { isCount, type TokenCounting } from "../counting.ts";
+import type { TokenCounting } from "../counting.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { read } from "./names.ts";
 import { decodeRequest } from "./request.ts";
@@ -22,6 +23,6 @@ export const counting: TokenCounting = {
     removeFilteredFields(request);
     return { generateContentRequest: request };
   },
-  told: ({ totalTokens }) => (isCount(totalTokens) ? totalTokens : undefined),
+  told: ({ totalTokens }) => reportedCount(totalTokens),
   answer: (inputTokens) => ({ totalTokens: inputTokens }),
 };

@@ -1,6 +1,7 @@
 /** `POST /v1/messages/count_tokens`: a messages request without what only an answer needs. docs/protocols.md. */
+import { reportedCount } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { isCount, type TokenCounting } from "../counting.ts";
+import type { TokenCounting } from "../counting.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { compileCheck } from "../wire-check.ts";
 import { decodeRequest } from "./request.ts";
@@ -35,6 +36,6 @@ export const counting: TokenCounting = {
     return decodeRequest({ ...inputOf(body), max_tokens: 1 }, { model, stream: false });
   },
   ask: (body, model) => ({ ...inputOf(body), model }),
-  told: ({ input_tokens: tokens }) => (isCount(tokens) ? tokens : undefined),
+  told: ({ input_tokens: tokens }) => reportedCount(tokens),
   answer: (inputTokens) => ({ input_tokens: inputTokens }),
 };

@@ -1,18 +1,17 @@
 /** Usage as responses upstreams tell it. Requirements: CONV, traps T45, T46, T51, T61. */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { tokenCount, type Usage } from "../../base/usage.ts";
+import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 
-const unknown = -1;
 const details = (usage: WireObject, key: string): WireObject =>
   isObject(usage[key]) ? usage[key] : {};
 
 /** Reads a `usage` object; undefined when it does not report both sides. An explicit 0 counts as reported (T61). */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
-  const inputTokens = tokenCount(value["input_tokens"], unknown);
-  const outputTokens = tokenCount(value["output_tokens"], unknown);
-  if (inputTokens === unknown || outputTokens === unknown) return undefined;
+  const inputTokens = reportedCount(value["input_tokens"]);
+  const outputTokens = reportedCount(value["output_tokens"]);
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
   const input = details(value, "input_tokens_details");
   const output = details(value, "output_tokens_details");
   const cacheReadTokens = Math.min(tokenCount(input["cached_tokens"]), inputTokens);

@@ -3,7 +3,7 @@
  * TASK-19 to TASK-35.
  */
 import { formatUsd } from "../../base/money.ts";
-import { nothingUsed, type MediaUsage } from "../../media/index.ts";
+import { imageTokenTotals, nothingUsed, type MediaUsage } from "../../media/index.ts";
 import { isTerminal, type TaskStatus } from "../states.ts";
 import type { ListedTask, TaskError } from "../types.ts";
 
@@ -90,8 +90,7 @@ function renderUsage(usage: MediaUsage | null, family: ListedTask["family"]): Un
     case "images":
       return { output_images: told.outputImages, input_images: told.inputImages };
     case "image_tokens": {
-      const input = told.inputTextTokens + told.inputImageTokens;
-      const output = told.outputTextTokens + told.outputImageTokens;
+      const { input, output } = imageTokenTotals(told);
       return { input_tokens: input, output_tokens: output, total_tokens: input + output };
     }
     case "video_seconds":

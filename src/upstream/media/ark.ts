@@ -2,13 +2,13 @@
  * Ark's videos (Seedance): `POST`, `GET` and `DELETE /contents/generations/tasks`. Prompt and material are one `content`
  * list, each picture with its role. Only a queued task can be deleted; `cancelled` has two l's.
  */
+import { reportedAmount } from "../../base/usage.ts";
 import type { Material, VideoRequest } from "../../media/index.ts";
 import { emptyJob, failedJob } from "./refusal.ts";
 import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaRefusal, MediaState } from "./types.ts";
 import {
   bearerAsk,
-  countIn,
   droppedFields,
   isSuccess,
   objectIn,
@@ -71,8 +71,9 @@ function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
         state: "succeeded",
         results: [{ from: "url", url }],
         told: {
-          seconds: countIn(wire["duration"]),
-          videoTokens: countIn(usage["completion_tokens"]) ?? countIn(usage["total_tokens"]),
+          seconds: reportedAmount(wire["duration"]),
+          videoTokens:
+            reportedAmount(usage["completion_tokens"]) ?? reportedAmount(usage["total_tokens"]),
         },
       };
     }

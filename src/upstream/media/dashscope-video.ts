@@ -5,12 +5,13 @@
  */
 import type { WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
+import { reportedAmount } from "../../base/usage.ts";
 import type { Material, VideoRequest } from "../../media/index.ts";
 import { dashscopeTasks, readTask, serviceAsk } from "./dashscope.ts";
 import { emptyJob } from "./refusal.ts";
 import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaState } from "./types.ts";
-import { countIn, droppedFields, sent, textIn } from "./wire.ts";
+import { droppedFields, sent, textIn } from "./wire.ts";
 
 interface Generation {
   /** The material fields of `input`. */
@@ -152,7 +153,8 @@ function lost(request: VideoRequest, model: string): Note[] {
 function madeVideo(output: WireObject, usage: WireObject): MediaState {
   const url = textIn(output["video_url"]);
   if (url === undefined) return emptyJob;
-  const seconds = countIn(usage["output_video_duration"]) ?? countIn(usage["duration"]);
+  const seconds =
+    reportedAmount(usage["output_video_duration"]) ?? reportedAmount(usage["duration"]);
   return { state: "succeeded", results: [{ from: "url", url }], told: { seconds } };
 }
 

@@ -3,17 +3,10 @@
  * xAI adds `respect_moderation: false` to a picture it withholds, and tells no tokens.
  */
 import type { WireObject } from "../../base/json.ts";
+import { reportedAmount } from "../../base/usage.ts";
 import { blockedJob, emptyJob } from "./refusal.ts";
 import type { MediaRefusal, MediaResult, MediaState, Rendered, ReportedUsage } from "./types.ts";
-import {
-  countIn,
-  isSuccess,
-  objectIn,
-  readObject,
-  readRefusal,
-  textIn,
-  unreadable,
-} from "./wire.ts";
+import { isSuccess, objectIn, readObject, readRefusal, textIn, unreadable } from "./wire.ts";
 
 function resultOf(item: WireObject): MediaResult | undefined {
   const base64 = textIn(item["b64_json"]);
@@ -27,15 +20,15 @@ export function imageTokensIn(usage: unknown): ReportedUsage {
   const wire = objectIn(usage);
   const input = objectIn(wire["input_tokens_details"]);
   const output = objectIn(wire["output_tokens_details"]);
-  const outputText = countIn(output["text_tokens"]);
-  const inputTotal = countIn(wire["input_tokens"]);
-  const outputTotal = countIn(wire["output_tokens"]);
-  const inputImage = countIn(input["image_tokens"]);
+  const outputText = reportedAmount(output["text_tokens"]);
+  const inputTotal = reportedAmount(wire["input_tokens"]);
+  const outputTotal = reportedAmount(wire["output_tokens"]);
+  const inputImage = reportedAmount(input["image_tokens"]);
   return {
-    inputTextTokens: countIn(input["text_tokens"]) ?? rest(inputTotal, inputImage),
+    inputTextTokens: reportedAmount(input["text_tokens"]) ?? rest(inputTotal, inputImage),
     inputImageTokens: inputImage ?? (inputTotal === undefined ? undefined : 0),
     outputTextTokens: outputText ?? (outputTotal === undefined ? undefined : 0),
-    outputImageTokens: countIn(output["image_tokens"]) ?? rest(outputTotal, outputText),
+    outputImageTokens: reportedAmount(output["image_tokens"]) ?? rest(outputTotal, outputText),
   };
 }
 

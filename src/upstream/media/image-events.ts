@@ -3,9 +3,10 @@
  * Pure: bytes in, events out, whatever the cuts. Wire: no `[DONE]`; fewer partial images than asked for are legal.
  */
 import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse.ts";
+import { reportedAmount } from "../../base/usage.ts";
 import { imageTokensIn, renderedIn } from "./image-answer.ts";
 import type { MediaRefusal, Rendered, ReportedUsage } from "./types.ts";
-import { countIn, readObject, readRefusal, textIn, unusable } from "./wire.ts";
+import { readObject, readRefusal, textIn, unusable } from "./wire.ts";
 
 /** One event of an image stream. */
 export type ImageEvent =
@@ -97,5 +98,10 @@ function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
   const rendered = renderedIn(wire);
   return kind === "completed"
     ? { type: "completed", base64, rendered, told: imageTokensIn(wire["usage"]) }
-    : { type: "partial", index: countIn(wire["partial_image_index"]) ?? 0, base64, rendered };
+    : {
+        type: "partial",
+        index: reportedAmount(wire["partial_image_index"]) ?? 0,
+        base64,
+        rendered,
+      };
 }

@@ -27,10 +27,6 @@ const shortIn = (value: unknown, lengthMax: number): string | undefined => {
   return text && shortText(text, lengthMax);
 };
 
-/** A finite number from 0 up, or undefined. */
-export const countIn = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
-
 const vendorTextMax = 2000;
 const nameMax = 200;
 

@@ -3,13 +3,13 @@
  * Wire: 202 while it works, with an empty body or a progress; `status` may be absent beside a `video.url`;
  * `respect_moderation: false` is a blocked result; the address may stand in `video.file_output.public_url`.
  */
+import { reportedAmount } from "../../base/usage.ts";
 import type { Material, VideoRequest } from "../../media/index.ts";
 import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
 import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaRefusal, MediaState } from "./types.ts";
 import {
   bearerAsk,
-  countIn,
   droppedFields,
   isSuccess,
   objectIn,
@@ -58,7 +58,7 @@ function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
       return {
         state: "succeeded",
         results: [{ from: "url", url }],
-        told: { seconds: countIn(video["duration"]) },
+        told: { seconds: reportedAmount(video["duration"]) },
       };
     case "failed":
       return video["respect_moderation"] === false
