@@ -13,7 +13,7 @@ export { DataDirectoryInUseError } from "./data-lock.ts";
 export type { Database, TransactionOptions } from "./database.ts";
 export { hasEmbeddedDatabase } from "./embedded/open.ts";
 export { countOpenFiles } from "./files/counted.ts";
-export { FileDrafts } from "./files/drafts.ts";
+export { FileDrafts, inputDrafts } from "./files/drafts.ts";
 export { openFileStore } from "./files/index.ts";
 export {
   FileTooLargeError,

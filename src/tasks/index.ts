@@ -4,6 +4,7 @@ export { answerKey, claimKeyForCall, findAnswered, keyLifetimeMs } from "./idemp
 export { createTasks, openUpload, type TasksOptions } from "./tasks.ts";
 export { insertFinished, type Finished } from "./finished.ts";
 export { readTasks } from "./read.ts";
+export { isCertainRefusal } from "./submit.ts";
 export { entryPoints, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 export {
   renderArk,

@@ -4,15 +4,13 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import type { KeptFile, Material, MediaRequest } from "../media/index.ts";
-import { FileDrafts } from "../storage/index.ts";
+import { inputDrafts, type FileDrafts } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 
 /** Characters of a `data:` URL that stays in the request. */
 const inlineMax = 16_384;
 /** Of a request as it is stored, without what was moved. */
 const requestBytesMax = 1_048_576;
-/** Longer than any task may take; they go as soon as their task has ended. */
-const waitingMs = 4 * 24 * 60 * 60 * 1000;
 
 export interface KeptMaterial {
   /** The request with names of files in place of large pictures. */
@@ -27,7 +25,7 @@ export async function keepMaterial(
   workspaceId: string,
   request: MediaRequest,
 ): Promise<KeptMaterial> {
-  const drafts = new FileDrafts(services, { workspaceId, waitMs: waitingMs });
+  const drafts = inputDrafts(services, workspaceId);
   const keep = async (material: Material): Promise<Material> => {
     if (typeof material !== "string" || material.length <= inlineMax) return material;
     const [, mediaType] = /^data:(image\/[a-z0-9.+-]+);base64,/i.exec(material) ?? [];

@@ -2,7 +2,7 @@
  * Submitting a task: everything that can refuse it, then key, hold and row in one transaction (accept.ts).
  * Requirements: TASK; docs/tasks.md; T57, T81.
  */
-import { GatewayError } from "../base/errors.ts";
+import { toGatewayError, type ErrorCode } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
 import { checkAddress } from "../upstream/index.ts";
@@ -71,14 +71,17 @@ async function accept({ services, acceptance }: Submitting, input: SubmitInput):
     await services.at("submit.committed");
     return toTask(row);
   } catch (error) {
-    if (isRefusal(error)) await material.drafts.discard();
+    if (isCertainRefusal(error)) await material.drafts.discard();
     throw error;
   }
 }
 
-/** Whether an error says for certain that there is no task: where the database fails there may be one all the same. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof GatewayError || error instanceof AlreadyClaimedError;
+/** Errors after which a task may exist all the same: its files must stay, and the sweep has the last word. */
+const uncertain: ReadonlySet<ErrorCode> = new Set(["internal_error", "database_unavailable"]);
+
+/** Whether an error says for certain that there is no task, so that its files may go. */
+export const isCertainRefusal = (error: unknown): boolean =>
+  error instanceof AlreadyClaimedError || !uncertain.has(toGatewayError(error).code);
 
 function prepare(services: TaskServices, { caller, model, input }: SubmitInput): PreparedMedia {
   const catalog = services.catalog();

@@ -3,8 +3,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import { systemClock } from "../../src/base/clock.ts";
-import { openUploads, type UploadStore } from "../../src/http/forms/upload-store.ts";
-import { openFileStore, type Database, type FileStore } from "../../src/storage/index.ts";
+import {
+  inputDrafts,
+  openFileStore,
+  type Database,
+  type FileDrafts,
+  type FileStore,
+} from "../../src/storage/index.ts";
 
 /** A picture that does not compress, so that its size can be chosen. */
 export function picture(
@@ -41,7 +46,7 @@ export interface Place {
   readonly files: FileStore;
   /** The names of what is kept, half-written files too. */
   kept(): string[];
-  uploads(bytesMax?: number): UploadStore;
+  uploads(): FileDrafts;
 }
 
 /** A file store below a directory. */
@@ -50,7 +55,6 @@ export async function openPlace(database: Database, directory: string): Promise<
   return {
     files,
     kept: () => readdirSync(join(directory, "files")).sort(),
-    uploads: (bytesMax = 26_214_400) =>
-      openUploads({ files, database, clock: systemClock }, { workspaceId: "ws_1", bytesMax }),
+    uploads: () => inputDrafts({ files, database, clock: systemClock }, "ws_1"),
   };
 }

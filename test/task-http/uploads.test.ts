@@ -42,7 +42,7 @@ function read(
   const bounds = { ...uploadLimits, ...limits };
   return readMultipart(Readable.from(pieces), {
     boundary: "xyz",
-    store: place.uploads(bounds.fileBytes),
+    store: place.uploads(),
     limits: bounds,
     lease: new ByteBudget(1e9).lease(),
   });
@@ -255,8 +255,8 @@ describe("uploads", () => {
     );
     const options = {
       boundary: "xyz",
-      store: place.uploads(limit),
-      limits: uploadLimits,
+      store: place.uploads(),
+      limits: { ...uploadLimits, fileBytes: limit },
       lease: new ByteBudget(1e9).lease(),
     };
     await expect(readMultipart(endless, options)).rejects.toMatchObject({

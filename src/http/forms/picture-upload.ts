@@ -12,7 +12,7 @@ import {
 } from "../../base/image-header.ts";
 import type { Upload } from "../../media/index.ts";
 import type { Part } from "./multipart.ts";
-import type { UploadStore } from "./upload-store.ts";
+import type { FileDrafts } from "../../storage/index.ts";
 
 export interface PictureLimits {
   /** Of one picture. */
@@ -62,7 +62,7 @@ const heldBytesMax = 65_536;
 export async function storePicture(
   name: string,
   content: AsyncGenerator<Buffer>,
-  { store, limits }: { readonly store: UploadStore; readonly limits: PictureLimits },
+  { store, limits }: { readonly store: FileDrafts; readonly limits: PictureLimits },
 ): Promise<Upload | undefined> {
   const reader = new ImageHeaderReader();
   const head: Buffer[] = [];
@@ -90,8 +90,10 @@ export async function storePicture(
     found.header ??= checked(name, "incomplete", limits);
   }
   const mediaType = found.header?.mediaType ?? imageTypeOf(Buffer.concat(head));
-  const stored = await store.put(bytes(), mediaType);
-  return { ...stored, ...found.header! };
+  const { fileBytes: bytesMax } = limits;
+  const draft = { purpose: "input", mediaType, source: bytes(), bytesMax } as const;
+  const stored = await store.put(draft);
+  return { name: stored.name, bytes: stored.bytes, ...found.header! };
 }
 
 function checked(name: string, reading: HeaderReading, limits: PictureLimits): ImageHeader {

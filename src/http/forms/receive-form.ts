@@ -6,13 +6,13 @@ import { bodyTooLarge } from "../bodies/body-limits.ts";
 import { idempotencyKeyOf } from "./creation-headers.ts";
 import { refuseEncoded } from "../bodies/content-encoding.ts";
 import { boundaryOf } from "./multipart-header.ts";
+import { inputDrafts, type FileDrafts } from "../../storage/index.ts";
 import type { HttpServices } from "../services.ts";
-import { openUploads, type UploadStore } from "./upload-store.ts";
 import { readMultipart, uploadLimits, type Multipart } from "./uploads.ts";
 
 export interface ReceivedForm extends Multipart {
   /** Where its pictures are; whoever receives them removes them. */
-  readonly uploads: UploadStore;
+  readonly uploads: FileDrafts;
 }
 
 /** Whether a request's body is a form. */
@@ -44,10 +44,8 @@ async function read(services: HttpServices, { raw, caller, lease }: FastifyReque
   if (Number(raw.headers["content-length"]) > limits.bodyBytes)
     throw bodyTooLarge({ bytesMax: limits.bodyBytes });
   const boundary = boundaryOf(raw.headers["content-type"] ?? "");
-  const uploads = openUploads(
-    { files: services.files, database: services.database, clock: services.text.clock },
-    { workspaceId: caller!.workspaceId, bytesMax: limits.fileBytes },
-  );
+  const { files, database, text } = services;
+  const uploads = inputDrafts({ files, database, clock: text.clock }, caller!.workspaceId);
   return {
     ...(await readMultipart(raw, { boundary, store: uploads, limits, lease: lease! })),
     uploads,

@@ -9,7 +9,7 @@ import type { Upload } from "../../media/index.ts";
 import { bodyTooLarge, brokenBody } from "../bodies/body-limits.ts";
 import { readParts, type Part, type PartLimits } from "./multipart.ts";
 import { receive, storePicture, type PictureLimits } from "./picture-upload.ts";
-import type { UploadStore } from "./upload-store.ts";
+import type { FileDrafts } from "../../storage/index.ts";
 
 export interface UploadLimits extends PartLimits, PictureLimits {
   /** Of one text field, and of all of them. */
@@ -49,7 +49,7 @@ type PartDigest = readonly [kind: "text" | "file", name: string, content: string
 
 interface Options {
   readonly boundary: string;
-  readonly store: UploadStore;
+  readonly store: FileDrafts;
   readonly limits: UploadLimits;
   /** Counts the text fields; pictures go to storage as they come. */
   readonly lease: ByteLease;

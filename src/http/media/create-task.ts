@@ -1,14 +1,14 @@
 /** What all paths that create tasks have in common: the body taken apart, the idempotency key, uploads kept or removed. Requirements: TASK. */
 import type { FastifyRequest } from "fastify";
-import { GatewayError, toGatewayError } from "../../base/errors.ts";
+import { GatewayError } from "../../base/errors.ts";
 import type { MediaForm, MediaInput } from "../../media/index.ts";
-import type { IdempotencyClaim, SubmitResult } from "../../tasks/index.ts";
+import type { FileDrafts } from "../../storage/index.ts";
+import { isCertainRefusal, type IdempotencyClaim, type SubmitResult } from "../../tasks/index.ts";
 import { modelInBody, readBody } from "../bodies/body.ts";
 import { fingerprint, idempotencyKeyOf } from "../forms/creation-headers.ts";
 import { receiveForm } from "../forms/receive-form.ts";
 import type { HttpServices } from "../services.ts";
 import { refuseUnstorableText } from "../bodies/stored-text.ts";
-import { isRefusal, type UploadStore } from "../forms/upload-store.ts";
 
 /** A body that creates a task, in the caller's own field names. */
 export interface Creation {
@@ -17,7 +17,7 @@ export interface Creation {
   readonly input: MediaInput;
   /** What a replay must send again. */
   readonly content: unknown;
-  readonly uploads?: UploadStore;
+  readonly uploads?: FileDrafts;
 }
 
 /** A JSON body that creates a task. `fields` are the body, unless a path has names of its own. @throws GatewayError */
@@ -87,7 +87,7 @@ export async function submitCreation(
     if (result.replayed) await uploads?.discard();
     return result;
   } catch (error) {
-    if (isRefusal(toGatewayError(error))) await uploads?.discard();
+    if (isCertainRefusal(error)) await uploads?.discard();
     throw error;
   }
 }

@@ -14,7 +14,7 @@ import { requestIdHeaders } from "../errors/reply-error.ts";
 import { createTextReply } from "../text/reply-stream.ts";
 import type { HttpServices } from "../services.ts";
 import { refuseUnstorableText } from "../bodies/stored-text.ts";
-import type { UploadStore } from "../forms/upload-store.ts";
+import type { FileDrafts } from "../../storage/index.ts";
 
 /** Adds both paths. */
 export function registerImageRoutes(app: FastifyInstance, services: HttpServices): void {
@@ -38,7 +38,7 @@ interface Body {
   readonly model: unknown;
   /** What a replay must send again. */
   readonly content: unknown;
-  readonly uploads?: UploadStore;
+  readonly uploads?: FileDrafts;
 }
 
 async function generation(request: FastifyRequest): Promise<Body> {

@@ -14,12 +14,15 @@ interface DraftServices {
   readonly clock: Clock;
 }
 
-/** Whose the files are, and how long they wait to be kept. */
+/** Whose the files are, and how long they wait to be kept once they are written. */
 interface Owner {
   readonly workspaceId: string;
   readonly taskId?: string;
   readonly waitMs: number;
 }
+
+/** Longer than one file may take to be written. */
+const writingMs = 60 * 60 * 1000;
 
 /** A file to be written. */
 interface Draft extends Pick<FileRow, "purpose" | "mediaType"> {
@@ -49,19 +52,23 @@ export class FileDrafts {
     return [...this.#rows.keys()];
   }
 
-  /** Writes a file. @throws FileTooLargeError; what the source, the store or the database fails with */
+  /**
+   * Writes a file, in bounded memory. @throws FileTooLargeError; what the source, the store or the database fails with; no bytes
+   * stay then, and the sweep takes the row
+   */
   async put({ purpose, mediaType, source, bytesMax = Infinity }: Draft): Promise<FileRow> {
     const { files, clock } = this.#services;
     const { workspaceId, taskId = null, waitMs } = this.#owner;
     const name = newFileName(mediaType);
-    const createdAt = new Date(clock.now());
-    const expiresAt = new Date(createdAt.getTime() + waitMs);
+    const nowMs = clock.now();
+    const createdAt = new Date(nowMs);
+    const expiresAt = new Date(nowMs + Math.min(writingMs, waitMs));
     const row = { name, workspaceId, taskId, purpose, mediaType, bytes: 0, createdAt, expiresAt };
     this.#rows.set(name, row);
     await this.#record(row);
     const chunks = Buffer.isBuffer(source) ? chunksOf(source) : source;
     const { bytes } = await files.put(name, chunks, { mediaType, bytesMax });
-    const written = { ...row, bytes };
+    const written = { ...row, bytes, expiresAt: new Date(clock.now() + waitMs) };
     await this.#record(written);
     return written;
   }
@@ -89,3 +96,10 @@ export class FileDrafts {
 async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
+
+/** Longer than any task may take; the material of a task goes as soon as it has ended. */
+const materialMs = 4 * 24 * 60 * 60 * 1000;
+
+/** Pictures that a caller sent, before there is a task that they belong to. */
+export const inputDrafts = (services: DraftServices, workspaceId: string): FileDrafts =>
+  new FileDrafts(services, { workspaceId, waitMs: materialMs });
