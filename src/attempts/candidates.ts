@@ -3,6 +3,7 @@ import type { Catalog, Credential, MediaOffer, Provider } from "../catalog/index
 import type { MediaRequest } from "../media/index.ts";
 import type { Health, ServedModel } from "../routing/index.ts";
 import { mediaDialect, type MediaDialect, type Pools } from "../upstream/index.ts";
+import type { Failure } from "./failure.ts";
 
 /** A provider that may be asked for a model. */
 export interface Candidate {
@@ -18,8 +19,8 @@ export interface MediaCandidate extends Candidate {
   readonly dialect: MediaDialect;
 }
 
-/** Who is asked, and with which key. */
-export interface Target extends MediaCandidate {
+/** A provider that is asked for images or videos, and the key it is asked with. */
+export interface KeyedCandidate extends MediaCandidate {
   readonly credential: Credential;
 }
 
@@ -40,11 +41,17 @@ export function mediaPool(pools: Pools, { baseUrl, timeouts }: Provider) {
 }
 
 /**
- * After a refused key: whether the provider has another one that works now. Health leaves the refused key alone by then;
- * `tries` is how often this provider has been asked.
+ * What follows an attempt that failed, once health knows of it: the same provider with another key where its key was refused
+ * and another one works now, the next candidate, or nothing. `tries` is how often this provider has been asked.
  */
-export const hasAnotherKey = (
+export function nextAfter(
+  { mayGoOn, health: outcome }: Pick<Failure, "mayGoOn" | "health">,
   health: Health,
   { offer, provider }: Candidate,
   tries: number,
-): boolean => tries < provider.credentials.length && health.hasCredential(offer, provider);
+): "other_key" | "next_candidate" | "end" {
+  if (mayGoOn !== true) return "end";
+  const isKeyRefused = outcome?.credential !== undefined;
+  const hasAnother = tries < provider.credentials.length && health.hasCredential(offer, provider);
+  return isKeyRefused && hasAnother ? "other_key" : "next_candidate";
+}

@@ -15,9 +15,9 @@ import {
   type MeasuredCall,
 } from "../routing/index.ts";
 import { maskError } from "../upstream/index.ts";
-import { hasAnotherKey, type Candidate } from "./candidates.ts";
+import { nextAfter, type Candidate } from "./candidates.ts";
 import { AttemptFailure } from "./failure.ts";
-import { logFailedAttempt, noteFailure, type Attempt } from "./record.ts";
+import { noteFailure, reportFailure, type Attempt } from "./record.ts";
 
 /** A call that attempts are made for. */
 export interface AttemptingCall {
@@ -110,9 +110,9 @@ export abstract class Failover<
         const tried = await this.#attempt(call, candidate);
         if (!(tried instanceof AttemptFailure)) return tried;
         failed = tried;
-        if (failed.failure.mayGoOn !== true || call.reply.gone) throw failed;
-        if (failed.failure.health?.credential === undefined) break;
-        if (!hasAnotherKey(health, candidate, tries)) break;
+        const next = nextAfter(failed.failure, health, candidate, tries);
+        if (next === "end" || call.reply.gone) throw failed;
+        if (next === "next_candidate") break;
       }
     }
     return failed ?? noneAsked;
@@ -167,12 +167,11 @@ export abstract class Failover<
       maskError(provider, thrown);
       const failed = this.failureOf(thrown, call);
       noteFailure(attempt, failed.failure.outcome, failed.failure.message);
-      health.unanswered(begun, failed.failure.health ?? { hurtsHealth: false });
+      const log = call.reply.gone ? undefined : services.log;
+      reportFailure({ health, log }, { id: record.id, begun, attempt }, failed.failure.health);
       return failed;
     } finally {
       attempt.duration_ms = clock.now() - started;
-      if (attempt.outcome !== "ok" && !call.reply.gone)
-        logFailedAttempt(services.log, record.id, attempt);
     }
   }
 }

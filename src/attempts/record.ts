@@ -1,6 +1,7 @@
 /** What is kept of an attempt at a provider: in the request log, in tasks, and as a line of the operator's log. */
 import type { Log } from "../base/log.ts";
 import { shortText } from "../base/text.ts";
+import type { Health, HealthAttempt, Unanswered } from "../routing/index.ts";
 
 /** Which provider was asked for which model, and how that ended. */
 export interface AttemptNote {
@@ -32,6 +33,23 @@ const loggedMax = 300;
 export function noteFailure(attempt: Attempt, outcome: string, message: string | undefined): void {
   attempt.outcome = outcome;
   if (message !== undefined) attempt.message = shortText(message, messageMax);
+}
+
+/** An attempt that failed. `id` is that of the request or the task, as its caller knows it. */
+interface Failed {
+  readonly id: string;
+  readonly begun: HealthAttempt;
+  readonly attempt: AttemptNote & { readonly status?: number | null };
+}
+
+/** Reports a failed attempt to health, and to the operator's log, if any. Without an outcome it says nothing of the provider. */
+export function reportFailure(
+  { health, log }: { readonly health: Health; readonly log: Pick<Log, "warn"> | undefined },
+  { id, begun, attempt }: Failed,
+  outcome: Unanswered = { hurtsHealth: false },
+): void {
+  health.unanswered(begun, outcome);
+  if (log) logFailedAttempt(log, id, attempt);
 }
 
 /** Warns of an attempt that failed. `requestId` is the id of the request or the task, as its caller knows it. */

@@ -165,11 +165,6 @@ export class Health {
     else circuit.undecided();
   }
 
-  /** The attempt says nothing of the provider: its caller's mistake, or the caller left. */
-  undecided(attempt: HealthAttempt): void {
-    this.of(attempt.offer).circuit.undecided();
-  }
-
   #at(ms: number, nowMs: number): string {
     return new Date(this.#clock.now() + (ms - nowMs)).toISOString();
   }

@@ -1,5 +1,10 @@
 /** One attempt's parts: who is asked, with which key, in which dialect; and what is noted of it. */
-import { logFailedAttempt, mediaCandidate, mediaPool, type Target } from "../attempts/index.ts";
+import {
+  logFailedAttempt,
+  mediaCandidate,
+  mediaPool,
+  type KeyedCandidate,
+} from "../attempts/index.ts";
 import type { MediaOffer } from "../catalog/index.ts";
 import { ask, type AskLimits, type MediaAsk } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
@@ -10,7 +15,10 @@ import type { TaskAttempt } from "./types.ts";
 const offerOf = (job: Job): MediaOffer => job.offers[job.attempt % job.offers.length]!;
 
 /** Who the next attempt asks; undefined where the configuration does not have it any more. */
-export function nextTarget({ catalog, health }: TaskServices, job: Job): Target | undefined {
+export function nextTarget(
+  { catalog, health }: TaskServices,
+  job: Job,
+): KeyedCandidate | undefined {
   const candidate = mediaCandidate(catalog(), offerOf(job), job.kind);
   return (
     candidate && {
@@ -21,14 +29,14 @@ export function nextTarget({ catalog, health }: TaskServices, job: Job): Target 
 }
 
 /** Who has taken the job, with the key it was asked with (T84); undefined where the configuration does not have it any more. */
-export function takenTarget({ catalog }: TaskServices, job: Job): Target | undefined {
+export function takenTarget({ catalog }: TaskServices, job: Job): KeyedCandidate | undefined {
   const candidate = mediaCandidate(catalog(), offerOf(job), job.kind);
   const credential = candidate?.provider.credentials.find(({ id }) => id === job.credential);
   return candidate && credential && { ...candidate, credential };
 }
 
 /** Asks a provider about a job: that is answered soon and briefly, whatever its timeouts are for the work itself. @throws AskFailure */
-export function askAbout(services: TaskServices, target: Target, request: MediaAsk) {
+export function askAbout(services: TaskServices, target: KeyedCandidate, request: MediaAsk) {
   const { questionMs } = services.timing;
   const limits = { firstByteMs: questionMs, totalMs: 2 * questionMs, bytesMax: 1024 * 1024 };
   return askTarget(services, target, request, limits);
@@ -37,7 +45,7 @@ export function askAbout(services: TaskServices, target: Target, request: MediaA
 /** Sends one request to a target's provider. @throws AskFailure when no answer came. */
 export function askTarget(
   services: TaskServices,
-  { provider }: Target,
+  { provider }: KeyedCandidate,
   request: MediaAsk,
   limits: AskLimits = {},
 ) {
@@ -56,7 +64,11 @@ export function warnOf(
 }
 
 /** The attempts with one more that has just begun. */
-export function withAttempt(job: Job, target: Target, nowMs: number): readonly TaskAttempt[] {
+export function withAttempt(
+  job: Job,
+  target: KeyedCandidate,
+  nowMs: number,
+): readonly TaskAttempt[] {
   const attempt: TaskAttempt = {
     provider: target.provider.id,
     credential: target.credential.id,

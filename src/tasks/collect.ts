@@ -3,7 +3,7 @@
  * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Target } from "../attempts/index.ts";
+import type { KeyedCandidate } from "../attempts/index.ts";
 import { mediaUsage, priceMedia } from "../media/index.ts";
 import { FileDrafts, persist, recordFile, settleRetryMs } from "../storage/index.ts";
 import {
@@ -33,7 +33,7 @@ type Succeeded = Extract<MediaState, { state: "succeeded" }>;
 export async function collect(
   services: TaskServices,
   job: Job,
-  { target, answer }: { readonly target: Target; readonly answer: Succeeded },
+  { target, answer }: { readonly target: KeyedCandidate; readonly answer: Succeeded },
 ): Promise<void> {
   await services.at("collect.begin");
   let artifacts: Artifact[];
@@ -61,7 +61,7 @@ export async function collect(
 async function failed(
   services: TaskServices,
   job: Job,
-  { target, error }: { readonly target: Target; readonly error: unknown },
+  { target, error }: { readonly target: KeyedCandidate; readonly error: unknown },
 ): Promise<void> {
   const isBad = error instanceof DownloadError;
   if (!isBad && target.dialect.synchronous !== true) throw error;
@@ -79,7 +79,7 @@ const wantedOf = ({ request }: Job, { results }: Succeeded): readonly MediaResul
   request.kind === "image" ? results.slice(0, request.n) : results;
 
 interface Kept {
-  readonly target: Target;
+  readonly target: KeyedCandidate;
   readonly result: MediaResult;
   readonly drafts: FileDrafts;
   readonly bytesMax: number;

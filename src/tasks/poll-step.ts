@@ -2,7 +2,7 @@
  * The step of a task that a vendor has: ask how it stands, at the provider and with the key that took it (T84).
  * A poll that fails is not a failure of the task (T80). docs/tasks.md.
  */
-import type { Target } from "../attempts/index.ts";
+import type { KeyedCandidate } from "../attempts/index.ts";
 import {
   AskFailure,
   asReported,
@@ -80,7 +80,11 @@ export async function expire(
 }
 
 /** Asks the vendor that has the job how it stands. */
-export async function poll(services: TaskServices, job: Job, target: Target): Promise<Answer> {
+export async function poll(
+  services: TaskServices,
+  job: Job,
+  target: KeyedCandidate,
+): Promise<Answer> {
   const { dialect, provider, credential } = target;
   try {
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
