@@ -1,5 +1,5 @@
 /** What the configuration file may say of a provider's own needs. A part of the file's schema (schema.ts). */
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../base/json-schema.ts";
 import { authTypes } from "./access.ts";
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));

@@ -1,5 +1,5 @@
 /** What the configuration file may say of a text model's price: tiers by input, and what holds from a day on. docs/models.md. */
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../base/json-schema.ts";
 import { closed, count, moment, perMillion, usd } from "./schema-kit.ts";
 
 export const textPriceSchema = closed(

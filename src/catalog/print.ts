@@ -2,8 +2,9 @@
  * A catalogue as a configuration file, with every default written out: `config print`. What came from a variable is
  * written as `${VARIABLE}`, any other secret masked.
  */
-import { stringify } from "yaml";
+import type * as Yaml from "yaml";
 import { isObject } from "../base/json.ts";
+import { later } from "../base/later.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import { accessRow } from "./access-build.ts";
 import { isDisguised, undisguise } from "./environment.ts";
@@ -20,6 +21,8 @@ import type {
   Provider,
   TextOffer,
 } from "./types.ts";
+
+const yaml = later<typeof Yaml>("yaml");
 
 const usd = (amount: NanoUsd | undefined): string | undefined =>
   amount === undefined ? undefined : formatUsd(amount);
@@ -217,7 +220,7 @@ function documentOf(config: Printed): object {
 export const printConfig = (config: Printed): string =>
   // Placeholders are YAML's plain text only in disguise.
   undisguise(
-    stringify(documentOf(config), {
+    yaml().stringify(documentOf(config), {
       keepUndefined: false,
       lineWidth: 0,
       aliasDuplicateObjects: false,

@@ -1,5 +1,5 @@
 /** What the configuration file may say of a text model's abilities: record.ts in the file's own words. docs/models.md. */
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../base/json-schema.ts";
 import { modalities, reasoningFields, toolChoiceModes } from "../base/abilities.ts";
 import { closed, count, moment, text } from "./schema-kit.ts";
 

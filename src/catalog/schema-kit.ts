@@ -1,5 +1,5 @@
 /** The words the configuration file's schemas are written with. Descriptions are what an editor shows and a mistake quotes. */
-import { Type, type TProperties } from "typebox";
+import { Type, type TProperties } from "../base/json-schema.ts";
 
 /** An object that takes no other keys. */
 export const closed = <Properties extends TProperties>(

@@ -2,7 +2,7 @@
  * The configuration file's schema: the one source of its types, its checks and the JSON Schema for editors.
  * docs/configuration.md is made from it. Descriptions are what an editor shows and what a mistake quotes as its fix.
  */
-import { Type, type Static, type TProperties } from "typebox";
+import { Type, type Static, type TProperties } from "../base/json-schema.ts";
 import { isObject } from "../base/json.ts";
 import { supplyTiers } from "../base/management.ts";
 import { accessFields } from "./access-schema.ts";

@@ -1,5 +1,5 @@
 /** What the configuration file sets beside its lists. A part of the file's schema (schema.ts). */
-import { Type } from "typebox";
+import { Type } from "../base/json-schema.ts";
 import { closed, count, seconds, text } from "./schema-kit.ts";
 
 /** The settings, each optional. */

@@ -1,8 +1,9 @@
 /** A parsed file against its schema: every breach as a finding, in words that tell what to write. */
-import { Settings } from "typebox/system";
-import { Errors } from "typebox/schema";
-import type { TSchema } from "typebox";
+import type * as System from "typebox/system";
+import type { Errors } from "typebox/schema";
+import { engine, type TSchema } from "../base/json-schema.ts";
 import { isObject, type WireObject } from "../base/json.ts";
+import { later } from "../base/later.ts";
 import { suggest } from "../base/suggest.ts";
 import type { Finding, Path } from "./mistakes.ts";
 import {
@@ -26,14 +27,17 @@ interface SchemaNode {
 
 type Breach = ReturnType<typeof Errors>[1][number];
 
+const system = later<typeof System>("typebox/system");
+
 const errorsMax = 1000;
 
 /** TypeBox stops at eight errors by default; an operator wants all of them at once. */
 function breachesOf(schema: TSchema, value: unknown): Breach[] {
+  const { Settings } = system();
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: errorsMax });
   try {
-    return Errors(schema, value)[1];
+    return engine().Errors(schema, value)[1];
   } finally {
     Settings.Set({ maxErrors });
   }

@@ -1,18 +1,11 @@
 /** A YAML text as values that remember where they stood. Placeholders are expanded here, in values only. */
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  visit,
-  type Document,
-  type Node,
-  type Scalar,
-} from "yaml";
+import type * as Yaml from "yaml";
+import type { Document, Node, Scalar } from "yaml";
+import { later } from "../base/later.ts";
 import { disguise, expand, isDisguised, undisguise, type Environment } from "./environment.ts";
 import { formatPath, type Finding, type Mistake, type Path } from "./mistakes.ts";
+
+const yaml = later<typeof Yaml>("yaml");
 
 export interface YamlText {
   readonly value: unknown;
@@ -42,6 +35,7 @@ function expandScalars(
   environment: Environment,
   isNumeric: (key: string) => boolean,
 ): { node: Scalar; unset: readonly string[] }[] {
+  const { isScalar, visit } = yaml();
   const faults: { node: Scalar; unset: readonly string[] }[] = [];
   visit(document, {
     Pair(_key, pair) {
@@ -65,6 +59,7 @@ function expandScalars(
 
 /** The node at a path, or the nearest one above it; for a map's entry its key too. */
 function nodeAt(document: Document, path: Path): { node: Node | null; key: Node | undefined } {
+  const { isAlias, isMap, isScalar, isSeq } = yaml();
   let node: Node | null = document.contents;
   let key: Node | undefined;
   for (const step of path) {
@@ -95,6 +90,7 @@ export interface YamlOptions {
 
 /** Parses a YAML text. Never throws: what is wrong is in `mistakes`. */
 export function parseYaml(text: string, options: YamlOptions): YamlText {
+  const { isScalar, LineCounter, parseDocument } = yaml();
   const lines = new LineCounter();
   const document = parseDocument(disguise(text), {
     lineCounter: lines,

@@ -2,7 +2,7 @@
  * Embeddings: one wire shape at every vendor that has them, passed on and billed. There is nothing to convert: a text
  * or tokens go in, vectors come out. docs/decisions.md "Also served"; docs/configuration.md.
  */
-import { Type } from "typebox";
+import { Type } from "../base/json-schema.ts";
 import { isObject } from "../base/json.ts";
 import { noUsage, tokenCount, type Usage } from "../base/usage.ts";
 import type { JsonObject } from "./canonical/request.ts";

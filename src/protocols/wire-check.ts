@@ -2,8 +2,8 @@
  * Checks a caller's body against the schema of its protocol: compiled for the valid body, walked for the fault.
  * One schema serves both, so they cannot disagree. Requirements: ERR (400: a value outside its domain).
  */
-import { Type, type TSchema } from "typebox";
-import { Compile } from "typebox/schema";
+import { engine, Type, type TSchema } from "../base/json-schema.ts";
+import type { Compile } from "typebox/schema";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 
@@ -57,7 +57,7 @@ export const when = (key: string, values: readonly string[], rule: object): obje
 export function compileCheck(schema: TSchema): (body: unknown) => void {
   let compiled: ReturnType<typeof Compile> | undefined;
   return (body) => {
-    compiled ??= Compile(schema);
+    compiled ??= engine().Compile(schema);
     if (compiled.Check(body)) return;
     const fault = findFault(schema, body, "");
     if (!fault) throw new GatewayError("invalid_value", "The body does not fit this endpoint.");

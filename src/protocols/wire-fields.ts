@@ -1,5 +1,5 @@
 /** Fields that chat and responses check alike, as schemas. Requirements: CONV. */
-import { Type } from "typebox";
+import { Type } from "../base/json-schema.ts";
 import { anyObject, nullable, oneOf } from "./wire-check.ts";
 
 /** The members of what declares a function. */

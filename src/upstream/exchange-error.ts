@@ -1,5 +1,4 @@
 /** Why an exchange with an upstream gave no answer, or no whole one, whatever client carried it. docs/architecture.md. */
-import { errors } from "undici";
 import { isShortage } from "../base/shortage.ts";
 
 /** Why an exchange failed before or during its answer. */
@@ -44,17 +43,17 @@ const connectCodes = new Set([
 /** What undici or the network failed with, in our terms. `peer` is who was asked, for the message. */
 export function toExchangeError(error: Error, peer = "upstream"): ExchangeError {
   if (error instanceof ExchangeError) return error;
-  if (error instanceof errors.HeadersTimeoutError) {
+  const code = "code" in error ? String(error.code) : "";
+  if (code === "UND_ERR_HEADERS_TIMEOUT") {
     return new ExchangeError("first_byte_timeout", `the ${peer} sent no answer in time`, error);
   }
-  if (error instanceof errors.BodyTimeoutError) {
+  if (code === "UND_ERR_BODY_TIMEOUT") {
     return new ExchangeError(
       "idle_timeout",
       `the ${peer} fell silent in the middle of its answer`,
       error,
     );
   }
-  const code = "code" in error ? String(error.code) : "";
   if (isShortage(error))
     return new ExchangeError("shortage", `the gateway has no connection left (${code})`, error);
   if (connectCodes.has(code))

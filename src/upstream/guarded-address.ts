@@ -4,7 +4,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
-import { Client } from "undici";
+import type { Client } from "undici";
 import {
   addressError,
   hostOf,
@@ -14,6 +14,7 @@ import {
   type AddressRule,
 } from "../base/safe-url.ts";
 import { ExchangeError } from "./exchange-error.ts";
+import { undici } from "./undici.ts";
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -117,7 +118,7 @@ export function pinnedClient({ url, addresses }: CheckedUrl, connectMs: number):
     if (options.all === true) callback(null, [...addresses]);
     else callback(null, addresses[0]!.address, addresses[0]!.family);
   };
-  return new Client(url.origin, {
+  return new (undici().Client)(url.origin, {
     allowH2: false,
     connect: { lookup: pinned, timeout: connectMs },
   });

@@ -2,10 +2,11 @@
  * The connections of undici to one origin, under the same rules as our own (http1/pool.ts): as many as there are exchanges at
  * a time, used again after a while of silence, and not at all where the origin sends bytes after its answers.
  */
-import { buildConnector, Client, errors, type Dispatcher } from "undici";
+import type { buildConnector, Client, Dispatcher } from "undici";
 import { IdleList } from "./idle-list.ts";
 import type { OriginRules } from "./origin-rules.ts";
 import { connectorWithin } from "./room.ts";
+import { undici } from "./undici.ts";
 
 const keepAliveMs = 30_000;
 
@@ -21,7 +22,7 @@ export class MediaPool {
     this.#idle = new IdleList(rules.quietMs);
     this.#connect = connectorWithin(
       rules.room,
-      buildConnector({ timeout: rules.connectMs, noDelay: true }),
+      undici().buildConnector({ timeout: rules.connectMs, noDelay: true }),
     );
   }
 
@@ -49,7 +50,7 @@ export class MediaPool {
   }
 
   #open(): Client {
-    const client = new Client(this.#rules.origin, {
+    const client = new (undici().Client)(this.#rules.origin, {
       connect: this.#connect,
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
@@ -77,9 +78,11 @@ export class MediaPool {
 }
 
 /** What undici says of bytes that came while nothing was asked for: a second answer, or no HTTP. */
-const isSurplus = (error: Error): boolean =>
-  error instanceof errors.HTTPParserError ||
-  (error instanceof errors.SocketError && error.message === "bad response");
+function isSurplus(error: Error): boolean {
+  const { HTTPParserError, SocketError } = undici().errors;
+  if (error instanceof HTTPParserError) return true;
+  return error instanceof SocketError && error.message === "bad response";
+}
 
 /** Passes everything on, and tells when the exchange is over. */
 class Handing implements Dispatcher.DispatchHandler {

@@ -1,5 +1,5 @@
 /** The audit log over the management API. docs/management.md. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { insufficient, listAudit, renderAudit, visibilityOf } from "../../admin/index.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";

@@ -1,6 +1,6 @@
 /** `/auth`: signing in with a password, and changing it. docs/management.md. */
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { changePassword, passwordLengthMax, passwordLengthMin, signIn } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { readBody } from "../bodies/body.ts";

@@ -3,7 +3,7 @@
  * Only what the console needs is let through to better-auth, with the fields it needs: its other paths stay closed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { readBody } from "../bodies/body.ts";
 import type { HttpServices } from "../services.ts";
 import { registerPasswords } from "./auth-passwords.ts";

@@ -2,7 +2,7 @@
  * The list of models that the vendors' presets go by: its versions, taking over a newer one, going back. And the vendors
  * themselves. docs/models.md.
  */
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../base/json-schema.ts";
 import { permit, writeAudit } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import {

@@ -1,6 +1,6 @@
 /** Bodies and queries of the management API against their schemas: the first breach as an error that names the field. */
-import { Compile } from "typebox/schema";
-import type { TSchema } from "typebox";
+import type { Compile } from "typebox/schema";
+import { engine, type TSchema } from "../../base/json-schema.ts";
 import { GatewayError, type ErrorCode } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 
@@ -11,7 +11,7 @@ type Breach = ReturnType<Validator["Errors"]>[1][number];
 export function checker(schema: TSchema): (value: unknown) => void {
   let compiled: Validator | undefined;
   return (value) => {
-    compiled ??= Compile(schema);
+    compiled ??= engine().Compile(schema);
     if (compiled.Check(value)) return;
     const [, breaches] = compiled.Errors(value);
     throw errorOf(breaches.findLast(tells) ?? breaches[0]!, value);

@@ -1,6 +1,6 @@
 /** `/auth/invitations`: what an invitation leads to, and accepting it. docs/management.md. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { acceptInvitation, type Actor } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { openInvitation } from "../../tenancy/index.ts";

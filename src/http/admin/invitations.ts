@@ -1,5 +1,5 @@
 /** Open invitations over the management API: taking one back, and what the audit log says of them. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
   memberKind,

@@ -1,5 +1,5 @@
 /** What is done to an API key besides changing its settings: disable, enable, revoke, reveal, rotate. KEY-04, KEY-08 to KEY-13. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { changeObject, keyKind, type Action } from "../../admin/index.ts";
 import { graceSecondsMax } from "../../base/management.ts";
 import {

@@ -1,5 +1,5 @@
 /** Keys as the management API shows them: the record, its spend, and which of its models are out of reach now. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import type { KeyRecord } from "../../tenancy/index.ts";
 import { renderKey, renderKeySettings } from "../../tenancy/index.ts";
 import { etagOf } from "../../admin/index.ts";

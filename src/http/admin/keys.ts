@@ -1,5 +1,5 @@
 /** API keys: create, list, read, change. docs/management.md; Requirements: KEY, CAP-13, CAP-14, VIS. */
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../base/json-schema.ts";
 import {
   allows,
   changeObject,

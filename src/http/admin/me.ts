@@ -1,5 +1,5 @@
 /** Who a credential of the management API belongs to, and in which roles: what the console shows first. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { orNull } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { words } from "./schemas.ts";

@@ -1,5 +1,5 @@
 /** Members as the management API shows them: with the user they are, and what they have spent in the workspace. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { memberKind } from "../../admin/index.ts";
 import { getUser, renderSpend, type Member } from "../../tenancy/index.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";

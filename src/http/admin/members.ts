@@ -1,5 +1,5 @@
 /** Members of a workspace over the management API: who, in which role, within which caps. CAP-12. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
   createObject,

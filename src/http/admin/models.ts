@@ -3,7 +3,7 @@
  * Everybody who signs in sees them, to choose from; where providers are, what they call a model, and which accounts we
  * have there is for those who run the installation (T37).
  */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import {
   modelRow,
   providerRow,

@@ -1,5 +1,5 @@
 /** The money of a workspace over the management API: credit, balance, ledger. docs/management.md. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { permit, readObject, workspaceKind, writeAudit } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";

@@ -1,5 +1,5 @@
 /** Organizations over the management API: the outermost layer of model allowlists and routing. Requirements: ALLOW, ROUTE. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
   createObject,

@@ -1,5 +1,5 @@
 /** The request log over the management API. docs/management.md. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { getRequest, listRequests, visibilityOf } from "../../admin/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";

@@ -2,7 +2,7 @@
  * A route of the management API as data: the same value checks its requests, answers them, and describes them in the
  * OpenAPI document. docs/management.md.
  */
-import type { Static, TObject, TSchema } from "typebox";
+import type { Static, TObject, TSchema } from "../../base/json-schema.ts";
 import type { Action, Actor, Asked } from "../../admin/index.ts";
 import type { ErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";

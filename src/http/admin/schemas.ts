@@ -1,5 +1,5 @@
 /** Fields that several bodies of the management API have, as schemas, and how they become the values of tenancy. */
-import { Type, type Static, type TSchema } from "typebox";
+import { Type, type Static, type TSchema } from "../../base/json-schema.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { parseUsd } from "../../base/money.ts";
 import type { Page, RateLimitsPatch, RoutingPatch, SpendCapsPatch } from "../../tenancy/index.ts";

@@ -1,5 +1,5 @@
 /** What several answers of the management API have in common, as schemas. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { timestamp } from "../shapes/schema.ts";
 import { apiKeySchema } from "../shapes/key.ts";
 

@@ -1,5 +1,5 @@
 /** The signing secret of a workspace over the management API. VIS-04; KEY-14. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
   etagOf,

@@ -1,5 +1,5 @@
 /** Tasks over the management API: the unified shape, and what their operators want to know. docs/management.md. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import {
   findVisible,
   listVisible,

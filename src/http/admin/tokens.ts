@@ -1,5 +1,5 @@
 /** Personal tokens over the management API. docs/management.md. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
   createObject,

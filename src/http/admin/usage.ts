@@ -1,5 +1,5 @@
 /** What was used and what it cost, over the management API. docs/management.md. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { readUsage, sumNames, usageRowsMax, visibilityOf } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { granularities, usageGroups } from "../../base/management.ts";

@@ -1,7 +1,7 @@
 /**
  * Callbacks over the management API: what was sent and how often, sending again, trying an address. docs/management.md; Requirements: HOOK.
  */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
   createObject,

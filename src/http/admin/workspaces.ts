@@ -1,5 +1,5 @@
 /** Workspaces over the management API. Requirements: CAP-10, CAP-11, ALLOW, ROUTE. */
-import { Type, type Static } from "typebox";
+import { Type, type Static } from "../../base/json-schema.ts";
 import {
   changeObject,
   createObject,

@@ -2,7 +2,7 @@
  * The management API in the OpenAPI document, made from the routes themselves: the schemas that check a request are those
  * that describe it. docs/management.md.
  */
-import { Type, type TObject } from "typebox";
+import { Type, type TObject } from "../../base/json-schema.ts";
 import type { ErrorCode } from "../../base/errors.ts";
 import { adminPrefix, adminRoutes, type AdminRoute } from "../admin/index.ts";
 import {

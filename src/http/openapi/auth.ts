@@ -1,5 +1,5 @@
 /** `/auth` in the OpenAPI document: console sessions. docs/management.md. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import type { ErrorCode } from "../../base/errors.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import { requestBody, type Node, type Operation, type Part } from "./document.ts";

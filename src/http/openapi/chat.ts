@@ -1,5 +1,5 @@
 /** `POST /v1/chat/completions` in the OpenAPI document. TXT-01. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { requestSchemas } from "../../protocols/index.ts";
 import { oneOf, orNull, ref } from "../shapes/schema.ts";
 import { jsonContent, type Part } from "./document.ts";

@@ -1,5 +1,5 @@
 /** What all parts share: credentials, response headers, and what the gateway adds to answers. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import type { Node } from "./document.ts";
 
 /** What opens the management API; API keys do not. */

@@ -1,5 +1,5 @@
 /** Counting tokens in the OpenAPI document: the messages and the generateContent protocol have an endpoint for it. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { countTokensRequest } from "../../protocols/index.ts";
 import { ref } from "../shapes/schema.ts";
 import {

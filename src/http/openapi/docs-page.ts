@@ -66,7 +66,7 @@ const page = `<!doctype html>
 
 const pageBytes = Buffer.from(page);
 
-/** The bytes of the assets, read at the first start in this process. */
+/** The bytes of the assets, each read when it is first asked for in this process. */
 const assetBytes = new Map<string, Buffer>();
 
 function bytesOf(name: string): Buffer {
@@ -92,7 +92,6 @@ export function registerDocsPage(app: FastifyInstance): void {
       .send(pageBytes),
   );
   for (const [name, type] of Object.entries(assets)) {
-    const bytes = bytesOf(name);
     app.get(`/docs/assets/${name}`, (_request, reply) =>
       reply
         .headers({
@@ -101,7 +100,7 @@ export function registerDocsPage(app: FastifyInstance): void {
           "cache-control": "public, max-age=31536000, immutable",
         })
         .type(type)
-        .send(bytes),
+        .send(bytesOf(name)),
     );
   }
 }

@@ -1,5 +1,5 @@
 /** What the parts of the OpenAPI document are made of. Each part describes the paths of one concern. */
-import { Type, type TSchema } from "typebox";
+import { Type, type TSchema } from "../../base/json-schema.ts";
 import { ref } from "../shapes/schema.ts";
 
 /** A JSON value of the document. Schemas are TypeBox objects, which are plain JSON Schema once written out. */

@@ -1,5 +1,5 @@
 /** `POST /v1/embeddings` in the OpenAPI document. docs/decisions.md "Also served". */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { embeddingsRequest } from "../../protocols/index.ts";
 import { ref } from "../shapes/schema.ts";
 import { headerRef, jsonContent, requestBody, type Part } from "./document.ts";

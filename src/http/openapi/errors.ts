@@ -2,7 +2,7 @@
  * Error answers, in the shape of each protocol, from the one catalogue in base/errors.ts. Requirements: ERR.
  * Their examples are written by the codecs that answer, so they cannot differ from the answers.
  */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { errorCatalogue, GatewayError, type ErrorCode } from "../../base/errors.ts";
 import { encodeError } from "../errors/reply-error.ts";
 import { oneOf, orNull } from "../shapes/schema.ts";

@@ -1,5 +1,5 @@
 /** `GET /files/{name}` in the OpenAPI document. Requirements: STORE. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { headerRef, type Node, type Part } from "./document.ts";
 import { errorResponses } from "./errors.ts";
 

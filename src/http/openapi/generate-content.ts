@@ -1,5 +1,5 @@
 /** The generateContent endpoints in the OpenAPI document. TXT-04; docs/decisions.md "Streams of generateContent". */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { requestSchemas } from "../../protocols/index.ts";
 import { ref } from "../shapes/schema.ts";
 import { jsonContent, type Node, type Part } from "./document.ts";

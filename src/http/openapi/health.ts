@@ -1,5 +1,5 @@
 /** The health endpoints in the OpenAPI document. They need no key. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { oneOf } from "../shapes/schema.ts";
 import { jsonContent, type Part } from "./document.ts";
 

@@ -1,5 +1,5 @@
 /** The two paths that make images while the caller waits, in the OpenAPI document. Requirements: IMG, EDIT1, EDIT2. */
-import { Type, type TSchema } from "typebox";
+import { Type, type TSchema } from "../../base/json-schema.ts";
 import { oneOf, ref } from "../shapes/schema.ts";
 import {
   headerRef,

@@ -1,119 +1,24 @@
 /**
- * The OpenAPI 3.1 document of everything that is served, and the reference page made of it.
- * Request schemas are those that check requests, error examples those that are answered; test/http/openapi.test.ts
- * holds the rest to the running gateway. docs/operate.md; `docs/openapi.json` is generated from it.
+ * The OpenAPI document and the reference page made of it, both made when they are first asked for: a start waits for neither.
+ * docs/operate.md.
  */
-import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import { registerDocsPage } from "./docs-page.ts";
-import { admin } from "./admin.ts";
-import { auth } from "./auth.ts";
-import { chat } from "./chat.ts";
-import { anyCredential, headers, securitySchemes, sharedSchemas } from "./components.ts";
-import type { Node } from "./document.ts";
-import { counts } from "./counting.ts";
-import { embeddings } from "./embeddings.ts";
-import { errorSchemas } from "./errors.ts";
-import { files } from "./files.ts";
-import { generateContent } from "./generate-content.ts";
-import { health } from "./health.ts";
-import { images } from "./images.ts";
-import { keyPart } from "./key.ts";
-import { messages } from "./messages.ts";
-import { models } from "./models.ts";
-import { responses } from "./responses.ts";
-import { share, type Shared } from "./share.ts";
-import { tasks } from "./tasks.ts";
-import { videos } from "./videos.ts";
-
-const parts = [
-  chat,
-  responses,
-  messages,
-  generateContent,
-  counts,
-  embeddings,
-  models,
-  images,
-  tasks,
-  videos,
-  files,
-  keyPart,
-  admin,
-  auth,
-  health,
-];
-
-const about = `One API key for generative models of several vendors, in the protocol you already speak.
-
-Authenticate with \`Authorization: Bearer <API key>\`, or put the same key where your vendor's SDK puts it. The examples call the sandbox: simulated vendors that need no key of theirs.
-
-The management API under \`/admin/v1\` takes the admin token, a personal token or a console session. Lists are \`{data, has_more, next_cursor}\`, money is decimal strings, and in a change \`null\` means no limit and an absent field means unchanged. An object's answer carries an \`ETag\`; sent back as \`If-Match\`, it keeps a change from overwriting one it has not seen. What you may not see is answered as if it did not exist.
-
-Every answer to a call carries \`x-request-id\`. What the gateway changed in a request is named in \`gw.droppedParams\`, on streams in the header \`x-gw-dropped-params\`. Errors have the shape of the protocol that was called, with a stable code.`;
-
-interface Document {
-  readonly openapi: string;
-  readonly info: Node & { readonly version: string };
-  readonly paths: Shared["paths"];
-  readonly components: Shared["components"] & Node;
-}
-
-/** The document as plain JSON; the same on every machine. */
-export function openapiDocument(): Document {
-  const packageFile = new URL("../../../package.json", import.meta.url);
-  const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
-  const document = {
-    openapi: "3.1.1",
-    info: {
-      title: "Tollgate",
-      version,
-      summary: "A self-hosted gateway in front of generative models.",
-      description: about,
-      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-    },
-    servers: [{ url: "/" }],
-    security: anyCredential,
-    tags: [
-      { name: "Text", description: "Four protocols; each answers in its own shape." },
-      { name: "Embeddings", description: "Vectors of texts." },
-      { name: "Models", description: "What can be called, with what, and at which price." },
-      { name: "Images", description: "Made and edited while the caller waits." },
-      { name: "Tasks", description: "Images and videos, made in the background." },
-      { name: "Videos", description: "The same tasks in the shapes of three vendors." },
-      { name: "Files", description: "What tasks produced." },
-      { name: "Account", description: "What the calling key may spend." },
-      {
-        name: "Management",
-        description:
-          "Who may call what, and for how much: organizations, workspaces, members, keys.",
-      },
-      { name: "Sessions", description: "Signing in to the console." },
-      { name: "Operation", description: "For probes and dashboards." },
-    ],
-    paths: Object.assign({}, ...parts.map((part) => part.paths)) as object,
-    components: {
-      securitySchemes,
-      headers,
-      schemas: Object.assign({}, sharedSchemas, errorSchemas, ...parts.map((part) => part.schemas)),
-    },
-  };
-  // Schemas carry marks of their library that are no part of JSON.
-  const plain = JSON.parse(JSON.stringify(document)) as Document;
-  const { paths, components } = share(plain.paths, plain.components.schemas);
-  return { ...plain, paths, components: { ...plain.components, ...components } };
-}
 
 /** Adds `GET /openapi.json` and the reference at `GET /docs`. Neither needs a key. */
 export function registerDocs(app: FastifyInstance): void {
-  // Made when it is first asked for: a start need not wait for it.
-  let bytes: Buffer | undefined;
-  app.get("/openapi.json", (_request, reply) => {
-    bytes ??= Buffer.from(JSON.stringify(openapiDocument()));
+  let bytes: Promise<Buffer> | undefined;
+  app.get("/openapi.json", async (_request, reply) => {
+    bytes ??= makeDocument();
     return reply
       .type("application/json; charset=utf-8")
       .header("cache-control", "no-cache")
-      .send(bytes);
+      .send(await bytes);
   });
   registerDocsPage(app);
+}
+
+async function makeDocument(): Promise<Buffer> {
+  const { openapiDocument } = await import("./whole.ts");
+  return Buffer.from(JSON.stringify(openapiDocument()));
 }

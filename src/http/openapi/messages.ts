@@ -1,5 +1,5 @@
 /** `POST /v1/messages` in the OpenAPI document. TXT-03. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { requestSchemas } from "../../protocols/index.ts";
 import { oneOf, orNull, ref } from "../shapes/schema.ts";
 import { byType, jsonContent, type Node, type Part } from "./document.ts";

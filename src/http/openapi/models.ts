@@ -1,5 +1,5 @@
 /** The model lists in the OpenAPI document. Requirements: MODELS. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { anyCredential } from "./components.ts";
 import { oneOf, ref, usd } from "../shapes/schema.ts";
 import { jsonContent, type Node, type Operation, type Part } from "./document.ts";

@@ -1,5 +1,5 @@
 /** `POST /v1/responses` in the OpenAPI document. Requirements: RESP. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { requestSchemas } from "../../protocols/index.ts";
 import { oneOf, orNull, ref } from "../shapes/schema.ts";
 import { byType, jsonContent, type Part } from "./document.ts";

@@ -1,5 +1,5 @@
 /** The unified endpoints of tasks in the OpenAPI document. Requirements: TASK. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { taskStates } from "../../tasks/index.ts";
 import { ref } from "../shapes/schema.ts";
 import {

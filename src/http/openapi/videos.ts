@@ -1,5 +1,5 @@
 /** Videos in their vendors' own shapes, in the OpenAPI document. Requirements: NVID, ALIAS, ARK. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import {
   jsonContent,
   requestBody,

@@ -1,5 +1,5 @@
 /** Prometheus metrics of calls that are answered at once, with the names of OpenTelemetry's `gen_ai.*` conventions where one fits. */
-import { collectDefaultMetrics, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import {
   labelText,
   renderFamilies,
@@ -74,6 +74,14 @@ function tokensOf(usage: NonNullable<Observed["metered"]>["usage"]) {
 /** How prom-client says that values of several processes become one; a moment or an average is the largest. */
 const joinedBy: Readonly<Record<string, Joined>> = { sum: "sum", min: "min" };
 
+/** prom-client on this process, from its first reader on: a gateway whose metrics nobody reads goes without. */
+async function watchProcess(): Promise<Registry> {
+  const { collectDefaultMetrics, Registry } = await import("prom-client");
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
 /** What prom-client has measured of the process itself. */
 async function readRegistry(registry: Registry): Promise<MetricFamily[]> {
   const all = (await registry.getMetricsAsJSON()) as unknown as ProcessMetric[];
@@ -104,8 +112,7 @@ interface ProcessMetric {
 
 /** Metrics of their own, so that several gateways can live in one process (tests do that). */
 export function createMetrics(join: JoinMetrics = (own) => own()): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  let registry: Promise<Registry> | undefined;
   const families = makeFamilies();
   const unknown = new Map<string, Counter>();
   const known = new Map<string, CallSeries>();
@@ -132,11 +139,11 @@ export function createMetrics(join: JoinMetrics = (own) => own()): Metrics {
   }
 
   const read = async (): Promise<MetricFamily[]> => [
-    ...(await readRegistry(registry)),
+    ...(await readRegistry(await (registry ??= watchProcess()))),
     ...Object.values(families).map((family) => family.read()),
   ];
   return {
-    contentType: registry.contentType,
+    contentType: "text/plain; version=0.0.4; charset=utf-8",
     read,
     render: async () => renderFamilies(await join(read)),
     observe(record) {

@@ -1,5 +1,5 @@
 /** An API key as it is answered, without its secret. */
-import { Type, type TSchema } from "typebox";
+import { Type, type TSchema } from "../../base/json-schema.ts";
 import { oneOf, orNull, timestamp, usd } from "./schema.ts";
 
 const windows = (schema: TSchema) => ({

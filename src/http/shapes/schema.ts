@@ -1,5 +1,5 @@
 /** Schemas that many answers are made of, and the OpenAPI document too. */
-import { Type, type TSchema } from "typebox";
+import { Type, type TSchema } from "../../base/json-schema.ts";
 
 /** A reference to a named schema of any part. */
 export const ref = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });

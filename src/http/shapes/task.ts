@@ -1,5 +1,5 @@
 /** The shapes in which tasks are read, in the OpenAPI document. Requirements: TASK, NVID, ALIAS, ARK. */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { taskStates } from "../../tasks/index.ts";
 import { oneOf, orNull, ref, timestamp, usd } from "./schema.ts";
 

@@ -2,7 +2,7 @@
  * The request of the chat-completions protocol as far as it is checked: field types and domains.
  * Unknown fields, parts and tool kinds pass; the upstream knows them or refuses them. Requirements: TXT.
  */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
 import { functionFields, promptCacheOptions, promptCacheRetention } from "../wire-fields.ts";
 import { limits } from "./limits.ts";

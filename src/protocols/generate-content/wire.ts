@@ -2,7 +2,7 @@
  * The generateContent request as we check it, and nothing more: fields we do not know pass to the upstream.
  * TXT-22. Each field stands in both spellings.
  */
-import { Type, type TSchema } from "typebox";
+import { Type, type TSchema } from "../../base/json-schema.ts";
 import { anyObject, nullable, oneOf } from "../wire-check.ts";
 import { snakeCase } from "./names.ts";
 

@@ -2,7 +2,7 @@
  * The messages request as we check it, and nothing more: fields we do not know pass to the upstream.
  * TXT-22. One schema gives the check, its errors and the API document.
  */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { anyObject, nullable, oneOf, when } from "../wire-check.ts";
 
 const cacheControl = nullable(

@@ -2,7 +2,7 @@
  * The request of the responses protocol as far as it is checked: field types and domains.
  * Unknown fields, items and hosted tools pass. RESP-01 to RESP-50.
  */
-import { Type } from "typebox";
+import { Type } from "../../base/json-schema.ts";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
 import { functionFields, promptCacheOptions, promptCacheRetention } from "../wire-fields.ts";
 import { limits } from "./limits.ts";

@@ -1,10 +1,11 @@
 /** Reads the answer to one ask as undici hands it over: bounded, whole or as it comes, settled once. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
-import { errors, type Dispatcher } from "undici";
+import type { Dispatcher, errors } from "undici";
 import { isShortage } from "../../base/shortage.ts";
 import { BodyDecoder, codingOf } from "../decoding.ts";
 import type { ExchangeFailure } from "../exchange-error.ts";
+import { undici } from "../undici.ts";
 import { AskFailure, meanings } from "./ask-failure.ts";
 
 export interface MediaAnswer {
@@ -150,9 +151,10 @@ export class AskHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (error instanceof errors.HeadersTimeoutError) this.#fail("first_byte_timeout", error);
-    else if (error instanceof errors.BodyTimeoutError) this.#fail("idle_timeout", error);
-    else if (error instanceof errors.HTTPParserError) this.#fail("unreadable", notHttp(error));
+    const { BodyTimeoutError, HeadersTimeoutError, HTTPParserError } = undici().errors;
+    if (error instanceof HeadersTimeoutError) this.#fail("first_byte_timeout", error);
+    else if (error instanceof BodyTimeoutError) this.#fail("idle_timeout", error);
+    else if (error instanceof HTTPParserError) this.#fail("unreadable", notHttp(error));
     else if (this.#started) this.#fail("broken", error);
     else this.#fail(isShortage(error) ? "shortage" : "connect", error);
   }

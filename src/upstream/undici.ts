@@ -1,0 +1,5 @@
+/** undici, loaded when the first media exchange or callback needs it: text calls have a client of our own (http1). */
+import type * as Undici from "undici";
+import { later } from "../base/later.ts";
+
+export const undici = later<typeof Undici>("undici");

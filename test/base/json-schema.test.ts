@@ -1,0 +1,50 @@
+/** Our builders of JSON Schemas make what TypeBox's make, so that TypeBox's types of them are true. */
+import { expect, it } from "vitest";
+import { Type as TypeBox } from "typebox";
+import { engine, Type as Ours } from "../../src/base/json-schema.ts";
+
+/** Each builder, with and without rules, nested as our schemas are. */
+function samples(Type: typeof Ours) {
+  const rules = { description: "words", minimum: 1 };
+  const shared = Type.String({ minLength: 1 });
+  return {
+    texts: [Type.String(), shared, Type.Literal("a", rules), Type.Enum(["a", "b"], rules)],
+    numbers: [Type.Integer(rules), Type.Number(), Type.Literal(1), Type.Literal(false)],
+    others: [Type.Boolean(rules), Type.Null(), Type.Unknown(rules)],
+    lists: [Type.Array(shared), Type.Array(Type.Null(), { maxItems: 2 })],
+    unions: [Type.Union([shared, Type.Null()], rules), Type.Optional(Type.Union([Type.Null()]))],
+    records: [Type.Record(Type.String(), shared), Type.Record(Type.String(), shared, rules)],
+    unsafe: [Type.Unsafe<string>({ type: "string", enum: ["a"] }), Type.Unsafe({ $ref: "#/a" })],
+    objects: [
+      Type.Object({}),
+      Type.Object({ all: Type.Optional(shared) }, { additionalProperties: false }),
+      Type.Object({ needed: shared, free: Type.Optional(shared), deep: Type.Object({ shared }) }),
+      Type.Object({ unsafe: Type.Optional(Type.Unsafe({ type: "object" })) }, rules),
+    ],
+  };
+}
+
+it("builds every schema as TypeBox does, to the order of its members", () => {
+  const own = samples(Ours);
+  const library = samples(TypeBox);
+  expect(JSON.stringify(own)).toBe(JSON.stringify(library));
+});
+
+it("marks a member as one that may be left out without changing the schema it was made of", () => {
+  const text = Ours.String();
+  const maybe = Ours.Optional(text);
+  expect(Ours.Object({ text, maybe }).required).toEqual(["text"]);
+  expect(JSON.stringify(maybe)).toBe(JSON.stringify(text));
+});
+
+it("is checked by TypeBox's engine", () => {
+  const schema = Ours.Object(
+    { name: Ours.String(), size: Ours.Optional(Ours.Integer({ minimum: 1 })) },
+    { additionalProperties: false },
+  );
+  const check = engine().Compile(schema);
+  expect(check.Check({ name: "a" })).toBe(true);
+  expect(check.Check({ name: "a", size: 0 })).toBe(false);
+  expect(check.Check({ size: 1 })).toBe(false);
+  expect(check.Check({ name: "a", other: 1 })).toBe(false);
+});
