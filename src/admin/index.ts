@@ -37,6 +37,21 @@ export {
   passwordLengthMin,
   type Sessions,
 } from "./sessions.ts";
+export {
+  getProvider,
+  openProvider,
+  providerKind,
+  type ProviderContext,
+  type ProviderObject,
+} from "./provider-objects.ts";
+export {
+  addCredential,
+  addProvider,
+  changeProvider,
+  dropCredential,
+  dropProvider,
+  pauseProvider,
+} from "./providers.ts";
 export { createThrottle, type Throttle } from "./throttle.ts";
 export { loosensCaps, sameCaps } from "./spend-caps.ts";
 export { rights, verdict, type Action, type Relation, type Role, type Verdict } from "./rights.ts";

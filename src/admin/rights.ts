@@ -95,6 +95,11 @@ export const rights = {
   // The configuration, which belongs to nobody.
   "model.read": right(null, "everything", "everything", "everything"),
   "provider.read": right(null, "everything", "everything", "everything"),
+  "provider.create": right(null, "everything", "nothing", "nothing"),
+  "provider.change": right(null, "everything", "nothing", "nothing"),
+  "provider.delete": right(null, "everything", "nothing", "nothing"),
+  "provider.test": right(null, "everything", "nothing", "nothing"),
+  "provider.pause": right(null, "everything", "nothing", "nothing"),
 
   // The list of models that the vendors' presets go by, of the whole installation.
   "vendor.read": right(null, "everything", "nothing", "nothing"),

@@ -26,7 +26,7 @@ export interface KeyedCandidate extends MediaCandidate {
 
 /** The provider of an offer; undefined where the configuration does not have it any more. */
 export function mediaCandidate(
-  catalog: Catalog,
+  catalog: Pick<Catalog, "providers">,
   offer: MediaOffer,
   kind: MediaRequest["kind"],
 ): MediaCandidate | undefined {
@@ -36,9 +36,13 @@ export function mediaCandidate(
 }
 
 /** The connections to a provider of images or videos. */
-export function mediaPool(pools: Pools, { baseUrl, timeouts }: Provider) {
-  return pools.forMedia(new URL(baseUrl).origin, timeouts.connectMs);
+export function mediaPool(pools: Pools, { baseUrl, timeouts, guarded }: Provider) {
+  return pools.forMedia(new URL(baseUrl).origin, timeouts.connectMs, guarded);
 }
+
+/** The address whose files may be fetched wherever it is: that of a provider whom the operator's own file names. */
+export const trustedUrl = ({ baseUrl, guarded }: Provider): string | undefined =>
+  guarded === true ? undefined : baseUrl;
 
 /**
  * What follows an attempt that failed, once health knows of it: the same provider with another key where its key was refused

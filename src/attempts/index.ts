@@ -3,6 +3,7 @@ export {
   mediaCandidate,
   mediaPool,
   nextAfter,
+  trustedUrl,
   type Candidate,
   type MediaCandidate,
   type KeyedCandidate,

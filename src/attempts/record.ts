@@ -48,7 +48,8 @@ export function reportFailure(
   { id, begun, attempt }: Failed,
   outcome: Unanswered = { hurtsHealth: false },
 ): void {
-  health.unanswered(begun, outcome);
+  const { outcome: code, message } = attempt;
+  health.unanswered(begun, { ...outcome, failure: { code, message } });
   if (log) logFailedAttempt(log, id, attempt);
 }
 

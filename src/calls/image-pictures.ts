@@ -2,7 +2,7 @@
  * Produced pictures and what is reported of them. Size and format are what the picture's own header says, whatever its vendor
  * claims; the other words are the vendor's where it reported them. IMG-19 to IMG-27.
  */
-import type { Candidate } from "../attempts/index.ts";
+import { trustedUrl, type Candidate } from "../attempts/index.ts";
 import { readImageHeader, type ImageHeader } from "../base/image-header.ts";
 import { imageTokenTotals, type ImageRequest, type MediaUsage } from "../media/index.ts";
 import { download, DownloadError, type MediaResult, type Rendered } from "../upstream/index.ts";
@@ -43,7 +43,7 @@ export async function fetchPicture(
     bytesMax: resultBytesMax,
     idleMs,
     totalMs,
-    providerUrl: provider.baseUrl,
+    providerUrl: trustedUrl(provider),
     allowPrivate: services.allowPrivateAddresses,
   } as const;
   try {

@@ -15,3 +15,4 @@ export { createRateLimiter, type KeyUse, type RateLimiter, type RateUse } from "
 export type { Reply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";
 export { runTextCall } from "./text.ts";
+export { tryProvider, type Trial, type TrialOptions } from "./try-provider.ts";

@@ -18,6 +18,8 @@ export interface Config {
   /** Only what the file itself names; `mergeCatalogs` adds the sandbox. */
   readonly catalog: Catalog;
   readonly settings: Settings;
+  /** The lines at which its providers stand, by their ids. */
+  readonly lines?: ReadonlyMap<string, number>;
   /** The file's values with its `${NAME}` still in them, in disguise; for `printConfig`. */
   readonly source: unknown;
   /** SHA-256 of the text, to tell whether a file changed. */
@@ -62,6 +64,12 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
     config: {
       catalog: buildCatalog(file, known),
       settings: settingsOf(file),
+      lines: new Map(
+        (file.providers ?? []).map(({ id }, index) => [
+          id,
+          yaml.locate({ path: ["providers", index], message: "" }).line,
+        ]),
+      ),
       source: yaml.source,
       digest: digestOf(text),
     },

@@ -4,6 +4,17 @@ export type * from "./access.ts";
 export { accessSecrets } from "./access-build.ts";
 export * from "../base/abilities.ts";
 export * from "./record.ts";
+export {
+  addedProvider,
+  buildAdded,
+  catalogWithout,
+  shownProvider,
+  type AddedProvider,
+  type BuiltProvider,
+} from "./added.ts";
+export { checkAdded, type AddedMistake } from "./added-check.ts";
+export { providerRows } from "./file-rows.ts";
+export { layeredCatalog, type Layers } from "./layers.ts";
 export { catalogAt, pricesInForce } from "./in-force.ts";
 export { isPattern, modelNames, type ModelNames } from "./names.ts";
 export { priceUsage } from "./price.ts";
@@ -32,8 +43,8 @@ export {
   type ConfigResult,
 } from "./config.ts";
 export { defaultSettings, type Settings } from "./settings.ts";
-export { configSchema } from "./schema.ts";
-export { configJson, modelRow, printConfig, providerRow } from "./print.ts";
+export { configSchema, providerIdPattern, providerSchema } from "./schema.ts";
+export { configJson, modelRow, printConfig } from "./print.ts";
 export { checkSecrets } from "./secrets.ts";
 export { watchConfig, type ConfigWatch, type WatchOptions } from "./watch.ts";
 export { formatMistakes, formatPath, type Mistake } from "./mistakes.ts";

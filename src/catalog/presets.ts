@@ -49,7 +49,7 @@ function presetOf(row: VendorRow, environment: Environment): Preset {
 }
 
 /** An address without a path gets the one that the vendor's own has: `/v1`. */
-function addressOf(named: string, own: string): string | undefined {
+export function addressOf(named: string, own: string): string | undefined {
   if (!/^https?:\/\//.test(named) || !URL.canParse(named)) return undefined;
   const { pathname, search } = new URL(named);
   if (search !== "") return undefined;

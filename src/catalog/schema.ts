@@ -20,9 +20,12 @@ const credential = closed({
   ),
 });
 
+/** What the ids of providers and their credentials look like. */
+export const providerIdPattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
+
 export const providerSchema = closed({
   id: Type.String({
-    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+    pattern: providerIdPattern,
     description: "letters, digits, dots, dashes and underscores; callers pin it as model:id",
   }),
   dialect: Type.Enum([...dialects], { description: "how the vendor is spoken to" }),

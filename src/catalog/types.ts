@@ -2,6 +2,7 @@
  * What the gateway can serve, as data: providers, models, offers and prices.
  * Requirements: MODELS, TXT; docs/configuration.md. Loading and checking live beside this file.
  */
+import type { Timeouts } from "./timeouts.ts";
 import type { SupplyTier } from "../base/management.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Access } from "./access.ts";
@@ -87,21 +88,7 @@ export interface Credential {
   readonly weight: number;
 }
 
-export interface Timeouts {
-  readonly connectMs: number;
-  /** From the request's end to the answer's first byte. */
-  readonly firstByteMs: number;
-  /** The longest silence inside an answer. */
-  readonly idleMs: number;
-  readonly totalMs: number;
-}
-
-export const defaultTimeouts: Timeouts = {
-  connectMs: 10_000,
-  firstByteMs: 120_000,
-  idleMs: 120_000,
-  totalMs: 3_600_000,
-};
+export { defaultTimeouts, type Timeouts } from "./timeouts.ts";
 
 /** One upstream that can be called. */
 export interface Provider {
@@ -117,6 +104,14 @@ export interface Provider {
   readonly timeouts: Timeouts;
   /** What its file says of it beyond its dialect. */
   readonly access?: Access | undefined;
+  /** Its address came over the management API: connections go to public addresses only. Absent: anywhere. */
+  readonly guarded?: boolean | undefined;
+}
+
+/** Who says that a provider is there. `line`: where its file does. */
+export interface ProviderSource {
+  readonly kind: "file" | "environment" | "sandbox" | "api";
+  readonly line?: number | undefined;
 }
 
 /** What the configuration file must know of a provider that is defined outside of it. */
@@ -293,4 +288,10 @@ export interface Catalog {
   readonly providers: ReadonlyMap<string, Provider>;
   /** The id of the model that answers to names that no other has. */
   readonly defaultModel?: string | undefined;
+  /** Where each provider comes from. Absent: from the file. */
+  readonly sources?: ReadonlyMap<string, ProviderSource> | undefined;
+  /** Providers that get no new calls now, and until when, Unix milliseconds. Absent: none. */
+  readonly paused?: ReadonlyMap<string, number> | undefined;
+  /** Providers that were removed and that tasks under way still ask. Absent: none. */
+  readonly retired?: ReadonlyMap<string, Provider> | undefined;
 }

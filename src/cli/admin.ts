@@ -3,7 +3,9 @@ import { createActors, createSessions, createThrottle, openAdminToken } from "..
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { vendorStates } from "../catalog/index.ts";
+import { tryProvider } from "../calls/index.ts";
 import type { AdminServices } from "../http/index.ts";
+import { checkAddress, type Pools } from "../upstream/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
@@ -18,6 +20,7 @@ interface AdminOptions {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
+  readonly pools: Pools;
   /** The gateway's own address, known once it listens. */
   readonly ownUrl: () => string;
   /** What the running gateway adds; see AdminServices. */
@@ -52,6 +55,18 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     clock,
     catalog: () => catalog.current(),
     vendors: (list) => vendorStates(environment.variables, list),
+    ...providerServices(environment, () => options.pools),
     ...options.running,
   };
 }
+
+/** What providers are checked and tried with. */
+export const providerServices = (
+  { allowPrivateAddresses: allowPrivate }: Environment,
+  pools: () => Pools,
+): Pick<AdminServices, "checkProviderAddress" | "tryProvider"> => ({
+  async checkProviderAddress(address, param) {
+    await checkAddress(address, { https: false, allowPrivate, param });
+  },
+  tryProvider: (trial) => tryProvider(pools(), trial),
+});

@@ -10,27 +10,30 @@ import {
   defaultSettings,
   environmentCatalog,
   formatMistakes,
+  layeredCatalog,
   loadConfig,
-  mergeCatalogs,
   pricesInForce,
   sandboxCatalog,
   watchConfig,
   type Catalog,
+  type Config,
   type ConfigWatch,
   type Mistake,
   type Settings,
 } from "../catalog/index.ts";
 import type { Database, Queryable } from "../storage/index.ts";
+import type { Secrets } from "../tenancy/index.ts";
+import { openAddedProviders, type Added } from "./added-providers.ts";
 import { UsageError, type Environment } from "./environment.ts";
 import { namesVendors, openVendorModels } from "./vendor-models.ts";
 
 /** The catalogue in force, and the settings of the start: those take effect at the next one. */
 export interface OpenCatalog {
   current(): Catalog;
-  /** Goes by the list of models that the database has in force now; for commands. */
-  load(database: Queryable): Promise<void>;
-  /** Goes by it now and whenever it changes. */
-  follow(database: Database): Promise<void>;
+  /** Goes by the list of models that the database has in force now; with secrets also by the providers that were added. For commands. */
+  load(database: Queryable, secrets?: Secrets): Promise<void>;
+  /** Goes by them now and whenever they change. */
+  follow(database: Database, secrets: Secrets): Promise<void>;
   readonly settings: Settings;
   close(): void;
 }
@@ -70,21 +73,33 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
       ? undefined
       : await openFile(path, { environment: variables, ...knownBesides(sandbox), log });
   const vendors = await openVendorModels({ variables, log });
-  // A file that names what is served says all of it; one that only sets limits leaves it to the environment.
-  const parts = (): Catalog[] => {
-    const config = file?.current();
-    if (config === undefined) return [sandbox, vendors.current()];
-    const { catalog } = config;
-    return isEmpty(catalog) ? [sandbox, vendors.current(), catalog] : [sandbox, catalog];
-  };
+  const clock = options.clock ?? systemClock;
+  const added = openAddedProviders({
+    log,
+    clock,
+    allowPrivate: environment.allowPrivateAddresses,
+  });
+  const parts = (): Parts => ({
+    sandbox,
+    vendors: vendors.current(),
+    config: file?.current(),
+    added: added.current(),
+  });
   return {
-    current: pricesInForce(remembered(parts), options.clock ?? systemClock),
+    current: pricesInForce(remembered(parts), clock),
     settings: file?.current().settings ?? defaultSettings,
-    load: (database) => vendors.load(database),
-    follow: (database) => vendors.follow(database),
+    async load(database, secrets) {
+      await vendors.load(database);
+      if (secrets) await added.load(database, secrets);
+    },
+    async follow(database, secrets) {
+      await vendors.follow(database);
+      await added.follow(database, secrets);
+    },
     close() {
       file?.close();
       vendors.close();
+      added.close();
     },
   };
 }
@@ -93,15 +108,32 @@ const nothing: Catalog = { providers: new Map(), models: new Map() };
 const isEmpty = ({ providers, models }: Catalog): boolean =>
   providers.size === 0 && models.size === 0;
 
+/** Where a catalogue comes from, each the same object until it changes. */
+interface Parts {
+  readonly sandbox: Catalog;
+  readonly vendors: Catalog;
+  readonly config: Config | undefined;
+  readonly added: Added;
+}
+
 /** The parts as one catalogue, the same object as long as they are the same. */
-function remembered(parts: () => readonly Catalog[]): () => Catalog {
-  let seen: readonly Catalog[] = [];
+function remembered(parts: () => Parts): () => Catalog {
+  let seen: Parts | undefined;
   let merged = nothing;
   return () => {
     const now = parts();
-    if (now.length === seen.length && now.every((part, at) => part === seen[at])) return merged;
+    const { sandbox, vendors, config, added } = now;
+    if (seen?.vendors === vendors && seen.config === config && seen.added === added) return merged;
     seen = now;
-    merged = mergeCatalogs(...now);
+    // A file that names what is served says all of it; one that only sets limits leaves it to the environment.
+    const isSilent = config === undefined || isEmpty(config.catalog);
+    merged = layeredCatalog({
+      sandbox,
+      environment: isSilent ? vendors : nothing,
+      ...(config && { file: config }),
+      added: added.providers,
+      paused: added.paused,
+    });
     return merged;
   };
 }
@@ -118,12 +150,16 @@ export const nowhere = "http://127.0.0.1:0";
 /** The catalogue for a command that runs beside no gateway. Keys can be revoked whatever is wrong with the file. */
 export async function catalogForCommands(
   environment: Environment,
-  { database, log }: { readonly database: Queryable; readonly log: Log },
+  {
+    database,
+    secrets,
+    log,
+  }: { readonly database: Queryable; readonly secrets?: Secrets | undefined; readonly log: Log },
 ): Promise<Catalog> {
   try {
     const sandboxUrl = sandboxWanted(environment) ? nowhere : undefined;
     const open = await openCatalog({ environment, sandboxUrl, log });
-    await open.load(database);
+    await open.load(database, secrets);
     open.close();
     return open.current();
   } catch (error) {

@@ -8,7 +8,9 @@ import type { AdminServices } from "../http/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
+import { createPools } from "../upstream/index.ts";
 import { possibleAddresses } from "./address.ts";
+import { providerServices } from "./admin.ts";
 import { catalogForCommands } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
 import { isUnused, withDatabase, type Opened } from "./open.ts";
@@ -51,7 +53,9 @@ async function directApi(
 ): Promise<Api> {
   const log = createLog("warn");
   const { database, ledger } = opened;
-  const catalog = await catalogForCommands(environment, { database, log });
+  const ownSecrets = secrets ? await opened.secrets() : undefined;
+  const catalog = await catalogForCommands(environment, { database, secrets: ownSecrets, log });
+  const pools = createPools({ log });
   const services: AdminServices = {
     actors: { ofBearer: notHere, ofSession: notHere },
     sessions: { userOf: notHere, handle: notHere, open: notHere },
@@ -63,9 +67,10 @@ async function directApi(
     database,
     ledger,
     clock: systemClock,
-    secrets: secrets ? await opened.secrets() : noSecrets,
+    secrets: ownSecrets ?? noSecrets,
     catalog: () => catalog,
     vendors: (list) => vendorStates(environment.variables, list),
+    ...providerServices(environment, () => pools),
     health: undefined,
     logWritten: () => Promise.resolve(),
     callbackDue: () => undefined,

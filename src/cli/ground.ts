@@ -46,9 +46,9 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   });
   closers.push(() => database.close());
   await migrate(database);
-  await catalog.follow(database);
   const { masterKey, dataDir } = environment;
   const secrets = await openSecrets({ database, masterKey, dataDir });
+  await catalog.follow(database, secrets);
   const holdLeaseMs = options.holdLeaseMs ?? holdLeaseMsDefault;
   const ledger = createLedger(database, { leaseMs: holdLeaseMs });
   closers.push(() => ledger.close());

@@ -10,6 +10,7 @@ import { addCreditCommands } from "./credits.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMemberCommands } from "./members.ts";
 import { addModelsCommand } from "./models.ts";
+import { addProviderCommands } from "./providers.ts";
 import type { ServeOptions } from "./serve.ts";
 import { addUsageCommand } from "./usage.ts";
 import { addVendorsCommand } from "./vendors.ts";
@@ -64,6 +65,11 @@ export function createProgram(): Command {
   addUsageCommand(program);
   addVendorsCommand(program);
   addModelsCommand(program);
+  addProviderCommands(
+    program
+      .command("providers")
+      .description("providers: list, add, change, remove, test, pause, resume, credentials"),
+  );
   addCatalogCommands(
     program.command("catalog").description("the list of vendors' models: update, list, rollback"),
   );

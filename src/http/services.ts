@@ -4,7 +4,13 @@ import type { TrustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { ImageServices, RateLimiter, TextServices } from "../calls/index.ts";
+import type {
+  ImageServices,
+  RateLimiter,
+  TextServices,
+  Trial,
+  TrialOptions,
+} from "../calls/index.ts";
 import type { Catalog, VendorState } from "../catalog/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Health } from "../routing/index.ts";
@@ -38,6 +44,10 @@ export interface AdminServices {
   readonly catalog: () => Catalog;
   /** The vendors that need no configuration file, by a list of models. */
   readonly vendors: (list: string) => readonly VendorState[];
+  /** Refuses an address that a provider must not have. @throws GatewayError `invalid_value` naming the field */
+  readonly checkProviderAddress: (address: string, param: string) => Promise<void>;
+  /** One cheap call to a provider. @throws GatewayError as `tryProvider` */
+  readonly tryProvider: (options: TrialOptions) => Promise<Trial>;
   /** How the providers are doing, as this process sees it; undefined where no calls are served. */
   readonly health: Health | undefined;
   /** Resolves when this process has written the log rows of the calls it has answered, or after a moment under load. */

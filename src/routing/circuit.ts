@@ -69,6 +69,11 @@ export class Circuit {
     return this.#openedMs;
   }
 
+  /** When the next probe may go, while it is open. */
+  get nextProbeMs(): number {
+    return Math.max(this.#pauseEndMs, this.#probeEndMs);
+  }
+
   /** Whether a call may go there now. One of those that ask while a probe is due is admitted, and is the probe. */
   admit(nowMs: number): boolean {
     const state = this.state(nowMs);

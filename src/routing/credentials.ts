@@ -45,7 +45,11 @@ interface Use {
   readonly model: string;
 }
 
-const wide = ({ provider }: Use, id: string): string => `${provider.id} ${id}`;
+/** By the key itself too: what a vendor said of a key does not hold for the one that took its place. */
+const wide = ({ provider }: Use, id: string): string => {
+  const key = provider.credentials.find((credential) => credential.id === id)?.apiKey ?? "";
+  return `${provider.id} ${id} ${key}`;
+};
 const narrow = (use: Use, id: string): string => `${wide(use, id)} ${use.model}`;
 
 export class Credentials {
@@ -84,6 +88,17 @@ export class Credentials {
     return credentials.reduce((soonest, one) =>
       this.#endMs(use, one.id) < this.#endMs(use, soonest.id) ? one : soonest,
     );
+  }
+
+  /** Until when a key is left alone, and whether it was refused for this model only; undefined where it can be used. */
+  coolDown(
+    use: Use,
+    id: string,
+    nowMs: number,
+  ): { readonly endMs: number; readonly of: CredentialRefusal["of"] } | undefined {
+    const [all, one] = [wide, narrow].map((name) => this.#coolDowns.get(name(use, id))?.endMs ?? 0);
+    if (Math.max(all!, one!) <= nowMs) return undefined;
+    return all! >= one! ? { endMs: all!, of: "credential" } : { endMs: one!, of: "model" };
   }
 
   /** A key was refused: it is left alone for a while. */

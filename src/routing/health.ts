@@ -12,6 +12,7 @@ import {
   type CredentialRefusal,
   type CredentialRules,
 } from "./credentials.ts";
+import { LastHourCounts, type LastHour } from "./last-hour.ts";
 import { Speed, type MeasuredCall } from "./speed.ts";
 
 /** What health is kept of: an upstream's model at a provider. Every kind of offer is one. */
@@ -46,6 +47,8 @@ export interface Unanswered {
   readonly silent?: boolean | undefined;
   /** Present where it was the credential that was refused: not the provider's failure. */
   readonly credential?: CredentialRefusal | undefined;
+  /** How it ended, for people: a word or a status, and the vendor's words without credentials. */
+  readonly failure?: { readonly code: string; readonly message?: string | undefined } | undefined;
 }
 
 /** An attempt as health hears of it. */
@@ -82,6 +85,7 @@ export class Health {
   /** As many as the catalogue has upstream models; they outlive a reload of it. */
   readonly #byName = new Map<string, OfferHealth>();
   readonly #byOffer = new WeakMap<ServedModel, OfferHealth>();
+  readonly #lastHours = new Map<string, LastHourCounts>();
 
   constructor(options: HealthOptions) {
     this.nowMs = options.nowMs ?? (() => performance.now());
@@ -140,9 +144,51 @@ export class Health {
     return this.#credentials.ready(useOf(provider, offer), this.nowMs());
   }
 
+  /** A circuit that is not closed, in times that people read; undefined where it is. */
+  openCircuit(offer: ServedModel) {
+    const nowMs = this.nowMs();
+    const { circuit } = this.of(offer);
+    const state = circuit.state(nowMs);
+    if (state === "closed") return undefined;
+    const since = this.#at(circuit.openedMs ?? nowMs, nowMs);
+    return { state, since, nextProbeAt: this.#at(circuit.nextProbeMs, nowMs) };
+  }
+
+  /** The provider's keys that are left alone now, by their ids: until when at the longest, and why. */
+  coolDowns(
+    provider: Provider,
+    models: readonly string[],
+  ): ReadonlyMap<string, { readonly until: string; readonly reason: string }> {
+    const nowMs = this.nowMs();
+    const found = new Map<string, { until: string; reason: string }>();
+    for (const { id } of provider.credentials) {
+      const all = models.flatMap((model) => {
+        const one = this.#credentials.coolDown({ provider, model }, id, nowMs);
+        return one === undefined ? [] : [{ ...one, model }];
+      });
+      const [longest] = all.toSorted((left, right) => right.endMs - left.endMs);
+      if (longest === undefined) continue;
+      const reason = longest.of === "credential" ? "refused" : `limited for ${longest.model}`;
+      found.set(id, { until: this.#at(longest.endMs, nowMs), reason });
+    }
+    return found;
+  }
+
+  /** How the provider's attempts of the last hour ended here. */
+  lastHour(provider: string): LastHour {
+    return this.#lastHourOf(provider).read(this.nowMs());
+  }
+
+  #lastHourOf(provider: string): LastHourCounts {
+    let counts = this.#lastHours.get(provider);
+    if (counts === undefined) this.#lastHours.set(provider, (counts = new LastHourCounts()));
+    return counts;
+  }
+
   /** The attempt was answered; `call` where its speed says something. */
   succeeded(attempt: HealthAttempt, call?: MeasuredCall): void {
     const nowMs = this.nowMs();
+    this.#lastHourOf(attempt.provider.id).add(nowMs);
     const { circuit, speed } = this.of(attempt.offer);
     circuit.succeeded(attempt.begunMs, nowMs);
     this.#credentials.worked(
@@ -158,6 +204,7 @@ export class Health {
     const { provider, offer, credential, begunMs } = attempt;
     const { circuit } = this.of(offer);
     const nowMs = this.nowMs();
+    this.#lastHourOf(provider.id).add(nowMs, outcome.failure);
     if (outcome.credential !== undefined) {
       circuit.undecided();
       this.#credentials.refused(useOf(provider, offer), credential.id, outcome.credential, nowMs);

@@ -27,3 +27,4 @@ export {
   type MediaPlanInput,
 } from "./plan-media.ts";
 export { plan, type Explanation, type Plan, type PlanInput } from "./plan.ts";
+export { standardPrice } from "./order.ts";

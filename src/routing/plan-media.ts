@@ -9,7 +9,7 @@ import type { Strategy } from "./model-id.ts";
 import type { Health } from "./health.ts";
 import { lineUp } from "./line-up.ts";
 import { byMeasure, drawnScore, measureOf } from "./order.ts";
-import { providerExclusion, type Constraints } from "./scope.ts";
+import { allPaused, pauseExclusion, providerExclusion, type Constraints } from "./scope.ts";
 import { chooseStrategy, targetModel, type ModelQuery } from "./target.ts";
 
 type MediaModel = ImageModel | VideoModel;
@@ -109,13 +109,18 @@ function narrowed(
 
 /**
  * Which offers may serve a media call, in order, with the reasons.
- * @throws GatewayError `model_not_allowed` (403), `routing_locked` or `provider_not_found` (400)
+ * @throws GatewayError `model_not_allowed` (403), `routing_locked` or `provider_not_found` (400), `no_provider_available`
+ * (503) where all are paused
  */
 export function planMedia(input: MediaPlanInput): MediaPlan {
   const { model, parsed, scope, catalog, health } = input;
   const { strategy, source } = chooseStrategy(input);
   const rows = model.offers.map((offer) => ({ offer, excluded: exclusionOf(input, offer) }));
-  const candidates = narrowed(input, rows);
+  const within = narrowed(input, rows);
+  const candidates = within.filter(
+    ({ provider }) => pauseExclusion(catalog, provider) === undefined,
+  );
+  if (candidates.length === 0) throw allPaused(model.id);
   const lined = lineUp(candidates, {
     health,
     providers: catalog.providers,
@@ -125,6 +130,7 @@ export function planMedia(input: MediaPlanInput): MediaPlan {
   const whyNot = (offer: MediaOffer, excluded: string | undefined): string | undefined =>
     excluded ??
     lined.excluded?.get(offer) ??
+    pauseExclusion(catalog, offer.provider) ??
     (candidates.includes(offer) ? undefined : "not the provider the request names");
   const explained = ({ offer, excluded }: (typeof rows)[number]): ExplainedMediaOffer => {
     const why = whyNot(offer, excluded);

@@ -18,7 +18,7 @@ import { lineUp } from "./line-up.ts";
 import type { ParsedModelId, Strategy } from "./model-id.ts";
 import { orderOffers, sessionDraw, standardPrice } from "./order.ts";
 import { keptPlan } from "./plan-cache.ts";
-import { providerExclusion, type RoutingScope } from "./scope.ts";
+import { allPaused, pauseExclusion, providerExclusion, type RoutingScope } from "./scope.ts";
 import { chooseStrategy, targetModel } from "./target.ts";
 
 export interface PlanInput<Entry extends EntryPoint = EntryPoint> {
@@ -86,7 +86,7 @@ function explainOffer(offer: Offer, input: PlanInput): ExplainedOffer {
 }
 
 /** The offers left, and every offer explained. The request's own pin narrows last, so that it cannot widen the scope. */
-function narrow(model: CallableKind, input: PlanInput) {
+function narrow(model: CallableKind, input: PlanInput): Narrowed {
   const offers: readonly Offer[] = model.offers;
   const rows = offers.map((offer) => ({ offer, explained: explainOffer(offer, input) }));
   const allowed = rows.filter(({ explained }) => explained.excluded === undefined);
@@ -95,7 +95,7 @@ function narrow(model: CallableKind, input: PlanInput) {
     throw new GatewayError("model_not_allowed", message, { param: "model" });
   }
   const { provider } = input.parsed;
-  if (provider === undefined) return { allowed, rows };
+  if (provider === undefined) return awake({ allowed, rows }, model, input);
   const pinned = allowed.filter(({ offer }) => offer.provider === provider);
   if (pinned.length === 0) {
     const message = `The provider "${provider}" does not serve the model "${model.id}" to this key.`;
@@ -106,7 +106,31 @@ function narrow(model: CallableKind, input: PlanInput) {
       ? row
       : { ...row, explained: { ...row.explained, excluded: "not the provider the request names" } },
   );
-  return { allowed: pinned, rows: others };
+  return awake({ allowed: pinned, rows: others }, model, input);
+}
+
+interface ExplainedRow {
+  readonly offer: Offer;
+  readonly explained: ExplainedOffer;
+}
+
+interface Narrowed {
+  readonly allowed: readonly ExplainedRow[];
+  readonly rows: readonly ExplainedRow[];
+}
+
+/** Without the providers that are paused. @throws GatewayError `no_provider_available` where no other is left */
+function awake(narrowed: Narrowed, { id }: CallableKind, { catalog }: PlanInput): Narrowed {
+  if (catalog.paused === undefined || catalog.paused.size === 0) return narrowed;
+  const isAwake = ({ offer }: ExplainedRow) =>
+    pauseExclusion(catalog, offer.provider) === undefined;
+  const allowed = narrowed.allowed.filter(isAwake);
+  if (allowed.length === 0) throw allPaused(id);
+  const rows = narrowed.rows.map(({ offer, explained }) => {
+    const excluded = explained.excluded ?? pauseExclusion(catalog, offer.provider);
+    return { offer, explained: excluded === undefined ? explained : { ...explained, excluded } };
+  });
+  return { allowed, rows };
 }
 
 /**

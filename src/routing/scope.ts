@@ -2,6 +2,7 @@
  * What a caller may reach: constraints of all layers above it, and its preferences.
  * ROUTE-05 to ROUTE-19, MODELS-01 to MODELS-06.
  */
+import { GatewayError } from "../base/errors.ts";
 import type {
   Catalog,
   EmbeddingModel,
@@ -59,6 +60,22 @@ export function providerExclusion(scope: RoutingScope, provider: Provider): stri
   return undefined;
 }
 
+/** Why a provider gets no calls now, or undefined where it does. */
+export function pauseExclusion({ paused }: Catalog, providerId: string): string | undefined {
+  const untilMs = paused?.get(providerId);
+  return untilMs === undefined ? undefined : `paused until ${new Date(untilMs).toISOString()}`;
+}
+
+/** The answer to a call all of whose providers are paused. */
+export const allPaused = (modelId: string): GatewayError =>
+  new GatewayError(
+    "no_provider_available",
+    `Every provider of the model "${modelId}" is paused by an administrator.`,
+    { retryAfterSeconds: pausedRetrySeconds },
+  );
+
+const pausedRetrySeconds = 30;
+
 /** Whether a scope lets a provider serve a model, by the configuration as it is now: asked again for every attempt (T74). */
 export function permits(
   scope: Constraints,
@@ -69,6 +86,7 @@ export function permits(
   const provider = catalog.providers.get(providerId);
   return (
     provider !== undefined &&
+    !catalog.paused?.has(providerId) &&
     passes(scope.modelAllowlists, modelId) &&
     passes(scope.supplyTiers, provider.tier) &&
     passes(scope.pinnedProviders, providerId)

@@ -40,6 +40,19 @@ export {
   SchemaError,
 } from "./migrate.ts";
 export { openDatabase, type OpenOptions } from "./open.ts";
+export {
+  insertCredential,
+  insertProvider,
+  lockProvider,
+  providerPauses,
+  purgeProviders,
+  removeCredential,
+  removeProvider,
+  setPause,
+  storedProviders,
+  touchProvider,
+  type StoredProvider,
+} from "./provider-rows.ts";
 export type { Queryable } from "./queryable.ts";
 export { holdRetryMs, persist, reserveRetryMs, settleRetryMs, unavailable } from "./persist.ts";
 export { connectionsMax as poolConnectionsMax } from "./pool.ts";

@@ -23,7 +23,17 @@ export interface Settling {
   settled(): Promise<void>;
 }
 
-export function createSettling(database: Queryable, listener: Listener, log: Log): Settling {
+interface SettlingOptions {
+  readonly log: Log;
+  /** Resolves when what came in before was handled here. */
+  readonly handled: () => Promise<void>;
+}
+
+export function createSettling(
+  database: Queryable,
+  listener: Listener,
+  { log, handled }: SettlingOptions,
+): Settling {
   /** What each question still waits for, by its id. */
   const open = new Map<string, (name: string) => void>();
 
@@ -52,7 +62,9 @@ export function createSettling(database: Queryable, listener: Listener, log: Log
       const name = listener.name();
       if (channel === question && name !== undefined) {
         // Whoever asked gives up by itself.
-        notify(database, answer, `${payload} ${name}`).catch(() => undefined);
+        handled()
+          .then(() => notify(database, answer, `${payload} ${name}`))
+          .catch(() => undefined);
       }
       if (channel !== answer) return;
       const [id, from] = payload.split(" ");

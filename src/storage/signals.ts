@@ -16,8 +16,11 @@ export interface Signals {
    * out with the commit, and not at all after a rollback. The payload is at most 7,900 bytes.
    */
   publish(channel: string, payload: string, tx?: Queryable): Promise<void>;
-  /** Calls `handler` for each signal on the channel; returns the function that ends it. */
-  subscribe(channel: string, handler: (payload: string) => void): () => void;
+  /**
+   * Calls `handler` for each signal on the channel; returns the function that ends it. Where it returns a promise, a change
+   * counts as handled when that has ended.
+   */
+  subscribe(channel: string, handler: (payload: string) => unknown): () => void;
   /** False while signals may be missed: caches must then not be trusted. Starts at the first subscribe. */
   healthy(): boolean;
   /** Calls `handler` after the listener is back: what was missed is unknown, so caches are to be dropped. */
@@ -33,16 +36,25 @@ export interface Signals {
 
 /** Signals that `listener` hears, published through `database`. */
 export function createSignals(database: Queryable, listener: Listener, log: Log): Signals {
-  const handlers = new Map<string, Set<(payload: string) => void>>();
+  const handlers = new Map<string, Set<(payload: string) => unknown>>();
   const reconnectHandlers = new Set<() => void>();
-  const settling = createSettling(database, listener, log);
+  const pending = new Set<Promise<unknown>>();
+  const settling = createSettling(database, listener, {
+    log,
+    handled: async () => void (await Promise.all(pending)),
+  });
   let started = false;
 
-  function guarded(call: () => void): void {
+  const failed = (error: unknown): void => log.error({ err: error }, "a signal handler failed");
+
+  function guarded(call: () => unknown): void {
     try {
-      call();
+      const work = call();
+      if (!(work instanceof Promise)) return;
+      const ended: Promise<unknown> = work.catch(failed).finally(() => pending.delete(ended));
+      pending.add(ended);
     } catch (error) {
-      log.error({ err: error }, "a signal handler failed");
+      failed(error);
     }
   }
 

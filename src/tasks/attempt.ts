@@ -28,11 +28,18 @@ export function nextTarget(
   );
 }
 
-/** Who has taken the job, with the key it was asked with (T84); undefined where the configuration does not have it any more. */
+/**
+ * Who has taken the job, with the key it was asked with (T84), though it was removed since; undefined where the configuration
+ * does not have it any more.
+ */
 export function takenTarget({ catalog }: TaskServices, job: Job): KeyedCandidate | undefined {
-  const candidate = mediaCandidate(catalog(), offerOf(job), job.kind);
-  const credential = candidate?.provider.credentials.find(({ id }) => id === job.credential);
-  return candidate && credential && { ...candidate, credential };
+  const { providers, retired = providers } = catalog();
+  for (const known of [providers, retired]) {
+    const candidate = mediaCandidate({ providers: known }, offerOf(job), job.kind);
+    const credential = candidate?.provider.credentials.find(({ id }) => id === job.credential);
+    if (candidate && credential) return { ...candidate, credential };
+  }
+  return undefined;
 }
 
 /** Asks a provider about a job: that is answered soon and briefly, whatever its timeouts are for the work itself. @throws AskFailure */

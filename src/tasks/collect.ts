@@ -3,7 +3,7 @@
  * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KeyedCandidate } from "../attempts/index.ts";
+import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { mediaUsage, priceMedia } from "../media/index.ts";
 import { FileDrafts, persist, recordFile, settleRetryMs } from "../storage/index.ts";
 import {
@@ -119,7 +119,7 @@ function fetchResult(services: TaskServices, job: Job, kept: Kept, url: string):
       bytesMax: kept.bytesMax,
       idleMs,
       totalMs,
-      providerUrl: kept.target.provider.baseUrl,
+      providerUrl: trustedUrl(kept.target.provider),
       allowPrivate: services.allowPrivateAddresses,
     },
     (source, mediaType) => store(kept, { mediaType, source }),

@@ -7,12 +7,13 @@
 import type { Database, Queryable, Signals } from "../storage/index.ts";
 
 /** Channels of `database.signals`; the payload is the id of the row that changed. */
-export type ChangeChannel = "keys" | "workspaces" | "organizations";
+export type ChangeChannel = "keys" | "workspaces" | "organizations" | "providers";
 
 /** What a change needs of a database. A transaction that several changes share has it too. */
 export type ChangeDatabase = Queryable & Pick<Database, "transaction" | "signals">;
 
-type Handler = (id: string) => void;
+/** Where it returns a promise, a change is answered when that has ended. */
+type Handler = (id: string) => unknown;
 
 interface Changed {
   readonly channel: ChangeChannel;
@@ -33,10 +34,11 @@ function handlersOf({ signals }: Pick<Database, "signals">, channel: ChangeChann
   return handlers;
 }
 
-function announce(database: ChangeDatabase, { channel, id }: Changed): void {
+/** Resolves when this process has handled it; within a shared transaction it is only noted. */
+async function announce(database: ChangeDatabase, { channel, id }: Changed): Promise<void> {
   const waiting = unannounced.get(database);
   if (waiting !== undefined) waiting.push({ channel, id });
-  else for (const handler of handlersOf(database, channel)) handler(id);
+  else await Promise.all([...handlersOf(database, channel)].map((handler) => handler(id)));
 }
 
 /** Runs `work` as one transaction that changes one row, and announces it. Returns what `work` returns: the row as stored. */
@@ -50,7 +52,7 @@ export async function changeRow<Row extends { readonly id: string }>(
     await database.signals.publish(channel, changed.id, tx);
     return changed;
   });
-  announce(database, { channel, id: row.id });
+  await announce(database, { channel, id: row.id });
   if (!unannounced.has(database)) await database.signals.settled();
   return row;
 }
@@ -74,7 +76,7 @@ export async function changeTogether<Result>(
     unannounced.set(shared, changed);
     return work(shared);
   });
-  for (const one of changed) announce(database, one);
+  await Promise.all(changed.map((one) => announce(database, one)));
   if (changed.length > 0 && !unannounced.has(database)) await database.signals.settled();
   return result;
 }

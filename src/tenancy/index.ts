@@ -7,7 +7,7 @@ export {
 export { bootstrap, type BootstrapContext, type FirstStart } from "./bootstrap.ts";
 export type { Caller, ScopeLayer } from "./caller.ts";
 
-export { changeRow, changeTogether, type ChangeDatabase } from "./changes.ts";
+export { changeRow, changeTogether, subscribeChanges, type ChangeDatabase } from "./changes.ts";
 export { checkName, invalidValue } from "./checks.ts";
 export {
   lockClause,

@@ -17,7 +17,7 @@ import { loadMasterKey, MasterKeyError } from "./master-key.ts";
 export interface Secrets {
   /** HMAC-SHA-256 of an API key under the pepper: what the unique index holds instead of the key. */
   lookup(key: string): Buffer;
-  /** The API key encrypted for display, bound to the record it belongs to. */
+  /** An API key or a provider's settings, encrypted to be read again, bound to the record that they belong to. */
   seal(recordId: string, key: string): Buffer;
   /** Undoes `seal`. @throws when the bytes were altered or belong to another record. */
   unseal(recordId: string, ciphertext: Uint8Array): string;
@@ -53,7 +53,7 @@ export function deriveSecrets(masterKey: Uint8Array): Secrets {
     unseal(recordId, ciphertext) {
       const bytes = Buffer.from(ciphertext);
       if (bytes.length < 1 + nonceLength + tagLength || bytes[0] !== sealVersion) {
-        throw new Error("not a sealed API key");
+        throw new Error("not sealed");
       }
       const nonce = bytes.subarray(1, 1 + nonceLength);
       const decipher = createDecipheriv("aes-256-gcm", displayKey, nonce, {
@@ -102,7 +102,7 @@ export async function openSecrets(options: SecretsOptions): Promise<Secrets> {
   const own = Buffer.from(secrets.checkValue);
   if (stored.length !== own.length || !timingSafeEqual(stored, own)) {
     throw new MasterKeyError(
-      "The master key is not the one this database was set up with, so no API key could be recognised. " +
+      "The master key is not the one this database was set up with, so no API key could be recognised and no provider's key be read. " +
         "Set TOLLGATE_MASTER_KEY to the original value, or restore the file `master-key` in the data directory.",
     );
   }

@@ -2,6 +2,7 @@
  * The one guard for addresses that strangers name: every address behind the name must be public, and the connection goes to
  * the addresses that were checked, whatever the name says a moment later. Rows HOOK-07, HOOK-08; trap T77.
  */
+import { lookup as lookupInSystem } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import type { Client } from "undici";
@@ -111,6 +112,20 @@ async function lookupInTurn(hostname: string): Promise<readonly ResolvedAddress[
     else resolving -= 1;
   }
 }
+
+const insideMessage = "the provider's host points at a private or reserved network";
+
+/** Resolves as the system does, and fails where any address is not public: for connections to what was not named by a file. */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookupInSystem(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, "", 0);
+    const [first] = addresses;
+    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
+      return callback(new ExchangeError("connect", insideMessage), "", 0);
+    if (options.all === true) callback(null, addresses);
+    else callback(null, first.address, first.family);
+  });
+};
 
 /** A client of one host whose connections go to the checked addresses only. The name stays in `Host` and in the TLS handshake. */
 export function pinnedClient({ url, addresses }: CheckedUrl, connectMs: number): Client {

@@ -22,7 +22,7 @@ export interface DownloadRequest {
   /** How long all of it may take. */
   readonly totalMs: number;
   /** The provider's base URL: its host and port may be anywhere, because the operator named them. */
-  readonly providerUrl: string;
+  readonly providerUrl: string | undefined;
   readonly allowPrivate: boolean;
   readonly resolve?: Resolve | undefined;
 }
@@ -101,7 +101,8 @@ export async function download<Kept>(
 }
 
 async function check(text: string, request: DownloadRequest): Promise<CheckedUrl> {
-  const isOwn = URL.canParse(text) && serverOf(text) === serverOf(request.providerUrl);
+  const { providerUrl: own } = request;
+  const isOwn = own !== undefined && URL.canParse(text) && serverOf(text) === serverOf(own);
   try {
     return await resolveToConnect(text, {
       https: false,

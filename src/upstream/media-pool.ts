@@ -3,6 +3,7 @@
  * a time, used again after a while of silence, and not at all where the origin sends bytes after its answers.
  */
 import type { buildConnector, Client, Dispatcher } from "undici";
+import { publicLookup } from "./guarded-address.ts";
 import { IdleList } from "./idle-list.ts";
 import type { OriginRules } from "./origin-rules.ts";
 import { connectorWithin } from "./room.ts";
@@ -22,7 +23,11 @@ export class MediaPool {
     this.#idle = new IdleList(rules.quietMs);
     this.#connect = connectorWithin(
       rules.room,
-      undici().buildConnector({ timeout: rules.connectMs, noDelay: true }),
+      undici().buildConnector({
+        timeout: rules.connectMs,
+        noDelay: true,
+        ...(rules.guarded && { lookup: publicLookup }),
+      }),
     );
   }
 

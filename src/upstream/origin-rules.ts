@@ -5,6 +5,8 @@ import type { Room } from "./room.ts";
 export interface OriginRules {
   /** Such as `https://api.example.com`. */
   readonly origin: string;
+  /** Connections go to public addresses only. */
+  readonly guarded: boolean;
   /** For the handshakes of TCP and TLS together. */
   readonly connectMs: number;
   /** What each of its connections takes while it is open. */

@@ -13,12 +13,12 @@ import type { OriginRules } from "./origin-rules.ts";
 import { createRooms, type RoomOptions } from "./room.ts";
 import { Suspects } from "./surplus.ts";
 
-/** Connections by origin. `connectMs` bounds the TCP and TLS handshake. */
+/** Connections by origin. `connectMs` bounds the TCP and TLS handshake; `guarded` ones go to public addresses only. */
 export interface Pools {
   /** For text calls (`openExchange`) to an origin such as `https://api.example.com`. */
-  get(origin: string, connectMs: number): HttpPool;
+  get(origin: string, connectMs: number, guarded?: boolean): HttpPool;
   /** For media (`ask`, `askForStream`). */
-  forMedia(origin: string, connectMs: number): MediaPool;
+  forMedia(origin: string, connectMs: number, guarded?: boolean): MediaPool;
   close(): Promise<void>;
 }
 
@@ -41,8 +41,9 @@ export function createPools({
     for (const pool of media.all()) pool.closeOldest();
     return false;
   });
-  const rulesOf = (origin: string, connectMs: number): OriginRules => ({
+  const rulesOf = (origin: string, connectMs: number, guarded: boolean): OriginRules => ({
     origin,
+    guarded,
     connectMs,
     room: roomOf(origin),
     quietMs,
@@ -52,11 +53,11 @@ export function createPools({
       for (const pool of [...text.of(origin), ...media.of(origin)]) pool.closeIdle();
     },
   });
-  const text = new PoolMap((origin, connectMs) => new HttpPool(rulesOf(origin, connectMs)));
-  const media = new PoolMap((origin, connectMs) => new MediaPool(rulesOf(origin, connectMs)));
+  const text = new PoolMap((...of) => new HttpPool(rulesOf(...of)));
+  const media = new PoolMap((...of) => new MediaPool(rulesOf(...of)));
   return {
-    get: (origin, connectMs) => text.get(origin, connectMs),
-    forMedia: (origin, connectMs) => media.get(origin, connectMs),
+    get: (origin, connectMs, guarded = false) => text.get(origin, connectMs, guarded),
+    forMedia: (origin, connectMs, guarded = false) => media.get(origin, connectMs, guarded),
     async close() {
       for (const pool of text.clear()) pool.close();
       await Promise.all(media.clear().map((pool) => pool.destroy()));
@@ -64,19 +65,21 @@ export function createPools({
   };
 }
 
+type MakePool<P> = (origin: string, connectMs: number, guarded: boolean) => P;
+
 class PoolMap<P> {
-  readonly #make: (origin: string, connectMs: number) => P;
+  readonly #make: MakePool<P>;
   readonly #pools = new Map<string, P>();
 
-  constructor(make: (origin: string, connectMs: number) => P) {
+  constructor(make: MakePool<P>) {
     this.#make = make;
   }
 
-  get(origin: string, connectMs: number): P {
-    const name = `${connectMs} ${origin}`;
+  get(origin: string, connectMs: number, guarded: boolean): P {
+    const name = `${guarded ? "public " : ""}${connectMs} ${origin}`;
     let pool = this.#pools.get(name);
     if (pool === undefined) {
-      pool = this.#make(origin, connectMs);
+      pool = this.#make(origin, connectMs, guarded);
       this.#pools.set(name, pool);
     }
     return pool;

@@ -230,6 +230,30 @@ const deliveryReading: Ask = async (world, one) => {
   return { answer: await missing(), missing };
 };
 
+/** A provider that nobody asks. */
+const providerBody = () => ({
+  id: `made${counted()}`,
+  dialect: "openai-compatible",
+  base_url: "https://8.8.8.8/v1",
+  api_key: "key-of-the-matrix",
+  models: [
+    {
+      id: `made/model${counted()}`,
+      kind: "text",
+      context_length: 1000,
+      max_output_tokens: 100,
+      offers: [{ protocol: "chat", upstream_model: "m", price: { input: "1", output: "1" } }],
+    },
+  ],
+});
+
+const ofFreshProvider =
+  (ask: (actor: Person, path: string) => Promise<Answer>): Ask =>
+  async (world, { role }) => {
+    const { id } = world.must(await world.gateway.admin("POST", "/providers", providerBody()));
+    return { answer: await ask(actorOf(world, role), `/providers/${id}`) };
+  };
+
 const counted = () => String((people += 1));
 
 export const actionRequests: Readonly<Record<Action, Ask>> = {
@@ -293,6 +317,13 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   "usage.read": always((actor) => actor.call("GET", "/usage")),
   "model.read": always((actor) => actor.call("GET", "/models")),
   "provider.read": always((actor) => actor.call("GET", "/providers")),
+  "provider.create": always((actor) => actor.call("POST", "/providers", providerBody())),
+  "provider.change": ofFreshProvider((actor, path) =>
+    actor.call("PATCH", path, { tier: "partner" }),
+  ),
+  "provider.delete": ofFreshProvider((actor, path) => actor.call("DELETE", path)),
+  "provider.test": always((actor) => actor.call("POST", "/providers/sandbox-openai/test", {})),
+  "provider.pause": ofFreshProvider((actor, path) => actor.call("POST", `${path}/pause`, {})),
   "vendor.read": always((actor) => actor.call("GET", "/vendors")),
   "catalog.read": always((actor) => actor.call("GET", "/catalog")),
   "catalog.change": always((actor) => actor.call("POST", "/catalog/rollback", { version: 0 })),

@@ -9,6 +9,8 @@ import { memberRoutes } from "./members.ts";
 import { modelRoutes } from "./models.ts";
 import { moneyRoutes } from "./money.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { providerMoveRoutes } from "./provider-moves.ts";
+import { providerRoutes } from "./providers.ts";
 import { requestRoutes } from "./requests.ts";
 import type { AdminRoute } from "./route.ts";
 import { signingSecretRoutes } from "./signing-secret.ts";
@@ -38,6 +40,8 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...webhookDeliveryRoutes,
   ...usageRoutes,
   ...modelRoutes,
+  ...providerRoutes,
+  ...providerMoveRoutes,
   ...catalogRoutes,
   ...auditRoutes,
   ...meRoutes,

@@ -1,16 +1,10 @@
 /**
- * Models and providers as they are configured, with how they are doing. docs/management.md.
- * Everybody who signs in sees them, to choose from; where providers are, what they call a model, and which accounts we
- * have there is for those who run the installation (T37).
+ * Models as they are configured, with how they are doing. docs/management.md.
+ * Everybody who signs in sees them, to choose from; what a provider calls a model is for those who run the
+ * installation (T37).
  */
 import { Type } from "../../base/json-schema.ts";
-import {
-  modelRow,
-  providerRow,
-  type Catalog,
-  type Model,
-  type Provider,
-} from "../../catalog/index.ts";
+import { modelRow, type Catalog, type Model, type Provider } from "../../catalog/index.ts";
 import type { Health } from "../../routing/index.ts";
 import { oneOf, orNull } from "../shapes/schema.ts";
 import { route } from "./route.ts";
@@ -84,30 +78,6 @@ const model = Type.Object({
   offers: Type.Array(offer),
 });
 
-const provider = Type.Object({
-  id: Type.String(),
-  dialect: Type.String(),
-  tier: Type.String(),
-  base_url: Type.Optional(Type.String({ description: "For organization admins." })),
-  credentials: Type.Optional(
-    Type.Array(Type.Object({ id: Type.String(), weight: Type.Number() }), {
-      description: "For organization admins; the keys themselves are never shown.",
-    }),
-  ),
-  on_disconnect: oneOf("abort", "drain"),
-  timeouts: Type.Unsafe<object>({ type: "object" }),
-  models: Type.Array(Type.String(), { description: "What it offers." }),
-  health: orNull(
-    Type.Object(
-      {
-        state: oneOf("ready", "degraded", "out"),
-        out: Type.Array(Type.String(), { description: "Models it is left out for now." }),
-      },
-      { description: "`degraded`: left out for some of its models." },
-    ),
-  ),
-});
-
 type ServedModel = Parameters<Health["of"]>[0];
 
 function healthOf(health: Health, served: ServedModel, at: Provider): object {
@@ -154,32 +124,12 @@ function renderModel(one: Model, { catalog, health, inside }: Reading): object {
   };
 }
 
-function renderProvider(one: Provider, { catalog, health, inside }: Reading): object {
-  const { base_url, credentials, ...row } = providerRow(one);
-  const offered = [...catalog.models.values()].flatMap(({ id, offers }) =>
-    offers.filter(({ provider: by }) => by === one.id).map((each) => ({ id, each })),
-  );
-  const names = (found: typeof offered) => [...new Set(found.map(({ id }) => id))];
-  const out = offered.filter(({ each }) => health?.standing(each, one) === "out");
-  return {
-    ...row,
-    ...(inside && {
-      base_url,
-      credentials: credentials.map(({ id, weight }) => ({ id, weight })),
-    }),
-    models: names(offered),
-    health: health ? { state: stateOf(out.length, offered.length), out: names(out) } : null,
-  };
-}
-
-function stateOf(out: number, offered: number): "ready" | "degraded" | "out" {
-  if (out === 0) return "ready";
-  return out < offered ? "degraded" : "out";
-}
-
 const whole = (data: readonly object[]) => ({ body: { data, has_more: false, next_cursor: null } });
-const wholeSchema = (item: typeof model | typeof provider) =>
-  Type.Object({ data: Type.Array(item), has_more: Type.Literal(false), next_cursor: Type.Null() });
+const modelsSchema = Type.Object({
+  data: Type.Array(model),
+  has_more: Type.Literal(false),
+  next_cursor: Type.Null(),
+});
 
 const models = route({
   method: "GET",
@@ -191,7 +141,7 @@ const models = route({
     kind: Type.Optional(words("text", "image", "video", "embedding")),
     provider: Type.Optional(Type.String()),
   }),
-  answer: { name: "ConfiguredModels", schema: wholeSchema(model) },
+  answer: { name: "ConfiguredModels", schema: modelsSchema },
   handle({ services, actor, query }) {
     const catalog = services.catalog();
     const reading = { catalog, health: services.health, inside: actor.organizationAdmin };
@@ -204,20 +154,4 @@ const models = route({
   },
 });
 
-const providers = route({
-  method: "GET",
-  path: "/providers",
-  operationId: "listProviders",
-  summary: "The providers of the configuration, and how they are doing",
-  action: "provider.read",
-  query: strict({}),
-  answer: { name: "Providers", schema: wholeSchema(provider) },
-  handle({ services, actor }) {
-    const catalog = services.catalog();
-    const reading = { catalog, health: services.health, inside: actor.organizationAdmin };
-    const all = [...catalog.providers.values()];
-    return Promise.resolve(whole(all.map((one) => renderProvider(one, reading))));
-  },
-});
-
-export const modelRoutes = [models, providers];
+export const modelRoutes = [models];

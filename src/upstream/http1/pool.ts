@@ -26,7 +26,7 @@ export class HttpPool implements Owner {
   constructor(rules: OriginRules) {
     this.#rules = rules;
     this.#idle = new IdleList(rules.quietMs);
-    this.dialler = new Dialler(rules.origin);
+    this.dialler = new Dialler(rules.origin, rules.guarded);
     this.connectMs = rules.connectMs;
     this.heads = new RequestHeads(this.dialler.host);
   }

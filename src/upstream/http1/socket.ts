@@ -4,6 +4,7 @@
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { publicLookup } from "../guarded-address.ts";
 
 const readBytesMax = 64 * 1024;
 /** How long a silent connection waits before the system probes it. As undici has it. */
@@ -24,7 +25,11 @@ export class Dialler {
   /** Of the last TLS handshake, so that the next one is shorter. */
   #session: Buffer | undefined;
 
-  constructor(origin: string) {
+  readonly #guarded: boolean;
+
+  /** `guarded`: connections go to public addresses only. */
+  constructor(origin: string, guarded: boolean) {
+    this.#guarded = guarded;
     const { protocol, host, hostname, port } = new URL(origin);
     this.#isTls = protocol === "https:";
     this.host = host;
@@ -37,6 +42,7 @@ export class Dialler {
     const options = {
       host: this.#hostname,
       port: this.#port,
+      ...(this.#guarded && { lookup: publicLookup }),
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: probeAfterMs,

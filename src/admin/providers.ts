@@ -1,0 +1,228 @@
+/**
+ * Changes of providers over the management API. Only those that were added there can be changed; any can be paused. Every
+ * change is one transaction that tells every gateway. docs/models.md "Side by side".
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { WireObject } from "../base/json.ts";
+import {
+  catalogWithout,
+  checkAdded,
+  type AddedProvider,
+  type Credential,
+  type ProviderSource,
+} from "../catalog/index.ts";
+import {
+  insertCredential,
+  insertProvider,
+  lockProvider,
+  removeCredential,
+  removeProvider,
+  setPause,
+  storedProviders,
+  touchProvider,
+  type Queryable,
+} from "../storage/index.ts";
+import { changeRow, noSuch } from "../tenancy/index.ts";
+import {
+  credentialSealName,
+  getProvider,
+  sealedSettings,
+  type ProviderContext,
+  type ProviderObject,
+} from "./provider-objects.ts";
+
+const origins: Readonly<Record<Exclude<ProviderSource["kind"], "api">, string>> = {
+  file: "is defined in the configuration file",
+  environment: "comes from the environment's variables",
+  sandbox: "is the sandbox's",
+};
+
+/** Why an id is not to be changed here, by name. */
+function readOnly(id: string, { kind, line }: ProviderSource): GatewayError {
+  const where = kind === "api" ? "was added here" : origins[kind];
+  const at = line === undefined ? "" : `, line ${line}`;
+  return new GatewayError("conflict", `The provider "${id}" ${where}${at}; change it there.`, {
+    param: "id",
+  });
+}
+
+/** One that was added here. @throws GatewayError `conflict` for any other */
+function own({ id, source, added }: ProviderObject) {
+  if (added === undefined) throw readOnly(id, source);
+  return added;
+}
+
+/** @throws GatewayError with every mistake */
+function check(context: ProviderContext, added: AddedProvider): void {
+  const mistakes = checkAdded(added, catalogWithout(context.catalog(), added.id));
+  const [first] = mistakes;
+  if (first === undefined) return;
+  const text = mistakes.map(({ param, message }) => `\`${param}\` ${message}.`).join("\n");
+  throw new GatewayError(first.taken === true ? "conflict" : "invalid_value", text, {
+    param: first.param,
+  });
+}
+
+const providersMax = 500;
+
+/** Adds a provider. @throws GatewayError `invalid_value`, `conflict` for an id that is taken */
+export function addProvider(
+  context: ProviderContext,
+  added: AddedProvider,
+): Promise<ProviderObject> {
+  const { id } = added;
+  const { providers, sources } = context.catalog();
+  const source = sources?.get(id) ?? { kind: "file" };
+  if (providers.has(id) && source.kind !== "api") throw readOnly(id, source);
+  check(context, added);
+  return changed(context, id, async (tx, now) => {
+    await lockProvider(tx, id);
+    const [count] = await tx.query<{ n: number }>("select count(*)::int as n from providers", []);
+    if (count!.n >= providersMax)
+      throw new GatewayError("conflict", `There are ${providersMax} providers already.`);
+    const settings = sealedSettings(context, id, added.settings);
+    if (!(await insertProvider(tx, { id, settings, now }))) throw await taken(tx, id);
+    for (const credential of added.credentials)
+      await insertSealed(context, tx, { id, credential, now });
+  });
+}
+
+async function taken(tx: Queryable, id: string): Promise<GatewayError> {
+  const [row] = await storedProviders(tx, id);
+  const message =
+    row?.removed === true
+      ? `The provider "${id}" was removed, and tasks that it took are still under way. Take another id, or wait for them.`
+      : `The provider "${id}" is there already.`;
+  return new GatewayError("conflict", message, { param: "id" });
+}
+
+interface SealedCredential {
+  readonly id: string;
+  readonly credential: Credential;
+  readonly now: Date;
+}
+
+async function insertSealed(
+  { secrets }: ProviderContext,
+  tx: Queryable,
+  { id, credential, now }: SealedCredential,
+): Promise<void> {
+  const apiKey = secrets.seal(credentialSealName(id, credential.id), credential.apiKey);
+  const { weight } = credential;
+  const row = { providerId: id, id: credential.id, weight, apiKey, now };
+  if (await insertCredential(tx, row)) return;
+  const message = `The provider "${id}" has a credential "${credential.id}" already, or one that tasks under way still use.`;
+  throw new GatewayError("conflict", message, { param: "id" });
+}
+
+/** Changes a row of a provider in its transaction, tells every gateway, and gives what is stored then. */
+async function changed(
+  context: ProviderContext,
+  id: string,
+  work: (tx: Queryable, now: Date) => Promise<void>,
+): Promise<ProviderObject> {
+  await changeRow(context.database, "providers", async (tx) => {
+    await work(tx, new Date(context.clock.now()));
+    return { id };
+  });
+  return getProvider(context, id);
+}
+
+/** What a change says: settings to set, null to leave out; a key in place of the one that is there. */
+export interface ProviderPatch {
+  readonly settings: WireObject;
+  readonly apiKey?: string | undefined;
+}
+
+/** Changes what the patch names. @throws GatewayError `invalid_value`, `conflict` */
+export function changeProvider(
+  context: ProviderContext,
+  object: ProviderObject,
+  { settings: patch, apiKey }: ProviderPatch,
+): Promise<ProviderObject> {
+  const added = own(object);
+  const { id } = added;
+  const merged = Object.entries({ ...added.settings, ...patch });
+  const settings = Object.fromEntries(merged.filter(([, value]) => value !== null));
+  const credentials =
+    apiKey === undefined ? added.credentials : [replaced(added.credentials, apiKey)];
+  check(context, { id, settings, credentials });
+  return changed(context, id, async (tx, now) => {
+    await touchProvider(tx, { id, settings: sealedSettings(context, id, settings), now });
+    if (apiKey === undefined) return;
+    await tx.query("delete from provider_credentials where provider_id = $1", [id]);
+    await insertSealed(context, tx, { id, credential: credentials[0]!, now });
+  });
+}
+
+/** The one credential with another key. @throws GatewayError where there are several */
+function replaced(credentials: readonly Credential[], apiKey: string): Credential {
+  const [only = { id: "default", weight: 1 }] = credentials;
+  if (credentials.length < 2) return { ...only, apiKey };
+  const message =
+    "This provider has several credentials. Add the new key as one of them and remove the old one.";
+  throw new GatewayError("invalid_value", message, { param: "api_key" });
+}
+
+/** Adds a key to those that share the load. @throws GatewayError `invalid_value`, `conflict` */
+export function addCredential(
+  context: ProviderContext,
+  object: ProviderObject,
+  credential: Credential,
+): Promise<ProviderObject> {
+  const added = own(object);
+  const { id } = added;
+  if (added.credentials.some((one) => one.id === credential.id))
+    throw new GatewayError(
+      "conflict",
+      `The provider "${id}" has a credential "${credential.id}" already.`,
+      { param: "id" },
+    );
+  check(context, { ...added, credentials: [...added.credentials, credential] });
+  return changed(context, id, async (tx, now) => {
+    await insertSealed(context, tx, { id, credential, now });
+    await touchProvider(tx, { id, now });
+  });
+}
+
+/** Removes a key; calls under way keep it. @throws GatewayError `not_found`, `conflict` for the last one */
+export function dropCredential(
+  context: ProviderContext,
+  object: ProviderObject,
+  credential: string,
+): Promise<ProviderObject> {
+  const added = own(object);
+  const { id } = added;
+  if (!added.credentials.some((one) => one.id === credential)) throw noSuch("credential");
+  if (added.credentials.length === 1)
+    throw new GatewayError(
+      "conflict",
+      "This is the provider's only credential. Add another one first, or remove the provider.",
+    );
+  return changed(context, id, async (tx, now) => {
+    await removeCredential(tx, { providerId: id, id: credential, now });
+    await touchProvider(tx, { id, now });
+  });
+}
+
+/** Removes a provider: no new call goes there, calls and tasks under way end. @throws GatewayError `conflict` */
+export async function dropProvider(
+  context: ProviderContext,
+  object: ProviderObject,
+): Promise<ProviderObject> {
+  const { id } = own(object);
+  await changeRow(context.database, "providers", async (tx) => {
+    await removeProvider(tx, id, new Date(context.clock.now()));
+    return { id };
+  });
+  return object;
+}
+
+/** Lets a provider of any origin rest until a moment, or go on. */
+export function pauseProvider(
+  context: ProviderContext,
+  { id }: ProviderObject,
+  until: Date | null,
+): Promise<ProviderObject> {
+  return changed(context, id, (tx, now) => setPause(tx, { id, until, now }));
+}

@@ -1,0 +1,223 @@
+/**
+ * One cheap call to a provider, to see whether it answers: a few tokens to the cheapest of its text models, or one word to
+ * an embedding. Nobody is charged, nothing counts for its health, and nothing is logged. docs/models.md "Side by side".
+ */
+import { isObject } from "../base/json.ts";
+import { GatewayError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { parseJsonText } from "../base/json-text.ts";
+import { shortText, storableText, textOf } from "../base/text.ts";
+import {
+  recordOf,
+  type Catalog,
+  type Credential,
+  type EmbeddingModel,
+  type Provider,
+  type TextModel,
+} from "../catalog/index.ts";
+import {
+  codecs,
+  createRoute,
+  embeddingRoute,
+  errorCodec,
+  type JsonObject,
+} from "../protocols/index.ts";
+import { standardPrice } from "../routing/index.ts";
+import {
+  askText,
+  ExchangeError,
+  maskError,
+  withoutCredentials,
+  type Exchange,
+  type Pools,
+} from "../upstream/index.ts";
+
+/** What came of it. */
+export interface Trial {
+  readonly ok: boolean;
+  readonly model: string;
+  readonly credential: string;
+  /** The vendor's HTTP status; null where it gave none. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  /** The vendor's own words, credentials masked, or our reason. */
+  readonly message: string;
+}
+
+export interface TrialOptions {
+  readonly catalog: Catalog;
+  readonly provider: Provider;
+  /** The id of a model; the cheapest if absent. */
+  readonly model?: string | undefined;
+  /** The id of a credential; the first if absent. */
+  readonly credential?: string | undefined;
+  /** For all of it. */
+  readonly deadlineMs?: number | undefined;
+}
+
+const deadlineMsDefault = 15_000;
+const answerBytesMax = 256 * 1024;
+const messageMax = 500;
+const trialsMax = 8;
+let trials = 0;
+
+type Tried =
+  | { readonly model: TextModel; readonly offer: TextModel["offers"][number] }
+  | { readonly model: EmbeddingModel; readonly offer: EmbeddingModel["offers"][number] };
+
+/** Tries it. @throws GatewayError `invalid_value` where there is nothing to try, `overloaded` where too many are under way */
+export async function tryProvider(pools: Pools, options: TrialOptions): Promise<Trial> {
+  const { provider, deadlineMs = deadlineMsDefault } = options;
+  const tried = triedOf(options);
+  const credential = credentialOf(options);
+  if (trials >= trialsMax)
+    throw new GatewayError("overloaded", "Other tests of providers are under way.", {
+      retryAfterSeconds: 5,
+    });
+  trials += 1;
+  const startedMs = performance.now();
+  const asked = { model: tried.model.id, credential: credential.id };
+  const took = () => Math.round(performance.now() - startedMs);
+  try {
+    const answer = await askWithin(pools, { tried, provider, credential, deadlineMs });
+    return { ...asked, ...answer, durationMs: took() };
+  } catch (error) {
+    maskError(provider, error);
+    const message = error instanceof Error ? error.message : "unknown";
+    return { ...asked, ok: false, status: null, durationMs: took(), message: shown(message) };
+  } finally {
+    trials -= 1;
+  }
+}
+
+const shown = (text: string): string => shortText(storableText(text), messageMax);
+
+const nothingToTry = (message: string): GatewayError =>
+  new GatewayError("invalid_value", message, { param: "model" });
+
+/** The offer to try. */
+function triedOf({ catalog, provider, model }: TrialOptions): Tried {
+  const all = [...catalog.models.values()].flatMap((each): Tried[] => {
+    if (each.kind === "text")
+      return each.offers
+        .filter((offer) => offer.provider === provider.id)
+        .map((offer) => ({ model: each, offer }));
+    if (each.kind !== "embedding") return [];
+    return each.offers
+      .filter((offer) => offer.provider === provider.id)
+      .map((offer) => ({ model: each, offer }));
+  });
+  const named = model === undefined ? all : all.filter((one) => one.model.id === model);
+  const price = ({ offer }: Tried): bigint => standardPrice(offer.price);
+  if (named.length > 0) return named.reduce((best, one) => (price(one) < price(best) ? one : best));
+  throw nothingToTry(
+    model === undefined
+      ? "The provider has no text or embedding model to try; a call for a picture or a video would cost too much."
+      : "The provider has no text or embedding model of this id.",
+  );
+}
+
+function credentialOf({ provider, credential }: TrialOptions): Credential {
+  const found =
+    credential === undefined
+      ? provider.credentials[0]
+      : provider.credentials.find(({ id }) => id === credential);
+  if (found) return found;
+  throw new GatewayError("invalid_value", "The provider has no credential of this id.", {
+    param: "credential",
+  });
+}
+
+interface Trying {
+  readonly tried: Tried;
+  readonly provider: Provider;
+  readonly credential: Credential;
+  readonly deadlineMs: number;
+}
+
+/** The answer, or what is known when the time is over. */
+async function askWithin(
+  pools: Pools,
+  trying: Trying,
+): Promise<Pick<Trial, "ok" | "status" | "message">> {
+  const { provider, tried, credential, deadlineMs } = trying;
+  const { timeouts } = provider;
+  const within = (ms: number): number => Math.min(ms, deadlineMs);
+  const asked = askText(pools, {
+    provider,
+    protocol: tried.offer.protocol,
+    model: tried.offer.upstreamModel,
+    stream: false,
+    apiKey: credential.apiKey,
+    caller: {},
+    body: bodyOf(tried),
+    write: (body) => JSON.stringify(body),
+    timeouts: {
+      connectMs: within(timeouts.connectMs),
+      firstByteMs: within(timeouts.firstByteMs),
+      idleMs: within(timeouts.idleMs),
+      totalMs: within(timeouts.totalMs),
+    },
+  });
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    asked.abort();
+    reject(new ExchangeError("total_timeout", `no answer within ${deadlineMs} ms`));
+  }, deadlineMs);
+  try {
+    const answered = asked.answer.then((exchange) => read(exchange, trying));
+    answered.catch(() => undefined);
+    return await Promise.race([answered, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function read(exchange: Exchange, { provider, tried }: Trying) {
+  const { status } = exchange;
+  const text = withoutCredentials(provider, textOf(await exchange.readAll(answerBytesMax)));
+  const body = parsed(text);
+  if (status >= 200 && status <= 299) {
+    const isAnswer = isObject(body) && body["error"] === undefined;
+    const message = isAnswer ? "answered" : "answered with something that is no answer";
+    return { ok: isAnswer, status, message };
+  }
+  const { message } = errorCodec(tried.offer.protocol).decodeError(status, body);
+  return { ok: false, status, message: shown(message) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch {
+    return text;
+  }
+}
+
+const tokensMax = 16;
+
+/** The request as the provider's protocol and the model's record have it. */
+function bodyOf({ model, offer }: Tried): JsonObject {
+  const { upstreamModel } = offer;
+  if (model.kind === "embedding")
+    return embeddingRoute({ body: { input: "OK" }, model: model.id, upstreamModel }).body;
+  const abilities = recordOf(model, (offer as TextModel["offers"][number]).record);
+  return createRoute({
+    caller: codecs.chat,
+    upstream: codecs[(offer as TextModel["offers"][number]).protocol],
+    body: {
+      model: model.id,
+      messages: [{ role: "user", content: "Say OK." }],
+      max_completion_tokens: tokensMax,
+    },
+    stream: false,
+    requestedModel: model.id,
+    model: model.id,
+    upstreamModel,
+    maxOutputTokens: abilities.maxOutputTokens ?? model.maxOutputTokens,
+    abilities,
+    inputEstimate: 8,
+    id: newId("req"),
+    createdAt: Math.floor(Date.now() / 1000),
+  }).body;
+}

@@ -1,0 +1,87 @@
+/**
+ * The sources of a catalogue, one above the other: what the operator's file says wins, then the environment, then what was
+ * added over the management API, then the sandbox. docs/models.md "Side by side".
+ */
+import type { BuiltProvider } from "./added.ts";
+import { mergeCatalogs } from "./config.ts";
+import type { Catalog, Model, Provider, ProviderSource } from "./types.ts";
+
+export interface Layers {
+  readonly sandbox: Catalog;
+  readonly environment: Catalog;
+  /** The file's own, with the lines its providers stand at. */
+  readonly file?: { readonly catalog: Catalog; readonly lines?: ReadonlyMap<string, number> };
+  readonly added: readonly BuiltProvider[];
+  /** Until when providers are paused, Unix milliseconds; only those that are paused now. */
+  readonly paused: ReadonlyMap<string, number>;
+}
+
+const nothing: Catalog = { providers: new Map(), models: new Map() };
+
+/** The layers as one catalogue. */
+export function layeredCatalog(layers: Layers): Catalog {
+  const { sandbox, environment, file, added, paused } = layers;
+  const written = mergeCatalogs(sandbox, environment, file?.catalog ?? nothing);
+  // A name that a file or a variable has taken since is theirs.
+  const own = added.filter(({ provider }) => !written.providers.has(provider.id));
+  const active = own.filter(({ retired }) => !retired);
+  const retired = own.filter((one) => one.retired);
+  const byId = (found: readonly BuiltProvider[]): ReadonlyMap<string, Provider> =>
+    new Map(found.map(({ provider }) => [provider.id, provider]));
+  return {
+    defaultModel: written.defaultModel,
+    providers: new Map([...written.providers, ...byId(active)]),
+    models: withAdded(written.models, active),
+    sources: sourcesOf(layers, active),
+    paused,
+    retired: byId(retired),
+  };
+}
+
+function sourcesOf({ sandbox, environment, file }: Layers, added: readonly BuiltProvider[]) {
+  const sources = new Map<string, ProviderSource>();
+  const note = (ids: Iterable<string>, kind: ProviderSource["kind"]): void => {
+    for (const id of ids) sources.set(id, { kind });
+  };
+  note(sandbox.providers.keys(), "sandbox");
+  note(
+    added.map(({ provider }) => provider.id),
+    "api",
+  );
+  note(environment.providers.keys(), "environment");
+  for (const id of file?.catalog.providers.keys() ?? [])
+    sources.set(id, { kind: "file", line: file?.lines?.get(id) });
+  return sources;
+}
+
+const familyOf = (model: Model): string => ("family" in model ? model.family : model.kind);
+
+/**
+ * Models that were written for an added provider join those of the same id: the definition that was there first holds, and
+ * the offers are added behind its own. Models of a vendor's list only take ids that nobody has.
+ */
+function withAdded(
+  written: ReadonlyMap<string, Model>,
+  added: readonly BuiltProvider[],
+): ReadonlyMap<string, Model> {
+  if (added.length === 0) return written;
+  const models = new Map(written);
+  const names = new Set([...written.values()].flatMap(({ id, aliases = [] }) => [id, ...aliases]));
+  const define = (model: Model): void => {
+    const aliases = model.aliases?.filter((alias) => !names.has(alias));
+    for (const name of [model.id, ...(aliases ?? [])]) names.add(name);
+    models.set(model.id, model.aliases === undefined ? model : { ...model, aliases: aliases! });
+  };
+  const byRank = [
+    ...added.filter(({ listed }) => !listed),
+    ...added.filter(({ listed }) => listed),
+  ];
+  for (const { models: own, listed } of byRank)
+    for (const model of own) {
+      const known = models.get(model.id);
+      if (known === undefined) define(model);
+      else if (!listed && familyOf(known) === familyOf(model))
+        models.set(model.id, { ...known, offers: [...known.offers, ...model.offers] } as Model);
+    }
+  return models;
+}

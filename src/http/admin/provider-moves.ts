@@ -1,0 +1,152 @@
+/** What is done with a provider besides changing its settings: its keys, a test, a pause. docs/models.md "Side by side". */
+import { Type } from "../../base/json-schema.ts";
+import { addCredential, dropCredential, pauseProvider, permit } from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { noSuch } from "../../tenancy/index.ts";
+import type { AdminServices } from "../services.ts";
+import { answer, changed, keyOf, oneSchema } from "./provider-requests.ts";
+import { route } from "./route.ts";
+import { nullable, strict, timeBody, timeOf } from "./schemas.ts";
+
+const addKey = route({
+  method: "POST",
+  path: "/providers/{id}/credentials",
+  operationId: "addProviderCredential",
+  conditional: true,
+  summary: "Add a key to those that share a provider's load",
+  action: "provider.change",
+  body: strict({
+    id: Type.String({ maxLength: 64, description: "A name for logs and metrics." }),
+    api_key: Type.String({ minLength: 1, description: "The vendor's key; never shown again." }),
+    weight: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, description: "Share of the load; 1 if absent." }),
+    ),
+  }),
+  example: { id: "team-b", api_key: "the vendor's key" },
+  answer: oneSchema,
+  status: 201,
+  errors: ["not_found", "insufficient_permissions", "conflict"],
+  async handle(request) {
+    const { id, api_key, weight = 1 } = request.body;
+    const credential = { id, apiKey: keyOf(api_key), weight };
+    const object = await changed(request, {
+      action: "provider.change",
+      apply: (context, row) => addCredential(context, row, credential),
+    });
+    return answer(request, object);
+  },
+});
+
+const removeKey = route({
+  method: "DELETE",
+  path: "/providers/{id}/credentials/{credential_id}",
+  operationId: "removeProviderCredential",
+  conditional: true,
+  summary: "Remove a key of a provider; calls under way keep it",
+  action: "provider.change",
+  answer: oneSchema,
+  errors: ["not_found", "insufficient_permissions", "conflict"],
+  async handle(request) {
+    const object = await changed(request, {
+      action: "provider.change",
+      apply: (context, row) => dropCredential(context, row, request.params["credential_id"]!),
+    });
+    return answer(request, object);
+  },
+});
+
+const trialShape = Type.Object({
+  ok: Type.Boolean(),
+  model: Type.String(),
+  credential: Type.String(),
+  status: nullable(Type.Integer({ description: "The vendor's HTTP status; null: it gave none." })),
+  duration_ms: Type.Integer(),
+  message: Type.String({ description: "The vendor's words, credentials masked, or our reason." }),
+});
+
+const test = route({
+  method: "POST",
+  path: "/providers/{id}/test",
+  operationId: "testProvider",
+  summary: "Ask a provider for a few tokens, to see whether it answers",
+  description:
+    "One call to the cheapest of its models, or to `model`, for at most 15 seconds. It costs what the vendor takes for it; no workspace is charged. Providers of the file can be tested too.",
+  action: "provider.test",
+  body: strict({
+    model: Type.Optional(Type.String({ maxLength: 300 })),
+    credential: Type.Optional(Type.String({ maxLength: 64, description: "The first if absent." })),
+  }),
+  answer: { name: "ProviderTest", schema: trialShape },
+  errors: ["not_found", "insufficient_permissions"],
+  async handle({ services, actor, params, body }) {
+    permit(actor, "provider.test", {}, "provider");
+    const catalog = services.catalog();
+    const provider = catalog.providers.get(params["id"]!);
+    if (provider === undefined) throw noSuch("provider");
+    const { model, credential } = body;
+    const { durationMs, ...trial } = await services.tryProvider({
+      catalog,
+      provider,
+      model,
+      credential,
+    });
+    return { body: { ...trial, duration_ms: durationMs } };
+  },
+});
+
+const hourMs = 3_600_000;
+const pauseMsMax = 7 * 24 * hourMs;
+
+/** Until when a pause lasts. @throws GatewayError `invalid_value` */
+function pauseEnd({ clock }: AdminServices, until: string | undefined): Date {
+  const nowMs = clock.now();
+  const end = timeOf(until, "until") ?? new Date(nowMs + hourMs);
+  if (end.getTime() > nowMs && end.getTime() <= nowMs + pauseMsMax) return end;
+  throw new GatewayError("invalid_value", "`until` must be within the next seven days.", {
+    param: "until",
+  });
+}
+
+const pause = route({
+  method: "POST",
+  path: "/providers/{id}/pause",
+  operationId: "pauseProvider",
+  conditional: true,
+  summary: "Send a provider no new calls for a while",
+  description:
+    "For an hour, or until a moment within seven days; it goes on by itself. Providers of the file can be paused too. Calls under way end.",
+  action: "provider.pause",
+  body: strict({ until: Type.Optional(timeBody) }),
+  answer: oneSchema,
+  errors: ["not_found", "insufficient_permissions"],
+  async handle(request) {
+    permit(request.actor, "provider.pause", {}, "provider");
+    const until = pauseEnd(request.services, request.body.until);
+    const object = await changed(request, {
+      action: "provider.pause",
+      apply: (context, row) => pauseProvider(context, row, until),
+    });
+    return answer(request, object);
+  },
+});
+
+const resume = route({
+  method: "POST",
+  path: "/providers/{id}/resume",
+  operationId: "resumeProvider",
+  conditional: true,
+  summary: "Send a paused provider calls again",
+  action: "provider.pause",
+  body: strict({}),
+  answer: oneSchema,
+  errors: ["not_found", "insufficient_permissions"],
+  async handle(request) {
+    const object = await changed(request, {
+      action: "provider.pause",
+      apply: (context, row) => pauseProvider(context, row, null),
+    });
+    return answer(request, object);
+  },
+});
+
+export const providerMoveRoutes = [addKey, removeKey, test, pause, resume];

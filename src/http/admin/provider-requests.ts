@@ -1,0 +1,142 @@
+/** What the routes of providers share: the fields of their bodies, by the configuration file's schema, and how a change is made. */
+import { Type } from "../../base/json-schema.ts";
+import {
+  changeObject,
+  getProvider,
+  permit,
+  providerKind,
+  type Action,
+  type ProviderContext,
+  type ProviderObject,
+  type WithinChange,
+} from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import { providerIdPattern, providerSchema, type Credential } from "../../catalog/index.ts";
+import type { AdminServices } from "../services.ts";
+import { oneProviderShape, providerAnswer, type Reading } from "./provider-views.ts";
+import type { AdminAnswer, AdminRequest } from "./route.ts";
+import { nullable, strict } from "./schemas.ts";
+
+export type ProviderRequest = AdminRequest<unknown, unknown>;
+
+const {
+  id: _id,
+  api_key: keyField,
+  credentials: credentialsField,
+  ...settingFields
+} = providerSchema.properties;
+
+const vendorField = Type.String({
+  description: "A vendor of `GET /vendors`: its address, dialect, models and prices are known.",
+});
+const modelsField = Type.Array(Type.Unsafe<object>({ type: "object" }), {
+  maxItems: 1000,
+  description:
+    "Models as in the configuration file, with their offers of this provider; of a vendor: in place of its list. One that is there already gets the offers beside its own.",
+});
+
+const idBody = Type.String({
+  maxLength: 64,
+  pattern: providerIdPattern,
+  description: "What callers pin it by; the vendor's name if absent.",
+});
+
+const optionalFields = {
+  ...settingFields,
+  dialect: Type.Optional(settingFields.dialect),
+  base_url: Type.Optional(settingFields.base_url),
+};
+const settingsBody = {
+  ...optionalFields,
+  vendor: Type.Optional(vendorField),
+  models: Type.Optional(modelsField),
+};
+const patchFields = Object.fromEntries(
+  Object.entries({ ...optionalFields, models: modelsField }).map(([name, field]) => [
+    name,
+    Type.Optional(nullable(field)),
+  ]),
+);
+
+export const addBody = strict({
+  id: Type.Optional(idBody),
+  ...settingsBody,
+  api_key: keyField,
+  credentials: credentialsField,
+});
+export const changeBody = strict({ ...patchFields, api_key: keyField });
+export const oneSchema = { name: "Provider", schema: oneProviderShape };
+
+export const readingOf = ({
+  services,
+  actor,
+}: Pick<ProviderRequest, "services" | "actor">): Reading => ({
+  catalog: services.catalog(),
+  health: services.health,
+  inside: actor.organizationAdmin,
+});
+
+/** The provider as whoever asks may see it. */
+export const answer = (
+  request: Pick<ProviderRequest, "services" | "actor">,
+  object: ProviderObject,
+): AdminAnswer => providerAnswer(object, readingOf(request));
+
+/** The services, in the transaction of a change. */
+export const within = (services: AdminServices, { database }: WithinChange) => ({
+  ...services,
+  database,
+});
+
+/** Addresses are looked up before anything is locked. @throws GatewayError `invalid_value` */
+export async function checkAddresses(services: AdminServices, settings: WireObject): Promise<void> {
+  const { base_url: url, auth } = settings;
+  if (typeof url === "string") await services.checkProviderAddress(url, "base_url");
+  const host = isObject(auth) ? auth["authority_host"] : undefined;
+  if (typeof host === "string") await services.checkProviderAddress(host, "auth.authority_host");
+}
+
+/** A key of a body; `none` where the server takes none. */
+export const keyOf = (text: string): string => (text === "none" ? "" : text);
+
+/** The keys of a body. @throws GatewayError `invalid_value` */
+export function credentialsOf(
+  apiKey: string | undefined,
+  list: readonly { id: string; api_key: string; weight?: number }[] | undefined,
+): Credential[] {
+  if (apiKey !== undefined && list !== undefined)
+    throw new GatewayError("invalid_value", "`api_key` and `credentials` exclude each other.", {
+      param: "api_key",
+    });
+  if (apiKey !== undefined) return [{ id: "default", apiKey: keyOf(apiKey), weight: 1 }];
+  const all = (list ?? []).map(({ id, api_key, weight = 1 }) => ({
+    id,
+    apiKey: keyOf(api_key),
+    weight,
+  }));
+  const twice = all.find(({ id }, index) => all.findIndex((one) => one.id === id) !== index);
+  if (twice === undefined) return all;
+  throw new GatewayError("invalid_value", "`credentials` has two of the same id.", {
+    param: "credentials",
+  });
+}
+
+interface Changing {
+  readonly action: Action;
+  readonly apply: (context: ProviderContext, object: ProviderObject) => Promise<ProviderObject>;
+  readonly removes?: true;
+}
+
+/** Changes the provider that the path names, and gives what it is then. */
+export async function changed(request: ProviderRequest, change: Changing): Promise<ProviderObject> {
+  const { services, actor, params } = request;
+  const { action, apply } = change;
+  permit(actor, action, {}, "provider");
+  return changeObject(services, providerKind, request, {
+    action,
+    load: (context) => getProvider(within(services, context), params["id"]!),
+    apply: (context, object) => apply(within(services, context), object),
+    ...(change.removes && { removes: true }),
+  });
+}

@@ -1,0 +1,170 @@
+/**
+ * Providers as the management API shows them, with how they are doing. Everybody who signs in sees which there are; where
+ * they are and which accounts we have there is for those who run the installation (T37). Keys are shown to nobody.
+ */
+import { Type } from "../../base/json-schema.ts";
+import { etagOf, providerKind, type ProviderObject } from "../../admin/index.ts";
+import { shownProvider, type Catalog, type Provider } from "../../catalog/index.ts";
+import type { Health } from "../../routing/index.ts";
+import { oneOf, orNull } from "../shapes/schema.ts";
+import type { AdminAnswer } from "./route.ts";
+
+const admins = "For organization admins";
+
+const circuit = Type.Object({
+  model: Type.String(),
+  state: oneOf("open", "due"),
+  since: Type.String(),
+  next_probe_at: Type.String(),
+});
+
+const credential = Type.Object({
+  id: Type.String(),
+  weight: Type.Number(),
+  cooldown_until: orNull(
+    Type.String({ description: "Until when it is left alone; null: it can be used." }),
+  ),
+  reason: orNull(Type.String()),
+});
+
+const errorCount = Type.Object({
+  code: Type.String(),
+  count: Type.Integer(),
+  last_message: orNull(Type.String({ description: "The vendor's words, credentials masked." })),
+});
+
+export const providerShape = Type.Object({
+  id: Type.String(),
+  dialect: Type.String(),
+  tier: Type.String(),
+  source: oneOf("file", "environment", "sandbox", "api"),
+  source_line: Type.Optional(
+    orNull(Type.Integer({ description: `${admins}: the line of the configuration file.` })),
+  ),
+  base_url: Type.Optional(Type.String({ description: `${admins}.` })),
+  credentials: Type.Optional(
+    Type.Array(credential, { description: `${admins}; the keys themselves are never shown.` }),
+  ),
+  on_disconnect: oneOf("abort", "drain"),
+  timeouts: Type.Unsafe<object>({ type: "object" }),
+  models: Type.Array(Type.String(), { description: "What it offers." }),
+  paused_until: orNull(Type.String({ description: "It gets no new calls until then." })),
+  circuits: Type.Optional(
+    Type.Array(circuit, {
+      description: `${admins}: models it is left out for, as the process that answers knows it.`,
+    }),
+  ),
+  calls_last_hour: Type.Optional(
+    Type.Integer({ description: `${admins}: attempts of this process.` }),
+  ),
+  errors_last_hour: Type.Optional(
+    Type.Array(errorCount, {
+      description: `${admins}: failed attempts of this process, the most frequent first.`,
+    }),
+  ),
+  health: orNull(
+    Type.Object(
+      {
+        state: oneOf("ready", "degraded", "out"),
+        out: Type.Array(Type.String(), { description: "Models it is left out for now." }),
+      },
+      { description: "`degraded`: left out for some of its models." },
+    ),
+  ),
+});
+
+/** One provider: of one that was added here, also what it was added with. */
+export const oneProviderShape = Type.Object({
+  ...providerShape.properties,
+  vendor: Type.Optional(orNull(Type.String({ description: "The preset it is of." }))),
+  model_rows: Type.Optional(
+    orNull(Type.Array(Type.Unsafe<object>({ type: "object" }), { description: "As given." })),
+  ),
+  version: Type.Optional(Type.Integer({ description: "Counts its changes." })),
+});
+
+export interface Reading {
+  readonly catalog: Catalog;
+  readonly health: Health | undefined;
+  /** The reader runs the installation. */
+  readonly inside: boolean;
+}
+
+/** A provider of the catalogue. */
+export function renderProvider(one: Provider, { catalog, health, inside }: Reading): object {
+  const { base_url, credentials, auth, headers, query, paths, request, ...row } =
+    shownProvider(one);
+  const offered = [...catalog.models.values()].flatMap(({ id, offers }) =>
+    offers.filter(({ provider: by }) => by === one.id).map((each) => ({ id, each })),
+  );
+  const names = (found: typeof offered) => [...new Set(found.map(({ id }) => id))];
+  const out = offered.filter(({ each }) => health?.standing(each, one) === "out");
+  const { kind, line } = catalog.sources?.get(one.id) ?? { kind: "file" as const };
+  const pausedMs = catalog.paused?.get(one.id);
+  const upstreamModels = [...new Set(offered.map(({ each }) => each.upstreamModel))];
+  const coolDowns = health?.coolDowns(one, upstreamModels);
+  return {
+    ...row,
+    source: kind,
+    models: names(offered),
+    paused_until: pausedMs === undefined ? null : new Date(pausedMs).toISOString(),
+    ...(inside && {
+      source_line: line ?? null,
+      base_url,
+      auth,
+      headers,
+      query,
+      paths,
+      request,
+      credentials: credentials.map(({ id, weight }) => ({
+        id,
+        weight,
+        cooldown_until: coolDowns?.get(id)?.until ?? null,
+        reason: coolDowns?.get(id)?.reason ?? null,
+      })),
+      ...(health && { circuits: circuitsOf(offered, health), ...health.lastHour(one.id) }),
+    }),
+    health: health ? { state: stateOf(out.length, offered.length), out: names(out) } : null,
+  };
+}
+
+type Offered = readonly { readonly id: string; readonly each: Parameters<Health["of"]>[0] }[];
+
+function circuitsOf(offered: Offered, health: Health): object[] {
+  const seen = new Set<string>();
+  return offered.flatMap(({ id, each }) => {
+    const open = health.openCircuit(each);
+    if (open === undefined || seen.has(id)) return [];
+    seen.add(id);
+    const { state, since, nextProbeAt } = open;
+    return [{ model: id, state, since, next_probe_at: nextProbeAt }];
+  });
+}
+
+function stateOf(out: number, offered: number): "ready" | "degraded" | "out" {
+  if (out === 0) return "ready";
+  return out < offered ? "degraded" : "out";
+}
+
+/** One provider with its entity tag; of one that was just added or changed, as it is stored. */
+export function providerAnswer(object: ProviderObject, reading: Reading): AdminAnswer {
+  const { inside, catalog } = reading;
+  const view = providerKind.view(object) as Record<string, unknown>;
+  const known = catalog.providers.get(object.id);
+  const row = known ? renderProvider(known, reading) : { models: [], health: null };
+  if (!inside) return { body: row };
+  const { credentials: ours, ...rest } = row as Record<string, unknown>;
+  const credentials = withCoolDowns(view["credentials"], ours);
+  return { body: { ...rest, ...view, credentials }, etag: etagOf(view) };
+}
+
+/** The credentials that are stored, each with what is known of it. */
+function withCoolDowns(stored: unknown, known: unknown): unknown[] {
+  const rows = (known ?? []) as readonly { readonly id: string }[];
+  return (stored as readonly { readonly id: string }[]).map((one) => ({
+    cooldown_until: null,
+    reason: null,
+    ...rows.find(({ id }) => id === one.id),
+    ...one,
+  }));
+}

@@ -1,0 +1,176 @@
+/** The rows of providers that were added over the management API, and of pauses. What is sealed in them is not opened here. */
+import type { Queryable } from "./queryable.ts";
+
+export interface ProviderCredentialRow {
+  readonly providerId: string;
+  readonly id: string;
+  readonly weight: number;
+  readonly removed: boolean;
+  readonly apiKey: Buffer;
+}
+
+export interface StoredProvider {
+  readonly id: string;
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** Only tasks that it took still ask it. */
+  readonly removed: boolean;
+  readonly settings: Buffer;
+  readonly credentials: readonly ProviderCredentialRow[];
+}
+
+interface ProviderColumns {
+  readonly id: string;
+  readonly version: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly removed_at: Date | null;
+  readonly settings: Buffer;
+}
+
+interface CredentialColumns {
+  readonly provider_id: string;
+  readonly id: string;
+  readonly weight: number;
+  readonly removed_at: Date | null;
+  readonly api_key: Buffer;
+}
+
+const credentialOf = (row: CredentialColumns): ProviderCredentialRow => ({
+  providerId: row.provider_id,
+  id: row.id,
+  weight: row.weight,
+  removed: row.removed_at !== null,
+  apiKey: row.api_key,
+});
+
+/** Providers with their credentials, the oldest first: all of them, or one, whose row is then locked. */
+export async function storedProviders(database: Queryable, id?: string): Promise<StoredProvider[]> {
+  const rows = await database.query<ProviderColumns>(
+    id === undefined
+      ? "select * from providers order by created_at, id"
+      : "select * from providers where id = $1 for update",
+    id === undefined ? [] : [id],
+  );
+  const credentials = await database.query<CredentialColumns>(
+    "select * from provider_credentials where $1::text is null or provider_id = $1 order by created_at, id",
+    [id ?? null],
+  );
+  const byProvider = Map.groupBy(credentials, (row) => row.provider_id);
+  return rows.map((row) => ({
+    id: row.id,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    removed: row.removed_at !== null,
+    settings: row.settings,
+    credentials: (byProvider.get(row.id) ?? []).map(credentialOf),
+  }));
+}
+
+/** Keeps changes of one provider apart, its first one included, until the transaction ends. */
+export async function lockProvider(tx: Queryable, id: string): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('provider ' || $1, 0))", [id]);
+}
+
+/** Adds a provider without credentials; false where there is one of the id. */
+export async function insertProvider(
+  tx: Queryable,
+  { id, settings, now }: { readonly id: string; readonly settings: Buffer; readonly now: Date },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into providers (id, settings, created_at, updated_at) values ($1, $2, $3, $3)
+     on conflict (id) do nothing returning id`,
+    [id, settings, now],
+  );
+  return rows.length > 0;
+}
+
+/** Notes a change; without `settings` they stay. */
+export async function touchProvider(
+  tx: Queryable,
+  { id, settings, now }: { readonly id: string; readonly settings?: Buffer; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `update providers set version = version + 1, updated_at = greatest($2, created_at), settings = coalesce($3, settings)
+     where id = $1`,
+    [id, now, settings ?? null],
+  );
+}
+
+/** Adds a credential; false where there is one of the id, removed ones with tasks under way included. */
+export async function insertCredential(
+  tx: Queryable,
+  row: Omit<ProviderCredentialRow, "removed"> & { readonly now: Date },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into provider_credentials (provider_id, id, weight, api_key, created_at) values ($1, $2, $3, $4, $5)
+     on conflict (provider_id, id) do nothing returning id`,
+    [row.providerId, row.id, row.weight, row.apiKey, row.now],
+  );
+  return rows.length > 0;
+}
+
+const underWay = "t.due_at is not null and t.provider = ";
+
+/** Removes a credential, or marks it where a task that was begun with it is under way. */
+export async function removeCredential(
+  tx: Queryable,
+  { providerId, id, now }: { readonly providerId: string; readonly id: string; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    "update provider_credentials set removed_at = $3 where provider_id = $1 and id = $2",
+    [providerId, id, now],
+  );
+  await purgeProviders(tx);
+}
+
+/** Removes a provider, or marks it where a task that it took is under way. */
+export async function removeProvider(tx: Queryable, id: string, now: Date): Promise<void> {
+  await tx.query("update providers set removed_at = $2, version = version + 1 where id = $1", [
+    id,
+    now,
+  ]);
+  await tx.query("delete from provider_pauses where provider_id = $1", [id]);
+  await purgeProviders(tx);
+}
+
+/** Deletes what was removed and is of no use to any task any more. */
+export async function purgeProviders(tx: Queryable): Promise<void> {
+  await tx.query(
+    `delete from provider_credentials c where removed_at is not null
+       and not exists (select 1 from tasks t where ${underWay} c.provider_id and t.credential = c.id)`,
+    [],
+  );
+  await tx.query(
+    `delete from providers p where removed_at is not null
+       and not exists (select 1 from tasks t where ${underWay} p.id)`,
+    [],
+  );
+}
+
+/** Until when providers are paused, by their ids; what is over is left out. */
+export async function providerPauses(
+  database: Queryable,
+  now: Date,
+): Promise<ReadonlyMap<string, Date>> {
+  const rows = await database.query<{ provider_id: string; until: Date }>(
+    "select provider_id, until from provider_pauses where until > $1",
+    [now],
+  );
+  return new Map(rows.map(({ provider_id: id, until }) => [id, until]));
+}
+
+/** Pauses a provider until a moment; null: it goes on. */
+export async function setPause(
+  tx: Queryable,
+  { id, until, now }: { readonly id: string; readonly until: Date | null; readonly now: Date },
+): Promise<void> {
+  await tx.query("delete from provider_pauses where provider_id = $1 or until <= $2", [id, now]);
+  if (until === null) return;
+  await tx.query(
+    "insert into provider_pauses (provider_id, created_at, until) values ($1, $2, $3)",
+    [id, now, until],
+  );
+}

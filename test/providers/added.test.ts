@@ -1,0 +1,245 @@
+/** Providers added over the management API mean what the same lines of a file mean, and change under a running gateway. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  answering,
+  chat,
+  modelRow,
+  must,
+  providerBody,
+  secretKey,
+  startWorld,
+  type World,
+} from "./support.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => world.upstream.answer(answering));
+
+const admin = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+  world.gateway.admin(method, path, body, headers);
+const lastKey = () => world.upstream.requests.at(-1)?.headers.authorization;
+
+describe("a provider that is added", () => {
+  it("answers the next call, at its own price, and is gone from the next one when it is removed", async () => {
+    const { upstream, gateway } = world;
+    const made = must(await admin("POST", "/providers", providerBody("acme", upstream.url)));
+    expect(made).toMatchObject({
+      id: "acme",
+      source: "api",
+      source_line: null,
+      vendor: null,
+      version: 1,
+      dialect: "openai-compatible",
+      tier: "community",
+      credentials: [{ id: "default", weight: 1, cooldown_until: null, reason: null }],
+      paused_until: null,
+      models: ["acme/model"],
+    });
+    const before = must(await admin("GET", `/workspaces/${gateway.workspaceId}/balance`));
+    const answer = await chat(gateway, "acme/model");
+    expect(answer.status).toBe(200);
+    expect(lastKey()).toBe(`Bearer ${secretKey}`);
+    const after = must(await admin("GET", `/workspaces/${gateway.workspaceId}/balance`));
+    // 1,000 tokens in at 1 USD and 1,000 out at 2 USD for a million.
+    expect(Number(after.charged) - Number(before.charged)).toBeCloseTo(0.003, 9);
+    must(await admin("DELETE", "/providers/acme"));
+    expect((await chat(gateway, "acme/model")).status).toBe(404);
+    expect((await admin("GET", "/providers/acme")).status).toBe(404);
+    expect((await admin("DELETE", "/providers/acme")).status).toBe(404);
+  });
+
+  it("a vendor by its name and a key alone has the vendor's models at list prices, as its variable gives them", async () => {
+    const made = must(await admin("POST", "/providers", { vendor: "mistral", api_key: secretKey }));
+    expect(made).toMatchObject({
+      id: "mistral",
+      vendor: "mistral",
+      base_url: "https://api.mistral.ai/v1",
+    });
+    const { environmentCatalog } = await import("../../src/catalog/index.ts");
+    const preset = environmentCatalog({ MISTRAL_API_KEY: secretKey });
+    expect(made.models).toEqual([...preset.models.keys()]);
+    const catalog = world.gateway.catalog();
+    for (const [id, model] of preset.models) expect(catalog.models.get(id)).toEqual(model);
+    const { guarded, access, ...same } = catalog.providers.get("mistral")!;
+    expect({ guarded, access }).toEqual({ guarded: false, access: undefined });
+    expect(preset.providers.get("mistral")).toEqual(same);
+    must(await admin("DELETE", "/providers/mistral"));
+  });
+
+  it("a second account of a vendor has its models under its own id, at another address too", async () => {
+    const { upstream, gateway } = world;
+    const body = {
+      id: "mistral-eu",
+      vendor: "mistral",
+      api_key: secretKey,
+      base_url: upstream.url,
+    };
+    const made = must(await admin("POST", "/providers", body));
+    expect(made.base_url).toBe(`${upstream.url}/v1`);
+    expect(made.models).toContain("mistral-eu/mistral-large-latest");
+    expect((await chat(gateway, "mistral-eu/mistral-large-latest")).status).toBe(200);
+    expect(upstream.requests.at(-1)?.body["model"]).toBe("mistral-large-latest");
+    must(await admin("DELETE", "/providers/mistral-eu"));
+  });
+
+  it("its offers join a model that is there already, whoever defined it", async () => {
+    const { upstream, gateway } = world;
+    const body = providerBody("joins", upstream.url, { models: [modelRow("sandbox/chat")] });
+    must(await admin("POST", "/providers", body));
+    const offers = gateway
+      .catalog()
+      .models.get("sandbox/chat")!
+      .offers.map((one) => one.provider);
+    expect(offers).toEqual(["sandbox-openai", "joins"]);
+    expect((await chat(gateway, "sandbox/chat:joins")).status).toBe(200);
+    expect(lastKey()).toBe(`Bearer ${secretKey}`);
+    must(await admin("DELETE", "/providers/joins"));
+    expect(gateway.catalog().models.get("sandbox/chat")!.offers).toHaveLength(1);
+  });
+});
+
+describe("a change", () => {
+  beforeAll(async () => {
+    must(await admin("POST", "/providers", providerBody("changes", world.upstream.url)));
+  });
+
+  it("of the key holds for the next call, and the one under way keeps what it began with", async () => {
+    const { upstream, gateway } = world;
+    const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
+    upstream.answer(async (request, response) => {
+      if (request.headers.authorization === `Bearer ${secretKey}`) await hold;
+      return answering(request, response);
+    });
+    const begun = upstream.requests.length;
+    const slow = chat(gateway, "changes/model");
+    await expect.poll(() => upstream.requests.length).toBe(begun + 1);
+    must(await admin("PATCH", "/providers/changes", { api_key: "sk-the-second-key" }));
+    expect((await chat(gateway, "changes/model")).status).toBe(200);
+    expect(lastKey()).toBe("Bearer sk-the-second-key");
+    letGo();
+    expect((await slow).status).toBe(200);
+    expect(upstream.requests.slice(begun).map((one) => one.headers.authorization)).toEqual([
+      `Bearer ${secretKey}`,
+      "Bearer sk-the-second-key",
+    ]);
+  });
+
+  it("sets what it names, takes away what is null, and leaves the rest", async () => {
+    const path = "/providers/changes";
+    const set = { tier: "partner", headers: { "x-team": "a" }, timeouts: { total_s: 7 } };
+    expect(must(await admin("PATCH", path, set))).toMatchObject({
+      ...set,
+      timeouts: { total_s: 7 },
+    });
+    const cleared = must(await admin("PATCH", path, { headers: null, tier: null }));
+    expect(cleared).toMatchObject({ tier: "community", timeouts: { total_s: 7 } });
+    expect(cleared).not.toHaveProperty("headers");
+    const models = [modelRow("changes/model"), modelRow("changes/other")];
+    expect(must(await admin("PATCH", path, { models })).models).toEqual([
+      "changes/model",
+      "changes/other",
+    ]);
+  });
+
+  it("of two at once that go by the same tag one is refused, and no key is in an answer", async () => {
+    const path = "/providers/changes";
+    const { headers } = await admin("GET", path);
+    const etag = headers.get("etag")!;
+    const both = await Promise.all(
+      ["official", "partner"].map((tier) => admin("PATCH", path, { tier }, { "if-match": etag })),
+    );
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 412]));
+    // A new key shows in no field, and still makes another object.
+    const fresh = (await admin("GET", path)).headers.get("etag")!;
+    must(await admin("PATCH", path, { api_key: "sk-third" }, { "if-match": fresh }));
+    const stale = await admin("DELETE", path, undefined, { "if-match": fresh });
+    expect(stale.status).toBe(412);
+  });
+
+  it("keys come and go one by one, but for the last", async () => {
+    const { gateway } = world;
+    const path = "/providers/changes";
+    must(await admin("PATCH", path, { api_key: "sk-first" }));
+    const added = { id: "team-b", api_key: "sk-second", weight: 1e9 };
+    const two = must(await admin("POST", `${path}/credentials`, added));
+    expect(two.credentials).toMatchObject([
+      { id: "default", weight: 1 },
+      { id: "team-b", weight: 1e9 },
+    ]);
+    expect((await admin("POST", `${path}/credentials`, added)).status).toBe(409);
+    await chat(gateway, "changes/model");
+    expect(lastKey()).toBe("Bearer sk-second");
+    expect((await admin("PATCH", path, { api_key: "sk-x" })).status).toBe(400);
+    must(await admin("DELETE", `${path}/credentials/team-b`));
+    await chat(gateway, "changes/model");
+    expect(lastKey()).toBe("Bearer sk-first");
+    expect((await admin("DELETE", `${path}/credentials/team-b`)).status).toBe(404);
+    expect((await admin("DELETE", `${path}/credentials/default`)).status).toBe(409);
+  });
+
+  it("removing a provider lets a call under way end", async () => {
+    const { upstream, gateway } = world;
+    const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
+    upstream.answer(async (request, response) => {
+      await hold;
+      return answering(request, response);
+    });
+    const begun = upstream.requests.length;
+    const slow = chat(gateway, "changes/model");
+    await expect.poll(() => upstream.requests.length).toBe(begun + 1);
+    must(await admin("DELETE", "/providers/changes"));
+    expect((await chat(gateway, "changes/model")).status).toBe(404);
+    letGo();
+    expect((await slow).status).toBe(200);
+  });
+});
+
+describe("a test of a provider", () => {
+  it("asks for a few tokens, says what the vendor says, and charges nobody", async () => {
+    const { upstream, gateway } = world;
+    must(await admin("POST", "/providers", providerBody("tried", upstream.url)));
+    const balance = `/workspaces/${gateway.workspaceId}/balance`;
+    const charged = async () => must(await admin("GET", balance)).charged as string;
+    const before = await charged();
+    expect(must(await admin("POST", "/providers/tried/test", {}))).toMatchObject({
+      ok: true,
+      model: "tried/model",
+      credential: "default",
+      status: 200,
+      message: "answered",
+    });
+    const sent = upstream.requests.at(-1)!.body;
+    expect(sent).toMatchObject({ model: "upstream-model" });
+    expect(Number(sent["max_tokens"] ?? sent["max_completion_tokens"])).toBeLessThanOrEqual(16);
+    upstream.answer((_request, response) => {
+      const error = { message: `Incorrect API key provided: ${secretKey}` };
+      response.writeHead(401, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error }));
+    });
+    const refused = await admin("POST", "/providers/tried/test", {});
+    expect(refused.json).toMatchObject({
+      ok: false,
+      status: 401,
+      message: "Incorrect API key provided: [credential]",
+    });
+    expect(await charged()).toBe(before);
+    expect(must(await admin("GET", "/providers/tried"))).toMatchObject({
+      health: { state: "ready" },
+      calls_last_hour: 0,
+    });
+    must(await admin("DELETE", "/providers/tried"));
+  });
+
+  it("works for those of the sandbox, and names what cannot be tried", async () => {
+    const tried = must(await admin("POST", "/providers/sandbox-anthropic/test", {}));
+    expect(tried).toMatchObject({ ok: true, status: 200 });
+    const media = await admin("POST", "/providers/sandbox-xai/test", {});
+    expect(media.json.error).toMatchObject({ code: "invalid_value", param: "model" });
+    const foreign = await admin("POST", "/providers/sandbox-openai/test", { model: "no/such" });
+    expect(foreign.json.error).toMatchObject({ code: "invalid_value", param: "model" });
+    expect((await admin("POST", "/providers/nobody/test", {})).status).toBe(404);
+  });
+});

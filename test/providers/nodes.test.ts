@@ -1,0 +1,121 @@
+/** A provider that is added, changed, paused or removed on one gateway is so on every other when that is answered. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { allowPrivate, answering, chat, modelRow, must, providerBody } from "./support.ts";
+
+describe("providers on two gateways", () => {
+  let nodes: [AdminGateway, AdminGateway];
+  let upstream: Recorder;
+  let databaseUrl: string;
+  const masterKey = randomBytes(32).toString("base64");
+  const start = (key = masterKey) =>
+    startAdminGateway({
+      databaseUrl,
+      environment: { ...allowPrivate, TOLLGATE_MASTER_KEY: key },
+    });
+
+  beforeAll(async () => {
+    databaseUrl = await (await sharedPostgres()).createMigrated();
+    upstream = await startRecorder(answering);
+    nodes = [await start(), await start()];
+  });
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+    await upstream.close();
+  });
+
+  const callOn = async (node: AdminGateway, model: string): Promise<number> => {
+    const authorization = `Bearer ${nodes[0].key}`;
+    return (await chat(node, model, { authorization })).status;
+  };
+  /** The next call on each gateway, the one that did not make the change first. */
+  const next = async (model: string) => [
+    await callOn(nodes[1], model),
+    await callOn(nodes[0], model),
+  ];
+  const keys = () => upstream.requests.slice(-2).map(({ headers }) => headers.authorization);
+
+  it("T73: each change holds for the very next call on both, and for one that starts later", async () => {
+    const [one] = nodes;
+    const path = "/providers/both";
+    must(await one.admin("POST", "/providers", providerBody("both", upstream.url)));
+    expect(await next("both/model")).toEqual([200, 200]);
+    must(await one.admin("PATCH", path, { api_key: "sk-new" }));
+    expect(await next("both/model")).toEqual([200, 200]);
+    expect(keys()).toEqual(["Bearer sk-new", "Bearer sk-new"]);
+    must(await one.admin("POST", `${path}/pause`, {}));
+    expect(await next("both/model")).toEqual([503, 503]);
+    must(await one.admin("POST", `${path}/resume`, {}));
+    expect(await next("both/model")).toEqual([200, 200]);
+    const later = await start();
+    try {
+      expect(await callOn(later, "both/model")).toBe(200);
+      const mine = must(await one.admin("GET", path));
+      // Of the calls each gateway knows its own.
+      const { calls_last_hour: _mine, ...same } = mine;
+      expect(must(await later.admin("GET", path))).toMatchObject(same);
+    } finally {
+      await later.close();
+    }
+    must(await one.admin("DELETE", path));
+    expect(await next("both/model")).toEqual([404, 404]);
+  });
+
+  it("of many concurrent changes on both the last one stands, on both alike", async () => {
+    const body = providerBody("raced", upstream.url);
+    must(await nodes[0].admin("POST", "/providers", body));
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_none, index) =>
+        nodes[index % 2]!.admin("PATCH", "/providers/raced", {
+          models: [modelRow(`raced/model-${index}`)],
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const [left, right] = await Promise.all(
+      nodes.map(async (node) => must(await node.admin("GET", "/providers/raced"))),
+    );
+    expect(left).toEqual(right);
+    expect(left.version).toBe(17);
+    expect(await next(left.models[0])).toEqual([200, 200]);
+    const raced = await Promise.all(
+      nodes.map((node) => node.admin("POST", "/providers", providerBody("twice", upstream.url))),
+    );
+    expect(new Set(raced.map(({ status }) => status))).toEqual(new Set([201, 409]));
+  });
+
+  it("nothing of a provider is readable in the database, nor opened by another master key", async () => {
+    const { database } = nodes[0];
+    must(
+      await nodes[0].admin("POST", "/providers", {
+        ...providerBody("sealed", upstream.url),
+        headers: { "x-team": "a-word-that-nobody-reads" },
+      }),
+    );
+    const rows = await database.query<{ text: string }>(
+      `select (select string_agg(p::text, '') from providers p)
+        || (select string_agg(c::text, '') from provider_credentials c)
+        || (select string_agg(encode(p.settings, 'escape'), '') from providers p)
+        || (select string_agg(a::text, '') from audit_entries a) as text`,
+    );
+    expect(rows[0]!.text).toContain("provider.create");
+    expect(rows[0]!.text).not.toMatch(/sk-live|sk-new/);
+    const stored = await database.query<{ text: string }>(
+      "select p::text as text from providers p",
+    );
+    expect(JSON.stringify(stored)).not.toContain("a-word-that-nobody-reads");
+    await expect(start(randomBytes(32).toString("base64"))).rejects.toThrow(/master key/);
+    // A row that was moved to another provider opens nowhere, and leaves the others alone.
+    await database.query(
+      "update providers set settings = (select settings from providers where id = 'raced'), version = version + 1 where id = 'sealed'",
+    );
+    must(await nodes[1].admin("POST", "/providers/raced/pause", {}));
+    expect(await next("sealed/model")).toEqual([404, 404]);
+    must(await nodes[1].admin("POST", "/providers/raced/resume", {}));
+    const raced = must(await nodes[0].admin("GET", "/providers/raced"));
+    expect(await next(raced.models[0])).toEqual([200, 200]);
+  });
+});

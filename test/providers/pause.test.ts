@@ -1,0 +1,175 @@
+/** A paused provider gets no new calls, wherever it is from; others of the model serve, and it goes on by itself. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
+import { eventually } from "../support/patience.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { answering, chat, must } from "./support.ts";
+
+const offer = (provider: string) =>
+  `{ provider: ${provider}, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }`;
+const config = (url: string) => `
+providers:
+  - { id: one, dialect: openai-compatible, base_url: "${url}/one", api_key: k1 }
+  - { id: two, dialect: openai-compatible, base_url: "${url}/two", api_key: k2 }
+models:
+  - id: acme/both
+    kind: text
+    context_length: 1000
+    max_output_tokens: 100
+    offers: [${offer("one")}, ${offer("two")}]
+  - id: acme/single
+    kind: text
+    context_length: 1000
+    max_output_tokens: 100
+    offers: [${offer("one").replace("model: m", "model: s")}]
+`;
+
+describe("a pause", () => {
+  let gateway: AdminGateway;
+  let upstream: Recorder;
+  beforeAll(async () => {
+    upstream = await startRecorder(answering);
+    gateway = await startAdminGateway({ config: config(upstream.url) });
+    await gateway.credit("10");
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+  beforeEach(() => upstream.answer(answering));
+
+  const admin = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    gateway.admin(method, path, body, headers);
+  const codeOf = async (model: string): Promise<unknown> => {
+    const response = await chat(gateway, model);
+    const body = (await response.json()) as { error?: { code: string } };
+    return body.error?.code ?? response.status;
+  };
+
+  it("of a provider of the file: calls go to the others, the plan says why, 503 where none is left", async () => {
+    const paused = must(await admin("POST", "/providers/one/pause", {}));
+    const inMs = Date.parse(paused.paused_until) - Date.now();
+    expect(inMs).toBeGreaterThan(3_500_000);
+    expect(inMs).toBeLessThanOrEqual(3_600_000);
+    expect(paused).toMatchObject({ source: "file", source_line: 3 });
+    for (let call = 0; call < 8; call += 1) {
+      expect(await codeOf("acme/both")).toBe(200);
+      expect(upstream.requests.at(-1)!.path).toBe("/two/chat/completions");
+    }
+    const asked = upstream.requests.length;
+    expect(await codeOf("acme/single")).toBe("no_provider_available");
+    expect(await codeOf("acme/both:one")).toBe("no_provider_available");
+    expect(upstream.requests.length).toBe(asked);
+    const log = await eventually(async () => {
+      const { data } = must(
+        await admin("GET", "/requests?model=acme/both&status=succeeded&limit=1"),
+      );
+      return data[0];
+    }, "the row of the last call");
+    const row = must(await admin("GET", `/requests/${log.id}`));
+    expect(row.explanation.plan.offers).toMatchObject([
+      { provider: "one", excluded: `paused until ${paused.paused_until}` },
+      { provider: "two" },
+    ]);
+    expect(must(await admin("GET", "/providers")).data[0].paused_until).toBe(paused.paused_until);
+    expect(must(await admin("POST", "/providers/one/resume", {})).paused_until).toBeNull();
+    expect(await codeOf("acme/single")).toBe(200);
+  });
+
+  it("ends by itself, and a call under way ends in it", async () => {
+    const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
+    upstream.answer(async (request, response) => {
+      await hold;
+      return answering(request, response);
+    });
+    const asked = upstream.requests.length;
+    const slow = codeOf("acme/single");
+    await expect.poll(() => upstream.requests.length).toBe(asked + 1);
+    const until = new Date(Date.now() + 1_500).toISOString();
+    must(await admin("POST", "/providers/one/pause", { until }));
+    expect(await codeOf("acme/single")).toBe("no_provider_available");
+    letGo();
+    expect(await slow).toBe(200);
+    await eventually(async () => (await codeOf("acme/single")) === 200, "the end of the pause");
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(until));
+    expect(must(await admin("GET", "/providers/one")).paused_until).toBeNull();
+  });
+
+  it("is bounded, heeds If-Match, is audited, and only of what is there", async () => {
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    for (const until of [inDays(8), inDays(-1), "soon, in a while"]) {
+      const refused = await admin("POST", "/providers/one/pause", { until });
+      expect([until, refused.status, refused.json.error.param]).toEqual([until, 400, "until"]);
+    }
+    expect((await admin("POST", "/providers/nobody/pause", {})).status).toBe(404);
+    const etag = (await admin("GET", "/providers/two")).headers.get("etag")!;
+    const tagged = { "if-match": etag };
+    must(await admin("POST", "/providers/two/pause", { until: inDays(6) }, tagged));
+    expect((await admin("POST", "/providers/two/resume", {}, tagged)).status).toBe(412);
+    must(await admin("POST", "/providers/two/resume", {}));
+    const { data } = must(await admin("GET", "/audit?action=provider.pause&limit=2"));
+    expect(data[0]).toMatchObject({
+      subject: { type: "provider", id: "two" },
+      after: { paused_until: null },
+    });
+    expect(data[1].before).toEqual({ paused_until: null });
+  });
+
+  it("and providers of the file are read-only otherwise, by name and line", async () => {
+    for (const [method, path, body] of [
+      [
+        "POST",
+        "/providers",
+        { id: "two", dialect: "openai-compatible", base_url: "https://8.8.8.8/v1", api_key: "k" },
+      ],
+      ["PATCH", "/providers/two", { api_key: "k" }],
+      ["DELETE", "/providers/two", undefined],
+      ["POST", "/providers/two/credentials", { id: "b", api_key: "k" }],
+      ["DELETE", "/providers/two/credentials/default", undefined],
+    ] as const) {
+      const { status, json } = await admin(method, path, body);
+      expect([method, path, status]).toEqual([method, path, 409]);
+      expect(json.error.message).toBe(
+        'The provider "two" is defined in the configuration file, line 4; change it there.',
+      );
+    }
+  });
+});
+
+describe("what went wrong in the last hour", () => {
+  it("G1: failures are counted by their code with the vendor's last words, and keys and circuits that rest are named", async () => {
+    const upstream = await startRecorder(answering);
+    const gateway = await startAdminGateway({ config: config(upstream.url) });
+    try {
+      await gateway.credit("10");
+      upstream.answer((_request, response) => {
+        response.writeHead(429, { "content-type": "application/json", "retry-after": "30" });
+        response.end(JSON.stringify({ error: { message: "slow down, k1" } }));
+      });
+      expect((await chat(gateway, "acme/single")).status).toBe(429);
+      const limited = must(await gateway.admin("GET", "/providers/one"));
+      expect(limited.errors_last_hour).toMatchObject([
+        { code: "rate_limit_exceeded", last_message: "slow down, k1" },
+      ]);
+      expect(limited.credentials[0]).toMatchObject({ id: "default", reason: "limited for s" });
+      expect(Date.parse(limited.credentials[0].cooldown_until)).toBeGreaterThan(Date.now());
+      upstream.answer((_request, response) => void response.writeHead(500).end("{}"));
+      await eventually(async () => {
+        await chat(gateway, "acme/single");
+        return must(await gateway.admin("GET", "/providers/one")).circuits.length > 0;
+      }, "an open circuit");
+      const broken = must(await gateway.admin("GET", "/providers/one"));
+      expect(broken.circuits).toMatchObject([{ model: "acme/single", state: "open" }]);
+      expect(Date.parse(broken.circuits[0].next_probe_at)).toBeGreaterThan(
+        Date.parse(broken.circuits[0].since),
+      );
+      const counts = broken.errors_last_hour as { code: string; count: number }[];
+      const failures = counts.reduce((sum, { count }) => sum + count, 0);
+      expect(failures).toBe(broken.calls_last_hour);
+      expect(counts.map(({ code }) => code)).toContain("upstream_error");
+    } finally {
+      await gateway.close();
+      await upstream.close();
+    }
+  });
+});

@@ -1,0 +1,86 @@
+/** What the tests of added providers share: a gateway that may reach this machine, an upstream, and bodies that name it. */
+import { startAdminGateway, type AdminGateway, type Answer } from "../admin/support.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+
+/** A key that must be nowhere but in the requests to its upstream. */
+export const secretKey = "sk-live-Zq81xV5rTt0pWm3Ld7KcYb2N";
+
+/** An answer of chat completions that costs something. */
+const chatAnswer = {
+  id: "c1",
+  object: "chat.completion",
+  created: 1,
+  model: "upstream-model",
+  choices: [{ index: 0, message: { role: "assistant", content: "OK" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1000, completion_tokens: 1000, total_tokens: 2000 },
+};
+
+export const answering = json(chatAnswer);
+
+/** A text model as the file has it; its offers are of the provider it is added with. */
+export const modelRow = (id: string, more: object = {}) => ({
+  id,
+  kind: "text",
+  context_length: 10_000,
+  max_output_tokens: 1000,
+  offers: [
+    { protocol: "chat", upstream_model: "upstream-model", price: { input: "1", output: "2" } },
+  ],
+  ...more,
+});
+
+/** A provider at an address, with one model. */
+export const providerBody = (id: string, url: string, more: object = {}) => ({
+  id,
+  dialect: "openai-compatible",
+  base_url: `${url}/v1`,
+  api_key: secretKey,
+  models: [modelRow(`${id}/model`)],
+  ...more,
+});
+
+export const allowPrivate = { TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on" };
+
+export interface World {
+  readonly gateway: AdminGateway;
+  readonly upstream: Recorder;
+  close(): Promise<void>;
+}
+
+/** A gateway that may reach this machine, and an upstream that answers. */
+export async function startWorld(
+  options: Parameters<typeof startAdminGateway>[0] = {},
+): Promise<World> {
+  const upstream = await startRecorder(answering);
+  const gateway = await startAdminGateway({
+    ...options,
+    environment: { ...allowPrivate, ...options.environment },
+  });
+  return {
+    gateway,
+    upstream,
+    async close() {
+      await gateway.close();
+      await upstream.close();
+    },
+  };
+}
+
+/** The JSON of an answer that must be a success. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the JSON of many routes
+export function must({ status, text, json: body }: Answer): any {
+  if (status >= 300) throw new Error(`${status} ${text}`);
+  return body;
+}
+
+/** A chat call with the gateway's own key. */
+export const chat = (
+  gateway: Pick<AdminGateway, "post">,
+  model: string,
+  headers: Record<string, string> = {},
+): Promise<Response> =>
+  gateway.post(
+    "/v1/chat/completions",
+    { model, messages: [{ role: "user", content: "hi" }], max_tokens: 50 },
+    headers,
+  );
