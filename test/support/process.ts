@@ -5,6 +5,8 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+const setup = new URL("../../scripts/setup.mjs", import.meta.url).pathname;
+const { gatewayFlags } = (await import(setup)) as { readonly gatewayFlags: readonly string[] };
 
 export interface GatewayProcess {
   readonly url: string;
@@ -33,7 +35,8 @@ export async function spawnGateway(
   { openFiles, program = main }: { readonly openFiles?: number; readonly program?: string } = {},
 ): Promise<GatewayProcess> {
   const started = performance.now();
-  const serve = program === main ? [main, "serve"] : [program];
+  // As `npm start` runs it.
+  const serve = [...gatewayFlags, ...(program === main ? [main, "serve"] : [program])];
   const line = [...(openFiles === undefined ? [] : limited(openFiles)), process.execPath, ...serve];
   const child = spawn(line[0]!, line.slice(1), {
     // What a test kills or looks at is one process, unless it says otherwise.
