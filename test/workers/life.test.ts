@@ -22,6 +22,7 @@ import {
 } from "./support.ts";
 
 const slow = '#sandbox {"reply": "a short answer", "delay_ms": 150}';
+const hasty = new URL("../support/hasty-gateway.ts", import.meta.url).pathname;
 const linux = process.platform === "linux";
 let gateway: WorkersGateway | undefined;
 afterEach(async () => {
@@ -184,7 +185,8 @@ describe.skipIf(!linux)("a worker that cannot be started again", () => {
   );
 
   it("when none can, the gateway says why and ends", { timeout: 400_000 }, async () => {
-    const running = (gateway = await startWorkers());
+    // In the short form it tries three times, not six, with pauses that begin at 20 ms.
+    const running = (gateway = await startWorkers({}, inForm(hasty, undefined)));
     const gone = once(running.child, "exit");
     const files = join(running.dataDir, "files");
     renameSync(files, `${files}.away`);

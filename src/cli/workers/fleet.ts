@@ -10,10 +10,17 @@ import type { WorkerProcess } from "./worker-process.ts";
 
 /** A worker that lived so long and died is started again at once. */
 const stableMs = 10_000;
-const pauseMsMin = 200;
 const pauseMsMax = 5_000;
-/** Failures in a row, of every worker, after which the gateway gives up. */
-const failuresMax = 6;
+
+/** How long a worker that does not start is tried. */
+export interface Trials {
+  /** Before the second attempt; twice as long before each further one. */
+  readonly pauseMs: number;
+  /** Failures in a row, of every worker, after which the gateway gives up. */
+  readonly failuresMax: number;
+}
+
+const usualTrials: Trials = { pauseMs: 200, failuresMax: 6 };
 /** What a worker may take beyond the time in which balancers leave: calls, tasks and callbacks under way, in bounds of their own. */
 const endMsMax = 45_000;
 /** Calls under way of a worker that was replaced may take so long. */
@@ -26,6 +33,8 @@ export interface FleetOptions {
     told: (worker: WorkerProcess, message: ToSupervisor) => void,
   ) => WorkerProcess;
   readonly log: Log;
+  /** The usual ones if absent. */
+  readonly trials?: Trials | undefined;
   /** A worker could not be started again: what waits for it should not wait on. */
   readonly failed: (number: number) => void;
   /** No worker runs, and none could be started. */
@@ -48,6 +57,7 @@ export interface Started {
 
 export class Fleet {
   readonly #options: FleetOptions;
+  readonly #trials: Trials;
   readonly #hub: Hub;
   readonly #places: Place[] = [];
   readonly #alive = new Set<WorkerProcess>();
@@ -55,6 +65,7 @@ export class Fleet {
 
   constructor(options: FleetOptions) {
     this.#options = options;
+    this.#trials = options.trials ?? usualTrials;
     this.#hub = new Hub(options.count);
   }
 
@@ -120,7 +131,7 @@ export class Fleet {
   /** One more start of a place's worker, after a pause that grows with each failure. */
   async #again(place: Place): Promise<void> {
     const { log, failed, gaveUp } = this.#options;
-    const pauseMs = Math.min(pauseMsMin * 2 ** (place.failures - 1), pauseMsMax);
+    const pauseMs = Math.min(this.#trials.pauseMs * 2 ** (place.failures - 1), pauseMsMax);
     if (place.failures > 0)
       await sleep(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     if (this.#stopping.signal.aborted) return;
@@ -142,7 +153,7 @@ export class Fleet {
 
   #isHopeless(): boolean {
     const runs = [...this.#alive].some(({ state }) => state === "ready");
-    return !runs && this.#places.every(({ failures }) => failures >= failuresMax);
+    return !runs && this.#places.every(({ failures }) => failures >= this.#trials.failuresMax);
   }
 
   /** Replaces all workers, one after the other: the old one leaves when the new one takes calls. */

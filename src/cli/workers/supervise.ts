@@ -14,7 +14,7 @@ import { UsageError, type Environment } from "../environment.ts";
 import { explain } from "../explain.ts";
 import { sameSignalMs } from "../signals.ts";
 import { connectionsLeft, planWorkers, type WorkersPlan } from "./count.ts";
-import { Fleet } from "./fleet.ts";
+import { Fleet, type Trials } from "./fleet.ts";
 import { openListening, type Listening } from "./listening.ts";
 import { startWorker } from "./worker-process.ts";
 
@@ -26,6 +26,8 @@ interface Supervised {
   readonly startedMs: number;
   /** Whether each worker gets a socket of its own; as the system allows if absent. Tests only. */
   readonly shareSockets?: boolean;
+  /** How long a worker that does not start is tried; the usual time if absent. Tests only. */
+  readonly trials?: Trials;
 }
 
 /** Everything that is open, closed in the opposite order. */
@@ -58,7 +60,7 @@ export async function supervise(options: Supervised): Promise<void> {
 }
 
 async function start(
-  { environment, wanted, log, startedMs, shareSockets }: Supervised,
+  { environment, wanted, log, startedMs, shareSockets, trials }: Supervised,
   closers: Closers,
 ): Promise<void> {
   const sandbox = sandboxWanted(environment)
@@ -92,6 +94,7 @@ async function start(
         told,
       ),
     log,
+    trials,
     failed: (number) => listening.release(number),
     gaveUp(error) {
       console.error(`tollgate: no worker could be started: ${error.message}`);
