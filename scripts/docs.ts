@@ -13,6 +13,7 @@ import { configurationPage } from "./docs-configuration.ts";
 import { errorsPage } from "./docs-errors.ts";
 import { managementPage } from "./docs-management.ts";
 import { mediaPage } from "./docs-media.ts";
+import { mutantsPage } from "./docs-mutants.ts";
 import { protocolsPage } from "./docs-protocols.ts";
 import { requirementsPage, trapsPage } from "./docs-requirements.ts";
 import { sandboxPage } from "./docs-sandbox.ts";
@@ -28,6 +29,7 @@ const pages: Record<string, () => string> = {
   "docs/configuration.md": configurationPage,
   "docs/management.md": managementPage,
   "docs/media.md": mediaPage,
+  "docs/mutants.md": () => mutantsPage(root),
   "docs/protocols.md": protocolsPage,
   "docs/requirements.md": requirementsPage,
   "docs/sandbox.md": sandboxPage,

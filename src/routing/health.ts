@@ -135,7 +135,6 @@ export class Health {
 
   /** The key for an attempt. */
   credential(offer: ServedModel, provider: Provider): Credential {
-    if (provider.credentials.length === 1) return provider.credentials[0]!;
     return this.#credentials.pick(useOf(provider, offer), this.nowMs());
   }
 

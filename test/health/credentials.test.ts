@@ -71,6 +71,13 @@ describe("a limited rate", () => {
   });
 });
 
+it("rules without a pause leave no key alone, whatever the vendor says", () => {
+  const limited = { firstPauseMs: 0, pauseMsMax: 0 };
+  const steady = new Credentials({ limited, refused: limited }, () => 0);
+  steady.refused(use, "a", { of: "model", retryAfterMs: 7_000 }, 0);
+  expect(steady.pick(use, 0).id).toBe("a");
+});
+
 it("a refused key is left alone at every model of its provider", () => {
   keys.refused(use, "a", { of: "credential" }, 0);
   expect(pick(29_999)).toBe("b");

@@ -18,6 +18,7 @@ import {
   type Plan,
   type PlanInput,
 } from "../../src/routing/index.ts";
+import { drawnScore, sessionDraw } from "../../src/routing/order.ts";
 
 const names = ["a", "b", "c"] as const;
 type Name = (typeof names)[number];
@@ -171,6 +172,14 @@ describe("coming back", () => {
     ).toBe("bac");
   });
 
+  it("one that recovers is asked before those that are out, which stay out", () => {
+    breakDown("b", "c");
+    nowMs = 5_000;
+    health.succeeded(attemptAt("a"));
+    breakDown("b", "c");
+    expect(orderOf("acme/talk:@price", { random: () => 0.99 })).toBe("a");
+  });
+
   it("gets a growing share of its calls", () => {
     nowMs = 5_000;
     health.succeeded(attemptAt("a"));
@@ -222,6 +231,12 @@ describe("sessions", () => {
     expect(out).toEqual([]);
   });
 
+  it("go back evenly: half of them by half of its share", () => {
+    const draws = sessions.map((session) => sessionDraw(session, "b"));
+    for (const share of [0.25, 0.5, 0.75])
+      expect(draws.filter((draw) => draw < share).length / draws.length).toBeCloseTo(share, 1);
+  });
+
   it("while a probe is under way the others of its sessions stay where they went", () => {
     breakDown("b");
     const away = placed();
@@ -268,6 +283,20 @@ describe("strategies by what was measured", () => {
     answer("c", 100);
     expect(orderOf("acme/talk:@latency")[0]).toBe("c");
     expect(orderOf("acme/talk:@latency", { random: () => 0.05 })[0]).not.toBe("c");
+  });
+
+  it("throughput: one without a measurement comes after the measured", () => {
+    answer("b", 500, 50);
+    answer("c", 100, 100);
+    expect(orderOf("acme/talk:@throughput")).toBe("cba");
+    expect(orderOf("acme/talk:@throughput", { random: () => 0.05 })).toBe("acb");
+  });
+
+  it("a weight of 0 comes last whatever the draw", () => {
+    const offer = { ...offerOf("a"), weight: 0 };
+    const drawn = { offer, among: [offer], price: 1n, health: undefined };
+    for (const draw of [0, 0.5])
+      expect(drawnScore({ ...drawn, random: () => draw })).toBe(Infinity);
   });
 
   it("preferred providers still lead, and constraints still bind", () => {

@@ -20,6 +20,15 @@ describe("parseModelId", () => {
     expect(texts.map(codeOf)).toEqual(texts.map(() => "404 model_not_found model"));
   });
 
+  it("another name with a colon in it is a name, not a suffix", () => {
+    const names = {
+      whole: (text: string) => (text === "talk:latest" ? "acme/talk" : undefined),
+      any: (text: string) => (text === "chatty" ? "acme/talk" : undefined),
+    };
+    expect(parseModelId("talk:latest", names)).toEqual({ model: "acme/talk" });
+    expect(parseModelId("chatty:@price", names)).toEqual({ model: "acme/talk", strategy: "price" });
+  });
+
   it("RESP-04: the id may end in a provider or in a strategy", () => {
     expect(parseModelId("acme/talk:openai")).toEqual({ model: "acme/talk", provider: "openai" });
     expect(parseModelId("acme/talk:sandbox-openai").provider).toBe("sandbox-openai");

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /**
  * How long tests wait for one thing, in milliseconds; `expect.poll` too (vitest.config.ts). Less than the lease of a
- * reservation (60 s): one that leaked is not to be taken for one that was given back.
+ * reservation (60 s): one that leaked is not to be taken for one that was given back. `npm run mutants` waits less.
  */
-export const patienceMs = 40_000;
+export const patienceMs = Number(process.env["TOLLGATE_TEST_PATIENCE_MS"] ?? 40_000);
 
 /** What `vi.waitFor` takes, whose own patience is a second. */
 export const patiently = { timeout: patienceMs, interval: 20 } as const;

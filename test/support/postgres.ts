@@ -297,10 +297,9 @@ export function describeDatabase(name: string, suite: (open: OpenForTest) => voi
       await Promise.all(opened.map((database) => database.close()));
     });
     suite(async () => {
-      const url = await (await sharedPostgres()).createDatabase();
+      const url = await (await sharedPostgres()).createMigrated();
       const database = await openDatabase({ url, log: silentLog });
       opened.push(database);
-      await migrate(database);
       return database;
     });
   });

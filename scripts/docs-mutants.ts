@@ -1,0 +1,74 @@
+/** docs/mutants.md: how many mutants the tests kill in each folder, and why the others may live. Made from docs/mutants.json. */
+import { readResults, type Results, type Survivor } from "./mutants/results.ts";
+import { sampleSize } from "./mutants/sample.ts";
+
+const intro = `# Mutants
+
+A mutant is our source with one operator, condition or returned value changed. A test that fails kills it. What no test
+kills shows what the tests do not look at.
+
+\`npm run mutants\` tries a fixed sample of ${sampleSize} mutants in each of eight folders, and writes \`docs/mutants.json\`.
+Each survivor there has a \`reason\` why it may live, written by hand, or is open. The aim is 85 % killed in each folder.
+
+- The sample is the mutants whose names hash lowest. A name is the path, the line of code and the change, so that an edit
+  elsewhere leaves the sample as it is.
+- Code that runs once on import has no mutants: tables and constants.
+- Each mutant meets the tests of its folder's suites (\`scripts/mutants/suites.ts\`) that reach it, the quickest first, for
+  20 seconds of test time at most. Tests of other folders and of child processes may kill more.
+- A kill counts only if the same test passes without the mutant, in the same process.
+`;
+
+/** Text within a table's code: no bars, no line too long to read. */
+function code(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
+  const ticks = line.includes("`") ? "``" : "`";
+  return `${ticks}${ticks === "``" ? " " : ""}${line.length > 90 ? `${line.slice(0, 88)} …` : line}${ticks === "``" ? " " : ""}${ticks}`;
+}
+
+const reasonOf = ({ reason, reached }: Survivor): string =>
+  reason ?? (reached ? "**open**" : "**open**: no test of the suites reaches it");
+
+function table(results: Results): string {
+  const rows = Object.entries(results).map(([folder, { mutants, sample, survivors }]) => {
+    const open = survivors.filter(({ reason }) => reason === undefined).length;
+    const killed = sample - survivors.length;
+    const share = ((100 * killed) / sample).toFixed(1);
+    return `| \`${folder}\` | ${mutants} | ${sample} | ${killed} | ${share} % | ${survivors.length - open} | ${open} |`;
+  });
+  return [
+    "| folder | mutants | sample | killed | share | may live | open |",
+    "|---|--:|--:|--:|--:|--:|--:|",
+    ...rows,
+  ].join("\n");
+}
+
+function survivorsOf(folder: string, survivors: readonly Survivor[]): string {
+  const rows = survivors.map(
+    (one) =>
+      `| \`${one.file.replace(`src/${folder}/`, "")}:${one.line}\` | ${code(one.from)} | ${code(one.to)} | ${reasonOf(one)} |`,
+  );
+  return [
+    `## ${folder}`,
+    "",
+    "| where | code | changed to | why it may live |",
+    "|---|---|---|---|",
+    ...rows,
+  ].join("\n");
+}
+
+/** The page. */
+export function mutantsPage(root: string): string {
+  const results = readResults(root);
+  const lists = Object.entries(results).map(([folder, { survivors }]) =>
+    survivorsOf(folder, survivors),
+  );
+  return [
+    intro,
+    table(results),
+    "",
+    "Lines are those of the last run.",
+    "",
+    lists.join("\n\n"),
+    "",
+  ].join("\n");
+}

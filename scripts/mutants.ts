@@ -1,0 +1,82 @@
+/** `npm run mutants`: whether the tests notice a changed operator, condition or returned value. CONTRIBUTING.md. */
+import { globSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { keepResults, knownKilled, mark } from "./mutants/results.ts";
+import { reach, switchesOf, tryAll, type Fate } from "./mutants/run.ts";
+import { sampleOf } from "./mutants/sample.ts";
+import { oneLine } from "./mutants/sites.ts";
+import { suites } from "./mutants/suites.ts";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const help = `npm run mutants -- [FOLDER ...] [options]
+
+Changes operators, conditions and returned values of src one at a time, and runs the tests that reach each.
+Takes a fixed sample per folder: ${Object.keys(suites).join(", ")} (default: all).
+Writes docs/mutants.json; \`npm run docs\` then writes docs/mutants.md.
+
+  --open            only mutants that were not killed the last time
+  --match TEXT      only mutants whose name (file, line of code, change) contains this
+  --tests GLOB      only these test files (may be given again)
+  --processes N     how many run at a time (default 2)
+  --list            lists the sample and runs nothing
+  --verbose         names what killed each
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: "boolean", default: false },
+    open: { type: "boolean", default: false },
+    match: { type: "string", default: "" },
+    tests: { type: "string", multiple: true },
+    processes: { type: "string", default: "2" },
+    list: { type: "boolean", default: false },
+    verbose: { type: "boolean", default: false },
+  },
+});
+
+const seconds = (since: number): string => `${Math.round((performance.now() - since) / 1000)} s`;
+
+async function runFolder(folder: string): Promise<void> {
+  const started = performance.now();
+  const { all, sample } = sampleOf(root, folder);
+  const known = values.open ? knownKilled(root, folder) : new Set<string>();
+  const wanted = sample.filter(({ id }) => id.includes(values.match) && !known.has(mark(id)));
+  if (values.list) {
+    for (const { file, line, from, to } of wanted)
+      console.log(`${file}:${line}  ${from}  =>  ${oneLine(to)}`);
+    return;
+  }
+  const files = globSync([...(values.tests ?? suites[folder]!)], { cwd: root }).toSorted();
+  console.log(`mutants: ${folder}: ${wanted.length} of ${all}, ${files.length} test files`);
+  if (wanted.length === 0) return;
+  const place = { root, switches: switchesOf(root, wanted) };
+  const units = await reach(place, wanted, files);
+  const fates: Fate[] = [];
+  console.log(`mutants: ${folder}: looked which tests reach them (${seconds(started)})`);
+  const onFate = (fate: Fate) => {
+    fates.push(fate);
+    const { file, line, from, to } = fate.mutant;
+    if (fate.how !== "killed" || values.verbose)
+      console.log(`${fate.how}: ${file}:${line}  ${from}  =>  ${oneLine(to)}  ${fate.by ?? ""}`);
+    if (fates.length % 25 === 0)
+      console.log(`mutants: ${folder}: ${fates.length}/${wanted.length} (${seconds(started)})`);
+  };
+  await tryAll(place, wanted, units, { processes: Number(values.processes), onFate });
+  const { killed, total } = keepResults(root, folder, { all, sample, fates });
+  const share = ((100 * killed) / total).toFixed(1);
+  console.log(
+    `mutants: ${folder}: killed ${killed} of ${total} (${share} %) in ${seconds(started)}`,
+  );
+}
+
+if (values.help) {
+  console.log(help);
+} else {
+  const unknown = positionals.filter((folder) => suites[folder] === undefined);
+  if (unknown.length > 0) throw new Error(`no such folder: ${unknown.join(", ")}\n${help}`);
+  for (const folder of positionals.length > 0 ? positionals : Object.keys(suites))
+    await runFolder(folder);
+}

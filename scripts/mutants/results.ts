@@ -1,0 +1,81 @@
+/** docs/mutants.json: what was killed in each folder's sample, and what survived, with the reason why it may. */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Fate } from "./run.ts";
+import type { Mutant } from "./sites.ts";
+
+export interface Survivor {
+  readonly id: string;
+  readonly file: string;
+  readonly line: number;
+  readonly from: string;
+  readonly to: string;
+  /** False when none of the tests of the folder comes to it. */
+  readonly reached: boolean;
+  /** Why it may live, written by hand; without one it is open. */
+  readonly reason?: string;
+}
+
+export interface FolderResults {
+  /** All mutants of the folder. */
+  readonly mutants: number;
+  readonly sample: number;
+  /** Marks of those that were killed, with spaces between. */
+  readonly killed: string;
+  readonly survivors: readonly Survivor[];
+}
+
+export type Results = Record<string, FolderResults>;
+
+const pathOf = (root: string): string => join(root, "docs/mutants.json");
+
+export const readResults = (root: string): Results =>
+  existsSync(pathOf(root)) ? (JSON.parse(readFileSync(pathOf(root), "utf8")) as Results) : {};
+
+/** A mutant's name in few characters. */
+export const mark = (id: string): string =>
+  createHash("sha256").update(id).digest("base64url").slice(0, 8);
+
+/** The marks of what was killed the last time. */
+export const knownKilled = (root: string, folder: string): Set<string> =>
+  new Set(readResults(root)[folder]?.killed.split(" "));
+
+/** Puts what was found now over what was known, and writes it. Mutants that left the sample are forgotten. */
+export function keepResults(
+  root: string,
+  folder: string,
+  { all, sample, fates }: { all: number; sample: readonly Mutant[]; fates: readonly Fate[] },
+): { killed: number; total: number } {
+  const results = readResults(root);
+  const before = results[folder];
+  const killedBefore = new Set(before?.killed.split(" "));
+  const survivedBefore = new Map(before?.survivors.map((survivor) => [survivor.id, survivor]));
+  const fateOf = new Map(fates.map((fate) => [fate.mutant.id, fate]));
+  const isKilled = ({ id }: Mutant): boolean => {
+    const fate = fateOf.get(id);
+    return fate === undefined ? killedBefore.has(mark(id)) : fate.how === "killed";
+  };
+  const killed = sample.filter(isKilled);
+  const survivors = sample
+    .filter((mutant) => !isKilled(mutant))
+    .map(({ id, file, line, from, to }): Survivor => {
+      const old = survivedBefore.get(id);
+      const fate = fateOf.get(id);
+      const reached = fate === undefined ? (old?.reached ?? false) : fate.how === "survived";
+      const reason = old?.reason === undefined ? {} : { reason: old.reason };
+      return { id, file, line, from, to, reached, ...reason };
+    })
+    .toSorted((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
+  results[folder] = {
+    mutants: all,
+    sample: sample.length,
+    killed: killed
+      .map(({ id }) => mark(id))
+      .toSorted()
+      .join(" "),
+    survivors,
+  };
+  writeFileSync(pathOf(root), `${JSON.stringify(results, null, 2)}\n`);
+  return { killed: killed.length, total: sample.length };
+}

@@ -1,0 +1,144 @@
+/** Which tests reach which mutants, and what becomes of each mutant. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Ended, Job, Line, Reached, Switches, Trial, Unit } from "./job.ts";
+import { runJob } from "./process.ts";
+import type { Mutant } from "./sites.ts";
+import type { Switched } from "./weave.ts";
+
+/** How long the tests of one mutant may take in all, as they took without it. */
+const trialMaxMs = 20_000;
+
+export interface Fate {
+  readonly mutant: Mutant;
+  readonly how: "killed" | "survived" | "unreached";
+  readonly by?: string;
+}
+
+/** Every mutant with its number, by file. Later edits of the files change nothing in a run. */
+export function switchesOf(root: string, mutants: readonly Mutant[]): Switches {
+  const byFile: Record<string, { text: string; mutants: Switched[] }> = {};
+  for (const [number, { file, start, end, to }] of mutants.entries()) {
+    byFile[file] ??= { text: readFileSync(join(root, file), "utf8"), mutants: [] };
+    byFile[file].mutants.push({ number, start, end, to });
+  }
+  return byFile;
+}
+
+/** Where a run takes place. */
+type Place = Pick<Job, "root" | "switches">;
+
+/** Runs the test files once, and gives for each mutant the units of tests that reach it, the quickest first. */
+export async function reach(
+  place: Place,
+  mutants: readonly Mutant[],
+  files: readonly string[],
+): Promise<readonly (readonly Unit[])[]> {
+  const lines: Reached[] = [];
+  const outcome = await runJob({ ...place, files }, (line) => {
+    if (line.kind !== "reached") return;
+    lines.push(line);
+    if (line.failed)
+      console.error(`mutants: fails without a mutant: ${line.file} ${line.test ?? ""}`);
+  });
+  const ended = new Set(lines.filter(({ test }) => test === undefined).map(({ file }) => file));
+  const missing = files.filter((file) => !ended.has(file));
+  if (missing.length > 0) {
+    const why = outcome.hung ? "the process was silent for too long" : "the process ended";
+    throw new Error(`${missing.join(", ")} did not run: ${why}:\n${outcome.printed}`);
+  }
+  const sound = lines.filter(({ failed }) => !failed);
+  return mutants.map((_, number) =>
+    files
+      .flatMap((file) =>
+        unitsOf(
+          sound.filter((line) => line.file === file),
+          number,
+        ),
+      )
+      .toSorted((a, b) => a.ms - b.ms),
+  );
+}
+
+/** The tests of one file that reach a mutant; all of them where only its hooks do. */
+function unitsOf(lines: readonly Reached[], number: number): Unit[] {
+  const outside = lines.find(({ test }) => test === undefined);
+  const tests = lines.filter(({ test, mutants }) => test !== undefined && mutants.includes(number));
+  const file = lines[0]?.file;
+  if (file === undefined || outside === undefined) return [];
+  const sum = (some: readonly Reached[]) => some.reduce((ms, line) => ms + line.ms, outside.ms);
+  if (tests.length > 0) return [{ file, tests: tests.map(({ test }) => test!), ms: sum(tests) }];
+  return outside.mutants.includes(number)
+    ? [{ file, tests: "all", ms: sum(lines.filter((line) => line !== outside)) }]
+    : [];
+}
+
+/** The units that fit into the time; one always does. */
+function within(units: readonly Unit[]): readonly Unit[] {
+  let ms = 0;
+  return units.filter((unit, index) => (ms += unit.ms) <= trialMaxMs || index === 0);
+}
+
+/** Runs the mutants, `processes` at a time. */
+export async function tryAll(
+  place: Place,
+  mutants: readonly Mutant[],
+  unitsOfEach: readonly (readonly Unit[])[],
+  { processes, onFate }: { processes: number; onFate: (fate: Fate) => void },
+): Promise<void> {
+  const trials: Trial[] = [];
+  for (const [mutant, units] of unitsOfEach.entries()) {
+    if (units.length === 0) onFate({ mutant: mutants[mutant]!, how: "unreached" });
+    else trials.push({ mutant, units: within(units) });
+  }
+  // Neighbours share test files, and those stay warm.
+  trials.sort((a, b) => (a.units[0]!.file < b.units[0]!.file ? -1 : 1));
+  const size = Math.ceil(trials.length / processes);
+  const parts = Array.from({ length: processes }, (_, at) =>
+    trials.slice(at * size, (at + 1) * size),
+  );
+  const end = ({ mutant, how, by }: Omit<Ended, "kind">) =>
+    onFate({
+      mutant: mutants[mutant]!,
+      how: how === "survived" ? how : "killed",
+      ...(by === undefined ? {} : { by }),
+    });
+  await Promise.all(parts.map((part) => tryPart(place, part, end)));
+}
+
+/** Runs the trials in one process after another: a new one where a mutant hangs, ends or spoils its process. */
+async function tryPart(
+  base: Place,
+  trials: readonly Trial[],
+  end: (ended: Omit<Ended, "kind">) => void,
+): Promise<void> {
+  let left = trials;
+  while (left.length > 0) {
+    const [first] = left;
+    let begun: number | undefined;
+    let doubtful: Ended | undefined;
+    const done = new Set<number>();
+    const files = [...new Set(left.flatMap(({ units }) => units.map(({ file }) => file)))];
+    const { hung, printed } = await runJob({ ...base, files, trials: left }, (line: Line) => {
+      if (line.kind === "begin") begun = line.mutant;
+      if (line.kind !== "end") return;
+      if (line.how === "doubtful" && line.mutant !== first!.mutant) doubtful = line;
+      else {
+        end(line);
+        done.add(line.mutant);
+      }
+      begun = undefined;
+    });
+    if (begun === undefined && doubtful === undefined && done.size === 0)
+      throw new Error(`no mutant ran:\n${printed}`);
+    if (begun !== undefined) {
+      end({ mutant: begun, how: "killed", by: hung ? "it does not end" : "the process ended" });
+      done.add(begun);
+    }
+    left = left.filter(({ mutant }) => !done.has(mutant));
+    // What is in doubt comes first in the next process, where nothing else can be the cause.
+    left = left.toSorted(
+      (a, b) => Number(b.mutant === doubtful?.mutant) - Number(a.mutant === doubtful?.mutant),
+    );
+  }
+}

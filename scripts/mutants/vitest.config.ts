@@ -1,0 +1,42 @@
+/** vitest as `npm run mutants` uses it: one process, the mutants compiled into the source, our runner around the files. */
+import { readFileSync } from "node:fs";
+import { relative } from "node:path";
+import { defineConfig } from "vitest/config";
+import { jobVariable, type Job } from "./job.ts";
+import { weave } from "./weave.ts";
+
+const job = JSON.parse(readFileSync(process.env[jobVariable]!, "utf8")) as Job;
+
+const switchesIn = (id: string) => job.switches[relative(job.root, id).replaceAll("\\", "/")];
+
+export default defineConfig({
+  plugins: [
+    {
+      name: "mutants",
+      enforce: "pre",
+      // vitest keeps what it has transformed between runs, by the text of the file alone.
+      configureVitest: ({ defineCacheKeyGenerator }) =>
+        defineCacheKeyGenerator(({ id }) => (switchesIn(id) === undefined ? undefined : false)),
+      transform(_code, id) {
+        const found = switchesIn(id);
+        return found === undefined ? null : { code: weave(found.text, found.mutants), map: null };
+      },
+    },
+  ],
+  test: {
+    root: job.root,
+    include: [...job.files],
+    runner: "scripts/mutants/runner.ts",
+    setupFiles: ["test/support/fuzz-seed.ts"],
+    pool: "forks",
+    maxWorkers: 1,
+    isolate: false,
+    retry: 0,
+    reporters: [{}],
+    // What a mutant holds up is not waited for as long as a slow machine is.
+    testTimeout: job.trials ? 20_000 : 120_000,
+    hookTimeout: job.trials ? 20_000 : 120_000,
+    expect: { poll: { timeout: 5_000, interval: 15 } },
+    env: { TOLLGATE_TEST_PATIENCE_MS: "5000", TOLLGATE_TEST_HISTORIES: "60" },
+  },
+});

@@ -1,0 +1,67 @@
+/** The means by which calls are measured: what counts, for how long, and what burying under many old ones is kept from. docs/routing.md. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { Speed } from "../../src/routing/speed.ts";
+
+let speed: Speed;
+beforeEach(() => {
+  speed = new Speed();
+});
+
+const call = (stream: boolean, firstTokenMs: number, outputTokens?: number) => ({
+  stream,
+  firstTokenMs,
+  durationMs: 2_000,
+  outputTokens,
+});
+
+describe("the mean", () => {
+  it("of an older call counts half for each minute of its age", () => {
+    speed.add(call(true, 100), 0);
+    speed.add(call(true, 400), 60_000);
+    // (100 / 2 + 400) / (1 / 2 + 1)
+    expect(speed.firstTokenMs(true, 60_000)).toBeCloseTo(300);
+    speed.add(call(true, 300), 60_000);
+    expect(speed.firstTokenMs(true, 60_000)).toBeCloseTo(300);
+    speed.add(call(true, 100), 90_000);
+    // 2.5 * sqrt(1/2) = 1.768 calls of 300, and one of 100.
+    expect(speed.firstTokenMs(true, 90_000)).toBeCloseTo((300 * 1.76777 + 100) / 2.76777, 1);
+  });
+
+  it("of a burst counts as fifty calls, whatever its length", () => {
+    for (let count = 0; count < 1_000; count += 1) speed.add(call(true, 100), 0);
+    for (let count = 0; count < 50; count += 1) speed.add(call(true, 1_000), 0);
+    // (50 / 51) ** 50 of the weight is still the burst's.
+    expect(speed.firstTokenMs(true, 0)).toBeCloseTo(1_000 - 900 * (50 / 51) ** 50, -1);
+  });
+
+  it("is unknown before the first call, and two minutes after the last", () => {
+    expect(speed.firstTokenMs(true, 0)).toBeUndefined();
+    speed.add(call(true, 100), 1_000);
+    expect(speed.firstTokenMs(true, 121_000)).toBe(100);
+    expect(speed.firstTokenMs(true, 121_001)).toBeUndefined();
+  });
+});
+
+describe("tokens a second", () => {
+  it("of a stream are those after the first, in the time after it; of a whole answer all, in all of it", () => {
+    speed.add(call(true, 1_000, 101), 0);
+    speed.add(call(false, 2_000, 100), 0);
+    expect(speed.tokensPerSecond(true, 0)).toBe(100);
+    expect(speed.tokensPerSecond(false, 0)).toBe(50);
+    expect(speed.firstTokenMs(true, 0)).toBe(1_000);
+    expect(speed.firstTokenMs(false, 0)).toBe(2_000);
+  });
+
+  it("need sixteen tokens and a call that came to its end", () => {
+    speed.add(call(true, 1_000), 0);
+    speed.add(call(true, 1_000, 15), 0);
+    expect(speed.tokensPerSecond(true, 0)).toBeUndefined();
+    speed.add(call(true, 1_000, 16), 0);
+    expect(speed.tokensPerSecond(true, 0)).toBe(15);
+  });
+
+  it("of an answer that came in one piece are finite", () => {
+    speed.add({ stream: true, firstTokenMs: 5, durationMs: 5, outputTokens: 101 }, 0);
+    expect(speed.tokensPerSecond(true, 0)).toBe(100_000);
+  });
+});
