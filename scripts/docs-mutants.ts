@@ -1,5 +1,5 @@
 /** docs/mutants.md: how many mutants the tests kill in each folder, and why the others may live. Made from docs/mutants.json. */
-import { readResults, type Results, type Survivor } from "./mutants/results.ts";
+import { readResults, resultsPath, type Results, type Survivor } from "./mutants/results.ts";
 import { sampleSize } from "./mutants/sample.ts";
 
 const intro = `# Mutants
@@ -58,7 +58,7 @@ function survivorsOf(folder: string, survivors: readonly Survivor[]): string {
 
 /** The page. */
 export function mutantsPage(root: string): string {
-  const results = readResults(root);
+  const results = readResults(resultsPath(root));
   const lists = Object.entries(results).map(([folder, { survivors }]) =>
     survivorsOf(folder, survivors),
   );

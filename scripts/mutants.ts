@@ -3,7 +3,7 @@ import { globSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { keepResults, knownKilled, mark } from "./mutants/results.ts";
+import { keepResults, knownKilled, mark, resultsPath } from "./mutants/results.ts";
 import { reach, switchesOf, tryAll, type Fate } from "./mutants/run.ts";
 import { sampleOf } from "./mutants/sample.ts";
 import { oneLine } from "./mutants/sites.ts";
@@ -20,6 +20,7 @@ Writes docs/mutants.json; \`npm run docs\` then writes docs/mutants.md.
   --match TEXT      only mutants whose name (file, line of code, change) contains this
   --tests GLOB      only these test files (may be given again)
   --processes N     how many run at a time (default 2)
+  --results FILE    keeps the results there (default docs/mutants.json)
   --list            lists the sample and runs nothing
   --verbose         names what killed each
 `;
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
     match: { type: "string", default: "" },
     tests: { type: "string", multiple: true },
     processes: { type: "string", default: "2" },
+    results: { type: "string", default: resultsPath(root) },
     list: { type: "boolean", default: false },
     verbose: { type: "boolean", default: false },
   },
@@ -40,9 +42,10 @@ const { values, positionals } = parseArgs({
 const seconds = (since: number): string => `${Math.round((performance.now() - since) / 1000)} s`;
 
 async function runFolder(folder: string): Promise<void> {
+  const path = values.results;
   const started = performance.now();
   const { all, sample } = sampleOf(root, folder);
-  const known = values.open ? knownKilled(root, folder) : new Set<string>();
+  const known = values.open ? knownKilled(path, folder) : new Set<string>();
   const wanted = sample.filter(({ id }) => id.includes(values.match) && !known.has(mark(id)));
   if (values.list) {
     for (const { file, line, from, to } of wanted)
@@ -65,7 +68,7 @@ async function runFolder(folder: string): Promise<void> {
       console.log(`mutants: ${folder}: ${fates.length}/${wanted.length} (${seconds(started)})`);
   };
   await tryAll(place, wanted, units, { processes: Number(values.processes), onFate });
-  const { killed, total } = keepResults(root, folder, { all, sample, fates });
+  const { killed, total } = keepResults(path, folder, { all, sample, fates });
   const share = ((100 * killed) / total).toFixed(1);
   console.log(
     `mutants: ${folder}: killed ${killed} of ${total} (${share} %) in ${seconds(started)}`,

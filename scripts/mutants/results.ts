@@ -28,26 +28,27 @@ export interface FolderResults {
 
 export type Results = Record<string, FolderResults>;
 
-const pathOf = (root: string): string => join(root, "docs/mutants.json");
+/** The file of the repository. */
+export const resultsPath = (root: string): string => join(root, "docs/mutants.json");
 
-export const readResults = (root: string): Results =>
-  existsSync(pathOf(root)) ? (JSON.parse(readFileSync(pathOf(root), "utf8")) as Results) : {};
+export const readResults = (path: string): Results =>
+  existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Results) : {};
 
 /** A mutant's name in few characters. */
 export const mark = (id: string): string =>
   createHash("sha256").update(id).digest("base64url").slice(0, 8);
 
 /** The marks of what was killed the last time. */
-export const knownKilled = (root: string, folder: string): Set<string> =>
-  new Set(readResults(root)[folder]?.killed.split(" "));
+export const knownKilled = (path: string, folder: string): Set<string> =>
+  new Set(readResults(path)[folder]?.killed.split(" "));
 
 /** Puts what was found now over what was known, and writes it. Mutants that left the sample are forgotten. */
 export function keepResults(
-  root: string,
+  path: string,
   folder: string,
   { all, sample, fates }: { all: number; sample: readonly Mutant[]; fates: readonly Fate[] },
 ): { killed: number; total: number } {
-  const results = readResults(root);
+  const results = readResults(path);
   const before = results[folder];
   const killedBefore = new Set(before?.killed.split(" "));
   const survivedBefore = new Map(before?.survivors.map((survivor) => [survivor.id, survivor]));
@@ -76,6 +77,6 @@ export function keepResults(
       .join(" "),
     survivors,
   };
-  writeFileSync(pathOf(root), `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);
   return { killed: killed.length, total: sample.length };
 }

@@ -1,0 +1,99 @@
+/** The counting rule as `verify` knows it: what a workspace's entries come to, in total and by UTC period. CAP rows. */
+import { expect, it } from "vitest";
+import { Replay, type Counted, type EntryRow } from "../../src/ledger/replay.ts";
+
+const charge = (at: string, amount: bigint): EntryRow => ({
+  workspace_id: "w",
+  entry: 1n,
+  kind: "charge",
+  amount_nano: amount,
+  balance_after_nano: 0n,
+  key_id: "k",
+  member_id: null,
+  at_ms: String(Date.parse(at)),
+});
+const counted = (last: string): Counted => ({
+  name: "key k",
+  total: "0",
+  monthly: "0",
+  weekly: "0",
+  daily: "0",
+  last,
+});
+
+/** What the counters of the key should be: `least` to `most` by window. */
+function periods(entries: readonly EntryRow[], last: string): Record<string, string> {
+  const replay = new Replay("w");
+  for (const entry of entries) replay.add(entry);
+  return Object.fromEntries(
+    replay.compare(counted(last)).map(({ window, least, most }) => [window, `${least} ${most}`]),
+  );
+}
+
+it("balances are credits less charges, and other kinds change nothing", () => {
+  const replay = new Replay("w");
+  const of = (kind: EntryRow["kind"], amount: bigint): EntryRow => ({
+    ...charge("2026-11-02T12:00:00Z", amount),
+    kind,
+  });
+  expect(replay.add(of("credit", 10n))).toBe(10n);
+  expect(replay.add(of("charge", 3n))).toBe(7n);
+  expect(replay.add(of("void", 5n))).toBe(7n);
+  expect(replay.add(of("expire", 5n))).toBe(7n);
+  expect(replay.add(of("charge", 0n))).toBe(7n);
+  expect([...replay.scopes()]).toEqual(["workspace w", "key k"]);
+  expect(replay.totalOf("key k")).toBe(3n);
+  expect(replay.totalOf("member m")).toBe(0n);
+});
+
+it("CAP-02 CAP-03 CAP-06: a day, a week from Monday and a month begin anew, the total never", () => {
+  const entries = [
+    charge("2026-11-29T10:00:00Z", 1n), // Sunday
+    charge("2026-11-30T10:00:00Z", 2n), // Monday
+    charge("2026-12-01T00:00:00Z", 4n),
+    charge("2026-12-01T23:59:59Z", 8n),
+  ];
+  expect(periods(entries.slice(0, 2), "2026-11-30")).toEqual({
+    total: "3 3",
+    monthly: "3 3",
+    weekly: "2 2",
+    daily: "2 2",
+  });
+  expect(periods(entries, "2026-12-01")).toEqual({
+    total: "15 15",
+    monthly: "12 12",
+    weekly: "14 14",
+    daily: "12 12",
+  });
+});
+
+it("where the clock went back over a midnight, the charge counts in the later day by the rule, and nowhere by time", () => {
+  const entries = [
+    charge("2026-11-03T00:00:01Z", 1n), // Tuesday
+    charge("2026-11-02T23:59:59Z", 2n),
+    charge("2026-11-03T00:00:02Z", 4n),
+  ];
+  expect(periods(entries, "2026-11-03")).toEqual({
+    total: "7 7",
+    monthly: "7 7",
+    weekly: "7 7",
+    daily: "5 7",
+  });
+});
+
+it("a latest day after the last charge leaves nothing in the periods that began since; one before any charge is no day", () => {
+  const entries = [charge("2026-11-02T12:00:00Z", 5n)];
+  expect(periods(entries, "2026-11-03")).toEqual({
+    total: "5 5",
+    monthly: "5 5",
+    weekly: "5 5",
+    daily: "0 0",
+  });
+  expect(periods(entries, "-infinity")["daily"]).toBe("5 5");
+  expect(periods([], "-infinity")).toEqual({
+    total: "0 0",
+    monthly: "0 0",
+    weekly: "0 0",
+    daily: "0 0",
+  });
+});
