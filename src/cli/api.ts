@@ -32,7 +32,7 @@ export async function listAll(
     const page: Json = await api.call({
       method: "GET",
       path,
-      query: { limit: "100", ...query, ...(cursor !== null && { cursor }) },
+      query: { ...query, ...(cursor !== null && { cursor }) },
     });
     records.push(...(page.data as Json[]));
     cursor = page.next_cursor as string | null;

@@ -105,6 +105,16 @@ describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kin
     expect(Number(after.credits) - Number(before.credits)).toBe(2.5);
   });
 
+  it("the vendors, the models and the lists of models are there", async () => {
+    const ids = async (words: string) =>
+      ((await run(words, environment, by)) as { id: string }[]).map(({ id }) => id);
+    expect(await ids("vendors --json")).toContain("openai");
+    expect(await ids("models --json")).toContain("sandbox/chat");
+    expect(await run("catalog list --json", environment, by)).toMatchObject([
+      { version: 0, source: "shipped", in_force: true },
+    ]);
+  });
+
   it("migrate has nothing to do", async () => {
     expect(await run("migrate --json", environment, by)).toEqual({ applied: [] });
   });
