@@ -67,8 +67,17 @@ const rooms: Record<string, string[]> = {
   text: ["bodies", "callers", "errors"],
   media: ["bodies", "callers", "errors", "forms", "text"],
   operation: ["errors"],
+  console: [],
   admin: ["shapes", "bodies", "callers"],
   openapi: ["shapes", "errors", "admin"],
+};
+/** The rooms of console/src, which imports nothing of src/: pages stand on the rest, and never on another page. */
+const consoleRooms: Record<string, string[]> = {
+  base: [],
+  theme: [],
+  api: ["base"],
+  ui: ["api", "base", "theme"],
+  pages: ["api", "base", "theme", "ui"],
 };
 const codecs = ["chat", "responses", "messages", "generate-content"];
 
@@ -137,6 +146,19 @@ const room = (name: string) =>
     };
   });
 
+/** `../name/` leads to a room, or, from within `pages`, to another page; `../root.ts` is every page's parent. */
+function consoleRoom(name: string) {
+  const may = consoleRooms[name]!;
+  const others = without(Object.keys(consoleRooms), [name, ...may]);
+  const rooms = others.map((other) => ({
+    regex: `^(?:\\.\\./)+${other}/`,
+    message: `console/src/${name} may import only: ${may.join(", ") || "nothing of ours"}`,
+  }));
+  const pages = { regex: String.raw`^\.\./[\w-]+/`, message: "a page imports no other page" };
+  const gateway = { group: ["**/../src/**"], message: "the console knows the API alone" };
+  return [...rooms, gateway, ...(name === "pages" ? [pages] : [])];
+}
+
 const restrict = (patterns: object[]) => ({
   "no-restricted-imports": ["error" as const, { patterns }] as ["error", object],
 });
@@ -145,7 +167,12 @@ export default defineConfig({
   plugins: ["typescript", "unicorn", "oxc", "import", "promise", "node", "vitest"],
   categories: { correctness: "error", suspicious: "error" },
   options: { typeAware: true },
-  ignorePatterns: ["node_modules", "docs/openapi.json"],
+  ignorePatterns: [
+    "node_modules",
+    "docs/openapi.json",
+    "console/dist*",
+    "console/src/api/schema.d.ts",
+  ],
   rules: {
     // Types too: who reads one file of a circle has to read them all.
     "import/no-cycle": ["error", { ignoreTypes: false }],
@@ -211,6 +238,25 @@ export default defineConfig({
       },
     },
     { files: ["src/cli/**/*.ts"], rules: { "no-console": "off" } },
+    {
+      files: ["console/src/**/*.{ts,tsx}"],
+      plugins: ["react", "jsx-a11y"],
+      rules: {
+        "max-lines": ["error", { max: 200, skipBlankLines: false, skipComments: false }],
+        // React needs none in its files since it has a transform of its own.
+        "react/react-in-jsx-scope": "off",
+        // To the sign-in form, which is what that page is for.
+        "jsx-a11y/no-autofocus": "off",
+      },
+    },
+    // Styles are imported for what they do.
+    { files: ["console/src/main.tsx"], rules: { "import/no-unassigned-import": "off" } },
+    ...Object.keys(consoleRooms).map((name) => ({
+      files: [`console/src/${name}/**/*.{ts,tsx}`],
+      rules: restrict(consoleRoom(name)),
+    })),
+    // The one place where a page's frame is put around it.
+    { files: ["console/src/pages/root.ts"], rules: { "no-restricted-imports": "off" } },
     { files: ["*.config.ts"], rules: { "import/no-default-export": "off" } },
   ],
 });

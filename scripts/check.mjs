@@ -8,6 +8,8 @@ const steps = [
   ["formatting", "oxfmt --check", "npm run format"],
   ["lint", "oxlint --type-aware --quiet"],
   ["types", "tsc -p ."],
+  ["types of the console", "tsc -p console"],
+  ["types of the API", "node scripts/console-types.ts --check", "npm run console:types"],
   ["dead code", "knip --no-progress"],
   ["generated docs", "node scripts/docs.ts --check", "npm run docs"],
   ["citations", "node scripts/citations.ts"],

@@ -11,7 +11,7 @@ import { areas, knownIds, unknownIdsIn } from "./requirements.ts";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const code = globSync(
-  ["{src,sandbox,test,scripts,bench}/**/*.{ts,mjs,sql}", "bin/*", "*.config.ts"],
+  ["{src,sandbox,test,scripts,bench,console/src}/**/*.{ts,tsx,mjs,sql}", "bin/*", "*.config.ts"],
   {
     cwd: root,
     exclude: ["src/storage/migrations/**", "scripts/citations.ts"],

@@ -46,7 +46,8 @@ interface Place {
 }
 
 const files = new Map(
-  globSync("src/**/*.ts", { cwd: root })
+  globSync(["src/**/*.ts", "console/src/**/*.{ts,tsx}"], { cwd: root })
+    .filter((path) => !path.endsWith(".d.ts"))
     .toSorted()
     .map((path) => [path.replaceAll("\\", "/"), codeOf(readFileSync(join(root, path), "utf8"))]),
 );

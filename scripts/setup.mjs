@@ -154,8 +154,8 @@ const alive = (pid) => {
   }
 };
 
-/** Two commands started at once in a fresh clone must not install over each other: the second waits. */
-async function alone(work) {
+/** Two commands started at once in a fresh clone must not install or build over each other: the second waits. */
+export async function alone(work) {
   const lock = join(tmpdir(), `tollgate-setup-${hash(root).slice(0, 16)}`);
   for (;;) {
     try {

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildConsole } from "./console.mjs";
 import { nodeBinary, root, setup, toolEnvironment } from "./setup.mjs";
 
 /** The test files that import the switch between the two forms. */
@@ -16,6 +17,7 @@ function filesWithLongForm() {
 }
 
 await setup();
+await buildConsole();
 const isLong = process.argv.includes("--long");
 const given = process.argv.slice(2).filter((argument) => argument !== "--long");
 const wanted = isLong && given.length === 0 ? filesWithLongForm() : given;

@@ -54,6 +54,7 @@ export {
 } from "./providers.ts";
 export { createThrottle, type Throttle } from "./throttle.ts";
 export { loosensCaps, sameCaps } from "./spend-caps.ts";
+export { rightsOf } from "./rights-of.ts";
 export { rights, verdict, type Action, type Relation, type Role, type Verdict } from "./rights.ts";
 export {
   createToken,

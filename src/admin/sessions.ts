@@ -23,6 +23,8 @@ export interface SessionsOptions {
 }
 
 export interface Sessions {
+  /** What people sign in with besides a password: the host of the identity provider; null without one. */
+  readonly provider: string | null;
   /** Answers a request below `/auth`. */
   handle(request: Request): Promise<Response>;
   /** Whose session these headers carry; undefined without a good one. */
@@ -204,6 +206,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     return opening;
   }
   return {
+    provider: options.oidc === undefined ? null : new URL(options.oidc.issuer).host,
     async handle(request) {
       return (await open()).handler(request);
     },

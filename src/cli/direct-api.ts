@@ -58,7 +58,7 @@ async function directApi(
   const pools = createPools({ log });
   const services: AdminServices = {
     actors: { ofBearer: notHere, ofSession: notHere },
-    sessions: { userOf: notHere, handle: notHere, open: notHere },
+    sessions: { provider: null, userOf: notHere, handle: notHere, open: notHere },
     throttle: { begin: notHere, succeeded: notHere },
     publicUrl: () =>
       environment.publicUrl ??

@@ -71,6 +71,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
       pendingBytesMax: limits.bodiesUnderWayBytes,
     },
     fastPath: options.fastPath,
+    consoleFolder: options.consoleFolder,
     ready: () => role.ready(isOpen()),
     leaving: () => !isOpen(),
     refusing: parts.isRefusing,

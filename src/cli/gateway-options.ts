@@ -28,6 +28,8 @@ export interface GatewayOptions {
   };
   /** Answers plain text calls without Node's HTTP, as is usual; tests only. */
   readonly fastPath?: boolean;
+  /** Where the console is built; tests only. */
+  readonly consoleFolder?: string;
   /** What this process is among the workers of its gateway; alone if absent. */
   readonly role?: WorkerRole;
 }

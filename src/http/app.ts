@@ -9,6 +9,7 @@ import { adminRoutes, registerAdmin, registerAuth } from "./admin/index.ts";
 import { readBodiesAsBytes } from "./bodies/fastify-body.ts";
 import { admitCaller } from "./callers/caller.ts";
 import { registerKeyRoute } from "./callers/key-route.ts";
+import { answerPage, openBuilds, registerConsole } from "./console/index.ts";
 import { answerFailure } from "./errors/failure.ts";
 import { headBytesMax } from "./exchange.ts";
 import { matchOf, openDoor } from "./front/listener.ts";
@@ -41,6 +42,7 @@ const noSchemas = { buildValidator: notOurs, buildSerializer: notOurs };
 export async function createApp(services: HttpServices): Promise<FastifyInstance> {
   const app = createFastify(services);
   const methods = collectMethods(app);
+  const builds = openBuilds(services.consoleFolder);
   readBodiesAsBytes(app, services.bodies);
   app.setErrorHandler((error, request, reply) => answerError(services, { error, request, reply }));
   app.decorateRequest("match");
@@ -48,10 +50,13 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   // Before the body is read: what leads nowhere must not make us buffer megabytes for a stranger.
   app.addHook("onRequest", async (request, reply) => {
     request.match = matchOf(request.raw);
+    const answered = isMatched(request) ? undefined : answerPage(builds, request, reply);
+    if (answered !== undefined) return answered;
     if (!isMatched(request)) throw notFound(methods, { request, reply });
     // What comes on open connections long after the listener closed could not be ended in time any more.
     if (services.refusing() && request.match.route.whileStopping !== true) throw shuttingDown();
     await admitCaller(services, request, reply.raw);
+    return undefined;
   });
   registerHealth(app, services);
   registerMetrics(app, services);
@@ -65,6 +70,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   registerAdmin(app, services, adminRoutes);
   registerAuth(app, services);
   registerDocs(app);
+  registerConsole(app, builds);
   await app.ready();
   openDoor(app.server, services, (asked) => void answerText(services, asked));
   return app;

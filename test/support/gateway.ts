@@ -35,6 +35,7 @@ interface Options {
   readonly log?: Log;
   readonly clock?: Clock;
   readonly fastPath?: GatewayOptions["fastPath"];
+  readonly consoleFolder?: string;
   readonly environment?: Record<string, string>;
   /** Of a gateway that was closed: its data is found again. */
   readonly directory?: string;
@@ -104,6 +105,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       "forceConversion",
       "clock",
       "fastPath",
+      "consoleFolder",
       "tasks",
       "health",
     ]),

@@ -21,6 +21,16 @@ export function registerAuth(app: FastifyInstance, services: HttpServices): void
   registerPasswords(app, services);
   registerInvitations(app, services);
   registerInvitationPage(app, services);
+  app.get("/auth/options", (request, reply) => {
+    const { provider } = services.admin.sessions;
+    return reply
+      .header("cache-control", "no-store")
+      .header("x-request-id", request.id)
+      .send({
+        password: true,
+        oidc: provider === null ? null : { label: provider },
+      });
+  });
   app.post("/auth/sign-in/social", async (request, reply) => {
     checkSameOrigin(request.method, request.headers);
     const fields = await readBody(request);

@@ -4,6 +4,7 @@ import { invitationRoutes } from "./invitations.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
+import { infoRoutes } from "./info.ts";
 import { meRoutes } from "./me.ts";
 import { memberRoutes } from "./members.ts";
 import { modelRoutes } from "./models.ts";
@@ -45,4 +46,5 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...catalogRoutes,
   ...auditRoutes,
   ...meRoutes,
+  ...infoRoutes,
 ];

@@ -1,8 +1,27 @@
 /** Who a credential of the management API belongs to, and in which roles: what the console shows first. */
+import { rightsOf } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { orNull } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { words } from "./schemas.ts";
+
+const actionList = (description: string) => Type.Array(Type.String(), { description });
+
+const rightsSchema = Type.Object(
+  {
+    everywhere: actionList("Whatever it is done to."),
+    own: actionList("With what is your own, in no workspace, such as personal tokens."),
+    workspaces: Type.Record(
+      Type.String(),
+      Type.Object({
+        all: actionList("With everything in the workspace."),
+        own: actionList("With what you made in it, or what is about you."),
+      }),
+      { description: "By workspace id; empty for organization admins, who need none." },
+    ),
+  },
+  { description: "What you may do, by the names of the table of rights." },
+);
 
 const read = route({
   method: "GET",
@@ -25,6 +44,7 @@ const read = route({
           role: words("admin", "member"),
         }),
       ),
+      rights: rightsSchema,
     }),
   },
   handle({ actor }) {
@@ -41,6 +61,7 @@ const read = route({
         name: actor.name,
         organization_admin: actor.organizationAdmin,
         memberships,
+        rights: rightsOf(actor),
       },
     });
   },

@@ -65,6 +65,23 @@ const signIn = operation({
   },
 });
 
+const options = operation({
+  operationId: "getSignInOptions",
+  summary: "The ways to sign in",
+  description: "For the console's first page. Nothing that tells one installation from another.",
+  responses: {
+    200: done(
+      "The ways.",
+      Type.Object({
+        password: Type.Boolean(),
+        oidc: orNull(
+          Type.Object({ label: Type.String({ description: "The identity provider's host." }) }),
+        ),
+      }),
+    ),
+  },
+});
+
 const signOut = operation({
   operationId: "signOut",
   summary: "End the session",
@@ -219,6 +236,7 @@ const text = (description?: string) =>
 
 export const auth: Part = {
   paths: {
+    "/auth/options": { get: options },
     "/auth/sign-in/email": { post: signIn },
     "/auth/sign-in/social": { post: oidc },
     "/auth/sign-out": { post: signOut },

@@ -1,0 +1,43 @@
+/** Money as the API sends it, decimal text of USD, held as whole nano-dollars. Never a float. */
+
+const digits = 9;
+const shape = /^(-?)(\d+)(?:\.(\d{1,9}))?$/;
+
+/** "1.25" as 1250000000n. @throws Error for anything but decimal text */
+export function parseUsd(text: string): bigint {
+  const [, sign, whole, part = ""] = shape.exec(text) ?? [];
+  if (whole === undefined) throw new Error(`not an amount: ${text}`);
+  const nano = BigInt(whole + part.padEnd(digits, "0"));
+  return sign === "-" ? -nano : nano;
+}
+
+const grouped = (whole: string): string => whole.replaceAll(/\B(?=(\d{3})+$)/g, ",");
+
+/** All digits that are not needless zeros: 0.000125, 1.5, 0. */
+export function exactUsd(nano: bigint): string {
+  const [sign, size] = nano < 0n ? ["-", -nano] : ["", nano];
+  const text = String(size).padStart(digits + 1, "0");
+  const part = text.slice(-digits).replace(/0+$/, "");
+  return `${sign}${grouped(text.slice(0, -digits))}${part === "" ? "" : `.${part}`}`;
+}
+
+/** To the nearest multiple, halves away from zero. */
+function rounded(nano: bigint, unit: bigint): bigint {
+  const half = unit / 2n;
+  return ((nano < 0n ? nano - half : nano + half) / unit) * unit;
+}
+
+const dollar = 1_000_000_000n;
+const cent = 10_000_000n;
+
+/** For reading: two decimals from one dollar up, else four significant digits; 0 is 0. */
+export function readUsd(nano: bigint): string {
+  const size = nano < 0n ? -nano : nano;
+  if (size === 0n) return "0";
+  if (size >= dollar) {
+    const [whole, part = ""] = exactUsd(rounded(nano, cent)).split(".");
+    return `${whole}.${part.padEnd(2, "0")}`;
+  }
+  const beyond = String(size).length - 4;
+  return exactUsd(beyond > 0 ? rounded(nano, 10n ** BigInt(beyond)) : nano);
+}

@@ -1,0 +1,30 @@
+/** The address: plain `a=b&c=d`, lists by comma, defaults left out. What it does not know it drops. */
+
+/** `?a=b` as an object. Of a name that comes twice the last one counts. */
+export function parseSearch(text: string): Record<string, string> {
+  const fields = Object.fromEntries(new URLSearchParams(text));
+  // These mean something else on objects.
+  for (const name of ["__proto__", "constructor"]) delete fields[name];
+  return fields;
+}
+
+/** The other way; what is undefined or empty is left out. */
+export function stringifySearch(search: Record<string, unknown>): string {
+  const kept = Object.entries(search).flatMap(([name, value]) =>
+    typeof value === "string" && value !== "" ? [[name, value]] : [],
+  );
+  const text = String(new URLSearchParams(kept)).replaceAll("%2C", ",").replaceAll("%2F", "/");
+  return text === "" ? "" : `?${text}`;
+}
+
+/** Takes the named fields of an address, each of at most 300 characters. */
+export function pick<Name extends string>(
+  search: Record<string, unknown>,
+  names: readonly Name[],
+): { [Field in Name]?: string } {
+  const fields = names.flatMap((name) => {
+    const value = search[name];
+    return typeof value === "string" && value !== "" && value.length <= 300 ? [[name, value]] : [];
+  });
+  return Object.fromEntries(fields) as { [Field in Name]?: string };
+}

@@ -1,0 +1,83 @@
+/** The filters of the log. Each change is a new address. */
+import { Button, Group, Select, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { fieldsOf } from "../../ui/form.ts";
+import type { Filters } from "./filters.ts";
+
+const statuses = [
+  { value: "succeeded", label: "ok" },
+  { value: "failed", label: "failed" },
+  { value: "client_closed", label: "caller left" },
+  { value: "expired", label: "expired" },
+  { value: "canceled", label: "canceled" },
+];
+
+/** Keys to choose from; of a longer list the rest is found by its page. */
+function useKeys(ws: string | undefined) {
+  const query = { limit: "100", ...(ws !== undefined && { workspace_id: ws }) };
+  const { data } = api.useQuery("get", "/admin/v1/keys", { params: { query } });
+  return (data?.data ?? []).map(({ id, name, key_last4 }) => ({
+    value: id,
+    label: `${name} (...${key_last4})`,
+  }));
+}
+
+export function FilterBar({ filters }: { filters: Filters }) {
+  const navigate = useNavigate();
+  const keys = useKeys(filters.ws);
+  const set = (change: Partial<Filters>) =>
+    void navigate({ to: "/requests", search: { ...filters, ...change } });
+  return (
+    <form
+      key={`${filters.model} ${filters.provider}`}
+      onSubmit={(event) => {
+        const field = fieldsOf(event);
+        set({ model: field("model") || undefined, provider: field("provider") || undefined });
+      }}
+    >
+      <Group gap="sm" mb="lg" align="end">
+        <Select
+          aria-label="Outcome"
+          placeholder="Any outcome"
+          w={150}
+          clearable
+          data={statuses}
+          value={filters.status ?? null}
+          onChange={(status) => set({ status: status ?? undefined })}
+        />
+        <Select
+          aria-label="Key"
+          placeholder="Any key"
+          w={200}
+          searchable
+          clearable
+          data={keys}
+          value={filters.key ?? null}
+          onChange={(key) => set({ key: key ?? undefined })}
+        />
+        <TextInput
+          name="model"
+          aria-label="Model"
+          placeholder="Model"
+          defaultValue={filters.model}
+        />
+        <TextInput
+          name="provider"
+          aria-label="Provider"
+          placeholder="Provider"
+          defaultValue={filters.provider}
+        />
+        <Button type="submit" variant="default">
+          Filter
+        </Button>
+        <Button
+          variant="subtle"
+          onClick={() => void navigate({ to: "/requests", search: ({ ws }) => ({ ws }) })}
+        >
+          Clear
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,31 @@
+/** What the log page asks for. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { client, type Schemas } from "../../api/client.ts";
+import type { Filters } from "./filters.ts";
+
+export type Row = Schemas["RequestRows"]["data"][number];
+
+const pageSize = "100";
+
+/** The query of a page; what is undefined is not sent. */
+const queryOf = ({ ws, key, model, provider, status }: Filters, cursor: string | undefined) => ({
+  limit: pageSize,
+  workspace_id: ws,
+  key_id: key,
+  model,
+  provider,
+  status,
+  cursor,
+});
+
+/** The rows that fit the filters, a page at a time. */
+export const useRows = (filters: Filters) =>
+  useInfiniteQuery({
+    queryKey: ["get", "/admin/v1/requests", filters],
+    queryFn: async ({ pageParam, signal }) => {
+      const params = { query: queryOf(filters, pageParam) };
+      return (await client.GET("/admin/v1/requests", { params, signal })).data!;
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  });

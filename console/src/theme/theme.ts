@@ -1,0 +1,57 @@
+/** One type scale, one spacing scale, two accents: what Mantine is told. The colours themselves are in tokens.css. */
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from "@mantine/core";
+
+const tuple = (...colors: readonly string[]) => colors as unknown as MantineColorsTuple;
+
+export const theme = createTheme({
+  primaryColor: "blue",
+  primaryShade: { light: 7, dark: 3 },
+  colors: {
+    blue: tuple(
+      "#eef6fd",
+      "#d6eaff",
+      "#a9d3fa",
+      "#6cb6f5",
+      "#3f97dd",
+      "#2a82c9",
+      "#1970b6",
+      "#0b5fa5",
+      "#094e88",
+      "#08345c",
+    ),
+  },
+  autoContrast: true,
+  fontFamily: '"Inter Variable", system-ui, sans-serif',
+  fontFamilyMonospace: "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace",
+  fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "20px" },
+  lineHeights: { xs: "16px", sm: "18px", md: "20px", lg: "24px", xl: "28px" },
+  spacing: { xs: "4px", sm: "8px", md: "12px", lg: "16px", xl: "24px" },
+  radius: { sm: "4px", md: "8px" },
+  defaultRadius: "sm",
+  headings: { sizes: { h1: { fontSize: "20px", fontWeight: "650", lineHeight: "28px" } } },
+  cursorType: "pointer",
+  respectReducedMotion: true,
+  components: {
+    Button: { defaultProps: { size: "sm" } },
+    // Of our forms every field is needed but those that say otherwise.
+    InputWrapper: { defaultProps: { withAsterisk: false } },
+  },
+});
+
+/** Mantine's own names for what our tokens say. */
+export const cssVariablesResolver: CSSVariablesResolver = () => {
+  const both = {
+    "--mantine-color-body": "var(--ground)",
+    "--mantine-color-text": "var(--text)",
+    "--mantine-color-dimmed": "var(--muted)",
+    "--mantine-color-placeholder": "var(--muted)",
+    "--mantine-color-default": "var(--raised)",
+    "--mantine-color-default-border": "var(--line-strong)",
+    "--mantine-color-error": "var(--bad)",
+    "--mantine-color-anchor": "var(--accent)",
+    "--mantine-primary-color-filled": "var(--accent)",
+    "--mantine-primary-color-contrast": "var(--on-accent)",
+    "--mantine-color-disabled-color": "var(--muted)",
+  };
+  return { variables: {}, light: both, dark: both };
+};

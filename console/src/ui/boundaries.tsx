@@ -1,0 +1,44 @@
+/** What is shown when a page breaks, when a part of it is gone after an upgrade, and where nothing is. */
+import { Anchor, Box, Button, Text, Title } from "@mantine/core";
+import { useEffect } from "react";
+import { RegionError } from "./region-error.tsx";
+import { ApiError } from "../api/errors.ts";
+
+const reloadedKey = "tollgate-reloaded";
+
+/** After an upgrade the parts of the page before are gone: one reload brings the new ones. */
+function useReloadOnce(error: unknown): void {
+  useEffect(() => {
+    const isMissingPart = error instanceof TypeError && /import|module/i.test(error.message);
+    if (!isMissingPart || sessionStorage.getItem(reloadedKey) === location.href) return;
+    sessionStorage.setItem(reloadedKey, location.href);
+    location.reload();
+  }, [error]);
+}
+
+export function RouteError({ error }: { error: unknown }) {
+  useReloadOnce(error);
+  return (
+    <Box component="main" maw={640} mx="auto" p="xl">
+      {error instanceof ApiError ? (
+        <RegionError what="page" error={error} retry={() => location.reload()} />
+      ) : (
+        <>
+          <Title order={1}>This page broke</Title>
+          <Text my="md">Nothing was sent anywhere. Reload it; what you saved is saved.</Text>
+          <Button onClick={() => location.reload()}>Reload</Button>
+        </>
+      )}
+    </Box>
+  );
+}
+
+export function NotFound() {
+  return (
+    <Box component="main" maw={640} mx="auto" p="xl">
+      <Title order={1}>There is no such page</Title>
+      <Text my="md">It does not exist, or it is not yours to see.</Text>
+      <Anchor href="/">Go to the first page</Anchor>
+    </Box>
+  );
+}

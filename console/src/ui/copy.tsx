@@ -1,0 +1,35 @@
+/** A button that copies a text, and says that it did. */
+import { Button } from "@mantine/core";
+import { useState } from "react";
+
+type State = "ready" | "done" | "failed";
+const words: Readonly<Record<State, string>> = {
+  ready: "Copy",
+  done: "Copied",
+  failed: "Copy failed",
+};
+const shownMs = 2_000;
+
+/** `text` may have to be fetched first. */
+export function Copy(props: { text: () => string | Promise<string>; label: string }) {
+  const [state, setState] = useState<State>("ready");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(await props.text());
+      setState("done");
+    } catch {
+      setState("failed");
+    }
+    setTimeout(() => setState("ready"), shownMs);
+  };
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      onClick={() => void copy()}
+      aria-label={state === "ready" ? `Copy ${props.label}` : words[state]}
+    >
+      {words[state]}
+    </Button>
+  );
+}

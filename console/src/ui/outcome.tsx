@@ -1,0 +1,19 @@
+/** How a call ended, in a word and never in a colour alone. */
+
+interface Ended {
+  readonly status: string | null;
+  readonly http_status: number | null;
+}
+
+const words: Readonly<Record<string, string>> = {
+  succeeded: "ok",
+  client_closed: "caller left",
+};
+
+export function Outcome({ row }: { row: Ended }) {
+  const { status } = row;
+  if (status === null) return <span className="muted">unknown</span>;
+  if (status === "succeeded") return <span className="ok">ok</span>;
+  if (status !== "failed") return <span className="muted">{words[status] ?? status}</span>;
+  return <span className="bad">{row.http_status ?? ""} failed</span>;
+}

@@ -1,0 +1,28 @@
+/** What stands where a region could not be loaded: what happened, in the API's words, and a way on. */
+import { Button, Group, Text } from "@mantine/core";
+import { asApiError } from "../api/errors.ts";
+
+export function RegionError(props: { what: string; error: unknown; retry?: () => unknown }) {
+  const { status, code, message, requestId } = asApiError(props.error);
+  const title = status === 404 ? `There is no such ${props.what}` : `No ${props.what} shown`;
+  const text =
+    status === 404 ? "It does not exist, or it is not yours to see." : `${message} ${code}`.trim();
+  return (
+    <div className="panel" role="alert">
+      <Text fw={650} c="var(--bad)">
+        {title}
+      </Text>
+      <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+        {text}
+      </Text>
+      <Group mt="sm" gap="sm">
+        {props.retry !== undefined && (
+          <Button size="xs" variant="default" onClick={() => void props.retry?.()}>
+            Try again
+          </Button>
+        )}
+        {requestId !== undefined && <span className="mono">{requestId}</span>}
+      </Group>
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+/** What everybody who signs in may know of the gateway itself: where it is called, and what it runs. */
+import { readFileSync } from "node:fs";
+import { Type } from "../../base/json-schema.ts";
+import { timestamp } from "../shapes/schema.ts";
+import { route } from "./route.ts";
+
+const packageFile = new URL("../../../package.json", import.meta.url);
+const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
+
+const read = route({
+  method: "GET",
+  path: "/info",
+  operationId: "getInfo",
+  summary: "Where the gateway is called, and which version answers",
+  action: null,
+  answer: {
+    name: "Info",
+    schema: Type.Object({
+      object: Type.Literal("gateway"),
+      version: Type.String(),
+      public_url: Type.String({
+        description: "Where callers reach it, without a slash at the end: TOLLGATE_PUBLIC_URL.",
+      }),
+      sandbox: Type.Boolean({ description: "The simulated vendors are among the providers." }),
+      server_time: timestamp("The gateway's clock."),
+    }),
+  },
+  handle({ services }) {
+    const providers = [...services.catalog().providers.keys()];
+    return Promise.resolve({
+      body: {
+        object: "gateway",
+        version,
+        public_url: services.publicUrl().replace(/\/+$/, ""),
+        sandbox: providers.some((id) => id.startsWith("sandbox-")),
+        server_time: new Date(services.clock.now()).toISOString(),
+      },
+    });
+  },
+});
+
+export const infoRoutes = [read];

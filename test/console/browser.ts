@@ -1,0 +1,80 @@
+/** A real browser for the tests of the console, and everything it complains of. */
+import { existsSync } from "node:fs";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { patienceMs } from "../support/patience.ts";
+
+const places = [
+  process.env["TOLLGATE_TEST_CHROMIUM"] ?? "",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
+
+/** Starts Chromium. @throws Error where none is installed, with what to do */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = places.find((path) => path !== "" && existsSync(path));
+  if (executablePath === undefined) {
+    throw new Error(
+      "These tests need Chromium: `apt-get install chromium`, or name one in TOLLGATE_TEST_CHROMIUM.",
+    );
+  }
+  // Its own sandbox needs rights that containers and root do not have; it opens nothing but our pages.
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What went wrong so far: console errors, breaches of the policy, calls of other hosts, uncaught errors. */
+  readonly complaints: string[];
+}
+
+interface VisitOptions {
+  readonly url: string;
+  readonly scheme?: "light" | "dark";
+  readonly width?: number;
+  /** As `name=value; name=value`, of somebody who is signed in already. */
+  readonly cookie?: string;
+}
+
+const cookiesOf = (cookie: string, url: string) =>
+  cookie.split("; ").map((one) => {
+    const [name = "", ...value] = one.split("=");
+    return { name, value: value.join("="), url };
+  });
+
+/** Answers that a page asks for knowingly, such as who reads before anybody signed in, are no complaint. */
+const expected = /the server responded with a status of (?:401|403|404|409|429)/;
+
+/** A new window at the gateway, that keeps what the browser complains of. */
+export async function visit(browser: Browser, options: VisitOptions): Promise<Visit> {
+  const { url, scheme = "light", width = 1280, cookie } = options;
+  const context = await browser.newContext({
+    baseURL: url,
+    colorScheme: scheme,
+    viewport: { width, height: 800 },
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  if (cookie !== undefined) await context.addCookies(cookiesOf(cookie, url));
+  context.setDefaultTimeout(patienceMs);
+  const complaints: string[] = [];
+  await context.exposeFunction("complain", (text: string) => void complaints.push(text));
+  await context.addInitScript(
+    "document.addEventListener('securitypolicyviolation', (e) => complain(`policy: ${e.violatedDirective} ${e.blockedURI}`))",
+  );
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    if (message.type() === "error" && !expected.test(message.text()))
+      complaints.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== url && protocol !== "blob:") complaints.push(`other host: ${request.url()}`);
+  });
+  return { context, page, complaints };
+}

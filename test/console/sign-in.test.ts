@@ -1,0 +1,42 @@
+/** Signing in to the console with a real browser. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { seriousFindings } from "./axe.ts";
+import { startBrowser, visit } from "./browser.ts";
+
+let gateway: GatewayUnderTest;
+let browser: Browser;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.close();
+});
+
+it("a new administrator chooses a password and sees the first page, the log, and the sign-in page after signing out", async () => {
+  const { adminEmail, adminPassword } = gateway.first!;
+  const { page, complaints, context } = await visit(browser, { url: gateway.url });
+  await page.goto("/");
+  await page.getByLabel("E-mail").fill(adminEmail);
+  await page.getByLabel("Password", { exact: true }).fill(adminPassword);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Make your first call" }).waitFor();
+  const answer = await gateway.post("/v1/chat/completions", {
+    model: "sandbox/chat",
+    messages: [{ role: "user", content: "Hello" }],
+  });
+  const id = answer.headers.get("x-request-id")!;
+  await page.getByRole("link", { name: "Requests" }).click();
+  await page.getByRole("cell", { name: "sandbox/chat" }).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.getByRole("row").nth(1).click();
+  await page.getByText(id).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/requests/${id}`);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in to Tollgate" }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
