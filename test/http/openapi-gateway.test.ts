@@ -9,6 +9,7 @@ import { createLog } from "../../src/base/log.ts";
 import { createSseParser } from "../../src/base/sse.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { startGateway, type Gateway } from "../../src/cli/gateway.ts";
+import { openBuilds, registerConsole } from "../../src/http/console/index.ts";
 import { registerDocs } from "../../src/http/openapi/index.ts";
 import { routes as table } from "../../src/http/routes.ts";
 import { patiently } from "../support/patience.ts";
@@ -145,6 +146,8 @@ describe("the running gateway", () => {
       for (const one of [method].flat()) own.add(`${one} ${url}`);
     });
     registerDocs(bare);
+    // Parts of pages, as those of the reference are.
+    registerConsole(bare, openBuilds());
     const described = operations.flatMap((one) => {
       const spellings = [...one.operation.description.matchAll(/`(\/v1[^`]*)`/g)];
       const paths = [one.path, ...spellings.map(([, spelling]) => spelling!)];
