@@ -18,6 +18,8 @@ export interface Config {
   /** Only what the file itself names; `mergeCatalogs` adds the sandbox. */
   readonly catalog: Catalog;
   readonly settings: Settings;
+  /** The variables that the file itself uses. */
+  readonly variables?: ReadonlySet<string>;
   /** The lines at which its providers stand, by their ids. */
   readonly lines?: ReadonlyMap<string, number>;
   /** The file's values with its `${NAME}` still in them, in disguise; for `printConfig`. */
@@ -64,6 +66,7 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
     config: {
       catalog: buildCatalog(file, known),
       settings: settingsOf(file),
+      variables: new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)),
       lines: new Map(
         (file.providers ?? []).map(({ id }, index) => [
           id,

@@ -28,7 +28,7 @@ export {
 export type { MediaDialectName } from "./media-dialects.ts";
 export { sandboxCatalog } from "./sandbox.ts";
 export { environmentCatalog, environmentSource } from "./environment-catalog.ts";
-export { hasVendors, presetMistakes } from "./presets.ts";
+export { hasVendors, leftToEnvironment, presetMistakes } from "./presets.ts";
 export { listDiff, type ListDiff, type PriceChange } from "./list/diff.ts";
 export { listedModels, listText, shippedList, vendorRows } from "./list/shipped.ts";
 export { localCatalog, localModels, localProviders } from "./local-servers.ts";

@@ -5,7 +5,8 @@
 import { vendorRows } from "./list/shipped.ts";
 import type { VendorRow } from "./list/types.ts";
 import type { Environment } from "./environment.ts";
-import { defaultTimeouts, type Provider } from "./types.ts";
+import { localRows } from "./local-servers.ts";
+import { defaultTimeouts, type Catalog, type Provider } from "./types.ts";
 
 /** A vendor, as the environment has it. */
 export interface Preset {
@@ -68,6 +69,31 @@ export const activePresets = (environment: Environment): Preset[] =>
 /** What is wrong with the addresses of active vendors, for the operator. */
 export const presetMistakes = (environment: Environment): string[] =>
   activePresets(environment).flatMap(({ mistake }) => (mistake === undefined ? [] : [mistake]));
+
+/**
+ * Of what the environment brings, that which a file leaves to it: a vendor or local server whose variable the file itself
+ * uses is the file's affair.
+ */
+export function leftToEnvironment(
+  brought: Catalog,
+  environment: Environment,
+  used: ReadonlySet<string>,
+): Catalog {
+  const taken = new Set([
+    ...activePresets(environment).flatMap(({ row }) =>
+      row.variables.some((name) => used.has(name)) ? [row.id] : [],
+    ),
+    ...localRows.flatMap(({ id, variable }) => (used.has(variable) ? [id] : [])),
+  ]);
+  if (taken.size === 0) return brought;
+  const isLeft = (id: string): boolean => !taken.has(id);
+  return {
+    providers: new Map([...brought.providers].filter(([id]) => isLeft(id))),
+    models: new Map(
+      [...brought.models].filter(([, { offers }]) => isLeft(offers[0]?.provider ?? "")),
+    ),
+  };
+}
 
 /** The provider of an active preset. */
 export const presetProvider = (preset: Preset, environment: Environment): Provider => ({

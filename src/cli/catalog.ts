@@ -1,6 +1,6 @@
 /**
- * The catalogue a gateway runs on: the configuration file where there is one, else the vendors whose keys are in the
- * environment; and the sandbox where it runs. Reloaded when the file changes; a wrong file leaves the old one in force.
+ * The catalogue a gateway runs on: the configuration file, the vendors whose keys are in the environment, the providers
+ * that were added, and the sandbox where it runs. Reloaded when the file changes; a wrong file leaves the old one in force.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -11,6 +11,7 @@ import {
   environmentCatalog,
   formatMistakes,
   layeredCatalog,
+  leftToEnvironment,
   loadConfig,
   pricesInForce,
   sandboxCatalog,
@@ -79,6 +80,8 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
     clock,
     allowPrivate: environment.allowPrivateAddresses,
   });
+  const environmentOf = (vendors: Catalog, config: Config | undefined): Catalog =>
+    config?.variables ? leftToEnvironment(vendors, variables, config.variables) : vendors;
   const parts = (): Parts => ({
     sandbox,
     vendors: vendors.current(),
@@ -86,7 +89,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
     added: added.current(),
   });
   return {
-    current: pricesInForce(remembered(parts), clock),
+    current: pricesInForce(remembered(parts, environmentOf), clock),
     settings: file?.current().settings ?? defaultSettings,
     async load(database, secrets) {
       await vendors.load(database);
@@ -105,9 +108,6 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
 }
 
 const nothing: Catalog = { providers: new Map(), models: new Map() };
-const isEmpty = ({ providers, models }: Catalog): boolean =>
-  providers.size === 0 && models.size === 0;
-
 /** Where a catalogue comes from, each the same object until it changes. */
 interface Parts {
   readonly sandbox: Catalog;
@@ -117,7 +117,10 @@ interface Parts {
 }
 
 /** The parts as one catalogue, the same object as long as they are the same. */
-function remembered(parts: () => Parts): () => Catalog {
+function remembered(
+  parts: () => Parts,
+  environmentOf: (vendors: Catalog, config: Config | undefined) => Catalog,
+): () => Catalog {
   let seen: Parts | undefined;
   let merged = nothing;
   return () => {
@@ -125,11 +128,9 @@ function remembered(parts: () => Parts): () => Catalog {
     const { sandbox, vendors, config, added } = now;
     if (seen?.vendors === vendors && seen.config === config && seen.added === added) return merged;
     seen = now;
-    // A file that names what is served says all of it; one that only sets limits leaves it to the environment.
-    const isSilent = config === undefined || isEmpty(config.catalog);
     merged = layeredCatalog({
       sandbox,
-      environment: isSilent ? vendors : nothing,
+      environment: environmentOf(vendors, config),
       ...(config && { file: config }),
       added: added.providers,
       paused: added.paused,
