@@ -1,0 +1,176 @@
+/** Small rules of the ledger: amounts, ends of periods, idle keys, what a gateway restores. docs/ledger.md. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { collect } from "../../src/ledger/collect.ts";
+import { creditIn } from "../../src/ledger/credit.ts";
+import { decide } from "../../src/ledger/decide.ts";
+import { reserveAllIn, settleIn } from "../../src/ledger/holds.ts";
+import { IdleKeys } from "../../src/ledger/idle-keys.ts";
+import { KeyUse, lingerMs } from "../../src/ledger/key-use.ts";
+import { createLedger } from "../../src/ledger/index.ts";
+import { resetsAt } from "../../src/ledger/periods.ts";
+import type { Queryable } from "../../src/storage/index.ts";
+import { describeDatabase } from "../support/postgres.ts";
+import { addKey, addWorkspace } from "./support.ts";
+
+let key: KeyUse;
+beforeEach(() => {
+  key = new KeyUse("w", "k", 0);
+});
+
+describe("amounts", () => {
+  /** What passes the check comes here. */
+  const asked = { query: () => Promise.reject(new Error("asked")) } as unknown as Queryable;
+  const most = 10_000_000n * 1_000_000_000n;
+  const call = { id: "r", workspaceId: "w" };
+  const credit = (amountNano: bigint) =>
+    creditIn(asked, { workspaceId: "w", amountNano, reference: "r" });
+
+  it("of a charge is 0 or more, and ten million dollars at most; a void has none", async () => {
+    await expect(settleIn(asked, call, -1n)).rejects.toThrow("out of range: -1");
+    await expect(settleIn(asked, call, most + 1n)).rejects.toThrow("out of range");
+    await expect(settleIn(asked, call, most)).rejects.toThrow("asked");
+    await expect(settleIn(asked, call, 0n)).rejects.toThrow("asked");
+    await expect(settleIn(asked, call, null)).rejects.toThrow("asked");
+  });
+
+  it("of a credit may be negative, within the same limit", async () => {
+    await expect(credit(-most)).rejects.toThrow("asked");
+    await expect(credit(-most - 1n)).rejects.toThrow("out of range");
+    await expect(credit(most + 1n)).rejects.toThrow("out of range");
+  });
+});
+
+it("CAP-02: a window ends at 00:00 UTC of the next day, Monday or first of month; the total never", () => {
+  const ends = (at: string) =>
+    (["daily", "weekly", "monthly", "total"] as const).map(
+      (window) => resetsAt(window, Date.parse(at))?.toISOString().slice(0, 10) ?? null,
+    );
+  // A Sunday, a Monday, and the last day of a year.
+  expect(ends("2026-11-29T23:59:59Z")).toEqual(["2026-11-30", "2026-11-30", "2026-12-01", null]);
+  expect(ends("2026-11-30T00:00:00Z")).toEqual(["2026-12-01", "2026-12-07", "2026-12-01", null]);
+  expect(ends("2026-12-31T12:00:00Z")).toEqual(["2027-01-01", "2027-01-04", "2027-01-01", null]);
+});
+
+it("a key with headroom is looked at again, by one timer, until its headroom is idle", () => {
+  let nowMs = 1_000;
+  const later: (() => void)[] = [];
+  const idle: KeyUse[] = [];
+  const clock = {
+    now: () => nowMs,
+    later: (run: () => void) => void later.push(run),
+  };
+  const keys = new IdleKeys(clock as never, (one) => idle.push(one));
+  keys.watch(key);
+  expect(later).toHaveLength(0);
+  const other = new KeyUse("w", "o", 0);
+  for (const one of [key, other]) {
+    one.begin(5n, nowMs);
+    one.granted = 8n;
+    keys.watch(one);
+  }
+  expect(later).toHaveLength(1);
+  nowMs += lingerMs - 1;
+  later.shift()!();
+  expect({ idle, timers: later.length }).toEqual({ idle: [], timers: 1 });
+  nowMs += 1;
+  keys.forget(other);
+  later.shift()!();
+  expect({ idle, timers: later.length }).toEqual({ idle: [key], timers: 0 });
+});
+
+it("holds are asked for in the order of their workspaces, and without a rotation under any", async () => {
+  const sent: unknown[][] = [];
+  const recording = {
+    query: (_sql: string, params: unknown[]) => (sent.push(params), Promise.resolve([])),
+  } as unknown as Queryable;
+  const input = { keyId: "k", kind: "image", amountNano: 1n, leaseMs: 1_000 } as const;
+  const queue = { global: 1, perWorkspace: 1 };
+  const inputs = [
+    { ...input, workspaceId: "b", id: "1", keyRotation: 3 },
+    { ...input, workspaceId: "a", id: "2" },
+    { ...input, workspaceId: "c", id: "3" },
+    { ...input, workspaceId: "a", id: "4" },
+  ];
+  await reserveAllIn(recording, inputs as never, queue);
+  const [workspaces, ids, , rotations] = sent[0]!;
+  expect(workspaces).toEqual(["a", "a", "b", "c"]);
+  expect(ids).toEqual(["2", "4", "1", "3"]);
+  expect(rotations).toEqual([2_147_483_647, 2_147_483_647, 3, 2_147_483_647]);
+});
+
+it("a batch after one that failed leaves other keys for later, whatever they have to send", () => {
+  const other = new KeyUse("w", "o", 0);
+  for (const one of [key, other]) one.unsure = true;
+  const batch = { nowMs: 0, keys: [key, other], entries: [], restore: false, careful: true };
+  const { items, later } = collect(batch);
+  expect(items.map(({ keyId }) => keyId)).toEqual(["k"]);
+  expect(later).toEqual(new Set([other]));
+});
+
+describeDatabase("a call", (open) => {
+  it("that is reserved a second time is named so, and holds once", async () => {
+    const database = await open();
+    await addWorkspace(database, "w");
+    await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
+    const ledger = createLedger(database);
+    await ledger.credit({ workspaceId: "w", amountNano: 100n, reference: "start" });
+    const call = { workspaceId: "w", keyId: "k", id: "r", amountNano: 60n };
+    expect(await ledger.reserve(call)).toEqual({ outcome: "reserved" });
+    expect(await ledger.reserve(call)).toEqual({ outcome: "already_reserved" });
+    await ledger.close();
+  });
+});
+
+describe("a restoring batch", () => {
+  const restored = () =>
+    collect({ nowMs: 0, keys: [key], entries: [], restore: true, careful: false }).items;
+
+  it("names the keys whose calls run or whose entries are on their way, and no others", () => {
+    expect(restored()).toEqual([]);
+    key.begin(5n, 0);
+    expect(restored()).toMatchObject([{ keyId: "k", need: 5n, use: 5n, keep: 0n }]);
+    key.end(5n, 5n, 0);
+    expect(restored()).toMatchObject([{ keyId: "k", need: 0n, use: 0n }]);
+    key.begin(5n, 0);
+    expect(restored()).toMatchObject([{ keyId: "k", need: 5n }]);
+  });
+});
+
+describe("a check of a key", () => {
+  it("is trusted for its time, and not after a change", () => {
+    key.checked(1_000, key.epoch);
+    expect(key.isTrusted(1_001)).toBe(true);
+    key.distrust();
+    expect(key.isTrusted(1_001)).toBe(false);
+    key.checked(1_000, key.epoch);
+    expect(key.isTrusted(1_001)).toBe(true);
+    expect(key.isTrusted(60_000)).toBe(false);
+  });
+
+  it("is renewed by a batch that goes anyway, where headroom is short, or left though none was granted", () => {
+    key.checked(1_000, key.epoch);
+    key.begin(5n, 1_000);
+    key.granted = 10n;
+    key.roomy = true;
+    expect(key.isStale(1_000)).toBe(false);
+    key.granted = 9n;
+    expect(key.isStale(1_000)).toBe(true);
+    key.roomy = false;
+    expect(key.isStale(1_000)).toBe(true);
+    key.granted = 5n;
+    expect(key.isStale(1_000)).toBe(false);
+  });
+
+  it("that found the key let in asks nothing of balance and caps", () => {
+    key.waiting.push({
+      bound: 5n,
+      since: 0,
+      resolve: () => undefined,
+      reject: () => undefined,
+    });
+    const answer = { refusal: null, available: 0n, rooms: [], caps: [], idle: 0n, at: null };
+    expect(decide(key, answer, 0, 100)).toEqual([]);
+    expect(key.waiting).toHaveLength(1);
+    expect(decide(key, { ...answer, at: new Date(0) }, 0, 100)).toHaveLength(1);
+  });
+});
