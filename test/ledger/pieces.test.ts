@@ -79,10 +79,13 @@ it("a key with headroom is looked at again, by one timer, until its headroom is 
 });
 
 it("holds are asked for in the order of their workspaces, and without a rotation under any", async () => {
-  const sent: unknown[][] = [];
-  const recording = {
-    query: (_sql: string, params: unknown[]) => (sent.push(params), Promise.resolve([])),
-  } as unknown as Queryable;
+  const sent: (readonly unknown[])[] = [];
+  const recording: Queryable = {
+    query: (_sql: string, params: readonly unknown[] = []) => (
+      sent.push(params),
+      Promise.resolve([])
+    ),
+  };
   const input = { keyId: "k", kind: "image", amountNano: 1n, leaseMs: 1_000 } as const;
   const queue = { global: 1, perWorkspace: 1 };
   const inputs = [
@@ -91,7 +94,7 @@ it("holds are asked for in the order of their workspaces, and without a rotation
     { ...input, workspaceId: "c", id: "3" },
     { ...input, workspaceId: "a", id: "4" },
   ];
-  await reserveAllIn(recording, inputs as never, queue);
+  await reserveAllIn(recording, inputs, queue);
   const [workspaces, ids, , rotations] = sent[0]!;
   expect(workspaces).toEqual(["a", "a", "b", "c"]);
   expect(ids).toEqual(["2", "4", "1", "3"]);
