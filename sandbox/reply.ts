@@ -6,7 +6,7 @@ import { formatSse } from "../src/base/sse.ts";
 import { packetOf } from "./bedrock/packets.ts";
 import type { Script } from "./script-fields.ts";
 import type { Failure } from "./refusal.ts";
-import type { Frame, Rendering } from "./vendor.ts";
+import type { Frame, Packets, Rendering } from "./vendor.ts";
 
 export interface Delivery {
   readonly response: ServerResponse;
@@ -16,7 +16,7 @@ export interface Delivery {
   /** A JSON array instead of events: what generateContent streams without `alt=sse`. */
   readonly array: boolean;
   /** Binary frames instead of events. */
-  readonly packets: boolean;
+  readonly packets: Packets | undefined;
 }
 
 const cutResponses = new WeakSet<ServerResponse>();
@@ -173,7 +173,7 @@ function createWriter({ response, script, left, array, packets }: Delivery): Wri
     cutBytes === undefined ? send(text) : sendCut(text, Math.max(1, cutBytes));
 
   function framed(frame: Frame): string | Buffer {
-    if (packets) return packetOf(frame);
+    if (packets) return packetOf(frame, packets);
     if (!array) return formatSse(frame);
     const opening = first ? "[" : ",\r\n";
     first = false;

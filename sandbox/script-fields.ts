@@ -116,7 +116,7 @@ export const scriptFields: Readonly<Record<keyof Script, Field>> = {
   ),
   only: control(
     "list",
-    "Troubles only at these endpoints (chat, responses, messages, generate_content, images, image_edits, image_tasks, videos) or upstream models.",
+    "Troubles only at these endpoints (chat, responses, messages, generate_content, converse, images, image_edits, image_tasks, videos) or upstream models.",
   ),
   delay_ms: trouble("number", "Milliseconds before the first byte."),
   chunk_delay_ms: trouble(

@@ -138,7 +138,7 @@ interface Asked {
 
 async function answerQuestion(parts: Parts, exchange: Exchange, asked: Asked): Promise<void> {
   const { response, left } = exchange;
-  const { endpoint, array = false, packets = false } = asked.route;
+  const { endpoint, array = false, packets } = asked.route;
   const question = endpoint.question(asked.call);
   const script = parts.scripts.read(question.turns, [endpoint.name, asked.call.model]);
   if (await isTroubled(exchange, script)) return;
@@ -170,7 +170,7 @@ async function answerMedia(parts: Parts, exchange: Exchange, asked: AskedForMedi
   const script = route.script(call, read);
   if (await isTroubled(exchange, script)) return;
   const answer = await route.answer(call, script);
-  const delivery: Delivery = { response, script, left, array: false, packets: false };
+  const delivery: Delivery = { response, script, left, array: false, packets: undefined };
   if ("whole" in answer) return deliver(delivery, call, answer);
   response.statusCode = answer.status;
   if (answer.body === undefined) response.end();

@@ -42,12 +42,14 @@ export interface Rendering {
 export type Check = (call: Call) => void;
 
 export interface Endpoint {
-  readonly name: "chat" | "responses" | "messages" | "generate_content";
+  readonly name: "chat" | "responses" | "messages" | "generate_content" | "converse";
   /** What the vendor refuses, in the order it looks. */
   readonly strict: readonly Check[];
   question(call: Call): Question;
   render(call: Call, answer: Answer): Rendering;
 }
+
+export type Packets = "chunks" | "events";
 
 /** A path to a model. What it leaves out stands in the body. */
 export interface TextRoute {
@@ -57,8 +59,8 @@ export interface TextRoute {
   readonly stream?: boolean;
   /** Streams a JSON array instead of events. */
   readonly array?: boolean;
-  /** Streams the binary frames of AWS instead of events. */
-  readonly packets?: boolean;
+  /** Streams the binary frames of AWS instead of events: with the events in them, or as the events themselves. */
+  readonly packets?: Packets | undefined;
 }
 
 /** An answer in one piece: a status, and a JSON body unless it is empty. */

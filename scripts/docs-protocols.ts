@@ -9,17 +9,21 @@ import { fit } from "../src/protocols/fit.ts";
 import {
   codecs,
   protocolNames,
+  upstreamCodecs,
+  upstreamProtocols,
   type JsonObject,
   type ProtocolName,
+  type UpstreamProtocol,
 } from "../src/protocols/index.ts";
 import type { Extra, Limits, MediaKind } from "../src/protocols/limits.ts";
 import { lossesOf } from "../src/protocols/losses.ts";
 
-const titles: Record<ProtocolName, string> = {
+const titles: Record<UpstreamProtocol, string> = {
   chat: "chat completions",
   responses: "responses",
   messages: "messages",
   generate_content: "generateContent",
+  converse: "Converse",
 };
 
 /** A row for each field, with a value that shows where it goes. Every field must have one: the type says so. */
@@ -66,7 +70,7 @@ const tool = { name: "look", parameters: { type: "object" } };
 const modelMaximum = 64_000;
 
 /** A request of another protocol, fitted to and written for this one. */
-function written(target: ProtocolName, fields: Partial<CanonicalRequest>) {
+function written(target: UpstreamProtocol, fields: Partial<CanonicalRequest>) {
   const request: CanonicalRequest = {
     protocol: target === "chat" ? "responses" : "chat",
     model: "acme/talk",
@@ -76,7 +80,7 @@ function written(target: ProtocolName, fields: Partial<CanonicalRequest>) {
     names: {},
     ...fields,
   };
-  const codec = codecs[target];
+  const codec = upstreamCodecs[target];
   const fitted = fit(request, { limits: codec.limits, maxOutputTokens: modelMaximum });
   return { body: codec.encodeRequest(fitted.request, "gemini-3-pro"), notes: fitted.notes };
 }
@@ -108,7 +112,7 @@ function surroundings(field: CanonicalFieldName): Partial<CanonicalRequest> {
 }
 
 /** What becomes of one field: its place, or why it has none. */
-function fate(target: ProtocolName, field: CanonicalFieldName): string {
+function fate(target: UpstreamProtocol, field: CanonicalFieldName): string {
   const common = surroundings(field);
   const sample = field === "tools" ? { tools: [tool] } : samples[field].value;
   const base = written(target, common);
@@ -121,7 +125,7 @@ function fate(target: ProtocolName, field: CanonicalFieldName): string {
 
 const fieldRow = (field: CanonicalFieldName): string[] => [
   samples[field].concept,
-  ...protocolNames.map((target) => fate(target, field)),
+  ...upstreamProtocols.map((target) => fate(target, field)),
 ];
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -130,11 +134,11 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-const heads = protocolNames.map((name) => titles[name]);
+const heads = upstreamProtocols.map((name) => titles[name]);
 
 const perProtocol = (what: string, cell: (limits: Limits) => string): string[] => [
   what,
-  ...protocolNames.map((name) => cell(codecs[name].limits)),
+  ...upstreamProtocols.map((name) => cell(upstreamCodecs[name].limits)),
 ];
 
 const count = (value: number): string => (value === Infinity ? "no bound" : String(value));

@@ -1,6 +1,6 @@
 /** The binary frames of AWS's event streams, written from their description: the gateway reads them with AWS's own library. */
 import { crc32 } from "node:zlib";
-import type { Frame } from "../vendor.ts";
+import type { Frame, Packets } from "../vendor.ts";
 
 /** One header of the type text. */
 function header(name: string, value: string): Buffer {
@@ -23,16 +23,19 @@ function packet(headers: Readonly<Record<string, string>>, payload: string): Buf
   return Buffer.concat([whole, check]);
 }
 
-/** An event of the protocol in a frame; its error as an exception. */
-export function packetOf({ event, data }: Frame): Buffer {
+/** An event of the protocol in a frame, or as one; its error as an exception. */
+export function packetOf({ event, data }: Frame, packets: Packets): Buffer {
   const type = { ":content-type": "application/json" };
   if (event === "error") {
-    const { error } = JSON.parse(data) as { error: { message: string } };
+    const { error } = JSON.parse(data) as { error: { message: string; type?: string } };
+    const kind = error.type?.endsWith("Exception") ? error.type : "modelStreamErrorException";
     return packet(
-      { ":exception-type": "modelStreamErrorException", ...type, ":message-type": "exception" },
+      { ":exception-type": kind, ...type, ":message-type": "exception" },
       JSON.stringify({ message: error.message, originalStatusCode: 500 }),
     );
   }
+  if (packets === "events")
+    return packet({ ":event-type": event ?? "", ...type, ":message-type": "event" }, data);
   return packet(
     { ":event-type": "chunk", ...type, ":message-type": "event" },
     JSON.stringify({ bytes: Buffer.from(data).toString("base64"), p: "abcdefgh" }),

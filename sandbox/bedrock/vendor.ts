@@ -13,6 +13,7 @@ import { responses } from "../openai/responses.ts";
 import { Refusal } from "../refusal.ts";
 import type { Asking, Route, Vendor } from "../vendor.ts";
 import { bearer, isSandboxKey } from "../vendor.ts";
+import { converse } from "./converse.ts";
 import { checkSignature, signedOf, type Signed } from "./signature.ts";
 
 const region = "us-east-1";
@@ -71,7 +72,9 @@ const claude = hostedMessages("bedrock-2023-05-31", ["model", "stream"]);
 function route(method: string, path: string, query: URLSearchParams): Route | undefined {
   if (method !== "POST") return undefined;
   const [, id, action] =
-    /^\/runtime\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/.exec(path) ?? [];
+    /^\/runtime\/model\/([^/]+)\/(invoke|invoke-with-response-stream|converse|converse-stream)$/.exec(
+      path,
+    ) ?? [];
   if (id !== undefined) {
     const model = decodeURIComponent(id);
     if (model.startsWith("missing"))
@@ -79,8 +82,10 @@ function route(method: string, path: string, query: URLSearchParams): Route | un
         message: "The provided model identifier is invalid.",
         type: "ValidationException",
       });
-    const stream = action !== "invoke";
-    return { kind: "text", endpoint: claude, model, stream, packets: stream };
+    const stream = action!.endsWith("-stream");
+    return action!.startsWith("converse")
+      ? { kind: "text", endpoint: converse, model, stream, packets: stream ? "events" : undefined }
+      : { kind: "text", endpoint: claude, model, stream, packets: stream ? "chunks" : undefined };
   }
   if (/^\/(?:runtime\/openai|mantle|mantle\/openai)\/v1\/chat\/completions$/.test(path))
     return { kind: "text", endpoint: chat };

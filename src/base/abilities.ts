@@ -5,9 +5,15 @@
 
 /**
  * How the wish for reasoning is put in a chat request. `reasoning_effort` is the protocol's own. The others are vendors'
- * fields: `enable_thinking` with `thinking_budget` (Qwen), `thinking: {type}` (DeepSeek, Doubao, Kimi, GLM).
+ * fields: `enable_thinking` with `thinking_budget` (Qwen), `thinking: {type}` (DeepSeek, Doubao, Kimi, GLM). In Converse
+ * `thinking` is Claude's, and `reasoning_config` Amazon Nova's.
  */
-export const reasoningFields = ["reasoning_effort", "enable_thinking", "thinking"] as const;
+export const reasoningFields = [
+  "reasoning_effort",
+  "enable_thinking",
+  "thinking",
+  "reasoning_config",
+] as const;
 export type ReasoningField = (typeof reasoningFields)[number];
 
 /** What all that reason have in common. */
@@ -18,7 +24,7 @@ interface Reasons {
   readonly offAs?: "between_tools" | undefined;
   /** Parameters that the vendor refuses while the model reasons, by chat-completions name. */
   readonly excludes?: readonly string[] | undefined;
-  /** Absent: `reasoning_effort`. Only of offers that speak chat. */
+  /** Absent: `reasoning_effort` in chat, and none in Converse. Only of offers that speak one of the two. */
   readonly field?: ReasoningField | undefined;
 }
 

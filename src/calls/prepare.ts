@@ -19,6 +19,7 @@ import {
 import {
   codecs,
   createRoute,
+  upstreamCodecs,
   type CallFacts,
   type JsonObject,
   type ProtocolName,
@@ -170,7 +171,7 @@ class OfferCandidate implements Candidate<TextOffer> {
     return createRoute(
       {
         caller: codecs[call.protocol],
-        upstream: codecs[this.offer.protocol],
+        upstream: upstreamCodecs[this.offer.protocol],
         body: this.#own.body,
         stream: call.stream,
         requestedModel: call.model,

@@ -6,7 +6,7 @@ import type { NanoUsd } from "../base/money.ts";
 import type { Usage } from "../base/usage.ts";
 import type { MediaUsage } from "../media/index.ts";
 import type { RequestRow } from "../storage/index.ts";
-import type { CallProtocol } from "../protocols/index.ts";
+import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
 import type { UsageSource } from "./meter.ts";
 
 /** How a call ended. */
@@ -22,7 +22,7 @@ interface RecordOf<Entry extends string, Used extends object> {
   readonly keyId: string;
   model: string;
   provider: string | null;
-  upstreamProtocol: Entry | null;
+  upstreamProtocol: Entry | UpstreamProtocol | null;
   status: CallStatus;
   httpStatus: number;
   errorCode: string | null;

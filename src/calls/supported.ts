@@ -10,7 +10,7 @@ import {
   type TextOffer,
 } from "../catalog/index.ts";
 import { mediaParameters } from "../media/index.ts";
-import { canonicalNames, codecs } from "../protocols/index.ts";
+import { canonicalNames, upstreamCodecs } from "../protocols/index.ts";
 import { isMediaModel, type CallableModel } from "../routing/index.ts";
 
 /** The domains of the parameters that at least one of the offers carries; of a media model those of its family. */
@@ -40,5 +40,5 @@ function carries(protocol: TextOffer["protocol"], name: string): boolean {
   const field = canonicalNames[name];
   return field === undefined
     ? isSpelledIn(name, protocol)
-    : !Object.hasOwn(codecs[protocol].limits.lost, field);
+    : !Object.hasOwn(upstreamCodecs[protocol].limits.lost, field);
 }

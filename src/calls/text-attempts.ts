@@ -8,7 +8,7 @@ import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
 import type { Credential } from "../catalog/index.ts";
-import { errorCodec, type Codec, type JsonObject } from "../protocols/index.ts";
+import { errorCodec, upstreamErrors, type Codec, type JsonObject } from "../protocols/index.ts";
 import type { MeasuredCall } from "../routing/index.ts";
 import {
   askText,
@@ -127,7 +127,7 @@ async function refused(
     textOf(await exchange.readAll(errorBytesMax, context.call.lease)),
   );
   const body = parseLenient(text);
-  const wire = errorCodec(offer.protocol).decodeError(exchange.status, body);
+  const wire = upstreamErrors(offer.protocol).decodeError(exchange.status, body);
   const retryAfter = exchange.headers["retry-after"];
   const health = outcomeOfStatus(
     {

@@ -19,7 +19,8 @@ import {
   codecs,
   createRoute,
   embeddingRoute,
-  errorCodec,
+  upstreamCodecs,
+  upstreamErrors,
   type JsonObject,
 } from "../protocols/index.ts";
 import { standardPrice } from "../routing/index.ts";
@@ -182,7 +183,7 @@ async function read(exchange: Exchange, { provider, tried }: Trying) {
     const message = isAnswer ? "answered" : "answered with something that is no answer";
     return { ok: isAnswer, status, message };
   }
-  const { message } = errorCodec(tried.offer.protocol).decodeError(status, body);
+  const { message } = upstreamErrors(tried.offer.protocol).decodeError(status, body);
   return { ok: false, status, message: shown(message) };
 }
 
@@ -204,7 +205,7 @@ function bodyOf({ model, offer }: Tried): JsonObject {
   const abilities = recordOf(model, (offer as TextModel["offers"][number]).record);
   return createRoute({
     caller: codecs.chat,
-    upstream: codecs[(offer as TextModel["offers"][number]).protocol],
+    upstream: upstreamCodecs[(offer as TextModel["offers"][number]).protocol],
     body: {
       model: model.id,
       messages: [{ role: "user", content: "Say OK." }],

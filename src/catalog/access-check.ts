@@ -3,7 +3,7 @@ import { isObject, type WireObject } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
 import { awsScopeOf, identityOf } from "./access-build.ts";
 import type { Finding, Path } from "./mistakes.ts";
-import { textProtocols } from "./types.ts";
+import { offerProtocols } from "./types.ts";
 
 interface Row {
   readonly path: Path;
@@ -113,7 +113,7 @@ function checkHeaders({ path, row }: Row): Finding[] {
   });
 }
 
-const pathProtocols: readonly string[] = [...textProtocols, "embeddings"];
+const pathProtocols: readonly string[] = [...offerProtocols, "embeddings"];
 
 function checkPaths({ path, row }: Row): Finding[] {
   const { paths } = row;

@@ -18,12 +18,11 @@ export interface BoundFacts {
 
 const larger = (left: NanoUsd, right: NanoUsd): NanoUsd => (left > right ? left : right);
 
-/** One-hour writes exist in the messages protocol, and wherever a price for them is given. */
-function inputRate(rates: TextRates, offer: TextOffer): NanoUsd {
+/** One-hour writes exist in the messages protocol and Converse, and wherever a price for them is given. */
+function inputRate(rates: TextRates, { protocol }: TextOffer): NanoUsd {
   const rate = larger(larger(rates.input, rates.cacheRead ?? 0n), rates.cacheWrite ?? 0n);
-  return offer.protocol === "messages" || rates.cacheWrite1h !== undefined
-    ? larger(rate, hourWriteRate(rates))
-    : rate;
+  const hasHours = protocol === "messages" || protocol === "converse";
+  return hasHours || rates.cacheWrite1h !== undefined ? larger(rate, hourWriteRate(rates)) : rate;
 }
 
 /**

@@ -8,7 +8,7 @@ import { isObject, type WireObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
 import { textBounds } from "../base/text-bounds.ts";
 import type { Narrowing, ParameterDomain } from "./record.ts";
-import type { EmbeddingModel, TextModel, TextProtocol } from "./types.ts";
+import type { EmbeddingModel, OfferProtocol, TextModel, TextProtocol } from "./types.ts";
 
 const penalty: ParameterDomain = {
   type: "number",
@@ -169,12 +169,14 @@ const spellings: Readonly<Record<string, Partial<Record<TextProtocol, Paths>>>> 
 };
 
 /** Whether a protocol has a parameter itself, by whatever name. */
-export const isSpelledIn = (name: string, protocol: TextProtocol): boolean =>
+export const isSpelledIn = (name: string, protocol: OfferProtocol): boolean =>
   pathsOf(name, protocol).length > 0;
 
 /** The paths of a parameter in a protocol's body; generateContent spells each in two ways. */
-function pathsOf(name: string, protocol: TextProtocol): readonly string[] {
-  const paths = spellings[name]?.[protocol] ?? (protocol === "chat" ? name : []);
+function pathsOf(name: string, protocol: OfferProtocol): readonly string[] {
+  const paths =
+    (protocol === "converse" ? undefined : spellings[name]?.[protocol]) ??
+    (protocol === "chat" ? name : []);
   const all = typeof paths === "string" ? [paths] : paths;
   return protocol === "generate_content" ? all.flatMap(bothCases) : all;
 }

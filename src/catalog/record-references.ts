@@ -28,7 +28,7 @@ const reasoningKeys: Readonly<
   none: { needs: [], takes: [] },
   toggle: { needs: [], takes: ["off", "off_as", "field", "excludes"] },
   effort: { needs: ["values"], takes: ["off", "off_as", "field", "excludes"] },
-  adaptive: { needs: ["values"], takes: ["off", "off_as", "excludes"] },
+  adaptive: { needs: ["values"], takes: ["off", "off_as", "field", "excludes"] },
   budget: {
     needs: [],
     takes: ["min", "max", "values", "off", "off_as", "field", "excludes"],

@@ -50,7 +50,8 @@ const reasoning = closed(
     ),
     field: Type.Optional(
       Type.Enum([...reasoningFields], {
-        description: "how a chat request asks for it; reasoning_effort if absent",
+        description:
+          "how chat and Converse ask for it; in chat reasoning_effort if absent, in Converse not at all",
       }),
     ),
     excludes: Type.Optional(

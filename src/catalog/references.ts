@@ -60,13 +60,15 @@ function isPlainUrl(text: string): boolean {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.search + url.hash === "";
 }
 
-/** The dialects of the providers that offers may name, as the file has them. */
-type Providers = ReadonlyMap<string, unknown>;
+/** The providers that offers may name, as the file has them; of those defined elsewhere id and dialect. */
+type Providers = ReadonlyMap<string, WireObject>;
 
 function checkOffers({ path, row }: Row, providers: Providers): Finding[] {
   return rowsAt(row, "offers", path).flatMap((offer): Finding[] => {
-    const { provider } = offer.row;
+    const { provider, protocol } = offer.row;
     if (typeof provider !== "string") return [];
+    const unspoken = protocolFault(protocol, providers.get(provider));
+    if (unspoken) return [{ path: [...offer.path, "protocol"], ...unspoken }];
     const fault = providers.has(provider)
       ? makerFault(row["kind"], provider, providers)
       : {
@@ -79,6 +81,22 @@ function checkOffers({ path, row }: Row, providers: Providers): Finding[] {
   });
 }
 
+/** Why a provider does not speak a protocol: Converse is Amazon Bedrock's own, at one of its addresses. */
+function protocolFault(
+  protocol: unknown,
+  provider: WireObject | undefined,
+): Omit<Finding, "path"> | undefined {
+  if (protocol !== "converse" || !provider) return undefined;
+  const { id, dialect, base_url: url } = provider;
+  const fix = "write dialect: bedrock and base_url: https://bedrock-runtime.REGION.amazonaws.com";
+  if (dialect !== "bedrock")
+    return { message: `the provider "${String(id)}" does not speak converse`, fix };
+  const isBelow = typeof url === "string" && /\/v1\/*$/.test(url);
+  return isBelow
+    ? { message: `the address of "${String(id)}" does not speak converse`, fix }
+    : undefined;
+}
+
 /** Why a provider cannot serve a model of a kind: its dialect makes no images, or no videos. */
 function makerFault(
   kind: unknown,
@@ -88,11 +106,11 @@ function makerFault(
   if (kind !== "image" && kind !== "video") return undefined;
   const makers: readonly string[] = mediaDialects[kind];
   const makes = (dialect: unknown) => makers.some((maker) => maker === dialect);
-  const dialect = dialects.find((known) => known === providers.get(provider));
+  const dialect = dialects.find((known) => known === providers.get(provider)?.["dialect"]);
   // An unknown dialect is a mistake of its own.
   if (dialect === undefined || makes(dialect)) return undefined;
   const message = `the dialect ${dialect} of the provider "${provider}" makes no ${kind}s`;
-  const fitting = [...providers.keys()].filter((id) => makes(providers.get(id)));
+  const fitting = [...providers].flatMap(([id, other]) => (makes(other["dialect"]) ? [id] : []));
   const here = fitting.length === 0 ? "" : `; providers here: ${fitting.join(", ")}`;
   return { message, fix: `dialects that make ${kind}s: ${makers.join(", ")}${here}` };
 }
@@ -186,9 +204,9 @@ export function checkReferences(
   const providers = rowsAt(file, "providers", []);
   const models = rowsAt(file, "models", []);
   const nameable: Providers = new Map([
-    ...known.map(({ id, dialect }): [string, unknown] => [id, dialect]),
-    ...providers.flatMap(({ row: { id, dialect } }): [string, unknown][] =>
-      typeof id === "string" ? [[id, dialect]] : [],
+    ...known.map(({ id, dialect }): [string, WireObject] => [id, { id, dialect }]),
+    ...providers.flatMap(({ row }): [string, WireObject][] =>
+      typeof row["id"] === "string" ? [[row["id"], row]] : [],
     ),
   ]);
   return [

@@ -10,7 +10,7 @@ import { priceKeys } from "./price-schema.ts";
 import { offerRecord, recordKeys } from "./record-schema.ts";
 import { closed, count, perMillion, seconds, text, usd } from "./schema-kit.ts";
 import { settings } from "./settings-schema.ts";
-import { dialects, imageFamilies, textEndpoints, textProtocols, videoFamilies } from "./types.ts";
+import { dialects, imageFamilies, offerProtocols, textEndpoints, videoFamilies } from "./types.ts";
 
 const credential = closed({
   id: text("a name for logs and metrics"),
@@ -78,7 +78,7 @@ const offered = {
 
 const textOffer = closed({
   ...offered,
-  protocol: Type.Enum([...textProtocols], { description: "the protocol this provider speaks" }),
+  protocol: Type.Enum([...offerProtocols], { description: "the protocol this provider speaks" }),
   ...priceKeys,
   record: Type.Optional(offerRecord),
 });

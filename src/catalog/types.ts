@@ -1,7 +1,4 @@
-/**
- * What the gateway can serve, as data: providers, models, offers and prices.
- * Requirements: MODELS, TXT; docs/configuration.md. Loading and checking live beside this file.
- */
+/** What the gateway can serve, as data: providers, models, offers and prices. Requirements: MODELS, TXT; docs/configuration.md. */
 import type { Timeouts } from "./timeouts.ts";
 import type { SupplyTier } from "../base/management.ts";
 import type { NanoUsd } from "../base/money.ts";
@@ -11,6 +8,10 @@ import type { ModelRecord, Narrowing } from "./record.ts";
 /** The text protocols, by the names the configuration uses. */
 export const textProtocols = ["chat", "responses", "messages", "generate_content"] as const;
 export type TextProtocol = (typeof textProtocols)[number];
+
+/** What an offer of a text model may speak: those, and Amazon Bedrock's Converse, which no caller does. */
+export const offerProtocols = [...textProtocols, "converse"] as const;
+export type OfferProtocol = (typeof offerProtocols)[number];
 
 /** The entry points a text model may offer, by the names `GET /v1/models` uses. */
 export const textEndpoints = [
@@ -167,7 +168,7 @@ interface OfferBase {
 
 /** One way to serve a text model. */
 export interface TextOffer extends OfferBase {
-  readonly protocol: TextProtocol;
+  readonly protocol: OfferProtocol;
   readonly price: TextPrice;
   /** What this provider's model does other than the model's own record says. */
   readonly record?: ModelRecord | undefined;

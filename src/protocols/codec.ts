@@ -7,7 +7,12 @@ import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
-import type { CanonicalRequest, JsonObject, ProtocolName } from "./canonical/request.ts";
+import type {
+  CanonicalRequest,
+  JsonObject,
+  ProtocolName,
+  UpstreamProtocol,
+} from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
 import type { Limits } from "./limits.ts";
 
@@ -73,23 +78,31 @@ export interface WireError {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** One text protocol. */
-export interface Codec {
-  readonly name: ProtocolName;
+/** What an upstream is asked in, and how its answers are read. */
+export interface UpstreamCodec {
+  readonly name: UpstreamProtocol;
   /** What it can carry as the target of a conversion. */
   readonly limits: Limits;
-  /** @throws GatewayError naming the offending field in the caller's spelling. */
-  decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest;
+  /** The codec for one of its models, where those differ in what they take; absent: this one for all. */
+  forModel?(model: string): UpstreamCodec;
   /** Total: `fit` has already removed what the protocol cannot carry. `model` is the upstream's own name. */
   encodeRequest(request: CanonicalRequest, model: string): JsonObject;
   decodeResponse(body: JsonObject): CanonicalResponse;
   encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
   decodeStream(): Transducer<SseEvent, CanonicalEvent>;
+  /** An upstream's error body, whatever its quirks; never throws. */
+  decodeError(status: number, body: unknown): WireError;
+  readonly direct: Pick<DirectRoute, "failure" | "usage" | "text">;
+}
+
+/** One text protocol that callers speak. */
+export interface Codec extends UpstreamCodec {
+  readonly name: ProtocolName;
+  /** @throws GatewayError naming the offending field in the caller's spelling. */
+  decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest;
   encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent>;
   /** The body of an error answer in this protocol's shape. */
   encodeError(error: GatewayError, requestId: string): JsonObject;
-  /** An upstream's error body, whatever its quirks; never throws. */
-  decodeError(status: number, body: unknown): WireError;
   /** The same protocol on both sides. */
   readonly direct: DirectRoute;
 }

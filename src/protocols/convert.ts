@@ -16,6 +16,7 @@ import type {
   StreamSeen,
   StreamTap,
   Transducer,
+  UpstreamCodec,
   WireError,
 } from "./codec.ts";
 import { withDropped } from "./dropped-params.ts";
@@ -80,21 +81,22 @@ function convertedRoute(given: RouteInput): Route {
 interface Prepared {
   readonly fitted: CanonicalRequest;
   readonly notes: readonly Note[];
-  readonly upstream: Codec;
+  readonly upstream: UpstreamCodec;
 }
 
 /** On its own protocol a request is neither repaired nor fitted: that is how the canonical form is shown to lose nothing. */
 function prepare(
   request: CanonicalRequest,
-  { caller, upstream, body, upstreamModel, stream, maxOutputTokens, abilities }: RouteInput,
+  { caller, upstream: any, body, upstreamModel, stream, maxOutputTokens, abilities }: RouteInput,
 ): Prepared {
-  if (caller === upstream) {
+  if (caller === any) {
     return {
       fitted: request,
-      upstream,
-      notes: upstream.direct.request(body, { model: upstreamModel, stream }).notes,
+      upstream: caller,
+      notes: caller.direct.request(body, { model: upstreamModel, stream }).notes,
     };
   }
+  const upstream = any.forModel?.(upstreamModel) ?? any;
   const fitted = fit(request, { limits: upstream.limits, maxOutputTokens, abilities });
   const tidied = tidy(fitted.request, upstream.limits);
   if (abilities) refusePrefill(tidied.request, abilities);
@@ -107,16 +109,16 @@ function prepare(
 }
 
 /** A complete stream as a whole answer of the upstream's own protocol; undefined when it broke off. */
-function wholeOf(upstream: Codec, frames: readonly SseEvent[]): JsonObject | undefined {
+function wholeOf(upstream: UpstreamCodec, frames: readonly SseEvent[]): JsonObject | undefined {
   const response = collectFrames(upstream, frames);
   return response && upstream.encodeResponse(response, emptyContext(response));
 }
 
 /** For an answer that only the gateway reads, on its way to the caller's protocol. */
 function emptyContext(response: CanonicalResponse): AnswerContext {
-  const { protocol, id, createdAt } = response;
+  const { id, createdAt } = response;
   const request: CanonicalRequest = {
-    protocol,
+    protocol: "chat",
     model: "",
     stream: false,
     messages: [],
@@ -138,7 +140,7 @@ class ConvertedTap implements StreamTap, StreamSeen {
   readonly #log = createTextLog();
   #finish: CanonicalEvent | undefined;
 
-  constructor(upstream: Codec, caller: Codec, context: AnswerContext) {
+  constructor(upstream: UpstreamCodec, caller: Codec, context: AnswerContext) {
     this.#decoder = upstream.decodeStream();
     this.#encoder = caller.encodeStream(context);
   }

@@ -136,7 +136,18 @@ function mediaRule(
   if (role === "system") return { class: "refused", what: `${media} content of a system turn` };
   if (role === "assistant" && lacks(context, "assistantMedia"))
     return { class: "refused", what: `${media} content that a model made` };
-  if (source.kind === "base64") return "carried";
+  return sourceRule(source, media, limits);
+}
+
+function sourceRule(
+  source: MediaSource,
+  media: MediaPart["media"],
+  limits: FitTarget["limits"],
+): "carried" | Loss {
+  if (source.kind === "base64")
+    return limits.takesType?.(source.mediaType, media) === false
+      ? { class: "refused", what: `${media} content of the type ${source.mediaType}` }
+      : "carried";
   if (source.kind === "url" && limits.takesUrl(source.url, media)) return "carried";
   const isWeb = source.kind === "url" && /^https?:/i.test(source.url);
   if (isWeb && limits.webMedia === "dropped") {

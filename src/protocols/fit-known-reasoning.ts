@@ -51,8 +51,9 @@ const set = (fitting: Fitting, change: Partial<Reasoning>): void => {
 const named = ({ request }: Fitting): "reasoning.effort" | "reasoning.budget" =>
   request.names["reasoning.effort"] === undefined ? "reasoning.budget" : "reasoning.effort";
 
-function dropReasoning(fitting: Fitting): void {
-  for (const member of Object.keys(fitting.request.reasoning!) as (keyof Reasoning)[]) {
+/** Leaves the wish out, and reports each word of it. */
+export function dropReasoning(fitting: Fitting): void {
+  for (const member of Object.keys(fitting.request.reasoning ?? {}) as (keyof Reasoning)[]) {
     if (member === "field" || member === "offAs") continue;
     if (fitting.request.names[`reasoning.${member}`] === undefined) continue;
     fitting.note(`reasoning.${member}`, "dropped", "this model's reasoning cannot be set, dropped");
@@ -87,9 +88,13 @@ function fitOff(fitting: Fitting, ability: Reasons): void {
 const leastOf = (ability: Reasons): string | undefined =>
   ability.kind === "effort" || ability.kind === "adaptive" ? ability.values[0] : undefined;
 
-/** That the model decides is said in the messages protocol only; elsewhere it is what an effort means. */
+/** That the model decides is said to Claude only; elsewhere it is what an effort means. */
 const decidesItself = (fitting: Fitting, { kind }: Reasons): "dynamic" | undefined =>
-  kind === "adaptive" && fitting.target.limits.protocol === "messages" ? "dynamic" : undefined;
+  kind === "adaptive" && isClaudes(fitting) ? "dynamic" : undefined;
+
+/** Converse has Claude's words where a record has `thinking`, and no others with an adaptive model or budgets. */
+const isClaudes = ({ target }: Fitting): boolean =>
+  target.limits.protocol === "messages" || target.limits.protocol === "converse";
 
 function fitAmount(fitting: Fitting, ability: Reasons): void {
   switch (ability.kind) {
@@ -141,8 +146,7 @@ function nearest(fitting: Fitting, effort: string, values: readonly string[]): s
 
 function fitTokens(fitting: Fitting, ability: Of<"budget">): void {
   const { effort, budget } = fitting.request.reasoning!;
-  const { protocol } = fitting.target.limits;
-  if (effort !== undefined && ability.values !== undefined && protocol === "messages") {
+  if (effort !== undefined && ability.values !== undefined && isClaudes(fitting)) {
     set(fitting, { effort: nearest(fitting, effort, ability.values) });
   } else if (effort !== undefined) {
     const own = typeof budget === "number" ? budget : budgetOf(fitting, effort, ability);
@@ -152,7 +156,7 @@ function fitTokens(fitting: Fitting, ability: Of<"budget">): void {
     }
     set(fitting, { effort: undefined, budget: own ?? budget });
   }
-  if (fitting.request.reasoning!.budget === "dynamic" && protocol === "messages") {
+  if (fitting.request.reasoning!.budget === "dynamic" && isClaudes(fitting)) {
     // Such a model knows no adaptive thinking.
     const instead = budgetByEffort["medium"] as number;
     fitting.note("reasoning.budget", "rewritten", `a budget of ${instead}: this model needs one`);

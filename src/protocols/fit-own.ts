@@ -14,7 +14,7 @@ import { wishes } from "./wishes.ts";
 
 /** What of a call decides how its request is fitted. */
 interface OwnInput {
-  readonly upstream: Codec;
+  readonly caller: Codec;
   readonly body: JsonObject;
   readonly stream: boolean;
   readonly requestedModel: string;
@@ -37,7 +37,7 @@ export interface Own {
  * @throws GatewayError `unsupported_content` or `unsupported_parameter` for what the request would mean something else without
  */
 export function fitOwn(input: OwnInput): Own {
-  const { upstream: codec, body, abilities, inputMedia = 0 } = input;
+  const { caller: codec, body, abilities, inputMedia = 0 } = input;
   const unchanged: Own = { body, notes: [], askedOutputTokens: undefined };
   if (abilities === undefined) return unchanged;
   if (inputMedia > 0 && abilities.inputModalities) refuseMedia(decode(input, body), abilities);
@@ -63,8 +63,8 @@ export function fitOwn(input: OwnInput): Own {
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const decode = ({ upstream, requestedModel, stream }: OwnInput, body: JsonObject) =>
-  upstream.decodeRequest(body, { model: requestedModel, stream });
+const decode = ({ caller, requestedModel, stream }: OwnInput, body: JsonObject) =>
+  caller.decodeRequest(body, { model: requestedModel, stream });
 
 /** Whether a request holds anything that a record like this decides about. */
 function concerns({ name }: Codec, body: JsonObject, can: Abilities): boolean {
@@ -93,7 +93,7 @@ function wishesOf({ name }: Codec, body: JsonObject): JsonObject {
  * caller may be written as the budget it became.
  */
 function patched(
-  { upstream: codec, body, upstreamModel }: OwnInput,
+  { caller: codec, body, upstreamModel }: OwnInput,
   from: CanonicalRequest,
   to: CanonicalRequest,
 ): JsonObject {

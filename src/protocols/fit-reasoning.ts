@@ -11,7 +11,7 @@ import type {
 } from "./canonical/request.ts";
 import { dropExcluded } from "./fit-abilities.ts";
 import { valueOf, without, type Fitting } from "./fit-fields.ts";
-import { fitKnownReasoning } from "./fit-known-reasoning.ts";
+import { dropReasoning, fitKnownReasoning } from "./fit-known-reasoning.ts";
 import type { ReasoningLimits } from "./limits.ts";
 
 /** Fits effort, budget and summary, and removes what the vendor refuses beside reasoning. */
@@ -21,9 +21,10 @@ export function fitReasoning(fitting: Fitting): void {
   // On its own protocol a request's words are right, and its turns are the vendor's to judge.
   const isOwn = fitting.request.protocol === limits.protocol;
   if (!isOwn) fitSummary(fitting, limits.reasoning);
+  if (isUnplaced(fitting)) return dropReasoning(fitting);
   if (ability) fitKnownReasoning(fitting, ability);
   else fitByProtocol(fitting, limits.reasoning);
-  if (limits.reasoning.budgetByEffort) {
+  if (isClaudes(fitting)) {
     keepOutOfForcedCalls(fitting, ability);
     fitBudget(fitting, limits.reasoning.budgetMin ?? 0);
   }
@@ -34,6 +35,21 @@ export function fitReasoning(fitting: Fitting): void {
     fitting.note(field, "dropped", "the upstream refuses it while the model reasons, dropped");
     fitting.request = without(fitting.request, field);
   }
+}
+
+const fieldOf = ({ target }: Fitting): string | undefined => {
+  const ability = target.abilities?.reasoning;
+  return ability?.kind === "none" ? undefined : ability?.field;
+};
+
+/** Whether nobody knows where the wish is put. */
+const isUnplaced = (fitting: Fitting): boolean =>
+  fitting.target.limits.reasoning.byRecordOnly === true && fieldOf(fitting) === undefined;
+
+/** Whether the wish is put as Claude has it: in its own protocol, and where a record says so. */
+function isClaudes(fitting: Fitting): boolean {
+  const { budgetByEffort, byRecordOnly } = fitting.target.limits.reasoning;
+  return budgetByEffort !== undefined && (!byRecordOnly || fieldOf(fitting) === "thinking");
 }
 
 /** What is known of the protocol, where nothing is known of the model. */

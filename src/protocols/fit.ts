@@ -3,7 +3,12 @@
  * every loss and every rewritten value is noted under the caller's own name. Requirements: CONV.
  */
 import type { Note } from "../base/notes.ts";
-import type { CanonicalFieldName, CanonicalRequest, JsonObject } from "./canonical/request.ts";
+import type {
+  CanonicalFieldName,
+  CanonicalRequest,
+  JsonObject,
+  Part,
+} from "./canonical/request.ts";
 import { fitOutput, refuseMedia, refuseToolChoice } from "./fit-abilities.ts";
 import { fitContent } from "./fit-content.ts";
 import { startFitting, valueOf, without, type FitTarget, type Fitting } from "./fit-fields.ts";
@@ -29,6 +34,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   refuseToolChoice(request, abilities);
   fitContent(fitting, notes);
   fitIds(fitting);
+  fitForbidden(fitting);
   fitChoice(fitting);
   fitReasoning(fitting);
   fitOutput(fitting, abilities);
@@ -51,6 +57,23 @@ function loseNative({ protocol, native }: CanonicalRequest): Note[] {
       detail: "only its own protocol knows it, dropped in conversion",
     };
   });
+}
+
+/**
+ * No tool is called where none is offered. Calls in the conversation need their tools, though.
+ * @throws GatewayError `unsupported_parameter` for these: programs rely on it that none is called
+ */
+function fitForbidden(fitting: Fitting): void {
+  const { request, target } = fitting;
+  if (target.limits.forbidsTools !== false || request.toolChoice?.type !== "none") return;
+  const isCall = ({ type }: Part): boolean => type === "tool_call";
+  if (request.messages.some(({ content }) => content.some(isCall)))
+    throw refusalOf(
+      request.protocol,
+      request.names.toolChoice ?? "tool_choice",
+      "that no tool is called, in a conversation with calls,",
+    );
+  fitting.request = { ...request, tools: undefined, toolChoice: undefined };
 }
 
 /** Without tools there is nothing to choose from or to call in parallel, and vendors refuse the wish (RESP-16). */

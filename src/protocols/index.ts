@@ -1,8 +1,9 @@
-/** The four text protocols: codecs by name, the canonical form, and whole answers from streams. */
-import type { ProtocolName } from "./canonical/request.ts";
+/** The four text protocols and Converse: codecs by name, the canonical form, and whole answers from streams. */
+import type { ProtocolName, UpstreamProtocol } from "./canonical/request.ts";
 import { chatCodec } from "./chat/index.ts";
 import { chatRequest } from "./chat/wire.ts";
-import type { Codec } from "./codec.ts";
+import type { Codec, UpstreamCodec } from "./codec.ts";
+import { converseCodec } from "./converse/index.ts";
 import type { TokenCounting } from "./counting.ts";
 import { counting as generateContentCounting } from "./generate-content/count.ts";
 import { generateContentCodec } from "./generate-content/index.ts";
@@ -13,12 +14,18 @@ import { countTokensRequest, messagesRequest } from "./messages/wire.ts";
 import { responsesCodec } from "./responses/index.ts";
 import { responsesRequest } from "./responses/wire.ts";
 
-/** Every codec, by the name the configuration uses. */
+/** The codecs of what callers speak, by the name the configuration uses. */
 export const codecs: Readonly<Record<ProtocolName, Codec>> = {
   chat: chatCodec,
   responses: responsesCodec,
   messages: messagesCodec,
   generate_content: generateContentCodec,
+};
+
+/** The codecs of what upstreams speak. */
+export const upstreamCodecs: Readonly<Record<UpstreamProtocol, UpstreamCodec>> = {
+  ...codecs,
+  converse: converseCodec,
 };
 
 /** How a call is spoken: one of the four text protocols, or the one shape of embeddings. */
@@ -27,6 +34,13 @@ export type CallProtocol = ProtocolName | "embeddings";
 /** The codec in whose shape a call's errors are; embeddings use the OpenAI style. */
 export const errorCodec = (protocol: CallProtocol): Codec =>
   codecs[protocol === "embeddings" ? "chat" : protocol];
+
+/** How an upstream is spoken to. */
+export type AskedProtocol = UpstreamProtocol | "embeddings";
+
+/** The codec that reads an upstream's errors. */
+export const upstreamErrors = (protocol: AskedProtocol): Pick<UpstreamCodec, "decodeError"> =>
+  upstreamCodecs[protocol === "embeddings" ? "chat" : protocol];
 
 /** The protocols whose callers can have the tokens of a request counted. */
 export const tokenCounting = {
@@ -52,7 +66,20 @@ export {
   validateEmbeddings,
 } from "./embeddings.ts";
 export { promptOf } from "./counting.ts";
-export { protocolNames, type JsonObject, type ProtocolName } from "./canonical/request.ts";
-export type { AnswerContext, CallFacts, Codec, StreamTap, WireError } from "./codec.ts";
+export {
+  protocolNames,
+  upstreamProtocols,
+  type JsonObject,
+  type ProtocolName,
+  type UpstreamProtocol,
+} from "./canonical/request.ts";
+export type {
+  AnswerContext,
+  CallFacts,
+  Codec,
+  StreamTap,
+  UpstreamCodec,
+  WireError,
+} from "./codec.ts";
 export { createRoute } from "./convert.ts";
 export type { Route, RouteInput } from "./route.ts";

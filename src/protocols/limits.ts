@@ -6,7 +6,7 @@ import type {
   CanonicalFieldName,
   JsonObject,
   MediaPart,
-  ProtocolName,
+  UpstreamProtocol,
 } from "./canonical/request.ts";
 
 export type MediaKind = MediaPart["media"];
@@ -27,7 +27,7 @@ export type Extra = "name" | "developer" | "detail" | "strict" | "isError" | "as
 export type Losable = Exclude<CanonicalFieldName, "tools" | "toolChoice" | "maxOutputTokens">;
 
 export interface Limits {
-  readonly protocol: ProtocolName;
+  readonly protocol: UpstreamProtocol;
   /** Fields without an equivalent, each with the reason that its caller reads. */
   readonly lost: Readonly<Partial<Record<Losable, string>>>;
   readonly temperatureMax: number;
@@ -41,6 +41,8 @@ export interface Limits {
   readonly webMedia: Exclude<MediaRule, "carried">;
   /** Which addresses of media the upstream reads by itself. */
   readonly takesUrl: (url: string, media: MediaKind) => boolean;
+  /** Which media types it takes of what is sent as bytes. Absent: the vendor decides. */
+  readonly takesType?: (mediaType: string, media: MediaKind) => boolean;
   /** Which of the small members that not every protocol has this one has. */
   readonly carries: readonly Extra[];
   /** Details of a picture that it has no word for, each with the nearest it has. */
@@ -55,6 +57,8 @@ export interface Limits {
   /** True where reasoning of an earlier turn may go back without the protocol's own signature. */
   readonly unsignedReasoning: boolean;
   readonly reasoning: ReasoningLimits;
+  /** False where a model cannot be kept from calling the tools that it is offered. Absent: it can. */
+  readonly forbidsTools?: boolean;
   /** Names of tools the vendor takes; others are refused by it, and go under another name (tool-names.ts). */
   readonly toolName: RegExp;
   /** The most characters of such a name. */
@@ -67,6 +71,8 @@ export interface Limits {
 export interface ReasoningLimits {
   /** Effort towards a token budget where the protocol has budgets only; "limit" is the model's own maximum. */
   readonly budgetByEffort?: Readonly<Record<string, number | "limit">> | undefined;
+  /** True where only a model's record says where the wish is put: without one it is left out and reported. */
+  readonly byRecordOnly?: boolean | undefined;
   /** The least budget, where there is one; a budget must also stay below the maximum of output tokens. */
   readonly budgetMin?: number | undefined;
   /** Fields that the vendor refuses beside reasoning (CONV-419 to CONV-421). */

@@ -8,7 +8,7 @@ import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
-import type { AnswerContext, Codec, StreamTap, WireError } from "./codec.ts";
+import type { AnswerContext, Codec, StreamTap, UpstreamCodec, WireError } from "./codec.ts";
 import { fitOwn } from "./fit-own.ts";
 import { collectFrames, framesOfWhole } from "./whole.ts";
 
@@ -16,7 +16,7 @@ import { collectFrames, framesOfWhole } from "./whole.ts";
 export interface RouteInput {
   /** The caller's protocol and the upstream's. */
   readonly caller: Codec;
-  readonly upstream: Codec;
+  readonly upstream: UpstreamCodec;
   /** The caller's body, checked. */
   readonly body: JsonObject;
   readonly stream: boolean;

@@ -7,7 +7,7 @@ import type { Note } from "../base/notes.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, Message, Part, ToolChoice } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
-import type { Codec, Transducer } from "./codec.ts";
+import type { Transducer, UpstreamCodec } from "./codec.ts";
 import type { Limits } from "./limits.ts";
 import { containerOf } from "./tidy.ts";
 
@@ -16,11 +16,11 @@ interface Renamed {
   readonly request: CanonicalRequest;
   readonly notes: readonly Note[];
   /** The target's codec, reading answers with the caller's own names. */
-  readonly upstream: Codec;
+  readonly upstream: UpstreamCodec;
 }
 
 /** Gives the tools of a request names its target takes, wherever they stand: definitions, choice, calls and results. */
-export function renameTools(request: CanonicalRequest, upstream: Codec): Renamed {
+export function renameTools(request: CanonicalRequest, upstream: UpstreamCodec): Renamed {
   const shorts = shortNames(namesIn(request), upstream.limits);
   if (shorts.size === 0) return { request, notes: [], upstream };
   const originals = new Map([...shorts].map(([original, short]) => [short, original]));
@@ -107,7 +107,7 @@ function renameChoice(choice: ToolChoice, rename: Rename): ToolChoice {
 }
 
 /** A codec whose answers, whole and streamed, name tools as the caller does. */
-function restoring(upstream: Codec, rename: Rename): Codec {
+function restoring(upstream: UpstreamCodec, rename: Rename): UpstreamCodec {
   return {
     ...upstream,
     decodeResponse: (body) => renameCalls(upstream.decodeResponse(body), rename),

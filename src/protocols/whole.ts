@@ -7,7 +7,7 @@ import type { CanonicalEvent } from "./canonical/events.ts";
 import { collect, explode } from "./canonical/collect.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
-import type { AnswerContext, Codec } from "./codec.ts";
+import type { AnswerContext, Codec, UpstreamCodec } from "./codec.ts";
 
 /** The frames a stream would have had that gave this whole answer. */
 export function framesOfWhole(
@@ -27,7 +27,7 @@ export function framesOfWhole(
  * Undefined when the stream broke off or held an error: it is then no answer.
  */
 export function collectFrames(
-  codec: Codec,
+  codec: UpstreamCodec,
   frames: readonly SseEvent[],
 ): CanonicalResponse | undefined {
   const decoder = codec.decodeStream();

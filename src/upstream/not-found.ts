@@ -92,3 +92,10 @@ export function namesThing(value: unknown, depth = 0): boolean {
     ([name, member]) => fields.has(name) || namesThing(member, depth + 1),
   );
 }
+
+/** Amazon refuses a model's name, or one that only an inference profile serves, with 400 and no code. */
+const badModel =
+  /model identifier is invalid|on-demand throughput isn.t supported|provided model (?:doesn.t|does not) exist/i;
+
+/** Whether a refusal with 400 is about the name of the model, which is our configuration. */
+export const isAboutModel = ({ message }: WireError): boolean => badModel.test(message);

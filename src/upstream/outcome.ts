@@ -6,7 +6,7 @@ import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts
 import type { WireError } from "../protocols/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 import { ExchangeError } from "./exchange-error.ts";
-import { isAboutCallersThing } from "./not-found.ts";
+import { isAboutCallersThing, isAboutModel } from "./not-found.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
 
 /** What a refusal says of the credential an attempt was made with. */
@@ -91,6 +91,8 @@ const rows: Readonly<Record<number, Row>> = {
   413: callerMistake,
   415: callerMistake,
   422: callerMistake,
+  // Amazon's number for a model that failed.
+  424: providerFault,
   425: providerFault,
   429: limited,
   503: overloaded,
@@ -139,6 +141,7 @@ function rowOf({ status, wire, namesThing = () => false }: Refusal): Row {
   // Google refuses a wrong key with 400; it is ours, not the caller's.
   if (wire.code !== undefined && credentialCodes.has(wire.code)) return ourCredential;
   if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
+  if (status === 400 && isAboutModel(wire)) return ourSetup;
   return rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
 }
 

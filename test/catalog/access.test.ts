@@ -106,3 +106,31 @@ it("is printed as it was written, without its secrets, and reads back as the sam
   if (!("config" in again)) throw new Error(formatMistakes(again.mistakes));
   expect(again.config.catalog.providers).toEqual(result.config.catalog.providers);
 });
+
+const converse = (provider: string) =>
+  [
+    "providers:",
+    `  - { id: p, api_key: "\${KEY}", ${provider} }`,
+    "models:",
+    "  - id: amazon/nova",
+    "    kind: text",
+    "    context_length: 1000",
+    "    max_output_tokens: 100",
+    "    offers:",
+    '      - { provider: p, protocol: converse, upstream_model: n, price: { input: "1", output: "1" } }',
+    "",
+  ].join("\n");
+const runtime = "https://bedrock-runtime.us-east-1.amazonaws.com";
+
+it.each([
+  [
+    `dialect: openai-compatible, base_url: "${runtime}"`,
+    'the provider "p" does not speak converse',
+  ],
+  [`dialect: bedrock, base_url: "${runtime}/openai/v1"`, 'the address of "p" does not speak'],
+  [`dialect: bedrock, base_url: "${runtime}"`, "accepted"],
+])("an offer of converse at %s", (provider, message) => {
+  const result = checkConfig(converse(provider), { environment });
+  const text = "mistakes" in result ? formatMistakes(result.mistakes) : "accepted";
+  expect(text).toContain(message);
+});

@@ -116,7 +116,7 @@ stroage: {}
         "tollgate.yaml:10:35 models[0].endpoints[1]: "respnses" is not known; did you mean "responses"?",
         "tollgate.yaml:11:21 models[0].context_length: must be at least 1; input and output tokens together",
         "tollgate.yaml:13:21 models[0].offers[0].provider: there is no provider "lcoal"; did you mean "local"?",
-        "tollgate.yaml:13:38 models[0].offers[0].protocol: "smtp" is not known; allowed: chat, responses, messages, generate_content",
+        "tollgate.yaml:13:38 models[0].offers[0].protocol: "smtp" is not known; allowed: chat, responses, messages, generate_content, converse",
         "tollgate.yaml:14:27 models[0].offers[0].price.input: must be text, not 0.5; put it in quotes: "0.50"",
         "tollgate.yaml:14:45 models[0].offers[0].price.cache_read: "0,05" does not fit; USD per million tokens read from a prompt cache; as input if absent, a decimal string such as "2.50"",
         "tollgate.yaml:14:69 models[0].offers[0].price.extra: unknown key; allowed: input, cache_read, cache_write, cache_write_1h, output, reasoning, request",

@@ -12,6 +12,8 @@ const dearer = price.replace("2.00", "20.00");
 interface Served {
   readonly id: string;
   readonly upstreamModel: string;
+  /** A line of its record. */
+  readonly record?: string;
   readonly offers: readonly {
     readonly provider: string;
     readonly protocol: string;
@@ -26,11 +28,12 @@ export const fileOf = (providers: readonly string[], models: readonly Served[]):
     "providers:",
     ...providers.map((text) => `  - { ${text} }`),
     "models:",
-    ...models.flatMap(({ id, upstreamModel, offers }) => [
+    ...models.flatMap(({ id, upstreamModel, record, offers }) => [
       `  - id: ${id}`,
       "    kind: text",
       "    context_length: 200000",
       "    max_output_tokens: 64000",
+      ...(record === undefined ? [] : [`    ${record}`]),
       "    offers:",
       ...offers.map(
         ({ provider, protocol, isDearer }) =>

@@ -1,7 +1,7 @@
 /** What a vendor of each protocol would refuse of a body, going by its model's record alone: written apart from what fits requests. */
 import { isObject, type WireObject } from "../../src/base/json.ts";
 import type { ModelRecord } from "../../src/catalog/index.ts";
-import type { ProtocolName } from "../../src/protocols/index.ts";
+import type { UpstreamProtocol } from "../../src/protocols/index.ts";
 
 const at = (body: WireObject, path: string): unknown => {
   let value: unknown = body;
@@ -10,24 +10,27 @@ const at = (body: WireObject, path: string): unknown => {
 };
 
 /** Where each protocol has a parameter, if at all; in camelCase, as we send it. */
-const places: Readonly<Record<string, Partial<Record<ProtocolName, readonly string[]>>>> = {
+const places: Readonly<Record<string, Partial<Record<UpstreamProtocol, readonly string[]>>>> = {
   temperature: {
     chat: ["temperature"],
     responses: ["temperature"],
     messages: ["temperature"],
     generate_content: ["generationConfig.temperature"],
+    converse: ["inferenceConfig.temperature"],
   },
   top_p: {
     chat: ["top_p"],
     responses: ["top_p"],
     messages: ["top_p"],
     generate_content: ["generationConfig.topP"],
+    converse: ["inferenceConfig.topP"],
   },
   top_k: { chat: ["top_k"], messages: ["top_k"], generate_content: ["generationConfig.topK"] },
   stop: {
     chat: ["stop"],
     messages: ["stop_sequences"],
     generate_content: ["generationConfig.stopSequences"],
+    converse: ["inferenceConfig.stopSequences"],
   },
   presence_penalty: {
     chat: ["presence_penalty"],
@@ -48,7 +51,7 @@ const places: Readonly<Record<string, Partial<Record<ProtocolName, readonly stri
   logit_bias: { chat: ["logit_bias"] },
 };
 
-function sentParameters(protocol: ProtocolName, body: WireObject, names: readonly string[]) {
+function sentParameters(protocol: UpstreamProtocol, body: WireObject, names: readonly string[]) {
   return names.flatMap((name) =>
     (places[name]?.[protocol] ?? []).filter((path) => at(body, path) !== undefined),
   );
@@ -62,7 +65,7 @@ interface Sent {
 }
 
 /** The wish for reasoning in a body. */
-function reasoningIn(protocol: ProtocolName, body: WireObject): Sent {
+function reasoningIn(protocol: UpstreamProtocol, body: WireObject): Sent {
   switch (protocol) {
     case "chat":
     case "responses": {
@@ -84,10 +87,24 @@ function reasoningIn(protocol: ProtocolName, body: WireObject): Sent {
       const effort = typeof level === "string" ? level.toLowerCase() : undefined;
       return { effort, budget, thinking: undefined, off: budget === 0 };
     }
+    case "converse": {
+      const fields = isObject(body["additionalModelRequestFields"])
+        ? body["additionalModelRequestFields"]
+        : {};
+      if (fields["reasoningConfig"] === undefined && fields["reasoning_effort"] === undefined)
+        return reasoningIn("messages", fields);
+      const effort = at(fields, "reasoningConfig.maxReasoningEffort") ?? fields["reasoning_effort"];
+      const off = at(fields, "reasoningConfig.type") === "disabled";
+      return { effort, budget: undefined, thinking: undefined, off };
+    }
   }
 }
 
-function reasoningFaults(protocol: ProtocolName, body: WireObject, record: ModelRecord): string[] {
+function reasoningFaults(
+  protocol: UpstreamProtocol,
+  body: WireObject,
+  record: ModelRecord,
+): string[] {
   const { reasoning: can } = record;
   if (!can) return [];
   const sent = reasoningIn(protocol, body);
@@ -107,7 +124,7 @@ function offFaults({ thinking }: Sent, can: Reasons): string[] {
 }
 
 interface Amount {
-  readonly protocol: ProtocolName;
+  readonly protocol: UpstreamProtocol;
   readonly body: WireObject;
   readonly sent: Sent;
   readonly can: Reasons;
@@ -127,30 +144,38 @@ function amountFaults({ protocol, body, sent, can }: Amount): string[] {
   return [...faults, ...sentParameters(protocol, body, beside).map((path) => `${path} beside`)];
 }
 
-function isInRange(protocol: ProtocolName, budget: unknown, can: Reasons): boolean {
+function isInRange(protocol: UpstreamProtocol, budget: unknown, can: Reasons): boolean {
   if (can.kind !== "budget") return false;
   if (budget === -1) return protocol === "generate_content";
   return typeof budget === "number" && budget >= can.min && budget <= (can.max ?? Infinity);
 }
 
-function choiceIn(protocol: ProtocolName, body: WireObject): string {
+function choiceIn(protocol: UpstreamProtocol, body: WireObject): string {
   const choice = body["tool_choice"];
   const type = isObject(choice) ? choice["type"] : choice;
   const mode = at(body, "toolConfig.functionCallingConfig.mode");
+  const choices = at(body, "toolConfig.toolChoice");
+  if (isObject(choices))
+    return "any" in choices ? "required" : "tool" in choices ? "named" : "auto";
   if (protocol === "generate_content") return mode === "ANY" ? "required" : "auto";
   if (type === "any" || type === "required") return "required";
   return type === "tool" || type === "function" ? "named" : "auto";
 }
 
-const turnsOf: Readonly<Record<ProtocolName, string>> = {
+const turnsOf: Readonly<Record<UpstreamProtocol, string>> = {
   chat: "messages",
   responses: "input",
   messages: "messages",
   generate_content: "contents",
+  converse: "messages",
 };
 
 /** Everything in a body that a model of this record does not take. */
-export function faultsOf(protocol: ProtocolName, body: WireObject, record: ModelRecord): string[] {
+export function faultsOf(
+  protocol: UpstreamProtocol,
+  body: WireObject,
+  record: ModelRecord,
+): string[] {
   const absent = Object.entries(record.parameters ?? {}).flatMap(([name, can]) =>
     can === false ? [name] : [],
   );

@@ -4,21 +4,23 @@ import { removeUnsupported, type TextModel } from "../../src/catalog/index.ts";
 import {
   codecs,
   createRoute,
+  upstreamCodecs,
   type JsonObject,
   type ProtocolName,
+  type UpstreamProtocol,
 } from "../../src/protocols/index.ts";
 import { faultsOf } from "./allows.ts";
 
 /** The route of a request to a model, and what was noted on the way. @throws GatewayError what is refused */
 export function routeOf(
   model: TextModel,
-  [caller, upstream]: readonly [ProtocolName, ProtocolName],
+  [caller, upstream]: readonly [ProtocolName, UpstreamProtocol],
   given: JsonObject,
 ) {
   const { body, notes } = removeUnsupported(model, caller, given);
   const route = createRoute({
     caller: codecs[caller],
-    upstream: codecs[upstream],
+    upstream: upstreamCodecs[upstream],
     body,
     stream: false,
     requestedModel: model.id,
@@ -40,7 +42,7 @@ const refusable = ["unsupported_parameter", "unsupported_content"];
 /** What is sent and not allowed; nothing of a call that is refused for what may be. */
 export function faultsSent(
   model: TextModel,
-  pair: readonly [ProtocolName, ProtocolName],
+  pair: readonly [ProtocolName, UpstreamProtocol],
   body: JsonObject,
 ) {
   try {

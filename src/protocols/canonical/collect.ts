@@ -5,7 +5,7 @@
 import { GatewayError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "./events.ts";
-import type { Part, ProtocolName, Signature } from "./request.ts";
+import type { Part, Signature, UpstreamProtocol } from "./request.ts";
 import type { CanonicalResponse, Finish } from "./response.ts";
 
 /** A block being collected; pieces are joined once, at the end. */
@@ -19,7 +19,7 @@ interface OpenBlock {
 }
 
 interface Collected {
-  protocol: ProtocolName;
+  protocol: UpstreamProtocol;
   id: string;
   createdAt: number;
   /** In the order the blocks began. */

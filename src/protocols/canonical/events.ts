@@ -2,7 +2,7 @@
  * The canonical stream: a union with explicit block starts and ends, so that block boundaries can always be completed.
  * Legal order (checked by grammar.ts): start, then blocks (may interleave by id), usage at any time, then one finish or error.
  */
-import type { ProtocolName, Signature } from "./request.ts";
+import type { Signature, UpstreamProtocol } from "./request.ts";
 import type { Finish } from "./response.ts";
 import type { Usage } from "../../base/usage.ts";
 
@@ -12,7 +12,7 @@ export type BlockId = string;
 export type CanonicalEvent =
   | {
       readonly type: "start";
-      readonly protocol: ProtocolName;
+      readonly protocol: UpstreamProtocol;
       readonly id: string;
       readonly createdAt: number;
     }

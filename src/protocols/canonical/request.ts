@@ -4,9 +4,13 @@
  */
 import type { ReasoningField } from "../../base/abilities.ts";
 
-/** The four text protocols, by the names the configuration uses. */
+/** The four text protocols that callers speak, by the names the configuration uses. */
 export const protocolNames = ["chat", "responses", "messages", "generate_content"] as const;
 export type ProtocolName = (typeof protocolNames)[number];
+
+/** What an upstream may speak: one of the four, or what no caller does. */
+export const upstreamProtocols = [...protocolNames, "converse"] as const;
+export type UpstreamProtocol = (typeof upstreamProtocols)[number];
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

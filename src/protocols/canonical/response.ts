@@ -1,5 +1,5 @@
 /** The canonical whole answer. Requirements: CONV. */
-import type { Part, ProtocolName } from "./request.ts";
+import type { Part, UpstreamProtocol } from "./request.ts";
 import type { Usage } from "../../base/usage.ts";
 
 /**
@@ -15,7 +15,7 @@ export interface Finish {
 
 export interface CanonicalResponse {
   /** The protocol of the upstream that answered. */
-  readonly protocol: ProtocolName;
+  readonly protocol: UpstreamProtocol;
   /** The upstream's id of the answer. */
   readonly id: string;
   /** Unix seconds; 0 where the vendor does not tell. */

@@ -7,7 +7,7 @@ import { GatewayError } from "../../base/errors.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { ProtocolName, Signature } from "../canonical/request.ts";
+import type { Signature, UpstreamProtocol } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import { encodeError } from "./errors.ts";
@@ -34,7 +34,7 @@ interface Waiting {
 interface State {
   readonly context: AnswerContext;
   /** The protocol of the upstream that answers. */
-  upstream: ProtocolName;
+  upstream: UpstreamProtocol;
   isOver: boolean;
   /** The index of the next block to be opened. */
   next: number;

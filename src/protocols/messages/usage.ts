@@ -4,7 +4,7 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
-import type { JsonObject, ProtocolName } from "../canonical/request.ts";
+import type { JsonObject, UpstreamProtocol } from "../canonical/request.ts";
 
 const inputFields = [
   "input_tokens",
@@ -84,7 +84,7 @@ function addHiddenIterations(total: Usage, iterations: unknown): Usage {
  * Reasoning is reported only where an upstream of this protocol reported it: to others' callers it is a part of the output
  * without a name (CONV-815).
  */
-export function encodeUsage(usage: Usage, upstream: ProtocolName): JsonObject {
+export function encodeUsage(usage: Usage, upstream: UpstreamProtocol): JsonObject {
   const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = usage;
   const isOwn = upstream === "messages" && reasoningTokens > 0;
   return {

@@ -1,11 +1,14 @@
 /**
- * Claude's stream in the binary frames of AWS (`application/vnd.amazon.eventstream`), read as the event stream of its protocol. The
- * frames are decoded and checked by the vendor's own library.
+ * A stream in the binary frames of AWS, read as the event stream of its protocol: Claude's own events are within the frames, and
+ * Converse's are the frames themselves. They are decoded and checked by the vendor's own library.
  */
 import type { EventStreamCodec } from "@smithy/eventstream-codec";
 import { isObject } from "../../base/json.ts";
 import { ExchangeError } from "../exchange-error.ts";
 import type { BodyConsumer, Exchange } from "../exchange.ts";
+
+/** How AWS labels such a stream. */
+export const streamType = "application/vnd.amazon.eventstream";
 
 type Message = ReturnType<EventStreamCodec["decode"]>;
 
@@ -16,7 +19,7 @@ const prefixBytes = 4;
 /** The answer as its protocol has it; one that is no such stream, such as a refusal, as it is. */
 export async function packetsAsEvents(exchange: Exchange): Promise<Exchange> {
   const type = exchange.headers["content-type"] ?? "";
-  if (!type.startsWith("application/vnd.amazon.eventstream")) return exchange;
+  if (!type.startsWith(streamType)) return exchange;
   const { EventStreamCodec } = await import("@smithy/eventstream-codec");
   const codec = new EventStreamCodec(
     (bytes) => Buffer.from(bytes as Uint8Array).toString("utf8"),
@@ -108,7 +111,8 @@ function eventOf(message: Message): string {
     return sse("error", JSON.stringify({ type: "error", error }));
   }
   const bytes = payload["bytes"];
-  if (typeof bytes !== "string") return "";
+  const name = textIn(message, ":event-type");
+  if (typeof bytes !== "string") return name === "chunk" ? "" : sse(name, JSON.stringify(payload));
   const data = Buffer.from(bytes, "base64").toString("utf8");
   const event: unknown = JSON.parse(data);
   return sse(isObject(event) ? String(event["type"]) : "", data);

@@ -1,9 +1,9 @@
 /**
  * Amazon Bedrock. An address that ends in `/v1` is spoken to as its protocol says. Any other is `bedrock-runtime` itself, which has
- * Claude below `/model`: the model in the path, a version of its own in the body, and streams in AWS's binary frames.
- * docs/bedrock.md.
+ * its models below `/model`, with streams in AWS's binary frames: Claude by `invoke`, with a version of its own in the body,
+ * and all others by `converse`. docs/bedrock.md.
  */
-import { packetsAsEvents } from "./bedrock-stream.ts";
+import { packetsAsEvents, streamType } from "./bedrock-stream.ts";
 import type { TextAsk, Vendor } from "./types.ts";
 
 const anthropicVersion = "bedrock-2023-05-31";
@@ -15,7 +15,10 @@ export const bedrock: Vendor = {
   // `bedrock-mantle` takes the key of messages where the vendor of the protocol does.
   keyHeader: (ask) =>
     ask.protocol === "messages" && !isInvoked(ask) ? "x-api-key" : "authorization",
-  headers: (ask): Record<string, string> => (isInvoked(ask) ? { accept: "application/json" } : {}),
+  headers(ask): Record<string, string> {
+    if (isInvoked(ask)) return { accept: "application/json" };
+    return ask.protocol === "converse" && ask.stream ? { accept: streamType } : {};
+  },
   path(own, ask) {
     if (!isInvoked(ask)) return own;
     const action = ask.stream ? "invoke-with-response-stream" : "invoke";
@@ -31,5 +34,8 @@ export const bedrock: Vendor = {
       ...(beta === undefined ? {} : { anthropic_beta: beta.split(",").map((name) => name.trim()) }),
     };
   },
-  answer: (exchange, ask) => (isInvoked(ask) && ask.stream ? packetsAsEvents(exchange) : exchange),
+  answer: (exchange, ask) =>
+    ask.stream && (isInvoked(ask) || ask.protocol === "converse")
+      ? packetsAsEvents(exchange)
+      : exchange,
 };

@@ -1,5 +1,5 @@
 /** How each protocol is asked, unless the vendor's row says otherwise: path, headers, and where the key stands. */
-import type { CallProtocol } from "../../protocols/index.ts";
+import type { AskedProtocol } from "../../protocols/index.ts";
 import { acceptEncoding } from "../decoding.ts";
 import type { CallerHeaders } from "./types.ts";
 
@@ -12,7 +12,7 @@ interface ProtocolWay {
 /** The newest version refuses temperature, top_p and top_k; this one takes them. */
 const messagesVersionDefault = "2023-06-01";
 
-export const protocolWays: Readonly<Record<CallProtocol, ProtocolWay>> = {
+export const protocolWays: Readonly<Record<AskedProtocol, ProtocolWay>> = {
   chat: { path: () => "/chat/completions", keyHeader: "authorization" },
   responses: { path: () => "/responses", keyHeader: "authorization" },
   embeddings: {
@@ -36,6 +36,11 @@ export const protocolWays: Readonly<Record<CallProtocol, ProtocolWay>> = {
     path: (model, stream) =>
       `/models/${encodeModel(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
     keyHeader: "x-goog-api-key",
+  },
+  converse: {
+    path: (model, stream) =>
+      `/model/${encodeURIComponent(model)}/${stream ? "converse-stream" : "converse"}`,
+    keyHeader: "authorization",
   },
 };
 

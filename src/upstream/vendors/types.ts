@@ -1,7 +1,7 @@
 /** A vendor's slot: what of it differs from its protocol's own way. Each member is data, or one small function. docs/extending.md. */
 import type { JsonPieces } from "../../base/json-source.ts";
 import type { Provider } from "../../catalog/index.ts";
-import type { CallProtocol, JsonObject } from "../../protocols/index.ts";
+import type { AskedProtocol, JsonObject } from "../../protocols/index.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** Headers of the caller that a direct route passes on, by lower-case name; empty on converted routes. */
@@ -10,7 +10,7 @@ export type CallerHeaders = Readonly<Record<string, string | undefined>>;
 /** What is asked of whom, before it is a request. */
 export interface TextAsk {
   readonly provider: Provider;
-  readonly protocol: CallProtocol;
+  readonly protocol: AskedProtocol;
   /** The vendor's own name of the model. */
   readonly model: string;
   readonly stream: boolean;
@@ -37,7 +37,7 @@ export interface Vendor {
   /** Added to every path, such as `api-version=2026-10-01`. */
   readonly query?: string;
   /** The paths that count a request's tokens, by protocol. Without one a count is estimated. */
-  readonly countPaths?: Partial<Readonly<Record<CallProtocol, (model: string) => string>>>;
+  readonly countPaths?: Partial<Readonly<Record<AskedProtocol, (model: string) => string>>>;
   /** The body as the vendor takes it. Never changes the one given. */
   readonly body?: (body: JsonObject, ask: TextAsk) => JsonObject;
   /**

@@ -1,0 +1,177 @@
+/**
+ * The ConverseStream, read into canonical events. The binary frames have become events by then: the frame's type is the
+ * event's name (upstream/vendors/bedrock-stream.ts). Texts have no start of their own; usage comes behind the end.
+ */
+import type { WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import type { CanonicalEvent } from "../canonical/events.ts";
+import { transducer, type EndReason, type Transducer } from "../codec.ts";
+import { nonEmpty, objectOf, parseObject } from "../read.ts";
+import { decodeFinish } from "./response.ts";
+import { decodeUsage } from "./usage.ts";
+
+type Kind = "text" | "reasoning" | "tool_call";
+
+interface Block {
+  readonly id: string;
+  readonly kind: Kind;
+}
+
+interface State {
+  hasBegun: boolean;
+  isOver: boolean;
+  /** Open blocks by their wire index. */
+  readonly open: Map<unknown, Block>;
+  /** How many blocks began: a block's id is its number. */
+  begun: number;
+  hasToolCall: boolean;
+  stop: { readonly reason: unknown } | undefined;
+}
+
+/** A decoder of one stream. */
+export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
+  const state: State = {
+    hasBegun: false,
+    isOver: false,
+    open: new Map(),
+    begun: 0,
+    hasToolCall: false,
+    stop: undefined,
+  };
+  return transducer(state, takeEvent, end, ({ stop }) => stop !== undefined);
+}
+
+function takeEvent(state: State, { event = "", data }: SseEvent): CanonicalEvent[] {
+  if (state.isOver) return [];
+  const wire = parseObject(data);
+  if (!wire) return breakOff(state, "The upstream sent a stream frame that is not a JSON object.");
+  if (event === "error") {
+    const { message, type } = objectOf(wire["error"]);
+    return breakOff(state, nonEmpty(message) ?? "The upstream broke off.", nonEmpty(type));
+  }
+  // An exception may follow: another provider may answer then, as long as nothing has begun.
+  if (event === "messageStart") return [];
+  const began = begin(state);
+  switch (event) {
+    case "contentBlockStart":
+      return [...began, ...blockStart(state, wire)];
+    case "contentBlockDelta":
+      return [...began, ...blockDelta(state, wire)];
+    case "contentBlockStop":
+      return [...began, ...blockStop(state, wire["contentBlockIndex"])];
+    case "messageStop":
+      state.stop = { reason: wire["stopReason"] };
+      return [...began, ...closeAll(state)];
+    case "metadata":
+      return [...began, ...metadata(state, wire)];
+    default:
+      return began;
+  }
+}
+
+function begin(state: State): CanonicalEvent[] {
+  if (state.hasBegun) return [];
+  state.hasBegun = true;
+  return [{ type: "start", protocol: "converse", id: "", createdAt: 0 }];
+}
+
+function blockStart(state: State, wire: WireObject): CanonicalEvent[] {
+  const { contentBlockIndex: index, start } = wire;
+  const { toolUse } = objectOf(start);
+  if (toolUse === undefined) return [];
+  const events = blockStop(state, index);
+  const { toolUseId, name } = objectOf(toolUse);
+  const { id } = openBlock(state, index, "tool_call");
+  state.hasToolCall = true;
+  return [
+    ...events,
+    { type: "tool_call_start", block: id, id: String(toolUseId), name: String(name) },
+  ];
+}
+
+function openBlock(state: State, index: unknown, kind: Kind): Block {
+  const block: Block = { id: String(state.begun), kind };
+  state.begun += 1;
+  state.open.set(index, block);
+  return block;
+}
+
+function blockDelta(state: State, wire: WireObject): CanonicalEvent[] {
+  const { contentBlockIndex: index } = wire;
+  const { text, toolUse, reasoningContent } = objectOf(wire["delta"]);
+  if (toolUse !== undefined) {
+    const { input } = objectOf(toolUse);
+    const block = state.open.get(index);
+    if (block?.kind !== "tool_call" || typeof input !== "string" || input === "") return [];
+    return [{ type: "tool_call_delta", block: block.id, arguments: input }];
+  }
+  // Signatures and redacted reasoning are left out, as of a whole answer.
+  return typeof text === "string"
+    ? textDelta(state, index, "text", text)
+    : textDelta(state, index, "reasoning", objectOf(reasoningContent)["text"]);
+}
+
+/** A block of text begins with its first piece. */
+function textDelta(
+  state: State,
+  index: unknown,
+  kind: "text" | "reasoning",
+  text: unknown,
+): CanonicalEvent[] {
+  if (typeof text !== "string" || text === "") return [];
+  const known = state.open.get(index);
+  if (known?.kind === kind) return [{ type: `${kind}_delta`, block: known.id, text }];
+  const events = blockStop(state, index);
+  const { id } = openBlock(state, index, kind);
+  return [
+    ...events,
+    { type: `${kind}_start`, block: id },
+    { type: `${kind}_delta`, block: id, text },
+  ];
+}
+
+function blockStop(state: State, index: unknown): CanonicalEvent[] {
+  const block = state.open.get(index);
+  state.open.delete(index);
+  return block ? [{ type: `${block.kind}_end`, block: block.id }] : [];
+}
+
+/** Closes what is open, but for blocks of a kind. */
+function closeAll(state: State, except?: Kind): CanonicalEvent[] {
+  const blocks = [...state.open.values()].filter(({ kind }) => kind !== except);
+  state.open.clear();
+  return blocks.map(({ id, kind }) => ({ type: `${kind}_end`, block: id }));
+}
+
+/** The last frame, with the usage. */
+function metadata(state: State, wire: WireObject): CanonicalEvent[] {
+  const usage = decodeUsage(wire["usage"]);
+  return [
+    ...(usage ? [{ type: "usage", usage } as const] : []),
+    ...(state.stop ? finish(state) : []),
+  ];
+}
+
+function finish(state: State): CanonicalEvent[] {
+  state.isOver = true;
+  const told = decodeFinish(state.stop?.reason, state.hasToolCall);
+  return [...closeAll(state), { type: "finish", finish: told }];
+}
+
+/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
+function breakOff(state: State, message: string, code?: string): CanonicalEvent[] {
+  state.isOver = true;
+  const error: CanonicalEvent =
+    code === undefined ? { type: "error", message } : { type: "error", message, code };
+  return [...closeAll(state, "tool_call"), error];
+}
+
+/** A stream without its last frame is complete if it said why it stopped, else broken (T16). */
+function end(state: State, why: EndReason): CanonicalEvent[] {
+  if (state.isOver) return [];
+  if (state.stop) return finish(state);
+  return breakOff(
+    state,
+    why.kind === "cut" ? why.message : "The upstream's stream ended too early.",
+  );
+}

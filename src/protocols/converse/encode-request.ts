@@ -1,0 +1,137 @@
+/**
+ * The Converse request, written from the canonical form; the model stands in the path. Total: `fit` has already removed what
+ * the protocol cannot carry. docs/bedrock.md.
+ */
+import type {
+  CanonicalRequest,
+  JsonObject,
+  Message,
+  Reasoning,
+  Tool,
+  ToolChoice,
+} from "../canonical/request.ts";
+import { encodeContent, type Numbering } from "./blocks.ts";
+import { cachePoint } from "./cache-point.ts";
+
+/** The upstream's body. */
+export function encodeRequest(request: CanonicalRequest): JsonObject {
+  const numbering: Numbering = { documents: 0 };
+  const system = request.messages.filter(({ role }) => role === "system");
+  const turns = request.messages.filter(({ role }) => role !== "system");
+  const systemBlocks = system.flatMap(({ content }) => encodeContent(content, numbering));
+  const body: JsonObject = {
+    messages: turns.map((message) => encodeMessage(message, numbering)),
+  };
+  if (systemBlocks.length > 0) body["system"] = systemBlocks;
+  const inference = inferenceOf(request);
+  if (Object.keys(inference).length > 0) body["inferenceConfig"] = inference;
+  const tools = encodeTools(request);
+  if (tools) body["toolConfig"] = tools;
+  const fields = encodeReasoning(request.reasoning);
+  if (fields) body["additionalModelRequestFields"] = fields;
+  return body;
+}
+
+/** Tool results come first in their turn, as at the vendor of messages. */
+function encodeMessage({ role, content }: Message, numbering: Numbering): JsonObject {
+  const results = content.filter((part) => part.type === "tool_result");
+  const others = content.filter((part) => part.type !== "tool_result");
+  const blocks = encodeContent([...results, ...others], numbering);
+  // The vendor wants a text beside a document.
+  const isBare = blocks.some((block) => "document" in block) && !blocks.some(saysText);
+  return { role, content: isBare ? [...blocks, { text: "(document)" }] : blocks };
+}
+
+const saysText = (block: JsonObject): boolean => "text" in block;
+
+function inferenceOf({ maxOutputTokens, temperature, topP, stop }: CanonicalRequest): JsonObject {
+  return {
+    ...(maxOutputTokens === undefined ? {} : { maxTokens: maxOutputTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(stop === undefined || stop.length === 0 ? {} : { stopSequences: [...stop] }),
+  };
+}
+
+function encodeTools(request: CanonicalRequest): JsonObject | undefined {
+  const { toolChoice, tools = [] } = request;
+  if (toolChoice?.type === "none") return undefined;
+  // There is no list of allowed tools; offering only those says the same (T29).
+  const names = toolChoice?.type === "allowed" ? toolChoice.names : undefined;
+  const offered = names ? tools.filter(({ name }) => names.includes(name)) : tools;
+  if (offered.length === 0) return usedTools(request);
+  const choice = encodeToolChoice(toolChoice);
+  return {
+    tools: offered.flatMap((tool) => [encodeTool(tool), ...cachePoint(tool.cache)]),
+    ...(choice ? { toolChoice: choice } : {}),
+  };
+}
+
+/** The vendor refuses calls in the conversation where no tools are defined: those that were called are, by their names. */
+function usedTools({ messages }: CanonicalRequest): JsonObject | undefined {
+  const names = new Set(
+    messages.flatMap(({ content }) =>
+      content.flatMap((part) => (part.type === "tool_call" ? [part.name] : [])),
+    ),
+  );
+  if (names.size === 0) return undefined;
+  return { tools: [...names].map((name) => encodeTool({ name })) };
+}
+
+function encodeTool({ name, description, parameters }: Tool): JsonObject {
+  const schema: JsonObject =
+    parameters === undefined
+      ? { type: "object", properties: {} }
+      : "type" in parameters
+        ? parameters
+        : { type: "object", ...parameters };
+  const spec: JsonObject = { name, inputSchema: { json: schema } };
+  if (description !== undefined && description.trim() !== "") spec["description"] = description;
+  return { toolSpec: spec };
+}
+
+function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefined {
+  switch (choice?.type) {
+    case "auto":
+      return { auto: {} };
+    case "required":
+      return { any: {} };
+    case "tool":
+      return { tool: { name: choice.name } };
+    case "allowed":
+      return choice.mode === "required" ? { any: {} } : { auto: {} };
+    default:
+      return undefined;
+  }
+}
+
+/** The wish for reasoning as its model's vendor wants it: the record names the field. */
+function encodeReasoning(reasoning: Reasoning | undefined): JsonObject | undefined {
+  switch (reasoning?.field) {
+    case "thinking":
+      return thinking(reasoning);
+    case "reasoning_config":
+      return reasoningConfig(reasoning);
+    case "reasoning_effort":
+      return reasoning.effort === undefined ? undefined : { reasoning_effort: reasoning.effort };
+    default:
+      return undefined;
+  }
+}
+
+/** Claude's. */
+function thinking({ effort, budget }: Reasoning): JsonObject | undefined {
+  const fields: JsonObject = {};
+  if (budget === 0) fields["thinking"] = { type: "disabled" };
+  else if (budget === "dynamic") fields["thinking"] = { type: "adaptive" };
+  else if (budget !== undefined) fields["thinking"] = { type: "enabled", budget_tokens: budget };
+  if (effort !== undefined) fields["output_config"] = { effort };
+  return Object.keys(fields).length > 0 ? fields : undefined;
+}
+
+/** Amazon Nova's. */
+function reasoningConfig({ effort, budget }: Reasoning): JsonObject | undefined {
+  if (budget === 0) return { reasoningConfig: { type: "disabled" } };
+  if (effort === undefined) return undefined;
+  return { reasoningConfig: { type: "enabled", maxReasoningEffort: effort } };
+}

@@ -1,0 +1,29 @@
+/** Amazon Bedrock's Converse: spoken to upstreams only, for models that have nothing else. docs/bedrock.md. */
+import type { UpstreamCodec } from "../codec.ts";
+import { decodeStream } from "./decode-stream.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { decodeError } from "./errors.ts";
+import { cachingLimits, conversionLimits } from "./limits.ts";
+import { answerFailure, answerText, decodeResponse, encodeResponse } from "./response.ts";
+import { decodeUsage } from "./usage.ts";
+
+/** The models that take cache points; the vendor refuses a request that has them for any other. */
+const caches = /anthropic\.claude|amazon\.nova/;
+
+export const converseCodec: UpstreamCodec = {
+  name: "converse",
+  limits: conversionLimits,
+  forModel: (model) => (caches.test(model) ? cachingCodec : converseCodec),
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  decodeStream,
+  decodeError,
+  direct: {
+    failure: answerFailure,
+    usage: (answer) => decodeUsage(answer["usage"]),
+    text: answerText,
+  },
+};
+
+const cachingCodec: UpstreamCodec = { ...converseCodec, limits: cachingLimits };

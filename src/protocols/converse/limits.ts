@@ -1,0 +1,57 @@
+/** What Converse can carry as the target of a conversion, as data. docs/bedrock.md. */
+import { budgetByEffort } from "../efforts.ts";
+import type { Limits } from "../limits.ts";
+import { formatOf } from "./media.ts";
+
+/** The least thinking budget of Claude, the only models with budgets. */
+const budgetMin = 1024;
+
+export const conversionLimits: Limits = {
+  protocol: "converse",
+  lost: {
+    topK: "each model has another name for it in Converse, dropped",
+    seed: "Converse has no seed, dropped",
+    presencePenalty: "Converse has no penalties, dropped",
+    frequencyPenalty: "Converse has no penalties, dropped",
+    outputFormat: "JSON output is not converted for this upstream, dropped",
+    parallelToolCalls: "Converse cannot be told whether tools are called in parallel, dropped",
+    verbosity: "Converse has no verbosity, dropped",
+    endUserId: "Converse has no end-user id, dropped",
+    promptCacheKey: "Converse has no cache key, dropped",
+    metadata: "metadata is not converted for this upstream, dropped",
+    store: "Converse stores nothing, dropped",
+    "reasoning.summary": "Converse has no reasoning summary, dropped",
+    "reasoning.includeThoughts": "the model decides itself what thoughts it returns, dropped",
+    "reasoning.mode": "only the responses protocol has it, dropped",
+    "reasoning.context": "only the responses protocol has it, dropped",
+  },
+  temperatureMax: 1,
+  stopSequencesMax: Infinity,
+  needsMaximum: false,
+  media: { image: "carried", audio: "carried", video: "carried", file: "carried" },
+  webMedia: "refused",
+  takesUrl: () => false,
+  takesType: (mediaType, media) => formatOf(mediaType, media) !== undefined,
+  carries: ["isError"],
+  detailBecomes: {},
+  endUserIdMax: Infinity,
+  callIdMax: 64,
+  cacheMarkersMax: 0,
+  systemOnTop: true,
+  unsignedReasoning: false,
+  forbidsTools: false,
+  reasoning: {
+    budgetByEffort,
+    budgetMin,
+    excludes: [],
+    summaryIsFlag: false,
+    budgetOrEffort: false,
+    effortBecomes: {},
+    byRecordOnly: true,
+  },
+  toolName: /^[a-zA-Z0-9_-]{1,64}$/,
+  toolNameMax: 64,
+};
+
+/** Of the models that take cache points. */
+export const cachingLimits: Limits = { ...conversionLimits, cacheMarkersMax: 4 };

@@ -1,0 +1,81 @@
+/** Media in Converse: bytes under a format's short name, in a block of their kind. */
+import type { JsonObject, MediaPart } from "../canonical/request.ts";
+
+type Kind = MediaPart["media"];
+
+/** The formats of each kind, by media type without its parameters. */
+const formats: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
+  image: {
+    "image/png": "png",
+    "image/jpeg": "jpeg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+  },
+  audio: {
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/aac": "aac",
+    "audio/flac": "flac",
+    "audio/mp4": "mp4",
+    "audio/ogg": "ogg",
+    "audio/opus": "opus",
+    "audio/webm": "webm",
+    "audio/m4a": "m4a",
+  },
+  video: {
+    "video/mp4": "mp4",
+    "video/quicktime": "mov",
+    "video/x-matroska": "mkv",
+    "video/webm": "webm",
+    "video/x-flv": "flv",
+    "video/mpeg": "mpeg",
+    "video/x-ms-wmv": "wmv",
+    "video/3gpp": "three_gp",
+  },
+  file: {
+    "application/pdf": "pdf",
+    "text/csv": "csv",
+    "application/msword": "doc",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.ms-excel": "xls",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "text/html": "html",
+    "text/plain": "txt",
+    "text/markdown": "md",
+  },
+};
+
+/** The vendor's word for a media type; undefined for one that it does not take. */
+export function formatOf(mediaType: string, kind: Kind): string | undefined {
+  const known = formats[kind];
+  const bare = mediaType.replace(/;.*$/, "").trim().toLowerCase();
+  return Object.hasOwn(known, bare) ? known[bare] : undefined;
+}
+
+/** The block of media; `number` tells one document of a request from the next. `fit` has kept what is no base64 from here. */
+export function encodeMedia(
+  { media, source, filename }: MediaPart,
+  number: () => number,
+): JsonObject | undefined {
+  if (source.kind !== "base64") return undefined;
+  const format = formatOf(source.mediaType, media);
+  if (format === undefined) return undefined;
+  const block: JsonObject = { format, source: { bytes: source.data } };
+  if (media !== "file") return { [media]: block };
+  return { document: { ...block, name: documentName(filename, number()) } };
+}
+
+const nameMax = 180;
+
+/** The vendor takes letters, digits, single blanks, hyphens and brackets, and each name once. */
+function documentName(filename: string | undefined, number: number): string {
+  const plain = (filename ?? "document")
+    .replace(/[^a-zA-Z0-9\s()[\]-]/g, " ")
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, nameMax);
+  const name = plain === "" ? "document" : plain;
+  return number === 1 ? name : `${name} ${number}`;
+}

@@ -1,0 +1,109 @@
+/** The whole answer of Converse, read and written; it has no id, no time and no model. */
+import type { JsonObject, Part } from "../canonical/request.ts";
+import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import type { WireError } from "../codec.ts";
+import { objectOf, objects } from "../read.ts";
+import type { WireObject } from "../../base/json.ts";
+import { argumentsObject } from "../tool-arguments.ts";
+import { decodeError } from "./errors.ts";
+import { decodeUsage, encodeUsage } from "./usage.ts";
+
+const blocksOf = (body: JsonObject): WireObject[] =>
+  objects(objectOf(objectOf(body["output"])["message"])["content"]);
+
+/** Why a body that came as a success is no answer; undefined for an answer. */
+export const answerFailure = (body: JsonObject): WireError | undefined =>
+  Array.isArray(objectOf(objectOf(body["output"])["message"])["content"])
+    ? undefined
+    : decodeError(502, body);
+
+/** An upstream's answer. */
+export function decodeResponse(body: JsonObject): CanonicalResponse {
+  const content = blocksOf(body).flatMap(decodeBlock);
+  const usage = decodeUsage(body["usage"]);
+  const hasCalls = content.some(({ type }) => type === "tool_call");
+  return {
+    protocol: "converse",
+    id: "",
+    createdAt: 0,
+    content,
+    finish: decodeFinish(body["stopReason"], hasCalls),
+    ...(usage ? { usage } : {}),
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Proof of reasoning is left out: no caller's protocol could bring it back. Redacted reasoning is nothing but that. */
+function decodeBlock(block: WireObject): Part[] {
+  if (typeof block["text"] === "string") return [{ type: "text", text: block["text"] }];
+  if ("toolUse" in block) {
+    const { toolUseId, name, input } = objectOf(block["toolUse"]);
+    const json = JSON.stringify(input ?? {});
+    return [{ type: "tool_call", id: textOf(toolUseId), name: textOf(name), arguments: json }];
+  }
+  if (!("reasoningContent" in block)) return [];
+  const { text } = objectOf(objectOf(block["reasoningContent"])["reasoningText"]);
+  return typeof text === "string" ? [{ type: "reasoning", text }] : [];
+}
+
+const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  guardrail_intervened: "content_filter",
+  content_filtered: "content_filter",
+  malformed_model_output: "error",
+  malformed_tool_use: "error",
+};
+
+/** Why the answer ended; where the vendor does not say, the presence of tool calls does. */
+export function decodeFinish(reason: unknown, hasCalls: boolean): Finish {
+  if (typeof reason !== "string") return { reason: hasCalls ? "tool_calls" : "stop" };
+  const known = Object.hasOwn(reasonByWire, reason) ? reasonByWire[reason]! : "stop";
+  return { reason: known, raw: reason };
+}
+
+const wireByReason: Readonly<Record<Finish["reason"], string>> = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  content_filter: "content_filtered",
+  error: "malformed_model_output",
+};
+
+/** An answer in the vendor's words, for one that came as a stream and was wanted whole. */
+export function encodeResponse({ content, finish, usage }: CanonicalResponse): JsonObject {
+  const { reason, raw } = finish;
+  const isOwn = raw !== undefined && Object.hasOwn(reasonByWire, raw);
+  return {
+    output: { message: { role: "assistant", content: content.flatMap(encodeBlock) } },
+    stopReason: isOwn ? raw : wireByReason[reason],
+    ...(usage ? { usage: encodeUsage(usage) } : {}),
+  };
+}
+
+function encodeBlock(part: Part): JsonObject[] {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return part.text === "" ? [] : [{ text: part.text }];
+    case "reasoning":
+      return part.text === "" ? [] : [{ reasoningContent: { reasoningText: { text: part.text } } }];
+    case "tool_call": {
+      const input = argumentsObject(part.arguments);
+      return [{ toolUse: { toolUseId: part.id, name: part.name, input } }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** The text a whole answer holds, for an estimate where usage is missing. */
+export const answerText = (body: JsonObject): string =>
+  blocksOf(body)
+    .flatMap(decodeBlock)
+    .map((part) => ("text" in part ? part.text : "arguments" in part ? part.arguments : ""))
+    .join("");

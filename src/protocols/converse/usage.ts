@@ -1,0 +1,44 @@
+/** Usage of Converse, which tells input without cache reads and writes. */
+import { isObject } from "../../base/json.ts";
+import { tokenCount, type Usage } from "../../base/usage.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import { objects } from "../read.ts";
+
+/** The normalised usage of a wire `usage` object; undefined when it tells no tokens. Reasoning is not told apart. */
+export function decodeUsage(wire: unknown): Usage | undefined {
+  if (!isObject(wire)) return undefined;
+  const { inputTokens, outputTokens } = wire;
+  if (typeof inputTokens !== "number" && typeof outputTokens !== "number") return undefined;
+  const written = (ttl: string): number =>
+    objects(wire["cacheDetails"])
+      .filter((detail) => detail["ttl"] === ttl)
+      .reduce((sum, detail) => sum + tokenCount(detail["inputTokens"]), 0);
+  const written1h = written("1h");
+  const cacheReadTokens = tokenCount(wire["cacheReadInputTokens"]);
+  const cacheWriteTokens = tokenCount(wire["cacheWriteInputTokens"], written("5m") + written1h);
+  return {
+    inputTokens: tokenCount(inputTokens) + cacheReadTokens + cacheWriteTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens: Math.min(written1h, cacheWriteTokens),
+    outputTokens: tokenCount(outputTokens),
+    reasoningTokens: 0,
+  };
+}
+
+/** The wire `usage` object of a normalised usage. */
+export function encodeUsage(usage: Usage): JsonObject {
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, inputTokens, outputTokens } =
+    usage;
+  return {
+    inputTokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
+    outputTokens,
+    totalTokens: inputTokens + outputTokens,
+    cacheReadInputTokens: cacheReadTokens,
+    cacheWriteInputTokens: cacheWriteTokens,
+    cacheDetails: [
+      { ttl: "1h", inputTokens: cacheWrite1hTokens },
+      { ttl: "5m", inputTokens: Math.max(0, cacheWriteTokens - cacheWrite1hTokens) },
+    ].filter((detail) => detail.inputTokens > 0),
+  };
+}

@@ -1,0 +1,79 @@
+/** Every way to Converse: what is sent of transcripts and of random requests, against the strict simulated vendor's own checks. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { converseStrict } from "../../sandbox/bedrock/converse-strict.ts";
+import { GatewayError } from "../../src/base/errors.ts";
+import {
+  codecs,
+  createRoute,
+  protocolNames,
+  upstreamCodecs,
+  type JsonObject,
+  type ProtocolName,
+  type Route,
+} from "../../src/protocols/index.ts";
+import { someRequest } from "../properties/requests.ts";
+import { caseNames, readTranscript } from "../transcripts/transcript.ts";
+
+const models = ["us.amazon.nova-2-lite-v1:0", "us.meta.llama4-scout-17b-instruct-v1:0"];
+
+function routeTo(model: string, caller: ProtocolName, body: JsonObject): Route | undefined {
+  try {
+    return createRoute({
+      caller: codecs[caller],
+      upstream: upstreamCodecs.converse,
+      body,
+      stream: false,
+      requestedModel: "acme/talk",
+      model: "acme/talk",
+      upstreamModel: model,
+      maxOutputTokens: 8000,
+      abilities: {
+        reasoning: {
+          kind: "effort",
+          off: true,
+          values: ["low", "medium", "high"],
+          ...(model.includes("nova") ? { field: "reasoning_config" as const } : {}),
+        },
+      },
+      inputEstimate: 1,
+      id: "01abc",
+      createdAt: 1,
+    });
+  } catch (error) {
+    if (error instanceof GatewayError && error.status === 400) return undefined;
+    throw error;
+  }
+}
+
+/** What the vendor says to a request as it is sent; "taken", also where the gateway itself refuses it. */
+function verdict(model: string, caller: ProtocolName, given: JsonObject): string {
+  const route = routeTo(model, caller, given);
+  if (!route) return "taken";
+  const { body } = route;
+  const call = { headers: {}, query: new URLSearchParams(), model, stream: false, body, files: [] };
+  try {
+    for (const check of converseStrict) check(call);
+    return "taken";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe.each(models)("%s", (model) => {
+  describe.each(protocolNames)("a request of %s", (caller) => {
+    it.each(caseNames())("%s is taken as it is sent", (name) => {
+      const { request } = readTranscript(name).exchanges[caller];
+      expect(verdict(model, caller, structuredClone(request))).toBe("taken");
+    });
+
+    it("any request is taken as it is sent", () => {
+      fc.assert(
+        fc.property(someRequest(caller), (request) => {
+          const body = codecs[caller].encodeRequest(request, "acme/talk");
+          expect(verdict(model, caller, body)).toBe("taken");
+        }),
+      );
+    });
+  });
+});

@@ -1,0 +1,191 @@
+// Random answers of Converse, whole and streamed, read and given to callers of every protocol: nothing is lost up to what
+// Converse itself tells, and what arrives is legal wherever the stream is cut.
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatSse, type SseEvent } from "../../src/base/sse.ts";
+import type { Usage } from "../../src/base/usage.ts";
+import { collect } from "../../src/protocols/canonical/collect.ts";
+import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
+import { grammarFaults } from "../../src/protocols/canonical/grammar.ts";
+import type { Part } from "../../src/protocols/canonical/request.ts";
+import { converseCodec as codec } from "../../src/protocols/converse/index.ts";
+import {
+  codecs,
+  createRoute,
+  protocolNames,
+  type JsonObject,
+  type ProtocolName,
+} from "../../src/protocols/index.ts";
+import { framesOf, readers } from "../transcripts/readers/index.ts";
+import { someAnswer, type RandomAnswer } from "./answers.ts";
+import { said, saidApart } from "./said.ts";
+
+const unsigned = (parts: readonly Part[]): Part[] =>
+  parts.map((part) => ("signature" in part ? { ...part, signature: undefined } : part));
+
+/** Reasoning is no number of its own there. */
+const usageThere = (usage: Usage | undefined): Usage | undefined =>
+  usage && { ...usage, reasoningTokens: 0 };
+
+const stops = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  content_filter: "guardrail_intervened",
+  error: "malformed_model_output",
+} as const;
+
+const frame = (event: string, data: object): SseEvent => ({ event, data: JSON.stringify(data) });
+
+function usageWire(usage: Usage): object {
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, outputTokens } = usage;
+  const inputTokens = usage.inputTokens - cacheReadTokens - cacheWriteTokens;
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: usage.inputTokens + outputTokens,
+    cacheReadInputTokens: cacheReadTokens,
+    cacheWriteInputTokens: cacheWriteTokens,
+    cacheDetails: [{ ttl: "1h", inputTokens: cacheWrite1hTokens }],
+  };
+}
+
+/** The stream as the vendor would send it, written from its description. */
+function streamOf({ events }: RandomAnswer): SseEvent[] {
+  const indexes = new Map<string, number>();
+  const frames: SseEvent[] = [frame("messageStart", { role: "assistant", p: "abc" })];
+  let usage: Usage | undefined;
+  const deltaOf = (event: CanonicalEvent): object | undefined => {
+    if (event.type === "text_delta" || event.type === "refusal_delta") return { text: event.text };
+    if (event.type === "reasoning_delta") return { reasoningContent: { text: event.text } };
+    return event.type === "tool_call_delta" ? { toolUse: { input: event.arguments } } : undefined;
+  };
+  for (const event of events) {
+    if (event.type === "usage") ({ usage } = event);
+    if (event.type === "finish")
+      frames.push(frame("messageStop", { stopReason: stops[event.finish.reason] }));
+    if (!("block" in event)) continue;
+    if (event.type.endsWith("_start")) indexes.set(event.block, indexes.size);
+    const contentBlockIndex = indexes.get(event.block)!;
+    if (event.type === "tool_call_start") {
+      const toolUse = { toolUseId: event.id, name: event.name };
+      frames.push(frame("contentBlockStart", { start: { toolUse }, contentBlockIndex }));
+    }
+    const delta = deltaOf(event);
+    if (delta) frames.push(frame("contentBlockDelta", { delta, contentBlockIndex }));
+    if (event.type.endsWith("_end")) frames.push(frame("contentBlockStop", { contentBlockIndex }));
+  }
+  const told = usage ? { usage: usageWire(usage) } : {};
+  return [...frames, frame("metadata", { ...told, metrics: { latencyMs: 1 } })];
+}
+
+function read(frames: readonly SseEvent[]): CanonicalEvent[] {
+  const decoder = codec.decodeStream();
+  const events = frames.flatMap((one) => decoder.push(one));
+  return [...events, ...decoder.end({ kind: "complete" })];
+}
+
+const requests: Readonly<Record<ProtocolName, JsonObject>> = {
+  chat: {
+    messages: [{ role: "user", content: "Hi" }],
+    stream: true,
+    stream_options: { include_usage: true },
+  },
+  responses: { input: "Hi", stream: true },
+  messages: { max_tokens: 9, messages: [{ role: "user", content: "Hi" }], stream: true },
+  generate_content: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
+};
+
+const routeFor = (caller: ProtocolName) =>
+  createRoute({
+    caller: codecs[caller],
+    upstream: codec,
+    body: { model: "acme/talk", ...structuredClone(requests[caller]) },
+    stream: true,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel: "meta.llama",
+    maxOutputTokens: 8000,
+    inputEstimate: 7,
+    id: "01abc",
+    createdAt: 1,
+  });
+
+describe("Converse", () => {
+  it("a whole answer is the same after it was written and read", () => {
+    fc.assert(
+      fc.property(someAnswer, (answer) => {
+        const before = collect(answer.events);
+        const wire = codec.encodeResponse(before, {
+          model: "",
+          id: "",
+          createdAt: 0,
+          inputEstimate: 0,
+          request: {
+            protocol: "chat",
+            model: "",
+            stream: false,
+            messages: [],
+            native: [],
+            names: {},
+          },
+        });
+        const after = codec.decodeResponse(wire);
+        expect(said(after.content, "messages")).toEqual(said(unsigned(before.content), "messages"));
+        expect(after.finish.reason).toBe(before.finish.reason);
+        expect(after.usage).toEqual(usageThere(before.usage));
+        expect(codec.direct.usage(wire)).toEqual(usageThere(before.usage));
+        expect(codec.direct.failure(wire)).toBeUndefined();
+      }),
+    );
+  });
+
+  it("T6: a stream says what was said, block by block", () => {
+    fc.assert(
+      fc.property(someAnswer, (answer) => {
+        const events = read(streamOf(answer));
+        expect(grammarFaults(events)).toEqual([]);
+        const [before, after] = [collect(answer.events), collect(events)];
+        const words = saidApart(after.content, "messages");
+        expect(words).toEqual(saidApart(unsigned(before.content), "messages"));
+        expect(after.finish.reason).toBe(before.finish.reason);
+        expect(after.usage).toEqual(usageThere(before.usage));
+      }),
+    );
+  });
+
+  it("T16: a stream that breaks off anywhere is an error, unless it said why it stopped", () => {
+    fc.assert(
+      fc.property(someAnswer, fc.nat(), (answer, at) => {
+        const frames = streamOf(answer);
+        const kept = frames.slice(0, at % frames.length);
+        const events = read(kept);
+        expect(grammarFaults(events)).toEqual([]);
+        const hasStopped = kept.some(({ event }) => event === "messageStop");
+        expect(events.at(-1)?.type).toBe(hasStopped ? "finish" : "error");
+      }),
+    );
+  });
+
+  it.each(protocolNames)("T7 T16: callers of %s get legal streams, whole or broken", (caller) => {
+    fc.assert(
+      fc.property(someAnswer, fc.nat(), fc.boolean(), (answer, at, isBroken) => {
+        const frames = streamOf(answer);
+        const sent = isBroken
+          ? [
+              ...frames.slice(0, at % (frames.length - 2)),
+              frame("error", { error: { type: "api_error", message: "It broke off." } }),
+            ]
+          : frames;
+        const tap = routeFor(caller).tap();
+        const given = sent.flatMap((one) => tap.push(one));
+        expect(tap.seen.ended).toBe(!isBroken);
+        expect(tap.seen.error?.message).toBe(isBroken ? "It broke off." : undefined);
+        if (isBroken) return;
+        given.push(...tap.release());
+        const { faults, error } = readers[caller].stream(framesOf(given.map(formatSse).join("")));
+        expect({ faults, error }).toEqual({ faults: [], error: undefined });
+      }),
+    );
+  });
+});
