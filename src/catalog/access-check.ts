@@ -65,7 +65,7 @@ function checkAwsScope(auth: WireObject, row: WireObject, at: Path): Finding[] {
 }
 
 /** Whether requests are authorized by an identity, and not by a key. */
-const isIdentity = (auth: unknown): boolean =>
+export const isIdentity = (auth: unknown): boolean =>
   isObject(auth) && ["aws", "azure", "google"].includes(String(auth["type"]));
 
 /** Whether a provider needs no key: the identity of its cloud stands for one. */

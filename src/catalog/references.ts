@@ -3,7 +3,7 @@
  * too, so that all mistakes come at once.
  */
 import { isObject, type WireObject } from "../base/json.ts";
-import { checkAccess, isKeyless } from "./access-check.ts";
+import { checkAccess, isIdentity, isKeyless } from "./access-check.ts";
 import { suggest } from "../base/suggest.ts";
 import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
@@ -106,14 +106,22 @@ function makerFault(
   if (kind !== "image" && kind !== "video") return undefined;
   const makers: readonly string[] = mediaDialects[kind];
   const makes = (dialect: unknown) => makers.some((maker) => maker === dialect);
-  const dialect = dialects.find((known) => known === providers.get(provider)?.["dialect"]);
+  const row = providers.get(provider);
+  const dialect = dialects.find((known) => known === row?.["dialect"]);
   // An unknown dialect is a mistake of its own.
-  if (dialect === undefined || makes(dialect)) return undefined;
+  if (dialect === undefined) return undefined;
+  if (makes(dialect))
+    return row && isIdentity(row["auth"]) ? identityFault(kind, provider) : undefined;
   const message = `the dialect ${dialect} of the provider "${provider}" makes no ${kind}s`;
   const fitting = [...providers].flatMap(([id, other]) => (makes(other["dialect"]) ? [id] : []));
   const here = fitting.length === 0 ? "" : `; providers here: ${fitting.join(", ")}`;
   return { message, fix: `dialects that make ${kind}s: ${makers.join(", ")}${here}` };
 }
+
+const identityFault = (kind: string, provider: string): Omit<Finding, "path"> => ({
+  message: `the provider "${provider}" is authorized by the identity of a cloud, which goes with text and embeddings only`,
+  fix: `name a provider with api_key for ${kind}s`,
+});
 
 function checkLimits({ path, row }: Row): Finding[] {
   const { reserve_output_tokens: reserve, max_output_tokens: maximum } = row;

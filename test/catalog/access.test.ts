@@ -134,3 +134,32 @@ it.each([
   const text = "mistakes" in result ? formatMistakes(result.mistakes) : "accepted";
   expect(text).toContain(message);
 });
+
+const picture = (auth: string) =>
+  [
+    "providers:",
+    `  - { id: p, dialect: openai, base_url: "https://api.example.com/v1", ${auth} }`,
+    "models:",
+    "  - id: acme/painter",
+    "    kind: image",
+    "    family: image-a",
+    "    offers:",
+    "      - provider: p",
+    "        upstream_model: n",
+    '        price: { input: "1", image_input: "1", output: "1", image_output: "1" }',
+    "",
+  ].join("\n");
+
+it.each([
+  ["auth: { type: azure }", "is authorized by the identity of a cloud"],
+  ["auth: { type: google }", "is authorized by the identity of a cloud"],
+  [
+    "auth: { type: aws, region: us-east-1, service: s }",
+    "is authorized by the identity of a cloud",
+  ],
+  ['api_key: "${KEY}"', "accepted"],
+])("pictures of a provider with %s", (auth, message) => {
+  const result = checkConfig(picture(auth), { environment });
+  const text = "mistakes" in result ? formatMistakes(result.mistakes) : "accepted";
+  expect(text).toContain(message);
+});
