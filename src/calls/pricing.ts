@@ -1,11 +1,11 @@
 /** The prices of a model as `GET /v1/models` tells them: those of its first offer. MODELS-08. */
 import { formatUsd, type NanoUsd } from "../base/money.ts";
-import type { MediaPrice, TextRates } from "../catalog/index.ts";
+import type { FixedPrice, MediaPrice, TextRates } from "../catalog/index.ts";
 
 /** One rate; `when` names the tier it holds for, by the fields that choose it. */
 export interface PricingRow {
   readonly billable: string;
-  readonly unit: "million_tokens" | "image" | "second";
+  readonly unit: "million_tokens" | "image" | "second" | "request";
   readonly price_usd: string;
   readonly when?: Readonly<Record<string, string>>;
 }
@@ -17,16 +17,30 @@ const row = (
   when?: PricingRow["when"],
 ): PricingRow => ({ billable, unit, price_usd: formatUsd(nano), ...(when && { when }) });
 
-const perMillion = (billable: string, nano: NanoUsd) => row(billable, "million_tokens", nano);
+const perMillion = (billable: string, nano: NanoUsd, when?: PricingRow["when"]) =>
+  row(billable, "million_tokens", nano, when);
 
 /** Of a model that puts out vectors. */
 export const embeddingPricing = (rates: TextRates) => [perMillion("input_tokens", rates.input)];
 
-export const textPricing = (rates: TextRates) => [
-  perMillion("input_tokens", rates.input),
-  perMillion("cache_read_tokens", rates.cacheRead ?? rates.input),
-  perMillion("cache_write_tokens", rates.cacheWrite ?? rates.input),
-  perMillion("output_tokens", rates.output),
+/** The rates of short calls first, then those of each tier: they hold for the whole of a call with more input (T64). */
+export const textPricing = (price: FixedPrice): PricingRow[] => [
+  ...ratesRows(price),
+  ...(price.above ?? []).flatMap(({ inputTokens, rates }) =>
+    ratesRows(rates, { input_tokens_above: String(inputTokens) }),
+  ),
+];
+
+const ratesRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
+  perMillion("input_tokens", rates.input, when),
+  perMillion("cache_read_tokens", rates.cacheRead ?? rates.input, when),
+  perMillion("cache_write_tokens", rates.cacheWrite ?? rates.input, when),
+  perMillion("output_tokens", rates.output, when),
+  // Where it costs what other output does, it is no price of its own.
+  ...(rates.reasoning === undefined || rates.reasoning === rates.output
+    ? []
+    : [perMillion("reasoning_tokens", rates.reasoning, when)]),
+  ...(rates.request === undefined ? [] : [row("requests", "request", rates.request, when)]),
 ];
 
 export function mediaPricing(price: MediaPrice): PricingRow[] {

@@ -60,8 +60,9 @@ const model = Type.Object({
       price_usd: usd("USD per unit."),
       when: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
-          description: "The tier the price holds for, such as a resolution.",
-          examples: [{ resolution: "480p" }],
+          description:
+            "The tier the price holds for: a resolution, or calls with more input than `input_tokens_above`, whose tokens then all have it. The last row that fits holds.",
+          examples: [{ resolution: "480p" }, { input_tokens_above: "200000" }],
         }),
       ),
     }),

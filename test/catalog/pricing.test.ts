@@ -1,0 +1,61 @@
+/** The prices of a text model as `GET /v1/models` tells them. MODELS-08; T64. */
+import { expect, it } from "vitest";
+import { listModels } from "../../src/calls/index.ts";
+import { checkConfig } from "../../src/catalog/index.ts";
+
+const fileOf = (price: string): string => `
+providers:
+  - { id: p, dialect: openai, base_url: "https://api.example.com/v1", api_key: x }
+models:
+  - id: acme/talk
+    kind: text
+    context_length: 1000000
+    max_output_tokens: 1000
+    offers:
+      - provider: p
+        protocol: chat
+        upstream_model: talk
+        ${price}
+`;
+
+/** The rows as short texts: what, how much, and for whom. */
+function pricingOf(price: string): string[] {
+  const result = checkConfig(fileOf(price), { environment: {} });
+  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
+  const [model] = listModels(result.config.catalog, undefined);
+  return model!.pricing.map(({ billable, price_usd: usd, when = {} }) =>
+    [billable, usd, ...Object.entries(when).flat()].join(" "),
+  );
+}
+
+it("has the rates of each tier behind those of short calls", () => {
+  const tiers =
+    'price_tiers: [{ input_tokens: 32000, price: { input: "2", output: "5" } }, { input_tokens: 128000, price: { input: "3", cache_read: "0.3", output: "9", reasoning: "11" } }]';
+  expect(
+    pricingOf(`price: { input: "1", output: "4", request: "0.01" }\n        ${tiers}`),
+  ).toEqual([
+    "input_tokens 1",
+    "cache_read_tokens 1",
+    "cache_write_tokens 1",
+    "output_tokens 4",
+    "requests 0.01",
+    "input_tokens 2 input_tokens_above 32000",
+    "cache_read_tokens 2 input_tokens_above 32000",
+    "cache_write_tokens 2 input_tokens_above 32000",
+    "output_tokens 5 input_tokens_above 32000",
+    "input_tokens 3 input_tokens_above 128000",
+    "cache_read_tokens 0.3 input_tokens_above 128000",
+    "cache_write_tokens 3 input_tokens_above 128000",
+    "output_tokens 9 input_tokens_above 128000",
+    "reasoning_tokens 11 input_tokens_above 128000",
+  ]);
+});
+
+it("has no row for what costs as much as other output", () => {
+  expect(pricingOf('price: { input: "1", output: "4", reasoning: "4" }')).toEqual([
+    "input_tokens 1",
+    "cache_read_tokens 1",
+    "cache_write_tokens 1",
+    "output_tokens 4",
+  ]);
+});
