@@ -46,6 +46,8 @@ interface CatalogOptions {
   readonly log: Log;
   /** Tells which prices hold. */
   readonly clock?: Clock | undefined;
+  /** Called with what the file says whenever it has changed. */
+  readonly onReload?: ((catalog: Catalog) => void) | undefined;
 }
 
 const defaultFile = "tollgate.yaml";
@@ -72,7 +74,12 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
   const file =
     path === undefined
       ? undefined
-      : await openFile(path, { environment: variables, ...knownBesides(sandbox), log });
+      : await openFile(path, {
+          environment: variables,
+          ...knownBesides(sandbox),
+          log,
+          onReload: options.onReload,
+        });
   const vendors = await openVendorModels({ variables, log });
   const clock = options.clock ?? systemClock;
   const added = openAddedProviders({
@@ -173,6 +180,7 @@ export async function catalogForCommands(
 interface FileOptions extends ReturnType<typeof knownBesides> {
   readonly environment: Environment["variables"];
   readonly log: Log;
+  readonly onReload: CatalogOptions["onReload"];
 }
 
 /** The file, read and watched. @throws UsageError with every mistake */
@@ -184,6 +192,7 @@ async function openFile(path: string, options: FileOptions): Promise<ConfigWatch
     ...options,
     initial: result.config,
     onChange({ catalog }) {
+      options.onReload?.(catalog);
       log.info({ path, models: catalog.models.size }, "the configuration was reloaded");
     },
     onMistakes(mistakes) {

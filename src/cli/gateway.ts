@@ -15,6 +15,7 @@ import {
 } from "../http/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
+import { loadClouds } from "../upstream/index.ts";
 import { announceAddress } from "./address.ts";
 import { logDescriptors } from "./descriptors.ts";
 import { httpServices, metricsAccessOf } from "./door.ts";
@@ -102,8 +103,8 @@ async function build(
     }),
   );
   closers.push(() => app.close());
-  logDescriptors(ground.log, ground.openFiles, ground.descriptors);
   address = await listenOn(app, environment, role.given);
+  afterListening(ground);
   let closing: CloseOptions = {};
   closers.push(async () => {
     stage = "leaving";
@@ -133,6 +134,12 @@ async function build(
       flushLogs: () => ground.requestLog.flush(),
     },
   };
+}
+
+/** What no caller waits for. */
+function afterListening({ log, openFiles, descriptors, catalog }: Ground): void {
+  logDescriptors(log, openFiles, descriptors);
+  void loadClouds(catalog.current().providers.values());
 }
 
 /** What works by itself while the gateway runs: tasks and callbacks, the money of calls, the sweep of reservations. */

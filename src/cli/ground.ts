@@ -10,7 +10,7 @@ import { createLedger } from "../ledger/index.ts";
 import { Health } from "../routing/index.ts";
 import { countOpenFiles, createRequestLog, migrate, openFileStore } from "../storage/index.ts";
 import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
-import { createPools } from "../upstream/index.ts";
+import { createPools, loadClouds } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type OpenCatalog } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
@@ -35,7 +35,13 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   closers.push(() => sandbox?.close());
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
   // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
-  const catalog = await openCatalog({ environment, sandboxUrl, log, clock });
+  const catalog = await openCatalog({
+    environment,
+    sandboxUrl,
+    log,
+    clock,
+    onReload: ({ providers }) => void loadClouds(providers.values()),
+  });
   closers.push(() => catalog.close());
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
   const outgoing = new Slots(share.descriptors.outgoing);

@@ -3,6 +3,7 @@ export { answerBytesMax } from "./decoding.ts";
 export { askCount, askText, type TextRequest } from "./ask-text.ts";
 export { BadAnswerError } from "./bad-answer.ts";
 export { openExchange, type Exchange } from "./exchange.ts";
+export { loadClouds } from "./load-clouds.ts";
 export { ExchangeError } from "./exchange-error.ts";
 export { guardedRequest, type GuardedAnswer, type GuardedRequest } from "./guarded.ts";
 export {

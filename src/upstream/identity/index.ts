@@ -17,6 +17,8 @@ interface Identity {
   authorize(provider: Provider, target: Target, body: JsonPieces): Promise<Headers>;
   /** The vendor's status where it refused a request: what the headers carried may not be good any more. */
   refused(status: number): void;
+  /** Loads the library. */
+  load(): Promise<unknown>;
 }
 
 /** Longest wait for a token, milliseconds. */
@@ -40,6 +42,7 @@ function identity<Value>(parts: {
   });
   let last: Value | undefined;
   return {
+    load: parts.load,
     async authorize(provider, target, body) {
       const value = await renewed.get();
       last = value;

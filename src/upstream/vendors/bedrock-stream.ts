@@ -16,11 +16,14 @@ type Message = ReturnType<EventStreamCodec["decode"]>;
 const frameBytesMax = 16 * 1024 * 1024;
 const prefixBytes = 4;
 
+/** The library, which the first stream would wait for. */
+export const loadPackets = () => import("@smithy/eventstream-codec");
+
 /** The answer as its protocol has it; one that is no such stream, such as a refusal, as it is. */
 export async function packetsAsEvents(exchange: Exchange): Promise<Exchange> {
   const type = exchange.headers["content-type"] ?? "";
   if (!type.startsWith(streamType)) return exchange;
-  const { EventStreamCodec } = await import("@smithy/eventstream-codec");
+  const { EventStreamCodec } = await loadPackets();
   const codec = new EventStreamCodec(
     (bytes) => Buffer.from(bytes as Uint8Array).toString("utf8"),
     (text) => Buffer.from(text, "utf8"),

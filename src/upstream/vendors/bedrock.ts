@@ -3,7 +3,7 @@
  * its models below `/model`, with streams in AWS's binary frames: Claude by `invoke`, with a version of its own in the body,
  * and all others by `converse`. docs/bedrock.md.
  */
-import { packetsAsEvents, streamType } from "./bedrock-stream.ts";
+import { loadPackets, packetsAsEvents, streamType } from "./bedrock-stream.ts";
 import type { TextAsk, Vendor } from "./types.ts";
 
 const anthropicVersion = "bedrock-2023-05-31";
@@ -34,6 +34,7 @@ export const bedrock: Vendor = {
       ...(beta === undefined ? {} : { anthropic_beta: beta.split(",").map((name) => name.trim()) }),
     };
   },
+  load: loadPackets,
   answer: (exchange, ask) =>
     ask.stream && (isInvoked(ask) || ask.protocol === "converse")
       ? packetsAsEvents(exchange)

@@ -49,6 +49,8 @@ export interface Vendor {
     body: JsonPieces,
     ask: TextAsk,
   ) => Promise<Readonly<Record<string, string>>>;
+  /** Loads the libraries that its answers need. */
+  readonly load?: () => Promise<unknown>;
   /** The answer as the protocol has it, where the vendor frames its streams otherwise. */
   readonly answer?: (exchange: Exchange, ask: TextAsk) => Exchange | Promise<Exchange>;
 }
