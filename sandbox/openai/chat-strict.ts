@@ -80,8 +80,12 @@ function wrongMessage([at, message]: [number, Json]): Failure | undefined {
     };
   }
   const { content } = message;
-  const callsTools = asList(message["tool_calls"]).length > 0 || "function_call" in message;
-  if ((content ?? null) === null && !(role === "assistant" && callsTools)) {
+  // The vendor's own answers have no content beside calls or a refusal.
+  const saysElse =
+    asList(message["tool_calls"]).length > 0 ||
+    "function_call" in message ||
+    asText(message["refusal"]) !== "";
+  if ((content ?? null) === null && !(role === "assistant" && saysElse)) {
     return {
       message: "Invalid value for 'content': expected a string, got null.",
       param: `messages.[${at}].content`,
