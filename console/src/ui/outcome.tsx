@@ -3,6 +3,7 @@
 interface Ended {
   readonly status: string | null;
   readonly http_status: number | null;
+  readonly explanation: object | null;
 }
 
 const words: Readonly<Record<string, string>> = {
@@ -15,5 +16,10 @@ export function Outcome({ row }: { row: Ended }) {
   if (status === null) return <span className="muted">unknown</span>;
   if (status === "succeeded") return <span className="ok">ok</span>;
   if (status !== "failed") return <span className="muted">{words[status] ?? status}</span>;
-  return <span className="bad">{row.http_status ?? ""} failed</span>;
+  const { error } = (row.explanation ?? {}) as { readonly error?: string };
+  return (
+    <span className="bad">
+      {row.http_status} {error ?? "failed"}
+    </span>
+  );
 }

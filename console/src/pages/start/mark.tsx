@@ -1,0 +1,27 @@
+/** Whether a call of the chosen key has arrived: grey while waiting, green or red with what it was. */
+import { Link } from "@tanstack/react-router";
+import { readTime } from "../../base/time.ts";
+import { Money } from "../../ui/money.tsx";
+import { Outcome } from "../../ui/outcome.tsx";
+import { useLastCall } from "./queries.ts";
+
+export function Mark({ keyId }: { keyId: string }) {
+  const call = useLastCall(keyId);
+  const at = new Date(call?.created_at ?? 0);
+  return (
+    <output className="panel" style={{ display: "flex", gap: 8, marginTop: 12, minHeight: 54 }}>
+      {call === undefined ? (
+        <span className="muted">Waiting for the first request of this key.</span>
+      ) : (
+        <>
+          <Outcome row={call} />
+          <Link to="/requests/$id" params={{ id: call.id }} search={({ ws }) => ({ ws })}>
+            {readTime(at, at)}
+          </Link>
+          <span>{call.model}</span>
+          <Money amount={call.cost} unit />
+        </>
+      )}
+    </output>
+  );
+}

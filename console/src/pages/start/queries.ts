@@ -1,0 +1,56 @@
+/** What the first page asks for: keys of the reader's, models, and whether a call has arrived. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, client, type Schemas } from "../../api/client.ts";
+
+export type Key = Schemas["KeyRecords"]["data"][number];
+
+/** Active keys that the reader made, newest first. */
+export function useOwnKeys(userId: string | null | undefined, ws: string | undefined) {
+  const query = {
+    status: "active" as const,
+    limit: "100",
+    ...(userId != null && { created_by: userId }),
+    ...(ws !== undefined && { workspace_id: ws }),
+  };
+  const enabled = userId !== undefined;
+  return api.useQuery("get", "/admin/v1/keys", { params: { query } }, { enabled });
+}
+
+/** Text models that a key's own allowlist lets it call. */
+export function useModels(key: Key | undefined): readonly string[] {
+  const { data } = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
+  const allowed = key?.model_allowlist ?? [];
+  return (data?.data ?? [])
+    .filter(({ id, kind }) => kind === "text" && (allowed.length === 0 || allowed.includes(id)))
+    .map(({ id }) => id);
+}
+
+/** The key in full; who reveals one is in the audit log. */
+export async function revealKey(id: string): Promise<string> {
+  const { data } = await client.POST("/admin/v1/keys/{id}/reveal", { params: { path: { id } } });
+  return data!.key;
+}
+
+/** Makes a first key. */
+export function useCreateKey() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (workspaceId: string) =>
+      client.POST("/admin/v1/keys", { body: { workspace_id: workspaceId, name: "first" } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["get", "/admin/v1/keys"] }),
+  });
+}
+
+const lookMs = 2_000;
+
+/** The newest call of a key, looked for every two seconds while the page is seen. */
+export function useLastCall(keyId: string | undefined) {
+  const query = { limit: "1", ...(keyId !== undefined && { key_id: keyId }) };
+  const { data } = api.useQuery(
+    "get",
+    "/admin/v1/requests",
+    { params: { query } },
+    { enabled: keyId !== undefined, refetchInterval: lookMs, staleTime: 0 },
+  );
+  return data?.data[0];
+}

@@ -1,0 +1,94 @@
+/** Amounts, counts, times, addresses and sentences of the console, by tables. */
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { exactUsd, parseUsd, readUsd } from "../../console/src/base/money.ts";
+import { readCount, readDuration } from "../../console/src/base/numbers.ts";
+import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
+import { sentencesOf } from "../../console/src/pages/request/sentence.ts";
+
+it("an amount keeps every digit, and is read with four that count or two decimals", () => {
+  for (const [text, exact, read] of [
+    ["0", "0", "0"],
+    ["0.000000001", "0.000000001", "0.000000001"],
+    ["0.000123456", "0.000123456", "0.0001235"],
+    ["0.99999", "0.99999", "1"],
+    ["1", "1", "1.00"],
+    ["1.005", "1.005", "1.01"],
+    ["-12345.678", "-12,345.678", "-12,345.68"],
+  ] as const) {
+    expect([exactUsd(parseUsd(text)), readUsd(parseUsd(text))]).toEqual([exact, read]);
+  }
+  expect(() => parseUsd("1e3")).toThrow("not an amount");
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (nano) => {
+      expect(parseUsd(exactUsd(nano).replaceAll(",", ""))).toBe(nano);
+    }),
+  );
+});
+
+it("counts and durations are short and never rounded up to what they are not", () => {
+  expect([0, 1204, 99_999, 128_449, 999_999, 3_219_999].map(readCount)).toEqual([
+    "0",
+    "1,204",
+    "99,999",
+    "128.4k",
+    "999.9k",
+    "3.21M",
+  ]);
+  expect([0, 380, 1429, 59_999, 125_000].map(readDuration)).toEqual([
+    "0 ms",
+    "380 ms",
+    "1.42 s",
+    "59.99 s",
+    "2 m 05 s",
+  ]);
+});
+
+it("an address is read back as it was written, and hostile ones break nothing", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.string()), (fields) => {
+      const kept = pick(parseSearch(stringifySearch(fields)), ["model", "status"]);
+      expect(Object.keys(kept).every((name) => ["model", "status"].includes(name))).toBe(true);
+    }),
+  );
+  const fields = { model: "a/b,c d&e", status: "failed" };
+  expect(parseSearch(stringifySearch(fields))).toEqual(fields);
+  expect(pick(parseSearch("?__proto__=1&model=a&model=b&other=c"), ["model"])).toEqual({
+    model: "b",
+  });
+});
+
+it("each outcome has its sentence", () => {
+  const attempt = { provider: "acme", outcome: "ok", status: 200, started_ms: 0, duration_ms: 1 };
+  const failed = { ...attempt, outcome: "429", status: 429 };
+  const row = {
+    status: "succeeded",
+    http_status: 200,
+    provider: "acme",
+    error: undefined,
+    cost: "0.00125",
+    attempts: [attempt],
+    changed: 0,
+  };
+  const zeta = { ...row, provider: "zeta", attempts: [failed, { ...attempt, provider: "zeta" }] };
+  const refused = { ...row, status: "failed", http_status: 404, cost: "0", attempts: [] };
+  for (const [told, sentence] of [
+    [row, "Answered by acme. Charged 0.00125 USD."],
+    [
+      { ...zeta, changed: 2 },
+      "Answered by zeta, after acme failed. Charged 0.00125 USD. 2 parameters were changed.",
+    ],
+    [
+      { ...refused, error: "model_not_found" },
+      "Refused by the gateway with model_not_found: no provider was asked. Nothing was charged.",
+    ],
+    [
+      { ...refused, error: "upstream_error", attempts: [failed, failed], changed: 1 },
+      "Failed with upstream_error after 2 tries; the last was acme. Nothing was charged. One parameter was changed.",
+    ],
+    [{ ...row, status: "client_closed" }, "The caller left before the end. Charged 0.00125 USD."],
+    [{ ...refused, status: "expired" }, "Ended as expired. Nothing was charged."],
+  ] as const) {
+    expect(sentencesOf(told)).toBe(sentence);
+  }
+});

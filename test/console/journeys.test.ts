@@ -1,0 +1,124 @@
+/** The jobs that people come to the console with, in a real browser, by people in every role. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seriousFindings } from "./axe.ts";
+import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+beforeAll(async () => {
+  world = await startConsoleWorld();
+});
+afterAll(() => world.close());
+
+/** What axe and the browser say of a page in both schemes. */
+async function expectClean(who: "root" | "mem", path: string, heading: string) {
+  for (const scheme of ["light", "dark"] as const) {
+    const { page, complaints, context } = await world.open(who, { scheme });
+    await page.goto(path);
+    await page.getByRole("heading", { name: heading }).waitFor();
+    await page.waitForLoadState("networkidle");
+    expect({ scheme, found: await seriousFindings(page) }).toEqual({ scheme, found: [] });
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
+}
+
+it("a member makes a key, copies a call, sends it, sees the mark turn and opens what became of it", async () => {
+  const { page, complaints, context } = await world.open("mem");
+  // Our own policy lets no page read the clipboard, so what is written is noted on its way.
+  await page.addInitScript(
+    "const write = navigator.clipboard.writeText.bind(navigator.clipboard); navigator.clipboard.writeText = (text) => ((globalThis.copied = text), write(text));",
+  );
+  await page.goto("/");
+  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByText("Waiting for the first request").waitFor();
+  await page.getByRole("button", { name: "Copy the call with curl" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  const copied = await page.evaluate<string>("globalThis.copied");
+  const [, url = "", key = "", body = ""] =
+    /^curl (\S+) .*?Bearer (gw_live_\w+)".*-d '(.*)'$/s.exec(copied) ?? [];
+  expect(url).toBe(`${world.gateway.url}/v1/chat/completions`);
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body });
+  expect(answer.status).toBe(200);
+  await page.getByRole("status").getByText("ok").waitFor();
+  await page.getByRole("status").getByRole("link").click();
+  await page.getByText(answer.headers.get("x-request-id")!).waitFor();
+  await page.getByText(/^Answered by sandbox-openai\. Charged 0\.\d+ USD\.$/).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+describe("a call that failed", () => {
+  let id: string;
+  beforeAll(async () => {
+    const { key } = await world.keyOf(world.mem, world.home.id);
+    id = await world.chat(key, { status: 500 });
+  });
+
+  it("is found by its filter, explained in a sentence, and its address shows it again", async () => {
+    const { page, complaints, context } = await world.open("ann");
+    await page.goto("/requests");
+    await page.getByRole("combobox", { name: "Outcome" }).click();
+    await page.getByRole("option", { name: "failed" }).click();
+    await page.getByRole("row").nth(1).getByText("502 upstream_error").waitFor();
+    expect(new URL(page.url()).search).toBe("?status=failed");
+    await page.getByRole("row").nth(1).click();
+    await page.getByText(/^Failed with upstream_error after \d.*Nothing was charged\.$/).waitFor();
+    await page.getByRole("table", { name: "Attempts" }).waitFor();
+    await page.goBack();
+    await page.getByRole("row").nth(1).waitFor();
+    expect(new URL(page.url()).search).toBe("?status=failed");
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("is not there for people of another workspace, by its address neither", async () => {
+    const { page, complaints, context } = await world.open("bob");
+    await page.goto("/requests");
+    await page.getByText("No calls yet.").waitFor();
+    await page.goto(`/requests/${id}`);
+    await page.getByRole("alert").getByText("There is no such request").waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("its page and the list are accessible in both schemes and break no rule of the policy", async () => {
+    await expectClean("root", "/requests", "Requests");
+    await expectClean("root", `/requests/${id}`, "Request");
+    await expectClean("mem", "/start", "Make your first call");
+  });
+});
+
+it("text of callers stays text: markup in a name of a key and of a model runs nothing", async () => {
+  const markup = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
+  const made = await world.ann.call("POST", "/keys", {
+    workspace_id: world.home.id,
+    name: markup,
+  });
+  await world.chat(world.must(made).key, {}, markup);
+  const { page, complaints, context } = await world.open("ann");
+  await page.goto("/requests");
+  await page.getByRole("cell", { name: markup }).waitFor();
+  await page.getByRole("combobox", { name: "Key" }).click();
+  await page.getByRole("option", { name: markup }).waitFor();
+  await page.goto("/start");
+  await page.getByRole("combobox", { name: "Key" }).waitFor();
+  await page.goto(
+    `/requests?model=${encodeURIComponent(markup)}&status=${encodeURIComponent(markup)}`,
+  );
+  await page.getByText("No call fits these filters.").waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a member sees what the own keys did, and no more", async () => {
+  const { key } = await world.keyOf(world.ann, world.home.id);
+  const foreign = await world.chat(key);
+  const { page, context } = await world.open("mem");
+  await page.goto("/requests");
+  await page.getByRole("row").nth(1).waitFor();
+  expect(await page.locator(`a[href*="${foreign}"]`).count()).toBe(0);
+  await page.goto(`/requests/${foreign}`);
+  await page.getByRole("alert").getByText("There is no such request").waitFor();
+  await context.close();
+});
