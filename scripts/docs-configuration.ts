@@ -58,6 +58,8 @@ providers:
     request: { add: { store: false }, remove: [user] }
 \`\`\`
 
+\`proxy\` and \`tls\` say how a provider is reached: [proxies](operate.md#proxies) and [certificates](operate.md#certificates).
+
 The provider of an embedding model speaks \`POST /embeddings\` in the OpenAI shape.
 `;
 

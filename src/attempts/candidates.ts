@@ -36,8 +36,9 @@ export function mediaCandidate(
 }
 
 /** The connections to a provider of images or videos. */
-export function mediaPool(pools: Pools, { baseUrl, timeouts, guarded }: Provider) {
-  return pools.forMedia(new URL(baseUrl).origin, timeouts.connectMs, guarded);
+export function mediaPool(pools: Pools, provider: Provider) {
+  const { baseUrl, timeouts } = provider;
+  return pools.forMedia(new URL(baseUrl).origin, timeouts.connectMs, provider);
 }
 
 /** The address whose files may be fetched wherever it is: that of a provider whom the operator's own file names. */

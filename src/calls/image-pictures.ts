@@ -44,6 +44,8 @@ export async function fetchPicture(
     idleMs,
     totalMs,
     providerUrl: trustedUrl(provider),
+    provider,
+    ways: services.pools,
     allowPrivate: services.allowPrivateAddresses,
   } as const;
   try {

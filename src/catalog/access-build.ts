@@ -1,9 +1,11 @@
 /** A provider's own needs, from its checked row and back. */
 import { isObject, type WireObject } from "../base/json.ts";
+import { parseProxy, type Proxy } from "../base/proxy.ts";
 import type { AuthRow } from "./access-schema.ts";
 import type { Access, Auth, AwsAuth } from "./access.ts";
 import type { ProviderRow } from "./schema.ts";
-import { isSecretKey, mask } from "./secrets.ts";
+import { hidden, isSecretKey, mask } from "./secrets.ts";
+import { tlsOf, type TlsFiles } from "./tls-files.ts";
 
 const azureScope = "https://cognitiveservices.azure.com/.default";
 
@@ -65,12 +67,18 @@ function authRowOf({ auth, dialect, api_key: key, credentials }: ProviderRow): A
   return { type };
 }
 
+const proxyOf = (text: string | undefined): Access["proxy"] =>
+  text === undefined || text === "none" ? text : parseProxy(text);
+
 /** What a provider's row says of its own needs; undefined where it says nothing. */
-export function accessOf(row: ProviderRow): Access | undefined {
-  const { headers, query, paths, request } = row;
+export function accessOf(row: ProviderRow, files: TlsFiles): Access | undefined {
+  const { headers, query, paths, request, proxy, tls } = row;
   const auth = authRowOf(row);
-  if ((auth ?? headers ?? query ?? paths ?? request) === undefined) return undefined;
+  const own = [auth, headers, query, paths, request, proxy, tls];
+  if (own.every((one) => one === undefined)) return undefined;
   return {
+    proxy: proxyOf(proxy),
+    tls: tlsOf(tls, files),
     auth: auth && authOf(auth, row.base_url),
     headers: headers ?? {},
     query: query ?? {},
@@ -119,6 +127,12 @@ function withoutSecrets(value: unknown, key = ""): unknown {
 const some = (value: WireObject): unknown =>
   Object.keys(value).length === 0 ? undefined : withoutSecrets(value);
 
+function proxyText(proxy: Proxy | "none"): string {
+  if (proxy === "none" || proxy.authorization === undefined)
+    return proxy === "none" ? proxy : proxy.shown;
+  return proxy.shown.replace("://", `://${hidden}@`);
+}
+
 /** The same as its file has it, with its secrets masked. */
 export function accessRow(access: Access | undefined) {
   if (access === undefined) return {};
@@ -128,6 +142,8 @@ export function accessRow(access: Access | undefined) {
     ...(remove.length === 0 ? {} : { remove }),
   });
   return {
+    proxy: access.proxy && proxyText(access.proxy),
+    tls: access.tls && { ...access.tls.files, server_name: access.tls.serverName },
     auth: access.auth && authRow(access.auth),
     headers: some(access.headers),
     query: some(access.query),
@@ -143,11 +159,15 @@ export function accessSecrets(access: Access | undefined): readonly string[] {
   const { auth } = access;
   return [
     ...named.flatMap(([name, value]) => (isSecretKey(name) ? [value] : [])),
+    ...(access.proxy === undefined || access.proxy === "none" ? [] : access.proxy.secrets),
+    ...(access.tls?.key === undefined ? [] : access.tls.key.split("\n").filter(isKeyLine)),
     ...(auth?.type === "azure" ? [auth.clientSecret] : []),
     ...(auth?.type === "aws" ? [auth.secretAccessKey, auth.sessionToken] : []),
     ...(auth?.type === "google" ? privateKeysOf(auth.serviceAccountKey) : []),
   ].filter((secret) => secret !== undefined);
 }
+
+const isKeyLine = (line: string): boolean => line !== "" && !line.startsWith("-----");
 
 /** Of a key file's text only the key itself: the rest are words that vendors say. */
 const privateKeysOf = (text: string | undefined): string[] =>

@@ -3,6 +3,7 @@ import { isObject, type WireObject } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
 import { awsScopeOf, identityOf } from "./access-build.ts";
 import type { Finding, Path } from "./mistakes.ts";
+import { checkProxy, checkTls, type TlsFiles } from "./tls-files.ts";
 import { offerProtocols } from "./types.ts";
 
 interface Row {
@@ -186,7 +187,9 @@ function checkAddress({ path, row }: Row): Finding[] {
 }
 
 /** Every such mistake of one provider. */
-export const checkAccess = (provider: Row): Finding[] => [
+export const checkAccess = (provider: Row, files: TlsFiles): Finding[] => [
+  ...checkProxy(provider.row, provider.path),
+  ...checkTls(provider.row, provider.path, files),
   ...checkAddress(provider),
   ...checkAuth(provider),
   ...checkHeaders(provider),

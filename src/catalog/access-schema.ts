@@ -31,8 +31,20 @@ const authSchema = Type.Object(
   },
 );
 
+const tlsSchema = Type.Object(
+  {
+    ca: text("a PEM file of the authorities to trust, in place of the system's"),
+    cert: text("a PEM file of the gateway's own certificate, with those between; needs key"),
+    key: text("a PEM file of its private key, without a passphrase; needs cert"),
+    server_name: text("the name in the server's certificate, where it is not base_url's"),
+  },
+  { additionalProperties: false, description: "whom to trust, and as whom to show oneself" },
+);
+
 /** Members of a provider. */
 export const accessFields = {
+  proxy: text("the proxy to it, http://user:password@host:port, or `none`; absent: HTTPS_PROXY"),
+  tls: Type.Optional(tlsSchema),
   auth: Type.Optional(authSchema),
   headers: texts("headers of every request"),
   query: texts("parameters added to every address"),
@@ -57,3 +69,4 @@ export const accessFields = {
 };
 
 export type AuthRow = Static<typeof authSchema>;
+export type TlsRow = Static<typeof tlsSchema>;

@@ -3,6 +3,7 @@
  * docs/configuration.md "providers".
  */
 import type { WireObject } from "../base/json.ts";
+import type { Proxy } from "../base/proxy.ts";
 
 export const authTypes = ["bearer", "header", "query", "aws", "azure", "google", "none"] as const;
 
@@ -44,7 +45,23 @@ export interface GoogleAuth {
   readonly serviceAccountKey?: string | undefined;
 }
 
+/** Whom a provider's server must be certified by, and as whom the gateway shows itself to it. Contents of files, as PEM. */
+export interface ProviderTls {
+  /** The authorities, in place of the system's. */
+  readonly ca?: string | undefined;
+  /** Ours, with those between it and its authority; together with `key`. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** The name its certificate must have, in place of the address's. */
+  readonly serverName?: string | undefined;
+  /** As the configuration has it: the names of the files. */
+  readonly files: Readonly<Partial<Record<"ca" | "cert" | "key", string | undefined>>>;
+}
+
 export interface Access {
+  /** The proxy that leads to it, or none, whatever the environment says. Absent: the environment's. */
+  readonly proxy?: Proxy | "none" | undefined;
+  readonly tls?: ProviderTls | undefined;
   /** Absent: the key stands where the dialect has it. */
   readonly auth?: Auth | undefined;
   /** They win over the dialect's own. */

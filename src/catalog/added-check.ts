@@ -14,6 +14,7 @@ import { checkReferences } from "./references.ts";
 import { rowsAt } from "./rows.ts";
 import { providerIdPattern } from "./schema.ts";
 import { checkSecrets } from "./secrets.ts";
+import { TlsFiles } from "./tls-files.ts";
 import type { Catalog, Model } from "./types.ts";
 import { validateFile } from "./validate.ts";
 
@@ -63,7 +64,11 @@ function findingsOf(added: AddedProvider, others: Catalog): Finding[] {
   );
   return [
     ...validateFile(file, () => undefined),
-    ...checkReferences(file, [], [...others.models.keys()]),
+    ...checkReferences(file, {
+      known: [],
+      knownModels: [...others.models.keys()],
+      files: new TlsFiles(),
+    }),
     ...checkSecrets(file),
     ...foreign,
   ];
@@ -151,6 +156,10 @@ function operatorFindings({ settings, credentials }: AddedProvider): Finding[] {
     if (/\$\{\w+(?::-[^}]*)?\}/.test(text))
       findings.push({ path, message: "names a variable, which only the file does", fix: "" });
   });
+  // A proxy could lead inside, and files are the machine's.
+  for (const name of ["proxy", "tls"])
+    if (settings[name] !== undefined)
+      findings.push({ path: [name], message: "is for the configuration file only", fix: "" });
   const { auth } = settings;
   const type = isObject(auth) ? auth["type"] : undefined;
   const only = (name: string, fix: string) =>

@@ -8,6 +8,7 @@ import type {
   TextModelRow,
 } from "./schema.ts";
 import { accessOf } from "./access-build.ts";
+import { TlsFiles } from "./tls-files.ts";
 import { priceOfRow } from "./price-rows.ts";
 import { recordOfRow } from "./record-rows.ts";
 import { offerStreams } from "./media-dialects.ts";
@@ -50,7 +51,7 @@ function timeoutsOf(row: ProviderRow["timeouts"]): Timeouts {
 
 const keyOf = (text: string): string => (text === "none" ? "" : text);
 
-function buildProvider(row: ProviderRow): Provider {
+function buildProvider(row: ProviderRow, files: TlsFiles): Provider {
   const single = [{ id: "default", apiKey: keyOf(row.api_key ?? ""), weight: 1 }];
   return {
     id: row.id,
@@ -65,7 +66,7 @@ function buildProvider(row: ProviderRow): Provider {
       })) ?? single,
     onDisconnect: row.on_disconnect ?? "abort",
     timeouts: timeoutsOf(row.timeouts),
-    access: accessOf(row),
+    access: accessOf(row, files),
   };
 }
 
@@ -192,8 +193,14 @@ function buildModel(row: NonNullable<ConfigFile["models"]>[number], dialectOf: D
 }
 
 /** The providers and models of a checked file. `known`: providers defined elsewhere, which offers may name. */
-export function buildCatalog(file: ConfigFile, known: readonly KnownProvider[]): Catalog {
-  const providers = new Map((file.providers ?? []).map((row) => [row.id, buildProvider(row)]));
+export function buildCatalog(
+  file: ConfigFile,
+  known: readonly KnownProvider[],
+  files = new TlsFiles(),
+): Catalog {
+  const providers = new Map(
+    (file.providers ?? []).map((row) => [row.id, buildProvider(row, files)]),
+  );
   const dialectOf: DialectOf = (id) =>
     providers.get(id)?.dialect ?? known.find((provider) => provider.id === id)?.dialect;
   const models = (file.models ?? []).map((row) => buildModel(row, dialectOf));

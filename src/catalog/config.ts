@@ -1,7 +1,7 @@
 /** The configuration file as a whole: read, checked, built. docs/configuration.md. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { buildCatalog } from "./build.ts";
 import type { Environment } from "./environment.ts";
 import type { Mistake } from "./mistakes.ts";
@@ -9,6 +9,7 @@ import { checkReferences } from "./references.ts";
 import { numericKeys, type ConfigFile } from "./schema.ts";
 import { checkSecrets } from "./secrets.ts";
 import { settingsOf, type Settings } from "./settings.ts";
+import { TlsFiles } from "./tls-files.ts";
 import type { Catalog, KnownProvider } from "./types.ts";
 import { validateFile } from "./validate.ts";
 import { parseYaml } from "./yaml-text.ts";
@@ -24,12 +25,16 @@ export interface Config {
   readonly lines?: ReadonlyMap<string, number>;
   /** The file's values with its `${NAME}` still in them, in disguise; for `printConfig`. */
   readonly source: unknown;
-  /** SHA-256 of the text, to tell whether a file changed. */
+  /** SHA-256 of the text and of the files it names, to tell whether a file changed. */
   readonly digest: string;
+  /** The files it names, as they were read; absent where none is read. */
+  readonly files?: Pick<TlsFiles, "isCurrent"> | undefined;
 }
 
 /** A configuration, or everything that is wrong with it. */
-export type ConfigResult = { readonly config: Config } | { readonly mistakes: readonly Mistake[] };
+export type ConfigResult =
+  | { readonly config: Config }
+  | { readonly mistakes: readonly Mistake[]; readonly files?: Config["files"] };
 
 export interface ConfigOptions {
   /** Where `${NAME}` is looked up: `process.env`. */
@@ -40,6 +45,8 @@ export interface ConfigOptions {
   readonly knownProviders?: readonly KnownProvider[] | undefined;
   /** The ids of models that exist without the file. */
   readonly knownModels?: readonly string[] | undefined;
+  /** What the relative names of files are below; the working directory if absent. */
+  readonly folder?: string | undefined;
 }
 
 const byPlace = (left: Mistake, right: Mistake): number =>
@@ -54,17 +61,18 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
   });
   if (yaml.value === undefined) return { mistakes: [...yaml.mistakes].sort(byPlace) };
   const known = options.knownProviders ?? [];
+  const files = new TlsFiles(options.folder);
   const findings = [
     ...validateFile(yaml.value, yaml.written),
-    ...checkReferences(yaml.value, known, options.knownModels),
+    ...checkReferences(yaml.value, { known, knownModels: options.knownModels, files }),
     ...checkSecrets(yaml.value),
   ];
   const mistakes = [...yaml.mistakes, ...withoutEchoes(findings.map(yaml.locate), yaml.mistakes)];
-  if (mistakes.length > 0) return { mistakes: mistakes.sort(byPlace) };
+  if (mistakes.length > 0) return { mistakes: mistakes.sort(byPlace), files };
   const file = yaml.value as ConfigFile;
   return {
     config: {
-      catalog: buildCatalog(file, known),
+      catalog: buildCatalog(file, known, files),
       settings: settingsOf(file),
       variables: new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)),
       lines: new Map(
@@ -74,7 +82,8 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
         ]),
       ),
       source: yaml.source,
-      digest: digestOf(text),
+      digest: digestOf(text + files.contents),
+      files,
     },
   };
 }
@@ -91,7 +100,7 @@ const digestOf = (text: string): string => createHash("sha256").update(text).dig
 export async function loadConfig(path: string, options: ConfigOptions): Promise<ConfigResult> {
   const file = options.file ?? basename(path);
   try {
-    return checkConfig(await readFile(path, "utf8"), { ...options, file });
+    return checkConfig(await readFile(path, "utf8"), { folder: dirname(path), ...options, file });
   } catch (error) {
     const reason = error instanceof Error ? error.message : "unknown";
     const message = `cannot be read: ${reason}`;

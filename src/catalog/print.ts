@@ -191,8 +191,9 @@ function providerText(provider: Provider, source: unknown): unknown {
   const { credentials, ...row } = providerRow(provider);
   const isList = isObject(source) && source["credentials"] !== undefined;
   const keys = isList ? { credentials } : { api_key: credentials[0]?.api_key };
-  const { on_disconnect, timeouts, auth, headers, query, paths, request, ...names } = row;
-  const own = { auth, headers, query, paths, request };
+  const { on_disconnect, timeouts, auth, headers, query, paths, request, proxy, tls, ...names } =
+    row;
+  const own = { auth, headers, query, paths, request, proxy, tls };
   return withPlaceholders({ ...names, ...keys, ...own, on_disconnect, timeouts }, source);
 }
 

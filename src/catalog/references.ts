@@ -9,6 +9,7 @@ import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
 import { checkRecords, checkTextPrices } from "./record-references.ts";
 import { rowsAt, type Row } from "./rows.ts";
+import type { TlsFiles } from "./tls-files.ts";
 import { dialects, type KnownProvider } from "./types.ts";
 
 /** Rows whose `id` an earlier row has. */
@@ -27,7 +28,7 @@ function duplicates(rows: readonly Row[], what: string): Finding[] {
   });
 }
 
-function checkProvider({ path, row }: Row): Finding[] {
+function checkProvider({ path, row }: Row, files: TlsFiles): Finding[] {
   const findings: Finding[] = [];
   const isKeyed = row["api_key"] !== undefined || row["credentials"] !== undefined;
   if (!isKeyed && !isKeyless(row)) {
@@ -51,7 +52,7 @@ function checkProvider({ path, row }: Row): Finding[] {
     const message = `the credential "${id}" is already there`;
     findings.push({ path: [...credential.path, "id"], message, fix: "give each its own id" });
   }
-  findings.push(...checkAccess({ path, row }));
+  findings.push(...checkAccess({ path, row }, files));
   return findings;
 }
 
@@ -202,11 +203,17 @@ function checkDefault(
   return [{ path: ["default_model"], message, fix: suggest(name, ids) }];
 }
 
+/** What a file may refer to that is not in it. */
+interface Known {
+  readonly known: readonly KnownProvider[];
+  readonly knownModels?: readonly string[] | undefined;
+  readonly files: TlsFiles;
+}
+
 /** Every mistake in how the parts of a file refer to each other. `known`, `knownModels`: what is defined elsewhere. */
 export function checkReferences(
   file: unknown,
-  known: readonly KnownProvider[],
-  knownModels: readonly string[] = [],
+  { known, knownModels = [], files }: Known,
 ): Finding[] {
   if (!isObject(file)) return [];
   const providers = rowsAt(file, "providers", []);
@@ -220,7 +227,7 @@ export function checkReferences(
   return [
     ...duplicates(providers, "provider"),
     ...duplicates(models, "model"),
-    ...providers.flatMap(checkProvider),
+    ...providers.flatMap((provider) => checkProvider(provider, files)),
     ...models.flatMap((model) => [
       ...checkOffers(model, nameable),
       ...checkRecords(model),

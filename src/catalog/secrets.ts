@@ -9,6 +9,7 @@ const secretKeys: ReadonlySet<string> = new Set([
   "client_secret",
   "session_token",
   "service_account_key",
+  "proxy",
 ]);
 
 /** Headers and parameters of addresses that hold secrets, by what they are called. */
@@ -18,7 +19,7 @@ const secretName =
 /** Whether the values of a key are secrets, wherever in the file it stands. */
 export const isSecretKey = (key: string): boolean => secretKeys.has(key) || secretName.test(key);
 
-const hidden = "****";
+export const hidden = "****";
 const shownMin = 12;
 
 /** A secret's last four characters, where that leaves enough unknown. */
@@ -47,6 +48,10 @@ export function checkSecrets(value: unknown, path: Path = []): Finding[] {
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, each]): Finding[] => {
     const at = [...path, key];
+    if (key === "proxy" && typeof each === "string" && each.includes(`//${hidden}@`)) {
+      const fix = "write user:password in its place, best as ${VARIABLE}";
+      return [{ path: at, message: "is masked, as `config print` shows it", fix }];
+    }
     if (!isSecretKey(key) || typeof each !== "string") return checkSecrets(each, at);
     if (!isMasked(each)) return [];
     const fix = "write the key itself, best as ${VARIABLE}";

@@ -43,15 +43,19 @@ function watchDirectory(path: string, onEvent: () => void): FSWatcher | undefine
 export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
   const { quietMs = 100, pollMs = 5_000 } = options;
   let current = options.initial;
+  let { files } = current;
   let seen: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   const reload = async (): Promise<void> => {
     const text = await readFile(path, "utf8").catch(() => undefined);
-    if (closed || text === undefined || text === seen) return;
+    if (closed || text === undefined) return;
+    if (text === seen && (files?.isCurrent() ?? true)) return;
     seen = text;
-    const result = checkConfig(text, { ...options, file: options.file ?? basename(path) });
+    const file = options.file ?? basename(path);
+    const result = checkConfig(text, { folder: dirname(path), ...options, file });
+    files = "mistakes" in result ? result.files : result.config.files;
     if ("mistakes" in result) {
       options.onMistakes(result.mistakes);
     } else if (result.config.digest !== current.digest) {

@@ -10,6 +10,7 @@ import {
   loadConfig,
   printConfig,
   sandboxCatalog,
+  type Catalog,
   type Config,
   type ConfigResult,
 } from "../catalog/index.ts";
@@ -33,7 +34,7 @@ interface Loaded {
 }
 
 /** The configuration that `serve` would start with. */
-async function load(options: FileOption): Promise<Loaded> {
+export async function loadConfiguration(options: FileOption): Promise<Loaded> {
   const environment = readEnvironment(process.env);
   const configPath = options.config ?? environment.configPath;
   const path = configFile({ configPath });
@@ -53,9 +54,20 @@ async function load(options: FileOption): Promise<Loaded> {
   return { path, hasSandbox, result };
 }
 
+const nothing: Catalog = { providers: new Map(), models: new Map() };
+
+/** What would be served by it; nothing where it is wrong. A file that names nobody leaves it to the environment's vendors. */
+export function catalogOf(result: ConfigResult): Catalog {
+  if ("mistakes" in result) return nothing;
+  const { catalog } = result.config;
+  return catalog.providers.size > 0
+    ? catalog
+    : environmentCatalog(readEnvironment(process.env).variables);
+}
+
 /** Reports every mistake of the file. */
 export async function check(options: FileOption): Promise<void> {
-  const { path, result } = await load(options);
+  const { path, result } = await loadConfiguration(options);
   if ("mistakes" in result) {
     process.exitCode = 2;
     if (options.json) printJson({ mistakes: result.mistakes });
@@ -74,7 +86,7 @@ const summary = ({ catalog }: Config): string =>
 
 /** Prints what is in force as a file to start from. */
 export async function print(options: FileOption): Promise<void> {
-  const { result, hasSandbox, path } = await load(options);
+  const { result, hasSandbox, path } = await loadConfiguration(options);
   if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
   const document = configJson(result.config);
   if (options.json) printJson(document);

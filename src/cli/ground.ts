@@ -17,6 +17,7 @@ import { openFilesLimit, planDescriptors } from "./descriptors.ts";
 import type { Environment } from "./environment.ts";
 import { startFileSweep } from "./file-sweep.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
+import { openProxies } from "./proxies.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
 import { shareOf } from "./workers/share.ts";
 
@@ -34,6 +35,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const sandbox = await startSandboxIfWanted(environment, role);
   closers.push(() => sandbox?.close());
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
+  const proxies = openProxies(environment, log, sandboxUrl);
   // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
   const catalog = await openCatalog({
     environment,
@@ -61,7 +63,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const files = countOpenFiles(await openFileStore(catalog.settings.storage, dataDir), outgoing);
   closers.push(() => files.close());
   closers.push(startFileSweep({ database, files, clock, log, sweeps: role.sweeps }));
-  const pools = createPools({ log, slots: outgoing, ownOrigin: sandboxUrl });
+  const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());
   const requestLog = createRequestLog(database, log);
   closers.push(() => requestLog.flush());
@@ -81,6 +83,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     ledger,
     holdLeaseMs,
     files,
+    proxies,
     pools,
     requestLog,
     authenticator,

@@ -77,7 +77,7 @@ export function openMedia(options: MediaOptions): Media {
     sweeps,
     timeoutMs: settings.webhooks.timeoutMs,
     render: (task) => renderUnified(task, fileUrl),
-    send: createSender({ allowPrivate: environment.allowPrivateAddresses }),
+    send: createSender({ allowPrivate: environment.allowPrivateAddresses, ways: options.pools }),
     at: testing?.at,
     leaseMs: testing?.callbackLeaseMs,
   });

@@ -3,6 +3,7 @@
  * What a command does is loaded when it runs: the gateway's parts take most of a second, and help needs none of them.
  */
 import { Command } from "commander";
+import type { FileOption } from "./config-commands.ts";
 import type { RestoreCommandOptions } from "./backup.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config.ts";
@@ -76,9 +77,21 @@ export function createProgram(): Command {
   addConfigCommands(
     program.command("config").description("the configuration file: check, schema, print"),
   );
+  addDoctorCommand(program);
   addDatabaseCommands(program);
   for (const command of allCommands(program)) command.exitOverride();
   return program;
+}
+
+function addDoctorCommand(program: Command): void {
+  program
+    .command("doctor")
+    .description(
+      "look at everything a gateway needs (configuration, database, disk, providers) and say what to do; exit 1 when something fails",
+    )
+    .option("--config <file>", "the file (TOLLGATE_CONFIG; tollgate.yaml where it exists)")
+    .option("--json", "print what was found as JSON")
+    .action(async (options: FileOption) => (await import("./doctor/index.ts")).doctor(options));
 }
 
 /** What is done to the database as a whole. */

@@ -38,6 +38,7 @@ export {
   migrate,
   prepareMigrations,
   SchemaError,
+  schemaState,
 } from "./migrate.ts";
 export { openDatabase, type OpenOptions } from "./open.ts";
 export {

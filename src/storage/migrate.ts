@@ -103,3 +103,22 @@ export function migrate(database: Database): Promise<{ applied: string[] }> {
     return { applied: await applyMigrations(tx) };
   });
 }
+
+/** How a database's schema stands to this version's, without changing it. @throws SchemaError as `migrate` does */
+export async function schemaState(
+  database: Queryable,
+): Promise<{ readonly last: string; readonly missing: readonly string[] }> {
+  const known = readMigrations();
+  const [table] = await database.query<{ is_there: boolean }>(
+    "select to_regclass('schema_migrations') is not null as is_there",
+  );
+  const rows = table?.is_there
+    ? await database.query<{ name: string; checksum: string }>(
+        "select name, checksum from schema_migrations",
+      )
+    : [];
+  const done = new Map(rows.map((row) => [row.name, row.checksum]));
+  check(done, known);
+  const names = known.map(({ name }) => name);
+  return { last: names.at(-1) ?? "", missing: names.filter((name) => !done.has(name)) };
+}

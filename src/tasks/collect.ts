@@ -120,6 +120,8 @@ function fetchResult(services: TaskServices, job: Job, kept: Kept, url: string):
       idleMs,
       totalMs,
       providerUrl: trustedUrl(kept.target.provider),
+      provider: kept.target.provider,
+      ways: services.pools,
       allowPrivate: services.allowPrivateAddresses,
     },
     (source, mediaType) => store(kept, { mediaType, source }),

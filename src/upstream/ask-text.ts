@@ -59,7 +59,7 @@ interface Written {
 function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body }: Written): Asked {
   const { provider, timeouts = provider.timeouts } = request;
   const open = (headers: Target["headers"]): Asked => {
-    const pool = pools.get(target.origin, timeouts.connectMs, provider.guarded);
+    const pool = pools.get(target.origin, timeouts.connectMs, provider);
     return openExchange(pool, { path: target.path, headers, body, ...timeouts });
   };
   const authorized = authorization(vendor, target, body, request);

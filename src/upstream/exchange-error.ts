@@ -1,9 +1,10 @@
 /** Why an exchange with an upstream gave no answer, or no whole one, whatever client carried it. docs/architecture.md. */
 import { isShortage } from "../base/shortage.ts";
+import { asFault, FaultError, type FaultKind } from "./dial/faults.ts";
 
 /** Why an exchange failed before or during its answer. */
 export type ExchangeFailure =
-  | "connect"
+  | FaultKind
   /** No token or keys to ask with were to be had. */
   | "unauthorized"
   /** Ours: no open file, port or buffer was left for the connection. */
@@ -30,16 +31,6 @@ export class ExchangeError extends Error {
   }
 }
 
-const connectCodes = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ETIMEDOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
 /** What undici or the network failed with, in our terms. `peer` is who was asked, for the message. */
 export function toExchangeError(error: Error, peer = "upstream"): ExchangeError {
   if (error instanceof ExchangeError) return error;
@@ -56,11 +47,22 @@ export function toExchangeError(error: Error, peer = "upstream"): ExchangeError 
   }
   if (isShortage(error))
     return new ExchangeError("shortage", `the gateway has no connection left (${code})`, error);
-  if (connectCodes.has(code))
-    return new ExchangeError("connect", `the ${peer} cannot be reached (${code})`, error);
+  if (error instanceof FaultError) return faultError(error, peer);
   return new ExchangeError(
     "broken",
     `the connection to the ${peer} broke (${code || error.name})`,
     error,
   );
 }
+
+/** Why there is no connection to a host. */
+export const connectError = (error: Error, host: string): ExchangeError =>
+  toExchangeError(asFault(error, host));
+
+/** The error of a connection that could not be made. */
+export const faultError = (error: FaultError, peer = "upstream"): ExchangeError =>
+  new ExchangeError(error.fault.kind, `the ${peer} cannot be reached: ${error.message}`, error);
+
+/** Whether no connection could be made, whatever was in the way. */
+export const isUnreached = ({ failure }: ExchangeError): boolean =>
+  failure === "connect" || failure === "dns" || failure === "tls" || failure === "proxy";

@@ -2,10 +2,10 @@
  * The one guard for addresses that strangers name: every address behind the name must be public, and the connection goes to
  * the addresses that were checked, whatever the name says a moment later. Rows HOOK-07, HOOK-08; trap T77.
  */
-import { lookup as lookupInSystem } from "node:dns";
 import { lookup } from "node:dns/promises";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
 import type { Client } from "undici";
+import type { Provider } from "../catalog/index.ts";
 import {
   addressError,
   hostOf,
@@ -14,16 +14,20 @@ import {
   privateAddressError,
   type AddressRule,
 } from "../base/safe-url.ts";
+import { connectorOf, type ResolvedAddress } from "./dial/connector.ts";
+import { directly, type Way } from "./dial/way.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import { undici } from "./undici.ts";
 
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
+export type { ResolvedAddress } from "./dial/connector.ts";
 
 /** All addresses of a name. Fails as `node:dns` does. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+/** How an origin is reached: `Pools`. */
+export interface WaysTo {
+  way(origin: string, provider?: Provider): Way;
+}
 
 /** The rule of an address, and how its name is resolved where that is not the system's way. */
 export interface CheckRule extends AddressRule {
@@ -113,28 +117,17 @@ async function lookupInTurn(hostname: string): Promise<readonly ResolvedAddress[
   }
 }
 
-const insideMessage = "the provider's host points at a private or reserved network";
-
-/** Resolves as the system does, and fails where any address is not public: for connections to what was not named by a file. */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookupInSystem(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, "", 0);
-    const [first] = addresses;
-    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
-      return callback(new ExchangeError("connect", insideMessage), "", 0);
-    if (options.all === true) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
-
-/** A client of one host whose connections go to the checked addresses only. The name stays in `Host` and in the TLS handshake. */
-export function pinnedClient({ url, addresses }: CheckedUrl, connectMs: number): Client {
-  const pinned: LookupFunction = (_hostname, options, callback) => {
-    if (options.all === true) callback(null, [...addresses]);
-    else callback(null, addresses[0]!.address, addresses[0]!.family);
-  };
+/**
+ * A client of one host whose connections go to the checked addresses only. The name stays in `Host` and in the TLS handshake.
+ * A proxy on the way is asked for such an address, never for the name: it must not resolve it anew.
+ */
+export function pinnedClient(
+  { url, addresses }: CheckedUrl,
+  connectMs: number,
+  way: Way = directly,
+): Client {
   return new (undici().Client)(url.origin, {
     allowH2: false,
-    connect: { lookup: pinned, timeout: connectMs },
+    connect: connectorOf(url.origin, way, connectMs, addresses),
   });
 }

@@ -4,12 +4,15 @@
  */
 import type { Client, Dispatcher } from "undici";
 import { GatewayError } from "../base/errors.ts";
-import { ExchangeError, toExchangeError } from "./exchange-error.ts";
+import type { Provider } from "../catalog/index.ts";
+import type { Way } from "./dial/way.ts";
+import { ExchangeError, isUnreached, toExchangeError } from "./exchange-error.ts";
 import {
   pinnedClient,
   resolveToConnect,
   type CheckedUrl,
   type Resolve,
+  type WaysTo,
 } from "./guarded-address.ts";
 import { mediaTypeBytes, mediaTypeOf } from "./media-type.ts";
 
@@ -23,6 +26,10 @@ export interface DownloadRequest {
   readonly totalMs: number;
   /** The provider's base URL: its host and port may be anywhere, because the operator named them. */
   readonly providerUrl: string | undefined;
+  /** Who made it; for `ways`. */
+  readonly provider?: Provider | undefined;
+  /** How hosts are reached: with the provider's proxy, and on its own host with its TLS. Directly if absent. */
+  readonly ways?: WaysTo | undefined;
   readonly allowPrivate: boolean;
   readonly resolve?: Resolve | undefined;
 }
@@ -86,7 +93,7 @@ export async function download<Kept>(
     let url = request.url;
     for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
       const checked = await check(url, request);
-      client = pinnedClient(checked, request.idleMs);
+      client = pinnedClient(checked, request.idleMs, wayTo(checked.url, request));
       const answer = await open(client, checked, { request, signal: deadline.signal });
       const next = redirectTarget(answer, checked.url);
       if (next === undefined) return await receive(answer, request, sink);
@@ -101,8 +108,7 @@ export async function download<Kept>(
 }
 
 async function check(text: string, request: DownloadRequest): Promise<CheckedUrl> {
-  const { providerUrl: own } = request;
-  const isOwn = own !== undefined && URL.canParse(text) && serverOf(text) === serverOf(own);
+  const isOwn = URL.canParse(text) && isOfProvider(text, request);
   try {
     return await resolveToConnect(text, {
       https: false,
@@ -115,6 +121,15 @@ async function check(text: string, request: DownloadRequest): Promise<CheckedUrl
       throw new DownloadError("address", error.message, { cause: error });
     throw toDownloadError(error);
   }
+}
+
+const isOfProvider = (text: string, { providerUrl: own }: DownloadRequest): boolean =>
+  own !== undefined && serverOf(text) === serverOf(own);
+
+/** The provider's authorities and client certificate are for its own server; others are strangers. */
+function wayTo({ href, origin }: URL, request: DownloadRequest): Way | undefined {
+  const way = request.ways?.way(origin, request.provider);
+  return way && (isOfProvider(href, request) ? way : { ...way, tls: undefined });
 }
 
 /** Host and port; another port of the same host is another server, which the operator did not name. */
@@ -244,7 +259,10 @@ function toDownloadError(error: unknown): DownloadError {
     error instanceof Error ? error : new Error(String(error)),
     "file's server",
   );
-  const failure: DownloadFailure =
-    known.failure === "connect" ? "connect" : known.failure.endsWith("timeout") ? "timeout" : "cut";
+  const failure: DownloadFailure = isUnreached(known)
+    ? "connect"
+    : known.failure.endsWith("timeout")
+      ? "timeout"
+      : "cut";
   return new DownloadError(failure, known.message, { cause: known });
 }

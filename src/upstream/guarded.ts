@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { pinnedClient, resolveToConnect, type CheckRule } from "./guarded-address.ts";
+import { pinnedClient, resolveToConnect, type CheckRule, type WaysTo } from "./guarded-address.ts";
 import { ExchangeError, toExchangeError } from "./exchange-error.ts";
 
 export interface GuardedRequest extends CheckRule {
@@ -16,6 +16,8 @@ export interface GuardedRequest extends CheckRule {
   readonly timeoutMs: number;
   /** How much of the answer's body is kept; the rest is not read. */
   readonly responseBytesMax: number;
+  /** How its host is reached; directly if absent. */
+  readonly ways?: WaysTo | undefined;
   /** Ends the request early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,7 +53,7 @@ const noAnswer = (timeoutMs: number): string => `no answer within ${timeoutMs} m
 
 async function exchange(request: GuardedRequest, signal: AbortSignal): Promise<GuardedAnswer> {
   const checked = await orAborted(resolveToConnect(request.url, request), signal);
-  const client = pinnedClient(checked, request.timeoutMs);
+  const client = pinnedClient(checked, request.timeoutMs, request.ways?.way(checked.url.origin));
   try {
     const answer = await client.request({
       method: request.method,

@@ -1,5 +1,7 @@
 /** One HTTP attempt at an upstream: where it goes, the exchange itself, and what its outcome means. */
 export { answerBytesMax } from "./decoding.ts";
+export { askModels, inspectProvider } from "./ask-models.ts";
+export type { Inspected } from "./dial/inspect.ts";
 export { askCount, askText, type TextRequest } from "./ask-text.ts";
 export { BadAnswerError } from "./bad-answer.ts";
 export { openExchange, type Exchange } from "./exchange.ts";

@@ -3,7 +3,11 @@
  * a time, used again after a while of silence, and not at all where the origin sends bytes after its answers.
  */
 import type { buildConnector, Client, Dispatcher } from "undici";
-import { publicLookup } from "./guarded-address.ts";
+import type { Proxy } from "../base/proxy.ts";
+import { asFault } from "./dial/faults.ts";
+import { connectorOf } from "./dial/connector.ts";
+import { proxyRefusal, refusedBy } from "./dial/tunnel.ts";
+import { directly } from "./dial/way.ts";
 import { IdleList } from "./idle-list.ts";
 import type { OriginRules } from "./origin-rules.ts";
 import { connectorWithin } from "./room.ts";
@@ -15,26 +19,36 @@ export class MediaPool {
   readonly #rules: OriginRules;
   /** One for all, because it keeps the sessions of TLS. */
   readonly #connect: buildConnector.connector;
+  /** The proxy that reads the requests, where one does. */
+  readonly #forwarder: Proxy | undefined;
   readonly #clients = new Set<Client>();
   readonly #idle: IdleList<Client>;
 
   constructor(rules: OriginRules) {
     this.#rules = rules;
     this.#idle = new IdleList(rules.quietMs);
-    this.#connect = connectorWithin(
-      rules.room,
-      undici().buildConnector({
-        timeout: rules.connectMs,
-        noDelay: true,
-        ...(rules.guarded && { lookup: publicLookup }),
-      }),
-    );
+    const { room, origin, way = directly, connectMs } = rules;
+    this.#connect = connectorWithin(room, connectorOf(origin, way, connectMs));
+    this.#forwarder = origin.startsWith("https:") ? undefined : way.proxy;
   }
 
   /** Sends a request over a connection that nobody else uses meanwhile. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const client = this.#idle.take(performance.now()) ?? this.#open();
-    return client.dispatch(options, new Handing(handler, (ended) => this.#release(client, ended)));
+    const handing = new Handing(handler, (ended) => this.#release(client, ended), {
+      forwarder: this.#forwarder,
+      host: new URL(this.#rules.origin).host,
+    });
+    return client.dispatch(this.#forwarded(options), handing);
+  }
+
+  /** A request as the proxy that reads it wants it. RFC 9112 section 3.2.2. */
+  #forwarded(options: Dispatcher.DispatchOptions): Dispatcher.DispatchOptions {
+    const { authorization } = this.#forwarder ?? {};
+    if (this.#forwarder === undefined) return options;
+    const allowed = authorization === undefined ? {} : { "proxy-authorization": authorization };
+    const headers = { ...(options.headers as Record<string, string>), ...allowed };
+    return { ...options, path: this.#rules.origin + options.path, headers };
   }
 
   /** Closes those that carry nothing. */
@@ -93,10 +107,18 @@ function isSurplus(error: Error): boolean {
 class Handing implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #over: (isWhole: boolean) => void;
+  readonly #forwarder: Proxy | undefined;
+  readonly #host: string;
 
-  constructor(handler: Dispatcher.DispatchHandler, over: (isWhole: boolean) => void) {
+  constructor(
+    handler: Dispatcher.DispatchHandler,
+    over: (isWhole: boolean) => void,
+    { forwarder, host }: { readonly forwarder: Proxy | undefined; readonly host: string },
+  ) {
     this.#handler = handler;
     this.#over = over;
+    this.#forwarder = forwarder;
+    this.#host = host;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
@@ -106,6 +128,9 @@ class Handing implements Dispatcher.DispatchHandler {
   onResponseStart(
     ...parts: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStart"]>>
   ): void {
+    const [controller, status] = parts;
+    if (this.#forwarder && status === proxyRefusal)
+      return controller.abort(asFault(refusedBy(this.#forwarder), this.#host));
     this.#handler.onResponseStart?.(...parts);
   }
 

@@ -1,13 +1,14 @@
 /** What the connections of both clients to one origin go by. */
 
+import type { Way } from "./dial/way.ts";
 import type { Room } from "./room.ts";
 
 export interface OriginRules {
   /** Such as `https://api.example.com`. */
   readonly origin: string;
-  /** Connections go to public addresses only. */
-  readonly guarded: boolean;
-  /** For the handshakes of TCP and TLS together. */
+  /** Directly if absent. */
+  readonly way?: Way | undefined;
+  /** For the handshakes of proxy, TCP and TLS together. */
   readonly connectMs: number;
   /** What each of its connections takes while it is open. */
   readonly room: Room;

@@ -5,7 +5,7 @@
 import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
-import { ExchangeError } from "./exchange-error.ts";
+import { ExchangeError, type ExchangeFailure } from "./exchange-error.ts";
 import { isAboutCallersThing, isAboutModel } from "./not-found.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
 
@@ -198,7 +198,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
   return {
     fault: "provider",
     // A vendor that answered has done its work: it is not asked to do it twice.
-    retrySame: unusable === undefined && (failure === "connect" || failure === "broken"),
+    retrySame: unusable === undefined && mayPass(failure),
     hurtsHealth: failure !== "aborted",
     silent: timedOut,
     error: timedOut
@@ -210,6 +210,10 @@ export function outcomeOfFailure(error: unknown): Outcome {
         }),
   };
 }
+
+/** Whether it may be gone a moment later. A certificate does not change so soon, and a name that does not exist neither. */
+const mayPass = (failure: ExchangeFailure): boolean =>
+  failure === "connect" || failure === "broken" || failure === "proxy";
 
 /** What a caller reads about an answer that came and cannot be used; undefined where none came. */
 function reasonUnusable(error: unknown): string | undefined {

@@ -1,11 +1,14 @@
 /**
- * The connections to each (origin, connect deadline), for as long as the process lives; a reloaded catalogue uses them on.
+ * The connections to each (origin, way to it, connect deadline), for as long as the process lives; a reloaded catalogue uses them on.
  * There are two clients. Text calls, of which there are many and short ones, go over our own (http1/), which does for one POST
  * with a text body only what that needs. Media goes over undici: streamed uploads, other methods, answers as streams.
  * Neither limits the connections of an origin: each open stream holds one, and a queue here would look like a hanging
  * upstream (T85). All of them together are bounded by how many files the process may have open (room.ts).
  */
 import { silentLog, type Log } from "../base/log.ts";
+import type { Proxies } from "../base/proxy.ts";
+import type { Provider } from "../catalog/index.ts";
+import { directly, Ways, type Way } from "./dial/way.ts";
 import { HttpPool } from "./http1/pool.ts";
 import { quietMsDefault } from "./idle-list.ts";
 import { MediaPool } from "./media-pool.ts";
@@ -13,17 +16,21 @@ import type { OriginRules } from "./origin-rules.ts";
 import { createRooms, type RoomOptions } from "./room.ts";
 import { Suspects } from "./surplus.ts";
 
-/** Connections by origin. `connectMs` bounds the TCP and TLS handshake; `guarded` ones go to public addresses only. */
+/** Connections by origin. `connectMs` bounds the handshakes of proxy, TCP and TLS. `provider` may have a way of its own there. */
 export interface Pools {
   /** For text calls (`openExchange`) to an origin such as `https://api.example.com`. */
-  get(origin: string, connectMs: number, guarded?: boolean): HttpPool;
+  get(origin: string, connectMs: number, provider?: Provider): HttpPool;
   /** For media (`ask`, `askForStream`). */
-  forMedia(origin: string, connectMs: number, guarded?: boolean): MediaPool;
+  forMedia(origin: string, connectMs: number, provider?: Provider): MediaPool;
+  /** How connections to an origin are made, for whoever makes some of its own. */
+  way(origin: string, provider?: Provider): Way;
   close(): Promise<void>;
 }
 
 interface PoolsOptions extends RoomOptions {
   readonly log?: Log | undefined;
+  /** Those that lead to providers without a proxy of their own; none if absent. */
+  readonly proxies?: Proxies | undefined;
   /** How long a connection must have been silent before it is used again, milliseconds. */
   readonly quietMs?: number | undefined;
 }
@@ -32,19 +39,21 @@ interface PoolsOptions extends RoomOptions {
 export function createPools({
   log = silentLog,
   quietMs = quietMsDefault,
+  proxies,
   ...rooms
 }: PoolsOptions = {}): Pools {
   const suspects = new Suspects(log);
+  const ways = new Ways(proxies);
   const roomOf = createRooms(rooms, () => {
     if (text.all().some((pool) => pool.closeOldest())) return true;
     // These close a moment later: there is room for whoever comes then.
     for (const pool of media.all()) pool.closeOldest();
     return false;
   });
-  const rulesOf = (origin: string, connectMs: number, guarded: boolean): OriginRules => ({
+  const rulesOf = ({ origin, connectMs, way }: Key): OriginRules => ({
     origin,
-    guarded,
     connectMs,
+    way,
     room: roomOf(origin),
     quietMs,
     isSuspect: () => suspects.has(origin),
@@ -53,11 +62,14 @@ export function createPools({
       for (const pool of [...text.of(origin), ...media.of(origin)]) pool.closeIdle();
     },
   });
-  const text = new PoolMap((...of) => new HttpPool(rulesOf(...of)));
-  const media = new PoolMap((...of) => new MediaPool(rulesOf(...of)));
+  const text = new PoolMap((key) => new HttpPool(rulesOf(key)));
+  const media = new PoolMap((key) => new MediaPool(rulesOf(key)));
   return {
-    get: (origin, connectMs, guarded = false) => text.get(origin, connectMs, guarded),
-    forMedia: (origin, connectMs, guarded = false) => media.get(origin, connectMs, guarded),
+    get: (origin, connectMs, provider) =>
+      text.get({ origin, connectMs, way: ways.to(origin, provider) }),
+    forMedia: (origin, connectMs, provider) =>
+      media.get({ origin, connectMs, way: ways.to(origin, provider) }),
+    way: (origin, provider) => ways.to(origin, provider),
     async close() {
       for (const pool of text.clear()) pool.close();
       await Promise.all(media.clear().map((pool) => pool.destroy()));
@@ -65,21 +77,26 @@ export function createPools({
   };
 }
 
-type MakePool<P> = (origin: string, connectMs: number, guarded: boolean) => P;
+interface Key {
+  readonly origin: string;
+  readonly connectMs: number;
+  readonly way: Way;
+}
 
 class PoolMap<P> {
-  readonly #make: MakePool<P>;
+  readonly #make: (key: Key) => P;
   readonly #pools = new Map<string, P>();
 
-  constructor(make: MakePool<P>) {
+  constructor(make: (key: Key) => P) {
     this.#make = make;
   }
 
-  get(origin: string, connectMs: number, guarded: boolean): P {
-    const name = `${guarded ? "public " : ""}${connectMs} ${origin}`;
+  get(key: Key): P {
+    const { origin, connectMs, way } = key;
+    const name = `${connectMs}${way === directly ? "" : `,${way.name}`} ${origin}`;
     let pool = this.#pools.get(name);
     if (pool === undefined) {
-      pool = this.#make(origin, connectMs, guarded);
+      pool = this.#make(key);
       this.#pools.set(name, pool);
     }
     return pool;

@@ -157,7 +157,7 @@ describe("a request to a checked address", () => {
       await expect(
         guardedRequest({ ...open, url: `https://other.example:${server.port}/` }),
       ).rejects.toMatchObject({
-        failure: "broken",
+        failure: "tls",
         message: expect.stringMatching(/ERR_TLS_CERT_ALTNAME_INVALID/),
       });
     },

@@ -36,35 +36,70 @@ const subjectAltName = identifier("551d11");
 
 export interface TestCertificate {
   readonly key: string;
-  /** Also the authority to trust. */
+  /** Also the authority to trust, where it is signed by itself. */
   readonly cert: string;
 }
 
+/** What a certificate is signed by, and says of itself beyond its names. */
+interface CertificateOptions {
+  /** Signs it; itself if absent. */
+  readonly by?: TestAuthority;
+  /** Days from now; -1 and 1 if absent. */
+  readonly days?: readonly [from: number, to: number];
+  /** Whether it may sign others. */
+  readonly isAuthority?: boolean;
+}
+
+export interface TestAuthority extends TestCertificate {
+  /** Its name, as it stands in what it signs. */
+  readonly name: Uint8Array;
+}
+
+const dayMs = 86_400_000;
+const basicConstraints = identifier("551d13");
+const isTrue = Buffer.of(1, 1, 0xff);
+
+/** An authority that signs certificates; `by` another one makes it an intermediate one. */
+export const makeAuthority = (by?: TestAuthority): TestAuthority =>
+  makeSigned([], { isAuthority: true, ...(by && { by }) });
+
 /** A certificate for these names and for 127.0.0.1, good for two days around now. */
-export function makeCertificate(names: readonly string[] = ["localhost"]): TestCertificate {
+export const makeCertificate = (
+  names: readonly string[] = ["localhost"],
+  options: CertificateOptions = {},
+): TestCertificate => makeSigned(names, options);
+
+function makeSigned(
+  names: readonly string[],
+  { by, days = [-1, 1], isAuthority = false }: CertificateOptions,
+): TestAuthority {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   // Of its own: of two trusted authorities of one name, only the first is looked at.
   const subject = `tollgate test ${randomBytes(8).toString("hex")}`;
   const name = sequence(set(sequence(commonName, der(0x0c, Buffer.from(subject)))));
-  const dayMs = 86_400_000;
   const alternatives = sequence(
     ...names.map((text) => der(0x82, Buffer.from(text))),
     der(0x87, Buffer.of(127, 0, 0, 1)),
   );
+  const extensions = [sequence(subjectAltName, der(0x04, alternatives))];
+  if (isAuthority) extensions.push(sequence(basicConstraints, isTrue, der(0x04, sequence(isTrue))));
   const serial = Buffer.concat([Buffer.of(1), randomBytes(8)]);
+  const [from, to] = days.map((day) => utcTime(new Date(Date.now() + day * dayMs)));
   const body = sequence(
     der(0xa0, der(0x02, Buffer.of(2))),
     der(0x02, serial),
     ecdsaWithSha256,
-    name,
-    sequence(utcTime(new Date(Date.now() - dayMs)), utcTime(new Date(Date.now() + dayMs))),
+    by?.name ?? name,
+    sequence(from!, to!),
     name,
     publicKey.export({ type: "spki", format: "der" }),
-    der(0xa3, sequence(sequence(subjectAltName, der(0x04, alternatives)))),
+    der(0xa3, sequence(...extensions)),
   );
-  const whole = sequence(body, ecdsaWithSha256, bits(sign("sha256", body, privateKey)));
+  const signature = sign("sha256", body, by?.key ?? privateKey);
+  const whole = sequence(body, ecdsaWithSha256, bits(signature));
   const text = whole.toString("base64").replace(/.{64}/g, "$&\n");
   return {
+    name,
     key: privateKey.export({ type: "pkcs8", format: "pem" }),
     cert: `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`,
   };

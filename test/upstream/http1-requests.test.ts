@@ -122,7 +122,7 @@ describe("over TLS", () => {
   it("a certificate that nobody vouches for is refused", async () => {
     const upstream = await start();
     expect(await toldBy(asker(servers(upstream, "localhost"))())).toMatchObject({
-      failure: "broken",
+      failure: "tls",
     });
     expect(upstream.requests).toHaveLength(0);
   });

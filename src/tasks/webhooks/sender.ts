@@ -2,7 +2,7 @@
  * How a callback leaves: through the guard of addresses, anew at each try. HOOK-07,
  * HOOK-08; trap T77.
  */
-import { guardedRequest, type Resolve } from "../../upstream/index.ts";
+import { guardedRequest, type Pools, type Resolve } from "../../upstream/index.ts";
 
 export interface CallbackRequest {
   readonly url: string;
@@ -25,10 +25,12 @@ export interface SenderOptions {
   readonly allowPrivate: boolean;
   /** How names are resolved, where that is not the system's way. */
   readonly resolve?: Resolve | undefined;
+  /** How receivers are reached; directly if absent. */
+  readonly ways?: Pick<Pools, "way"> | undefined;
 }
 
 /** A sender over HTTPS only, to public addresses only, to the address that was checked. */
-export function createSender({ allowPrivate, resolve }: SenderOptions): SendCallback {
+export function createSender({ allowPrivate, resolve, ways }: SenderOptions): SendCallback {
   return (request) =>
     guardedRequest({
       ...request,
@@ -36,6 +38,7 @@ export function createSender({ allowPrivate, resolve }: SenderOptions): SendCall
       https: true,
       allowPrivate,
       resolve,
+      ways,
       param: "webhook_url",
       responseBytesMax: answerBytesMax,
     });

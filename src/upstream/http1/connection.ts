@@ -3,8 +3,10 @@
  * RFC 9112; docs/architecture.md.
  */
 import type { Socket } from "node:net";
-import { ExchangeError, toExchangeError } from "../exchange-error.ts";
+import { proxyRefusal, refusedBy } from "../dial/tunnel.ts";
+import { connectError, type ExchangeError } from "../exchange-error.ts";
 import { BodyReader } from "./body.ts";
+import { brokenBy, closedEarly, tooSlow, type State } from "./failures.ts";
 import { framingOf } from "./framing.ts";
 import { MalformedAnswerError, parseHead } from "./head.ts";
 import type { Carrier, Job } from "./job.ts";
@@ -31,16 +33,13 @@ export interface Owner {
   again(job: Job): void;
 }
 
-/** `reserved`: it lay idle and is to carry an exchange, once what may have arrived meanwhile is read. */
-type State = "connecting" | "idle" | "reserved" | "head" | "body" | "closed";
-
 /** Up to so many characters or bytes, head and body are joined. Longer bodies are not copied for it. */
 const joinedMax = 16 * 1024;
 const never = Number.POSITIVE_INFINITY;
 
 export class Connection implements Watched, Carrier {
   readonly #owner: Owner;
-  readonly #socket: Socket;
+  #socket: Socket;
   readonly #body = new BodyReader();
   #state: State = "connecting";
   #job: Job | undefined;
@@ -59,16 +58,22 @@ export class Connection implements Watched, Carrier {
     this.#job = job;
     job.carrier = this;
     this.#limitMs = performance.now() + owner.connectMs;
-    this.#socket = owner.dialler.open(
-      (buffer, length) => this.#read(buffer, length),
-      () => this.send(),
-    );
-    this.#socket.on("error", (error) => this.#break(error));
-    this.#socket.on("end", () => this.#ended());
-    this.#socket.on("close", () => {
-      if (this.#state !== "closed") this.#break(closedEarly());
+    this.#socket = owner.dialler.open({
+      read: (buffer, length) => this.#read(buffer, length),
+      opened: () => this.send(),
+      moved: (socket) => this.#move(socket),
+      failed: (error) => this.#break(error),
+      ended: () => this.#ended(),
+      closed: () => {
+        if (this.#state !== "closed") this.#break(closedEarly());
+      },
     });
     owner.note(this.dueMs);
+  }
+
+  #move(socket: Socket): void {
+    this.#socket = socket;
+    if (this.#state === "closed") socket.destroy();
   }
 
   get dueMs(): number {
@@ -165,7 +170,7 @@ export class Connection implements Watched, Carrier {
   expire(): void {
     const job = this.#job;
     if (job === undefined) this.close();
-    else this.fail(job.endsMs <= performance.now() ? job.late() : tooSlow(this.#state));
+    else this.fail(job.endsMs <= performance.now() ? job.late() : tooSlow(this.#state, this.#host));
   }
 
   /** Nothing may throw out of here: it would end the process. */
@@ -200,6 +205,8 @@ export class Connection implements Watched, Carrier {
     }
     this.#held = head === undefined ? text.slice(from) : "";
     if (head === undefined) return;
+    const { forwarder } = this.#owner.dialler;
+    if (forwarder && head.status === proxyRefusal) throw refusedBy(forwarder);
     const framing = framingOf(head);
     const bodyFrom = head.end - (text.length - length);
     this.#state = "body";
@@ -258,7 +265,15 @@ export class Connection implements Watched, Carrier {
     this.close();
     if (job === undefined) return;
     if (state === "reserved") this.#owner.again(job);
-    else tell(job, state === "connecting" ? toExchangeError(error) : brokenBy(error));
+    else
+      tell(
+        job,
+        state === "connecting" ? connectError(error, this.#host) : brokenBy(error, this.#host),
+      );
+  }
+
+  get #host(): string {
+    return this.#owner.dialler.host;
   }
 }
 
@@ -267,23 +282,4 @@ function tell(job: Job, error: ExchangeError): void {
   try {
     job.fail(error);
   } catch {}
-}
-
-const closedEarly = (): ExchangeError =>
-  new ExchangeError("broken", "the upstream closed the connection before its answer was complete");
-
-function brokenBy(error: Error): ExchangeError {
-  if (error instanceof ExchangeError) return error;
-  if (error instanceof MalformedAnswerError)
-    return new ExchangeError("unreadable", `the upstream sent ${error.message}`, error);
-  const code = "code" in error ? String(error.code) : error.name;
-  return new ExchangeError("broken", `the connection to the upstream broke (${code})`, error);
-}
-
-function tooSlow(state: State): ExchangeError {
-  if (state === "connecting")
-    return new ExchangeError("connect", "the upstream cannot be reached in time");
-  if (state === "head")
-    return new ExchangeError("first_byte_timeout", "the upstream sent no answer in time");
-  return new ExchangeError("idle_timeout", "the upstream fell silent in the middle of its answer");
 }

@@ -3,7 +3,7 @@
  * open stream holds one, and a queue would look like an upstream that hangs (T85). What bounds them is how many files the process
  * may have open (room.ts): beyond that an exchange fails at once.
  */
-import { ExchangeError, toExchangeError } from "../exchange-error.ts";
+import { connectError, ExchangeError } from "../exchange-error.ts";
 import { IdleList } from "../idle-list.ts";
 import type { OriginRules } from "../origin-rules.ts";
 import { Connection, type Owner } from "./connection.ts";
@@ -26,9 +26,9 @@ export class HttpPool implements Owner {
   constructor(rules: OriginRules) {
     this.#rules = rules;
     this.#idle = new IdleList(rules.quietMs);
-    this.dialler = new Dialler(rules.origin, rules.guarded);
+    this.dialler = new Dialler(rules.origin, rules.way);
     this.connectMs = rules.connectMs;
-    this.heads = new RequestHeads(this.dialler.host);
+    this.heads = new RequestHeads(this.dialler);
   }
 
   /** Finds a connection for an exchange, which hears of everything that comes of it. */
@@ -40,7 +40,7 @@ export class HttpPool implements Owner {
       this.#connections.add(new Connection(this, job));
     } catch (error) {
       this.#rules.room.give();
-      job.fail(toExchangeError(error as Error));
+      job.fail(connectError(error as Error, this.dialler.host));
     }
   }
 

@@ -17,32 +17,52 @@ export interface HeadText {
   readonly isAscii: boolean;
 }
 
+/** What the heads of one origin have in common. */
+export interface HeadPlace {
+  /** What the header `Host` says: the port only where it is not the scheme's own. */
+  readonly host: string;
+  /** What stands before the path where a proxy reads the request; else empty. RFC 9112 section 3.2.2. */
+  readonly target: string;
+  /** What that proxy wants to see. */
+  readonly authorization: string | undefined;
+}
+
 /** The heads of one origin. */
 export class RequestHeads {
-  readonly #host: string;
+  readonly #place: HeadPlace;
   readonly #known = new WeakMap<Readonly<Record<string, string>>, HeadText>();
 
-  /** `host` is what the header `Host` says: the port only where it is not the scheme's own. */
-  constructor(host: string) {
-    this.#host = host;
+  constructor(place: HeadPlace) {
+    this.#place = place;
   }
 
   /** The head of a POST. @throws BadRequestHeadError */
   get(path: string, headers: Readonly<Record<string, string>>): HeadText {
     const known = this.#known.get(headers);
     if (known !== undefined && known.path === path) return known;
-    const head = makeHead(this.#host, path, headers);
+    const head = makeHead(this.#place, path, headers);
     this.#known.set(headers, head);
     return head;
   }
 }
 
 /** What only the client itself can know. */
-const ownNames = new Set(["host", "connection", "content-length", "transfer-encoding"]);
+const ownNames = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "proxy-authorization",
+]);
 
-function makeHead(host: string, path: string, headers: Readonly<Record<string, string>>): HeadText {
+function makeHead(
+  { host, target, authorization }: HeadPlace,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): HeadText {
   if (!/^\/[\x21-\x7e]*$/.test(path)) throw new BadRequestHeadError("the path cannot be sent");
-  let text = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  let text = `POST ${target}${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  if (authorization !== undefined) text += `proxy-authorization: ${authorization}\r\n`;
   for (const [name, value] of Object.entries(headers)) {
     if (!isToken(name)) throw new BadRequestHeadError("a header's name cannot be sent");
     if (ownNames.has(name.toLowerCase()) || !isFieldValue(value))

@@ -1,66 +1,107 @@
 /**
- * Sockets to one origin, over TCP or TLS. Bytes are read into one buffer that all of them share, because each read is looked
- * at before the next one: nothing is allocated for a read, and none waits in a stream.
+ * Sockets to one origin, over TCP or TLS, directly or through a proxy. Where a socket is ours from the beginning, bytes are read
+ * into one buffer that all of them share, because each read is looked at before the next one: nothing is allocated for a read,
+ * and none waits in a stream.
  */
-import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
-import { publicLookup } from "../guarded-address.ts";
+import { connect as connectTcp, type Socket } from "node:net";
+import type { Proxy } from "../../base/proxy.ts";
+import { directly, type Way } from "../dial/way.ts";
+import { publicLookup } from "../dial/public-lookup.ts";
+import { socketOptions, TlsSide } from "../dial/tls-side.ts";
+import { openProxy, openTunnel, unreachable } from "../dial/tunnel.ts";
 
 const readBytesMax = 64 * 1024;
-/** How long a silent connection waits before the system probes it. As undici has it. */
-const probeAfterMs = 60_000;
 
 const shared = Buffer.allocUnsafeSlow(readBytesMax);
 
-/** Takes one read: `buffer[0..length)`, which is overwritten once it returns. */
-type OnRead = (buffer: Buffer, length: number) => void;
+/** What a socket tells whoever opened it. */
+export interface Hearer {
+  /** One read: `buffer[0..length)`, which is overwritten once this returns. */
+  read(buffer: Buffer, length: number): void;
+  /** Bytes may be sent, over TLS once the certificate is checked. */
+  opened(): void;
+  /** From now on this socket stands in place of the one that was given out. */
+  moved(socket: Socket): void;
+  failed(error: Error): void;
+  ended(): void;
+  closed(): void;
+}
 
 /** Opens sockets to an origin such as `https://api.example.com`. */
 export class Dialler {
   /** What the header `Host` says. */
   readonly host: string;
+  /** What stands before the path of a request, where a proxy reads it; empty where the server does. */
+  readonly target: string;
+  /** The proxy that reads the requests and passes them on; undefined where only the server does. */
+  readonly forwarder: Proxy | undefined;
   readonly #hostname: string;
   readonly #port: number;
-  readonly #isTls: boolean;
-  /** Of the last TLS handshake, so that the next one is shorter. */
-  #session: Buffer | undefined;
+  readonly #way: Way;
+  /** Absent for plain HTTP. */
+  readonly #tls: TlsSide | undefined;
 
-  readonly #guarded: boolean;
-
-  /** `guarded`: connections go to public addresses only. */
-  constructor(origin: string, guarded: boolean) {
-    this.#guarded = guarded;
+  constructor(origin: string, way: Way = directly) {
     const { protocol, host, hostname, port } = new URL(origin);
-    this.#isTls = protocol === "https:";
+    const isTls = protocol === "https:";
     this.host = host;
     this.#hostname = hostname.replace(/^\[|\]$/g, "");
-    this.#port = port === "" ? (this.#isTls ? 443 : 80) : Number(port);
+    this.#port = port === "" ? (isTls ? 443 : 80) : Number(port);
+    this.#way = way;
+    this.#tls = isTls ? new TlsSide(this.#hostname, way.tls) : undefined;
+    this.forwarder = isTls ? undefined : way.proxy;
+    this.target = this.forwarder ? origin : "";
   }
 
-  /** Begins to connect. `opened` is called when bytes may be sent, over TLS once the certificate is checked. */
-  open(onRead: OnRead, opened: () => void): Socket {
+  /** What that proxy wants to see; undefined for nothing. */
+  get authorization(): string | undefined {
+    return this.forwarder?.authorization;
+  }
+
+  /** Begins to connect. */
+  open(hearer: Hearer): Socket {
+    const { proxy } = this.#way;
+    if (proxy !== undefined && this.#tls !== undefined) {
+      return openTunnel(proxy, { hostname: this.#hostname, port: this.#port }, (error, socket) =>
+        error ? hearer.failed(error) : this.#secure(socket, hearer),
+      );
+    }
     const options = {
-      host: this.#hostname,
-      port: this.#port,
-      ...(this.#guarded && { lookup: publicLookup }),
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: probeAfterMs,
+      ...socketOptions,
       onread: {
         buffer: shared,
         callback: (length: number) => {
-          onRead(shared, length);
+          hearer.read(shared, length);
           return true;
         },
       },
     };
-    if (!this.#isTls) return connectTcp(options, opened);
-    const name = isIP(this.#hostname) === 0 ? { servername: this.#hostname } : {};
-    const session = this.#session === undefined ? {} : { session: this.#session };
-    const socket = connectTls(
-      { ...options, ...name, ...session, ALPNProtocols: ["http/1.1"] },
-      opened,
-    );
-    return socket.on("session", (last: Buffer) => void (this.#session = last));
+    let isOpen = false;
+    const opened = (): void => {
+      isOpen = true;
+      hearer.opened();
+    };
+    if (proxy !== undefined) {
+      const failed = (error: Error): void =>
+        hearer.failed(isOpen ? error : unreachable(proxy, error));
+      return heard(openProxy(proxy, opened, options), { ...hearer, failed });
+    }
+    const lookup = this.#way.guarded ? { lookup: publicLookup } : {};
+    const place = { ...options, ...lookup, host: this.#hostname, port: this.#port };
+    const socket = this.#tls?.connect(place, opened) ?? connectTcp(place, opened);
+    return heard(socket, hearer);
+  }
+
+  /** TLS through a tunnel. Node reads such a socket into buffers of its own. */
+  #secure(tunnel: Socket, hearer: Hearer): void {
+    const socket = this.#tls!.connect({ socket: tunnel }, () => hearer.opened());
+    socket.on("data", (bytes: Buffer) => hearer.read(bytes, bytes.length));
+    hearer.moved(heard(socket, hearer));
   }
 }
+
+const heard = (socket: Socket, hearer: Hearer): Socket =>
+  socket
+    .on("error", (error) => hearer.failed(error))
+    .on("end", () => hearer.ended())
+    .on("close", () => hearer.closed());

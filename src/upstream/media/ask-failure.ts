@@ -1,4 +1,5 @@
 /** Why there is no whole answer to an ask, and whether the vendor can have seen the request (T81). */
+import { FaultError } from "../dial/faults.ts";
 import { ExchangeError, type ExchangeFailure } from "../exchange-error.ts";
 
 /** An ask without a whole answer. */
@@ -11,7 +12,7 @@ export class AskFailure extends ExchangeError {
   readonly sent: boolean;
 
   constructor(failure: ExchangeFailure, sent: boolean, cause?: Error) {
-    const detail = failure === "unreadable" && cause ? `: ${cause.message}` : "";
+    const detail = cause && isTold(failure, cause) ? `: ${cause.message}` : "";
     super(
       failure,
       `${meanings[failure]}${detail}${sent ? "" : "; the request was not sent"}`,
@@ -21,9 +22,16 @@ export class AskFailure extends ExchangeError {
   }
 }
 
+/** Whether the cause is in words of ours. */
+const isTold = (failure: ExchangeFailure, cause: Error): boolean =>
+  failure === "unreadable" || cause instanceof FaultError;
+
 /** What each failure means, in words for the log and the caller. */
 export const meanings: Readonly<Record<ExchangeFailure, string>> = {
   connect: "the provider cannot be reached",
+  dns: "the provider cannot be reached",
+  tls: "the provider cannot be reached",
+  proxy: "the provider cannot be reached",
   unauthorized: "there is no credential for the provider",
   shortage: "the gateway has no connection left",
   first_byte_timeout: "the provider sent no answer in time",

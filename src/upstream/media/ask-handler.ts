@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import type { Dispatcher, errors } from "undici";
 import { isShortage } from "../../base/shortage.ts";
 import { BodyDecoder, codingOf } from "../decoding.ts";
+import { FaultError } from "../dial/faults.ts";
 import type { ExchangeFailure } from "../exchange-error.ts";
 import { undici } from "../undici.ts";
 import { AskFailure, meanings } from "./ask-failure.ts";
@@ -155,6 +156,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     if (error instanceof HeadersTimeoutError) this.#fail("first_byte_timeout", error);
     else if (error instanceof BodyTimeoutError) this.#fail("idle_timeout", error);
     else if (error instanceof HTTPParserError) this.#fail("unreadable", notHttp(error));
+    else if (error instanceof FaultError) this.#fail(error.fault.kind, error);
     else if (this.#started) this.#fail("broken", error);
     else this.#fail(isShortage(error) ? "shortage" : "connect", error);
   }
@@ -168,7 +170,8 @@ export class AskHandler implements Dispatcher.DispatchHandler {
 
   #fail(failure: ExchangeFailure, cause?: Error): void {
     // An answer has begun: whatever was missing of the request, the vendor has judged it.
-    const sent = this.#started && (this.#bodyRead || this.#status !== 0);
+    const isUnsent = cause instanceof FaultError;
+    const sent = !isUnsent && this.#started && (this.#bodyRead || this.#status !== 0);
     if (!this.#settle()) return;
     const error = new AskFailure(failure, sent, cause);
     if (this.#out) this.#out.destroy(error);

@@ -1,0 +1,158 @@
+/**
+ * The files of a provider's `tls`: read once for a configuration, so that what was checked is what is used. Mistakes name the
+ * file and what is wrong with it, and never what is in it.
+ */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { isObject, type WireObject } from "../base/json.ts";
+import { parseProxy } from "../base/proxy.ts";
+import type { TlsRow } from "./access-schema.ts";
+import type { ProviderTls } from "./access.ts";
+import type { Finding, Path } from "./mistakes.ts";
+
+const fileBytesMax = 1024 * 1024;
+
+/** Files as they were when they were first asked for. */
+export class TlsFiles {
+  readonly #folder: string;
+  readonly #known = new Map<string, string | Error>();
+
+  /** Relative paths are below `folder`. */
+  constructor(folder = process.cwd()) {
+    this.#folder = folder;
+  }
+
+  /** The text of a file. @throws Error in words that follow its name */
+  read(path: string): string {
+    let known = this.#known.get(path);
+    if (known === undefined) this.#known.set(path, (known = this.#load(path)));
+    if (typeof known !== "string") throw known;
+    return known;
+  }
+
+  #load(path: string): string | Error {
+    try {
+      const text = readFileSync(resolve(this.#folder, path), "latin1");
+      return text.length <= fileBytesMax ? text : new Error("is no PEM file: it is too long");
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT") return new Error("does not exist");
+      return new Error(`cannot be read (${code ?? "unknown"})`);
+    }
+  }
+
+  /** All that was read, to tell whether a file has changed. */
+  get contents(): string {
+    return JSON.stringify([...this.#known].map(([path, text]) => [path, String(text)]));
+  }
+
+  /** Whether the files that were read have the same text now. */
+  isCurrent(): boolean {
+    return [...this.#known].every(([path, text]) => String(this.#load(path)) === String(text));
+  }
+}
+
+/** What a provider's row says of TLS, checked before. */
+export function tlsOf(row: TlsRow | undefined, from: TlsFiles): ProviderTls | undefined {
+  if (row === undefined) return undefined;
+  const read = (path: string | undefined) => (path === undefined ? undefined : from.read(path));
+  const { server_name: serverName, ...files } = row;
+  const [ca, cert, key] = [row.ca, row.cert, row.key].map(read);
+  return { ca, cert, key, serverName, files };
+}
+
+const certificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM text. @throws Error in words that follow the file's name */
+function certificatesIn(text: string): X509Certificate[] {
+  const found = text.match(certificates) ?? [];
+  if (found.length === 0) throw new Error("holds no certificate in PEM form");
+  try {
+    return found.map((pem) => new X509Certificate(pem));
+  } catch {
+    throw new Error("holds a certificate that cannot be read");
+  }
+}
+
+function privateKeyIn(text: string) {
+  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
+    throw new Error("holds no private key in PEM form");
+  try {
+    return createPrivateKey(text);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === "ERR_MISSING_PASSPHRASE" || /ENCRYPTED/.test(text))
+      throw new Error("is locked with a passphrase", { cause: error });
+    throw new Error("holds a private key that cannot be read", { cause: error });
+  }
+}
+
+const day = (date: string): string => new Date(date).toISOString().slice(0, 10);
+
+/** @throws Error where a certificate is not good now */
+function checkDates({ validFrom, validTo }: X509Certificate, nowMs: number): void {
+  if (Date.parse(validTo) < nowMs) throw new Error(`expired on ${day(validTo)}`);
+  if (Date.parse(validFrom) > nowMs) throw new Error(`is not valid before ${day(validFrom)}`);
+}
+
+const fixes = {
+  ca: "name a PEM file of the authority's certificates",
+  cert: "name a PEM file of the gateway's certificate",
+  key: "name a PEM file of the certificate's private key, without a passphrase",
+} as const;
+
+/** Every mistake in the files of one provider. */
+export function checkTls(row: WireObject, path: Path, files: TlsFiles): Finding[] {
+  const { tls } = row;
+  if (!isObject(tls)) return [];
+  const at = [...path, "tls"];
+  const findings: Finding[] = [];
+  const nowMs = Date.now();
+  const check = <T>(name: keyof typeof fixes, work: (text: string) => T): T | undefined => {
+    const file = tls[name];
+    if (typeof file !== "string" || file === "") return undefined;
+    try {
+      return work(files.read(file));
+    } catch (error) {
+      const message = `"${file}" ${(error as Error).message}`;
+      findings.push({ path: [...at, name], message, fix: fixes[name] });
+      return undefined;
+    }
+  };
+  check("ca", (text) => {
+    const all = certificatesIn(text);
+    // Bundles hold old ones too: one that is good is enough.
+    const isGood = all.some(({ validTo }) => Date.parse(validTo) >= nowMs);
+    if (!isGood) checkDates(all[0]!, nowMs);
+  });
+  const own = check("cert", (text) => {
+    const [first] = certificatesIn(text);
+    checkDates(first!, nowMs);
+    return first!;
+  });
+  const key = check("key", privateKeyIn);
+  if (own && key && !own.checkPrivateKey(key)) {
+    const message = `"${String(tls["key"])}" is not the key of "${String(tls["cert"])}"`;
+    findings.push({ path: [...at, "key"], message, fix: fixes.key });
+  }
+  for (const [name, partner] of [
+    ["cert", "key"],
+    ["key", "cert"],
+  ] as const)
+    if (tls[name] !== undefined && tls[partner] === undefined)
+      findings.push({ path: [...at, partner], message: "missing", fix: `${name} needs it` });
+  return findings;
+}
+
+/** What is wrong with a provider's `proxy`. It is not quoted: it may hold a password. */
+export function checkProxy({ proxy }: WireObject, path: Path): Finding[] {
+  if (typeof proxy !== "string" || proxy === "none" || proxy === "") return [];
+  try {
+    parseProxy(proxy);
+    return [];
+  } catch (error) {
+    const [message = "", fix = ""] = (error as Error).message.split("; it takes ");
+    return [{ path: [...path, "proxy"], message, fix: `write ${fix}, or none` }];
+  }
+}

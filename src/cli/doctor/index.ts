@@ -1,0 +1,94 @@
+/**
+ * `tollgate doctor`: looks at everything a gateway needs, side by side, and says what to do about what fails. Each check is a
+ * row of one table with a deadline. docs/operate.md "Doctor".
+ */
+import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
+import { createPools, type Pools } from "../../upstream/index.ts";
+import { formatMistakes, type Catalog } from "../../catalog/index.ts";
+import { readEnvironment, type Environment } from "../environment.ts";
+import { printJson } from "../print.ts";
+import { environmentProxies } from "../proxies.ts";
+import { checkDatabase } from "./database.ts";
+import { failed, ok, type Finding } from "./findings.ts";
+import { checkAddresses, checkDirectory } from "./machine.ts";
+import { checkProvider } from "./providers.ts";
+
+interface Context {
+  readonly environment: Environment;
+  readonly catalog: Catalog;
+  readonly pools: Pools;
+}
+
+interface Check {
+  readonly name: string;
+  readonly run: (context: Context) => Finding | Finding[] | Promise<Finding[]>;
+}
+
+const deadlineMs = 30_000;
+
+/** What is looked at beside the configuration. Providers have a row each. */
+const checks: readonly Check[] = [
+  { name: "database", run: ({ environment }) => checkDatabase(environment) },
+  { name: "data directory", run: ({ environment }) => checkDirectory(environment) },
+  { name: "addresses", run: ({ environment }) => checkAddresses(environment) },
+];
+
+const providerChecks = ({ providers }: Catalog): Check[] =>
+  [...providers.values()].map((provider) => ({
+    name: `provider ${provider.id}`,
+    run: ({ pools }) => checkProvider(pools, provider),
+  }));
+
+/** Prints what is found, and leaves 1 as the exit code where anything fails. */
+export async function doctor(options: FileOption): Promise<void> {
+  const environment = readEnvironment(process.env);
+  const configuration = await checkConfiguration(options);
+  const pools = createPools({ proxies: environmentProxies(environment) });
+  const { catalog } = configuration;
+  const context = { environment, catalog, pools };
+  const rows = [...checks, ...providerChecks(catalog)];
+  const found = await Promise.all(rows.map((row) => bounded(row, context)));
+  await pools.close();
+  const findings = [...configuration.findings, ...found.flat()];
+  if (options.json) printJson({ findings });
+  else for (const line of findings.flatMap(linesOf)) console.log(line);
+  if (findings.some(({ status }) => status === "failed")) process.exitCode = 1;
+}
+
+async function checkConfiguration(options: FileOption) {
+  const { path, result } = await loadConfiguration(options);
+  const check = "configuration";
+  const catalog = catalogOf(result);
+  if ("mistakes" in result) {
+    const fix = "mend these, and see tollgate config check";
+    return { catalog, findings: [failed(check, formatMistakes(result.mistakes), fix)] };
+  }
+  const where = path ?? "the environment's vendors";
+  const { providers, models } = catalog;
+  const message = `${where}: ${providers.size} providers, ${models.size} models`;
+  return { catalog, findings: [ok(check, message)] };
+}
+
+/** What a check finds, or that it found nothing in time. It never throws. */
+async function bounded(check: Check, context: Context): Promise<Finding[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const error = new Error(`no answer within ${deadlineMs / 1000} seconds`);
+    timer = setTimeout(() => reject(error), deadlineMs);
+  });
+  try {
+    return [await Promise.race([Promise.resolve(check.run(context)), late])].flat();
+  } catch (error) {
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    return [failed(check.name, message, "run it again, and look at the log")];
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const marks = { ok: "ok", warning: "warning", failed: "FAILED" } as const;
+
+const linesOf = ({ check, status, message, fix }: Finding): string[] => [
+  `${marks[status].padEnd(8)} ${check}: ${message}`,
+  ...(fix === undefined ? [] : [`${"".padEnd(8)} -> ${fix}`]),
+];

@@ -1,0 +1,69 @@
+/** Checks of the machine: the data directory, the master key, the gateway's addresses. */
+import { accessSync, constants, existsSync, statfsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { possibleAddresses } from "../address.ts";
+import type { Environment } from "../environment.ts";
+import { failed, ok, warning, type Finding } from "./findings.ts";
+
+const mebibyte = 1024 * 1024;
+const freeFailedMax = 100 * mebibyte;
+const freeWarnedMax = 1024 * mebibyte;
+
+/** Whether the data directory can be written, and has room. */
+export function checkDirectory({ dataDir }: Environment): Finding {
+  const check = "data directory";
+  let place = dataDir;
+  while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
+  try {
+    accessSync(place, constants.W_OK | constants.X_OK);
+  } catch {
+    const fix = `let this user write to it, or name another by TOLLGATE_DATA_DIR`;
+    return failed(check, `${place} cannot be written`, fix);
+  }
+  const { bavail, bsize } = statfsSync(place);
+  const free = bavail * bsize;
+  const message = `${dataDir}, ${Math.floor(free / mebibyte)} MB free`;
+  const fix = "free some space, or move it by TOLLGATE_DATA_DIR";
+  if (free < freeFailedMax) return failed(check, message, fix);
+  return free < freeWarnedMax ? warning(check, message, fix) : ok(check, message);
+}
+
+/** Where the master key comes from. Whether it is the database's own is asked with the database. */
+export function checkMasterKey({ masterKey, dataDir }: Environment, isUsed: boolean): Finding {
+  const check = "master key";
+  if (masterKey !== undefined) return ok(check, "from TOLLGATE_MASTER_KEY");
+  const file = join(dataDir, "master-key");
+  if (existsSync(file)) return ok(check, `from ${file}; keep a copy of it elsewhere`);
+  if (!isUsed) return ok(check, "none yet: the first start makes it");
+  const fix = "set TOLLGATE_MASTER_KEY, or put the file back: without it no key can be checked";
+  return failed(check, `neither TOLLGATE_MASTER_KEY nor ${file} is there`, fix);
+}
+
+/** How callers reach the gateway, and whether it answers. */
+export async function checkAddresses(environment: Environment): Promise<Finding[]> {
+  const { publicUrl } = environment;
+  const findings: Finding[] = [];
+  if (publicUrl === undefined)
+    findings.push(
+      ok("public address", "none: results have the address that the gateway listens on"),
+    );
+  else if (publicUrl.startsWith("https:")) findings.push(ok("public address", publicUrl));
+  else {
+    const fix = "use https, or keep it inside a network that you trust";
+    findings.push(warning("public address", `${publicUrl} is not encrypted`, fix));
+  }
+  const states = await Promise.all(possibleAddresses(environment).map(readiness));
+  const known = states.find((state) => state !== undefined);
+  findings.push(known ?? ok("gateway", "none runs here"));
+  return findings;
+}
+
+async function readiness(url: string): Promise<Finding | undefined> {
+  try {
+    const { status } = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000) });
+    if (status === 200) return ok("gateway", `${url} takes calls`);
+    return failed("gateway", `${url} does not take calls (${status})`, "read its log");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+/** The cheapest authorized request that a provider answers: its list of models. For `tollgate doctor`. */
+import type { Provider } from "../catalog/index.ts";
+import { ownHeaders, placeKey, queryText, withQuery } from "./access.ts";
+import { inspect, type Inspected } from "./dial/inspect.ts";
+import { identityOf } from "./identity/index.ts";
+import { ask } from "./media/index.ts";
+import type { Pools } from "./pools.ts";
+import { protocolWays } from "./vendors/protocols.ts";
+
+const protocolOf = { anthropic: "messages", google: "generate_content" } as const;
+
+/**
+ * Asks a provider for its models with one of its keys; returns the status. Undefined where an identity of a cloud stands for
+ * the key: a credential was then fetched, and nothing asked. @throws ExchangeError
+ */
+export async function askModels(
+  pools: Pools,
+  provider: Provider,
+  apiKey: string,
+): Promise<number | undefined> {
+  const { access, dialect, timeouts } = provider;
+  const { origin, pathname } = new URL(provider.baseUrl);
+  const way =
+    protocolWays[dialect === "anthropic" || dialect === "google" ? protocolOf[dialect] : "chat"];
+  const path = `${pathname.replace(/\/$/, "")}/models`;
+  const identity = identityOf(provider);
+  if (identity) {
+    const headers = { "content-type": "application/json" };
+    await identity.authorize(provider, { origin, path, headers }, "");
+    return undefined;
+  }
+  const key = placeKey(access?.auth, dialect === "azure" ? "api-key" : way.keyHeader, apiKey);
+  // What the provider's file says of its requests is written here, key included: asking must not do it again.
+  const plain: Provider = { ...provider, access: undefined };
+  const pool = pools.forMedia(origin, timeouts.connectMs, provider);
+  const { status } = await ask(
+    pool,
+    plain,
+    {
+      method: "GET",
+      path: [queryText(access?.query), key.query].reduce(withQuery, path),
+      headers: {
+        accept: "application/json",
+        "user-agent": "tollgate",
+        ...way.headers?.({}),
+        ...key.headers,
+        ...ownHeaders(access),
+      },
+    },
+    { firstByteMs: answerMsMax, idleMs: answerMsMax, totalMs: answerMsMax },
+  );
+  return status;
+}
+
+const answerMsMax = 8_000;
+
+/** Connects to a provider and says what was found on the way. @throws FaultError */
+export const inspectProvider = (pools: Pools, provider: Provider): Promise<Inspected> => {
+  const { origin } = new URL(provider.baseUrl);
+  return inspect(origin, pools.way(origin, provider), provider.timeouts.connectMs);
+};

@@ -1,0 +1,79 @@
+/** Sockets for undici, made as those of our own client are: directly or through a proxy, with the provider's TLS. */
+import { connect as connectTcp, type LookupFunction, type Socket } from "node:net";
+import type { buildConnector } from "undici";
+import { asFault, lateConnection } from "./faults.ts";
+import { publicLookup } from "./public-lookup.ts";
+import { socketOptions, TlsSide } from "./tls-side.ts";
+import { openProxy, openTunnel, unreachable } from "./tunnel.ts";
+import type { Way } from "./way.ts";
+
+/** What undici reads at once. */
+const highWaterMark = 64 * 1024;
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/**
+ * A connector to one origin. A connection that takes longer than `connectMs` is given up, with `ETIMEDOUT`. With `addresses`
+ * it goes to those and to no others, through a proxy too; plain HTTP through a proxy is tunnelled then.
+ */
+export function connectorOf(
+  origin: string,
+  { proxy, tls, guarded }: Way,
+  connectMs: number,
+  addresses?: readonly ResolvedAddress[],
+): buildConnector.connector {
+  const { protocol, host, hostname: bracketed, port: given } = new URL(origin);
+  const isTls = protocol === "https:";
+  const hostname = bracketed.replace(/^\[|\]$/g, "");
+  const port = given === "" ? (isTls ? 443 : 80) : Number(given);
+  const side = isTls ? new TlsSide(hostname, tls) : undefined;
+  return (_options, callback) => {
+    let current: Socket | undefined;
+    const end = (error: Error | undefined, socket: Socket): void => {
+      clearTimeout(timer);
+      socket.removeListener("error", failed).removeListener("close", closed);
+      if (error === undefined) return callback(null, socket);
+      socket.on("error", () => undefined).destroy();
+      callback(asFault(error, host), null);
+    };
+    const isForwarded = proxy !== undefined && !side && !addresses;
+    const failed = (error: Error): void =>
+      end(isForwarded ? unreachable(proxy, error) : error, current!);
+    const closed = (): void => failed(Object.assign(new Error("closed"), { code: "ECONNRESET" }));
+    const use = (socket: Socket): void => {
+      current = socket.on("error", failed).on("close", closed);
+    };
+    const opened = (): void => end(undefined, current!);
+    const timer = setTimeout(() => failed(lateConnection()), connectMs);
+    if (proxy && (side || addresses)) {
+      const place = { hostname: addresses?.[0]?.address ?? hostname, port };
+      current = openTunnel(proxy, place, (error, tunnel) => {
+        if (error) end(error, tunnel);
+        else if (side) use(side.connect({ socket: tunnel }, opened));
+        else end(undefined, tunnel);
+      });
+    } else if (proxy) use(openProxy(proxy, opened));
+    else {
+      const lookup = addresses ? pinned(addresses) : guarded ? publicLookup : undefined;
+      const place = {
+        ...socketOptions,
+        highWaterMark,
+        host: hostname,
+        port,
+        ...(lookup && { lookup }),
+      };
+      use(side?.connect(place, opened) ?? connectTcp(place, opened));
+    }
+  };
+}
+
+/** Answers for any name with the same addresses. */
+const pinned =
+  (addresses: readonly ResolvedAddress[]): LookupFunction =>
+  (_hostname, options, callback) => {
+    if (options.all === true) callback(null, [...addresses]);
+    else callback(null, addresses[0]!.address, addresses[0]!.family);
+  };

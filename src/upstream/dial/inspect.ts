@@ -1,0 +1,36 @@
+/** One connection for the sake of what it shows: whether a server is reached, by which way, and its certificate. */
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import { connectorOf } from "./connector.ts";
+import type { Way } from "./way.ts";
+
+export interface Inspected {
+  /** The proxy's address, where one is on the way. */
+  readonly proxy?: string | undefined;
+  /** Absent without TLS. */
+  readonly certificate?: { readonly validTo: string; readonly issuer: string } | undefined;
+}
+
+/** Connects and closes again. @throws FaultError, or what else the connection failed with */
+export function inspect(origin: string, way: Way, connectMs: number): Promise<Inspected> {
+  const { protocol, host, hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    connectorOf(
+      origin,
+      way,
+      connectMs,
+    )({ protocol, host, hostname, port }, (...[error, socket]) => {
+      if (error !== null) return reject(error);
+      const certificate = certificateOf(socket);
+      socket.on("error", () => undefined).destroy();
+      resolve({ proxy: way.proxy?.shown, certificate });
+    });
+  });
+}
+
+function certificateOf(socket: Socket): Inspected["certificate"] {
+  const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+  if (shown === undefined) return undefined;
+  const issuer = shown.issuer.split("\n").at(-1) ?? "";
+  return { validTo: shown.validTo, issuer };
+}

@@ -1,0 +1,29 @@
+/** What an exchange fails with for what became of its connection. */
+import { lateConnection, lateRefusal } from "../dial/faults.ts";
+import { connectError, ExchangeError, faultError } from "../exchange-error.ts";
+import { MalformedAnswerError } from "./head.ts";
+
+/** What a connection is about. `reserved`: it lay idle and is to carry an exchange, once what may have arrived meanwhile is read. */
+export type State = "connecting" | "idle" | "reserved" | "head" | "body" | "closed";
+
+export const closedEarly = (): ExchangeError =>
+  new ExchangeError("broken", "the upstream closed the connection before its answer was complete");
+
+/** Why a connection that stood broke. */
+export function brokenBy(error: Error, host: string): ExchangeError {
+  if (error instanceof ExchangeError) return error;
+  if (error instanceof MalformedAnswerError)
+    return new ExchangeError("unreadable", `the upstream sent ${error.message}`, error);
+  const refusal = lateRefusal(error, host);
+  if (refusal) return faultError(refusal);
+  const code = "code" in error ? String(error.code) : error.name;
+  return new ExchangeError("broken", `the connection to the upstream broke (${code})`, error);
+}
+
+/** What was waited for in vain. */
+export function tooSlow(state: State, host: string): ExchangeError {
+  if (state === "connecting") return connectError(lateConnection(), host);
+  if (state === "head")
+    return new ExchangeError("first_byte_timeout", "the upstream sent no answer in time");
+  return new ExchangeError("idle_timeout", "the upstream fell silent in the middle of its answer");
+}

@@ -1,0 +1,159 @@
+/** `tollgate doctor` as an operator runs it: what is well, what fails by its name, and what to do about it. */
+import { createServer as createTlsServer } from "node:https";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeAuthority, makeCertificate } from "../support/certificate.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { tollgate } from "../support/process.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tollgate-doctor-"));
+const authority = makeAuthority();
+const good = makeCertificate(["localhost"], { by: authority, days: [-1, 40] });
+const ending = makeCertificate(["localhost"], { by: authority });
+const expired = makeCertificate(["localhost"], { by: authority, days: [-9, -3] });
+const [key, password] = ["key-of-vendor-5512", "pass-word-of-proxy-9921"];
+const closers: (() => Promise<unknown> | void)[] = [];
+let via: TestProxy;
+let environment: Record<string, string>;
+
+/** A vendor that takes one key. */
+async function vendor(tls?: object): Promise<string> {
+  const server = tls ? createTlsServer(tls) : createServer();
+  server.on("request", (request, response) => {
+    const isKnown = request.headers.authorization === `Bearer ${key}`;
+    response.writeHead(request.url === "/v1/models" ? (isKnown ? 200 : 401) : 404).end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return `${tls ? "https" : "http"}://localhost:${port}/v1`;
+}
+
+beforeAll(async () => {
+  via = await startProxy({ user: `user:${password}` });
+  closers.push(() => via.close());
+  writeFileSync(join(folder, "ca.pem"), authority.cert);
+  const provider = (id: string, url: string, rest = "tls: { ca: ca.pem }", apiKey = key) =>
+    `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}", api_key: ${apiKey}, ${rest} }`;
+  const well = await vendor(good);
+  const through = `tls: { ca: ca.pem }, proxy: "${via.url}"`;
+  writeFileSync(
+    join(folder, "tollgate.yaml"),
+    [
+      "providers:",
+      provider("well", well),
+      provider("through", well, through),
+      provider("plain", await vendor(), "tier: partner"),
+      provider("wrong-key", well, undefined, "another-key-5513"),
+      provider("wrong-path", well.replace("/v1", "/v2")),
+      provider("ending", await vendor(ending)),
+      provider("expired", await vendor(expired)),
+      provider("unknown-authority", well, "tier: partner"),
+      provider("nowhere", "https://nobody.invalid/v1"),
+      provider("refused", "https://127.0.0.1:1/v1"),
+      provider("locked-out", well, through.replace(password, `${password}-wrong`)),
+      "",
+    ].join("\n"),
+  );
+  environment = {
+    TOLLGATE_CONFIG: join(folder, "tollgate.yaml"),
+    TOLLGATE_DATA_DIR: join(folder, "data"),
+    TOLLGATE_PUBLIC_URL: "http://gateway.example.com",
+    PORT: "0",
+  };
+});
+afterAll(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  rmSync(folder, { recursive: true });
+});
+
+interface Finding {
+  readonly check: string;
+  readonly status: string;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+async function doctor(more: Record<string, string> = {}) {
+  const { code, stdout } = await tollgate(["doctor", "--json"], { ...environment, ...more });
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  return { code, stdout, of: (check: string) => findings.find((one) => one.check === check) };
+}
+
+describe("tollgate doctor", () => {
+  it("names each provider's state with what to do, and no secret", async () => {
+    const { code, stdout, of } = await doctor();
+    expect(code).toBe(1);
+    const seen = (check: string) => {
+      const { status, message, fix } = of(`provider ${check}`) ?? {};
+      return `${status}: ${message} -> ${fix}`;
+    };
+    expect(of("configuration")?.message).toContain("11 providers");
+    expect(seen("well")).toMatch(/^ok: GET \/models answers 200/);
+    expect(seen("well, connection")).toMatch(
+      /^ok: reached directly; certificate of CN=.* good for 39 more days/,
+    );
+    expect(seen("through, connection")).toContain(`reached through http://127.0.0.1:${via.port}`);
+    expect(seen("through")).toMatch(/^ok/);
+    expect(seen("plain, connection")).toContain("without TLS");
+    expect(seen("wrong-key")).toMatch(/^failed: .*401: the key is refused -> give the provider/);
+    expect(seen("wrong-path")).toMatch(/^warning: .*404: it has no list/);
+    expect(seen("ending, connection")).toMatch(/^warning: .*good for 0 more days/);
+    expect(seen("expired")).toMatch(
+      /^failed: CERT_HAS_EXPIRED .*valid to .* -> check the machine's clock/,
+    );
+    expect(seen("unknown-authority")).toMatch(
+      /^failed: UNABLE_TO_VERIFY_LEAF_SIGNATURE.* -> .*tls\.ca/,
+    );
+    expect(seen("nowhere")).toMatch(/^failed: (ENOTFOUND|EAI_AGAIN) nobody\.invalid \(DNS: /);
+    expect(seen("refused")).toMatch(/^failed: ECONNREFUSED .* -> check host and port/);
+    expect(seen("locked-out")).toMatch(/^failed: PROXY_407 .* -> check user and password/);
+    expect(of("public address")?.status).toBe("warning");
+    for (const secret of [key, password, "another-key-5513"]) expect(stdout).not.toContain(secret);
+  });
+
+  it("says what a database, its schema and its clock are, and that its master key is missing", async () => {
+    const url = await (await sharedPostgres()).createMigrated();
+    const { of } = await doctor({ DATABASE_URL: url });
+    expect(of("database")).toMatchObject({
+      status: "ok",
+      message: expect.stringMatching(/^PostgreSQL \d+.* answers; its clock is -?\d+ ms ahead/),
+    });
+    expect(of("schema")).toMatchObject({ status: "ok" });
+    expect(of("master key")).toMatchObject({ status: "failed", fix: expect.any(String) });
+    expect(of("data directory")).toMatchObject({ status: "ok" });
+  });
+
+  it("says that a database cannot be reached, without its password", async () => {
+    const url = "postgres://tollgate:hidden-77312@127.0.0.1:1/tollgate";
+    const { code, stdout, of } = await doctor({ DATABASE_URL: url });
+    expect(code).toBe(1);
+    expect(of("database")).toMatchObject({ status: "failed", fix: expect.any(String) });
+    expect(stdout).not.toContain("hidden-77312");
+  });
+
+  it("finds nothing wrong where nothing is, and says so for people", async () => {
+    const all = { TOLLGATE_CONFIG: "", TOLLGATE_PUBLIC_URL: "", TOLLGATE_SANDBOX: "on" };
+    const { code, stdout } = await tollgate(["doctor"], { ...environment, ...all });
+    expect(stdout).toMatch(/^ok +configuration: the environment's vendors: 0 providers/);
+    expect(stdout).not.toContain("FAILED");
+    expect(code).toBe(0);
+  });
+
+  it("reports a mistake of the file, and looks at the rest", async () => {
+    const path = join(folder, "wrong.yaml");
+    writeFileSync(path, "providers:\n  - { id: x }\n");
+    const { code, of } = await doctor({ TOLLGATE_CONFIG: path });
+    expect(code).toBe(1);
+    expect(of("configuration")).toMatchObject({ status: "failed" });
+    expect(of("data directory")).toMatchObject({ status: "ok" });
+  });
+});

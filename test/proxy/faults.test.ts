@@ -1,0 +1,156 @@
+/** TLS with a provider's own authority and client certificate, and the names that failed connections go by. */
+import { createServer as createTlsServer } from "node:https";
+import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Provider, ProviderTls } from "../../src/catalog/index.ts";
+import { createPools } from "../../src/upstream/index.ts";
+import { ask } from "../../src/upstream/media/ask.ts";
+import { makeAuthority, makeCertificate } from "../support/certificate.ts";
+import { asker, toldBy } from "../upstream/http1-support.ts";
+import { provider } from "../upstream/media-support.ts";
+
+const closers: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const authority = makeAuthority();
+const between = makeAuthority(authority);
+const named = (days: readonly [number, number] = [-1, 1], name = "localhost") =>
+  makeCertificate([name], { by: authority, days });
+
+/** Serves over TLS; the path tells who the client is. */
+async function serve(options: object): Promise<string> {
+  const server = createTlsServer(options, (request, response) => {
+    request.resume().on("end", () => response.end("ok"));
+  });
+  server.on("tlsClientError", () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `https://localhost:${(server.address() as AddressInfo).port}`;
+}
+
+/** What a text call and a media call to a server come to. */
+async function told(url: string, tls?: Omit<ProviderTls, "files">) {
+  const pools = createPools({ quietMs: 0 });
+  closers.push(() => pools.close());
+  const access = { headers: {}, query: {}, paths: {}, request: { add: {}, remove: [] } };
+  const asked: Provider = {
+    ...provider("openai", url),
+    access: { ...access, ...(tls && { tls: { ...tls, files: {} } }) },
+  };
+  const get = (origin: string) => pools.get(origin, 5_000, asked);
+  const text = await toldBy(asker(url, { ...pools, get })());
+  const media = await ask(pools.forMedia(url, 5_000, asked), asked, {
+    method: "GET",
+    path: "/",
+    headers: {},
+  }).catch((error: { failure: string; message: string; sent: boolean }) => error);
+  return { text, media };
+}
+
+const ca = authority.cert;
+
+describe("a provider's tls", () => {
+  it("trusts its authority, and shows its client certificate", async () => {
+    const client = makeCertificate(["client"], { by: authority });
+    const mutual = { requestCert: true, rejectUnauthorized: true, ca };
+    const url = await serve({ ...named(), ...mutual });
+    const shown = await told(url, { ca, cert: client.cert, key: client.key });
+    expect(shown).toMatchObject({ text: { status: 200 }, media: { status: 200 } });
+    const without = await told(url, { ca });
+    expect(without.text).toMatchObject({ failure: "tls" });
+    // Its client hears of the end of the connection before it hears why.
+    expect(without.media).toHaveProperty("failure", "broken");
+    expect(without.text.message).toMatch(/CERTIFICATE_REQUIRED.*client certificate.*tls\.cert/);
+  });
+
+  it("is put in place of the system's authorities", async () => {
+    const url = await serve(named());
+    const other = await told(url, { ca: makeAuthority().cert });
+    expect(other).toMatchObject({ text: { failure: "tls" }, media: { failure: "tls" } });
+  });
+
+  it("takes another name than the address's", async () => {
+    const url = await serve(named([-1, 1], "models.corp.example"));
+    const asIs = await told(url, { ca });
+    expect(asIs.text.message).toMatch(
+      /ERR_TLS_CERT_ALTNAME_INVALID.*models\.corp\.example.*tls\.server_name/,
+    );
+    const renamed = await told(url, { ca, serverName: "models.corp.example" });
+    expect(renamed).toMatchObject({ text: { status: 200 }, media: { status: 200 } });
+  });
+});
+
+describe("failures by name, to the operator", () => {
+  const chained = makeCertificate(["localhost"], { by: between });
+  const year = (days: number) => new Date(Date.now() + days * 86_400_000).getUTCFullYear();
+  it.each<[string, object, Omit<ProviderTls, "files"> | undefined, RegExp]>([
+    [
+      "an expired certificate",
+      named([-9, -3]),
+      { ca },
+      new RegExp(`CERT_HAS_EXPIRED localhost:\\d+ \\(TLS: .*valid to .*${year(-3)}`),
+    ],
+    [
+      "one of the future",
+      named([3, 9]),
+      { ca },
+      /CERT_NOT_YET_VALID localhost:\d+ \(TLS: .*valid from /,
+    ],
+    ["one signed by itself", makeCertificate(), undefined, /DEPTH_ZERO_SELF_SIGNED_CERT.*tls\.ca/],
+    [
+      "an unknown authority, sent along",
+      { key: chained.key, cert: chained.cert + between.cert + ca },
+      undefined,
+      /SELF_SIGNED_CERT_IN_CHAIN.*tls\.ca/,
+    ],
+    ["a missing certificate between", chained, { ca }, /UNABLE_TO_VERIFY_LEAF_SIGNATURE.*tls\.ca/],
+    [
+      "another name",
+      named([-1, 1], "other.example"),
+      { ca },
+      /ERR_TLS_CERT_ALTNAME_INVALID.*other\.example/,
+    ],
+  ])("%s", async (_what, server, tls, message) => {
+    const { text, media } = await told(await serve(server), tls);
+    expect(text).toMatchObject({ failure: "tls", message: expect.stringMatching(message) });
+    expect(media).toMatchObject({
+      failure: "tls",
+      message: expect.stringMatching(message),
+      sent: false,
+    });
+  });
+
+  it("a name that does not exist", async () => {
+    const { text, media } = await told("https://nobody.invalid");
+    for (const one of [text, media])
+      expect(one).toMatchObject({
+        failure: "dns",
+        message: expect.stringMatching(
+          /(ENOTFOUND|EAI_AGAIN) nobody\.invalid \(DNS: .*base_url|resolver/,
+        ),
+      });
+  });
+
+  it("a port where nobody listens, and a server without TLS", async () => {
+    const refused = await told("https://127.0.0.1:1");
+    expect(refused.text).toMatchObject({
+      failure: "connect",
+      message: expect.stringContaining("ECONNREFUSED 127.0.0.1:1 at 127.0.0.1:1 (nobody listens"),
+    });
+    const plain = createTcpServer((socket) => socket.end("HTTP/1.1 400 no\r\n\r\n"));
+    await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+    closers.push(() => void plain.close());
+    const { port } = plain.address() as AddressInfo;
+    const { text, media } = await told(`https://127.0.0.1:${port}`);
+    for (const one of [text, media])
+      expect(one).toMatchObject({
+        failure: "tls",
+        message: expect.stringContaining("HTTPS server"),
+      });
+  });
+});
