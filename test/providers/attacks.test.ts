@@ -106,7 +106,7 @@ describe("without the switch for private addresses", () => {
     await expect(ask(true)).rejects.toThrow(/private or reserved network/);
     expect(connections).toBe(0);
     // The same name without the guard is reached, so that the test shows the guard and not a dead server.
-    await expect(ask(false)).rejects.toThrow(/the connection to the upstream/);
+    await expect(ask(false)).rejects.toThrow(/the connection/);
     expect(connections).toBeGreaterThan(0);
     await pools.close();
     await new Promise((resolve) => inside.close(resolve));
@@ -123,6 +123,8 @@ describe("without the switch for private addresses", () => {
       { auth: { type: "aws", region: "us-east-1", service: "bedrock", profile: "root" } },
       "auth.profile",
     ],
+    [{ proxy: "http://10.0.0.1:3128" }, "proxy"],
+    [{ tls: { ca: "/etc/passwd" } }, "tls"],
     [{ auth: { type: "azure" } }, "auth.client_secret"],
     [{ auth: { type: "azure", client_id: "managed" } }, "auth.client_secret"],
     [{ auth: { type: "google" } }, "auth.service_account_key"],
