@@ -14,6 +14,7 @@ const layers: Record<string, string[]> = {
   ledger: ["base", "storage"],
   backup: ["base", "storage", "ledger"],
   tenancy: ["base", "storage", "catalog"],
+  usage: ["base", "storage", "tenancy"],
   admin: ["base", "storage", "ledger", "tenancy", "catalog"],
   routing: ["base", "catalog"],
   upstream: ["base", "protocols", "catalog", "media"],
@@ -54,6 +55,7 @@ const layers: Record<string, string[]> = {
     "tasks",
     "calls",
     "admin",
+    "usage",
   ],
 };
 /** The rooms of src/http: which other rooms each may import (docs/architecture.md). Its files outside of rooms are for all. */

@@ -135,7 +135,7 @@ What holds:
 | \`/requests\`, \`/requests/{id}\` | every call and every task that ended: model, provider, usage, cost, times, what was dropped, each attempt, the plan and why. The id is the call's \`x-request-id\` |
 | \`/tasks\`, \`/tasks/{id}\` | tasks as their callers read them, with attempts, reservation, deadline |
 | \`/webhook_deliveries\` | callbacks and each try. \`POST .../{id}/redeliver\` sends one again, \`POST /workspaces/{id}/webhook_test\` tries an address |
-| \`/usage\` | requests, tokens and cost by \`hour\`, \`day\`, \`month\` or in \`total\` (UTC), by \`model\`, \`key\`, \`provider\`, \`member\` (with \`member_email\`) or \`workspace\` |
+| \`/usage\` | requests, errors, tokens, times and cost by \`hour\`, \`day\`, \`month\` or in \`total\`, by one group; see below |
 | \`/models\`, \`/providers\` | the configuration, with the health that the answering gateway sees: \`out\` is left out of plans for now |
 | \`/audit\` | who changed what |
 
@@ -144,6 +144,21 @@ What holds:
 - Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A
   call counts when it was charged; free calls count at their start time. Model, provider and tokens come from the
   request log: where a crash lost a row, its cost is there with a null model.
+- \`/usage\` groups by \`model\`, \`key\`, \`provider\`, \`member\` (with \`member_email\`), \`workspace\`, \`protocol\`, \`status\` or
+  \`error_code\`. It filters by \`workspace_id\`, \`key_id\`, \`member_id\`, \`model\`, \`provider\`, \`protocol\` and \`status\`.
+  \`top=4\` gives the four dearest groups of the whole period, and one row with \`other: true\` for the rest. Cost without
+  a log row stays a row of its own, with a null name.
+- \`/usage\`, \`/requests\` and \`/workspaces/{id}/ledger\` answer with CSV to \`Accept: text/csv\`: the same rows for the same
+  readers, up to 100,000 of them. \`from\` and \`to\` are needed. Text that a spreadsheet could take for a formula gets a
+  leading apostrophe. A last line says where it was cut.
+- The ledger filters by \`kind\`, \`key_id\`, \`member_id\`, \`reference\`, \`from\` and \`to\`. A page looks at 50,000 entries at
+  most, so one with a rare filter may be short although \`has_more\` is true.
+- Days and months are those of UTC. \`tz_offset=2\` moves their beginning to a place two hours ahead, for up to 31 days.
+- \`duration\` and \`first_token\` have \`p50\` and \`p95\` in milliseconds, within 12 %: they come from counters, each a
+  quarter wider than the one before. What takes more than 21 minutes counts as 24.
+- Usage is read from sums by hour and by day, and what they do not have yet is added from the ledger and the log. So
+  an answer is current, and costs the same however long the log is. \`npx tollgate verify\` compares the sums with the
+  ledger.
 - The addresses of providers, our accounts there, what they call a model, and their own error messages are shown to
   organization admins only.
 

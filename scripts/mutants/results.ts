@@ -63,7 +63,7 @@ export function keepResults(
     .map(({ id, file, line, from, to }): Survivor => {
       const old = survivedBefore.get(id);
       const fate = fateOf.get(id);
-      const reached = fate?.how === "survived" || old?.reached === true;
+      const reached = fate === undefined ? (old?.reached ?? false) : fate.how === "survived";
       const reason = old?.reason === undefined ? {} : { reason: old.reason };
       return { id, file, line, from, to, reached, ...reason };
     })

@@ -6,13 +6,16 @@ export const suites: Record<string, readonly string[]> = {
     "test/money/{caps,hard-cap,cost,rounding}.test.ts",
   ],
   routing: ["test/routing/*.test.ts", "test/health/*.test.ts"],
-  tenancy: ["test/tenancy/*.test.ts", "test/admin/{keys,member-keys,caps}.test.ts"],
+  tenancy: [
+    "test/tenancy/*.test.ts",
+    "test/rate-limits/*.test.ts",
+    "test/admin/{keys,member-keys,caps}.test.ts",
+  ],
   protocols: [
     "test/protocols/**/*.test.ts",
     "test/conversion/*.test.ts",
     "test/transcripts/*.test.ts",
     "test/properties/*.test.ts",
-    "test/records/{fitting,list,vendors}.test.ts",
   ],
   upstream: ["test/upstream/*.test.ts", "test/addresses/*.test.ts", "test/clouds/*.test.ts"],
   calls: [
@@ -20,9 +23,6 @@ export const suites: Record<string, readonly string[]> = {
     "test/images/{budget,failover,generations,idempotency,money,stream,edits-1}.test.ts",
     "test/money/*.test.ts",
     "test/http/{embeddings,count-tokens}.test.ts",
-    "test/rate-limits/*.test.ts",
-    "test/addresses/text-calls.test.ts",
-    "test/rows/models.test.ts",
   ],
   tasks: [
     "test/tasks/*.test.ts",

@@ -70,10 +70,7 @@ export {
   getRequest,
   listRequests,
   listVisible,
-  readUsage,
   renderAttempts,
-  sumNames,
   taskTrail,
-  usageRowsMax,
   type RowName,
 } from "./reads/index.ts";

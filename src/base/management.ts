@@ -10,7 +10,16 @@ export const granularities = ["hour", "day", "month", "total"] as const;
 export type Granularity = (typeof granularities)[number];
 
 /** What rows of usage can be made of. */
-export const usageGroups = ["model", "key", "provider", "member", "workspace"] as const;
+export const usageGroups = [
+  "model",
+  "key",
+  "provider",
+  "member",
+  "workspace",
+  "protocol",
+  "status",
+  "error_code",
+] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
 /** Supply tiers, from the vendor itself to anyone. */

@@ -16,6 +16,8 @@ export interface GatewayOptions {
   readonly forceConversion?: boolean;
   /** When providers in trouble are left out; tests only. */
   readonly health?: HealthRules;
+  /** How often usage is summed; 10 s if absent, 0: never; tests only. */
+  readonly usageEveryMs?: number;
   /** Hooks and timing of the task engine; tests only. */
   readonly tasks?: TaskTestOptions;
   /** How often a stream is kept alive while its upstream is silent; 15 s if absent. */

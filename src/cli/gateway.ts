@@ -25,6 +25,7 @@ import { openGround, type Ground } from "./ground.ts";
 import { startHoldSweep } from "./hold-sweep.ts";
 import { listenOn } from "./listen.ts";
 import { openMedia } from "./media.ts";
+import { startUsageFold } from "./usage-fold.ts";
 import type { OwnState } from "./workers/role.ts";
 
 export type { GatewayOptions } from "./gateway-options.ts";
@@ -155,6 +156,8 @@ function openWorkers(
   const spend = createSpend(ledger, { database, log, queue, leaseMs: holdLeaseMs });
   closers.push(() => spend.close());
   closers.push(startHoldSweep(ledger, log, role.sweeps));
+  const everyMs = options.usageEveryMs;
+  closers.push(startUsageFold({ database, log, sweeps: role.sweeps, everyMs }));
   return { media, spend };
 }
 

@@ -21,4 +21,5 @@ export type {
   SettleResult,
   Spend,
 } from "./types.ts";
-export { differencesIn, verifyLedger, type Difference } from "./verify.ts";
+export type { Difference } from "./difference.ts";
+export { differencesIn, verifyLedger } from "./verify.ts";

@@ -12,6 +12,7 @@ import type {
   CallName,
   CreditInput,
   CreditResult,
+  EntriesPage,
   EntryPage,
   ReserveInput,
   ReserveResult,
@@ -35,7 +36,7 @@ export interface Ledger {
   /** What a workspace, or a member (user id) or key of it, has been charged by now. */
   spend(workspaceId: string, scope?: { layer: Layer; id: string }): Promise<Spend>;
   /** Entries newest first; `limit` is 50 when absent, at most 1000. */
-  entries(workspaceId: string, page?: { cursor?: string; limit?: number }): Promise<EntryPage>;
+  entries(workspaceId: string, page?: EntriesPage): Promise<EntryPage>;
   /** Takes back what gateways that died had set aside, and ends holds past their lease; returns how many. Any number may sweep. */
   expire(): Promise<number>;
   /** Resolves when everything under way is settled; nothing may begin after it. */
@@ -84,10 +85,7 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
     spend: (workspaceId, scope = { layer: "workspace", id: workspaceId }) =>
       readSpend(database, workspaceId, scope),
     entries: (workspaceId, page = {}) =>
-      readEntries(database, workspaceId, {
-        cursor: page.cursor,
-        limit: Math.min(page.limit ?? 50, 1000),
-      }),
+      readEntries(database, workspaceId, { ...page, limit: Math.min(page.limit ?? 50, 1000) }),
     expire: async () => (await expireGateways(database)) + (await expireHolds(database)),
     async close() {
       if (opened === undefined) return;

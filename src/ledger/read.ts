@@ -1,7 +1,7 @@
 /** Reading the ledger: balance, spend, entries. docs/management.md. */
 import type { Queryable } from "../storage/index.ts";
 import { resetsAt, type Layer } from "./periods.ts";
-import type { Balance, Entry, EntryPage, Spend } from "./types.ts";
+import type { Balance, EntriesPage, Entry, EntryPage, Spend } from "./types.ts";
 
 /** The account of a workspace; undefined where there is no such workspace. */
 export async function readBalance(
@@ -106,23 +106,53 @@ function toEntry(row: EntryRow): Entry {
   };
 }
 
-/** A page of a workspace's entries, newest first. `cursor` is the `nextCursor` of the page before. */
+/** Entries that a page with rare filters looks at, at most. */
+const lookedAtMax = 50_000;
+const entryColumns =
+  "entry, kind, amount_nano, held_nano, balance_after_nano, reference, key_id, member_id, note, created_at";
+
+/** The statement of a piece of the ledger: newest first, before the cursor, of the period. */
+function pieceSql(
+  workspaceId: string,
+  page: EntriesPage,
+  bind: (value: unknown) => string,
+): string {
+  const where = [`workspace_id = ${bind(workspaceId)}`, "entry > 0"];
+  if (/^\d{1,18}$/.test(page.cursor ?? ""))
+    where.push(`entry < ${bind(BigInt(page.cursor!))}::bigint`);
+  if (page.from !== undefined) where.push(`created_at >= ${bind(page.from)}::timestamptz`);
+  if (page.to !== undefined) where.push(`created_at < ${bind(page.to)}::timestamptz`);
+  if (page.reference !== undefined) where.push(`reference = ${bind(page.reference)}`);
+  return `select ${entryColumns} from ledger_entries where ${where.join(" and ")} order by entry desc limit ${lookedAtMax}`;
+}
+
+/**
+ * A page of a workspace's entries, newest first. `cursor` is the `nextCursor` of the page before. Few entries may have what is asked
+ * for: a page then has fewer than `limit`, and a cursor from which others are looked for.
+ */
 export async function readEntries(
   database: Queryable,
   workspaceId: string,
-  page: { readonly cursor?: string | undefined; readonly limit: number },
+  page: EntriesPage & { readonly limit: number },
 ): Promise<EntryPage> {
-  const before = /^\d{1,18}$/.test(page.cursor ?? "") ? BigInt(page.cursor!) : null;
+  const params: unknown[] = [];
+  const bind = (value: unknown): string => `$${params.push(value)}`;
+  const piece = pieceSql(workspaceId, page, bind);
+  const looked = [...params];
+  const where = Object.entries({ kind: page.kind, key_id: page.keyId, member_id: page.memberId })
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]) => `x.${column} = ${bind(value)}`);
   const rows = await database.query<EntryRow>(
-    `select entry, kind, amount_nano, held_nano, balance_after_nano, reference, key_id, member_id, note, created_at
-     from ledger_entries where workspace_id = $1 and entry > 0 and ($2::bigint is null or entry < $2)
-     order by entry desc limit $3`,
-    [workspaceId, before, page.limit + 1],
+    `select x.* from (${piece}) x where ${["true", ...where].join(" and ")} order by x.entry desc limit ${bind(page.limit + 1)}`,
+    params,
   );
-  const entries = rows.slice(0, page.limit);
-  const more = rows.length > page.limit;
-  return {
-    entries: entries.map(toEntry),
-    nextCursor: more ? String(entries.at(-1)!.entry) : null,
-  };
+  const entries = rows.slice(0, page.limit).map(toEntry);
+  if (rows.length > page.limit) return { entries, nextCursor: String(rows[page.limit - 1]!.entry) };
+  if (where.length === 0) return { entries, nextCursor: null };
+  const [end] = await database.query<{ n: bigint; last: bigint | null }>(
+    `select count(*) as n, min(x.entry) as last from (${piece}) x`,
+    looked,
+  );
+  const more = end !== undefined && end.n >= BigInt(lookedAtMax);
+  return { entries, nextCursor: more ? String(end.last) : null };
 }

@@ -107,6 +107,21 @@ export interface Entry {
   readonly createdAt: Date;
 }
 
+/** Which entries of a workspace; absent: any. */
+export interface EntriesPage {
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly kind?: Entry["kind"] | undefined;
+  readonly keyId?: string | undefined;
+  readonly memberId?: string | undefined;
+  readonly reference?: string | undefined;
+  /** Included. */
+  readonly from?: Date | undefined;
+  /** Not included. */
+  readonly to?: Date | undefined;
+}
+
 export interface EntryPage {
   /** Newest first. */
   readonly entries: Entry[];

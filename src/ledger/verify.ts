@@ -4,16 +4,9 @@
  * the sums are in memory.
  */
 import type { Database, Queryable } from "../storage/index.ts";
+import type { Difference } from "./difference.ts";
 import { Replay, type Counted, type EntryRow } from "./replay.ts";
-
-/** One number that is not what its sources add up to. */
-export interface Difference {
-  readonly workspaceId: string;
-  /** Which number: `account credits`, `key key_1 daily`, `entry entry_7 balance_after`, ... */
-  readonly what: string;
-  readonly recordedNano: bigint;
-  readonly computedNano: bigint;
-}
+import { usageDifferencesIn } from "./verify-usage.ts";
 
 /** Told from time to time: how many entries were read, of how many as the database estimates. */
 export type VerifyProgress = (done: number, estimated: number) => void;
@@ -93,6 +86,7 @@ export async function differencesIn(
   if (replay !== undefined) await finish(replay);
   await compareUpTo(tx, lastDone, undefined, found);
   await tx.query("close ledger_verify");
+  found.push(...(await usageDifferencesIn(tx, differencesMax - found.length)));
   return found;
 }
 

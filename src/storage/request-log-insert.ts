@@ -39,8 +39,9 @@ interface Variant {
 // JSON and ids have no line ends of their own, so lists of them need no escaping between them.
 // The log may lose its last moments in a crash of the server; waiting for the disk each time would slow the ledger beside it.
 // Lists are taken apart in the select list: in the from clause each would be stored once more.
+// What cost nothing is found by no charge: it is noted for the sums (migration usage_rollups).
 const insertSql = ({ own, again }: Variant): string => `
-  insert into requests (workspace_id, head, id, created_at, cost_nano, duration_ms, first_token_ms, usage_counts,
+  with written as (insert into requests (workspace_id, head, id, created_at, cost_nano, duration_ms, first_token_ms, usage_counts,
     attempt_started_ms, attempt_duration_ms${own ? `, ${ownNames}` : ""})
   select ($1::text[])[row.head], ($2::uuid[])[row.head], row.id,
     timestamptz 'epoch' + row.created_ms * interval '1 millisecond', row.cost_nano, row.duration_ms, row.first_token_ms,
@@ -57,7 +58,8 @@ const insertSql = ({ own, again }: Variant): string => `
       : ""
   }
   where request_heads_there($1, $2)
-  ${again ? "on conflict do nothing" : ""}`;
+  ${again ? "on conflict do nothing" : ""} returning workspace_id, id, cost_nano)
+  insert into usage_pending (workspace_id, id) select workspace_id, id from written where cost_nano = 0`;
 
 const headColumns = {
   workspace_id: "text",

@@ -1,9 +1,10 @@
 /** A log of 100,000 rows, 40,000 in the short form, over both kinds of database: a page of it takes milliseconds, and memory for one page (T86). */
 import { expect, it } from "vitest";
-import { listRequests, readUsage } from "../../src/admin/index.ts";
+import { listRequests } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
 import { createRequestLog } from "../../src/storage/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
+import { readUsage } from "../../src/usage/index.ts";
 import { inForm } from "../support/long.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 

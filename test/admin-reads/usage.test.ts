@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tamper } from "../ledger/support.ts";
 import { parseUsd } from "../../src/base/money.ts";
+import { eventually } from "../support/patience.ts";
 import type { Person } from "../admin/people.ts";
 import { startWorld, usageTold, type World } from "./support.ts";
 
@@ -170,5 +171,121 @@ describe("usage", () => {
   ])("%s: 400 that names it", async (query, param) => {
     const { status, json } = await world.root.call("GET", `/usage?${query}`);
     expect([status, json.error.param]).toEqual([400, param]);
+  });
+
+  it.each([
+    "model=' or 1=1 --",
+    "provider=%27%3B drop table usage_hours",
+    "status=%00",
+    "member_id=nobody",
+  ])("%s finds nothing", async (query) => {
+    const { status, json } = await world.root.call("GET", `/usage?${query}`);
+    expect([status, json.data ?? json.error.param]).toEqual(
+      status === 200 ? [200, []] : [400, "status"],
+    );
+  });
+
+  it("nobody reads further by filters, groups or time", async () => {
+    const forever = "from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z";
+    const { home, away, mem, mel, bob, ann } = world;
+    expect(await usage(`member_id=${mel.userId}&${forever}`, mem)).toEqual([]);
+    expect(await usage(`group_by=key&key_id=${keys.bob.id}`, ann)).toEqual([]);
+    expect(await usage(`workspace_id=${home.id}&group_by=model&top=3`, bob)).toEqual([]);
+    const seen = async (person: Person, group: string, column: string) =>
+      (await usage(`group_by=${group}&granularity=day&${forever}`, person)).map(
+        (row) => row[column],
+      );
+    expect(new Set(await seen(ann, "workspace", "workspace_id"))).toEqual(new Set([home.id]));
+    expect(new Set(await seen(mem, "member", "member_id"))).toEqual(new Set([mem.userId]));
+    expect(new Set(await seen(mem, "key", "key_id"))).toEqual(new Set([keys.mem.id]));
+    expect(new Set(await seen(bob, "workspace", "workspace_id"))).toEqual(new Set([away.id]));
+  });
+
+  it.each([
+    ["tz_offset=1.5", "tz_offset"],
+    ["tz_offset=15", "tz_offset"],
+    ["tz_offset=-13", "tz_offset"],
+    ["tz_offset=Europe/Berlin", "tz_offset"],
+    ["tz_offset=2&from=2027-01-01T00:00:00Z&to=2027-02-02T00:00:00Z", "tz_offset"],
+    ["top=3", "top"],
+    ["group_by=model&top=0", "top"],
+    ["group_by=model&top=51", "top"],
+    ["group_by=model,key", "group_by"],
+  ])("%s: 400 that names it", async (query, param) => {
+    const { status, json } = await world.root.call("GET", `/usage?${query}`);
+    expect([status, json.error.param]).toEqual([400, param]);
+  });
+});
+
+describe("usage that was summed", () => {
+  let world: World;
+  let key: { id: string; key: string };
+  beforeAll(async () => {
+    world = await startWorld({ usageEveryMs: 50 });
+    key = await world.keyOf(world.mem, world.home.id);
+    await world.chat(key.key);
+    await world.chat(key.key, { usage: { input: 7, output: 3 } }, "sandbox/messages");
+    await world.chat(key.key, { status: 503, error: "no" });
+    // What nobody has, of which a caller may think up any number; and one that no index takes.
+    for (let place = 0; place < 20; place += 1)
+      await world.chat(key.key, {}, `thought-up/model-${place}`);
+    await world.chat(key.key, {}, `long/${"x".repeat(5_000)}`);
+    await eventually(async () => {
+      const [row] = await world.gateway.database.query<{ n: number }>(
+        "select coalesce(sum(requests), 0)::integer as n from usage_hours",
+        [],
+      );
+      return row!.n === 24;
+    }, "all calls in the sums");
+  });
+  afterAll(() => world.gateway.close());
+
+  const usage = async (query: string): Promise<Row[]> =>
+    (await world.mem.call("GET", `/usage?${query}`)).json.data as Row[];
+
+  it("tells errors, times and models; a model that nobody has is none", async () => {
+    const rows = await usage("group_by=model");
+    expect(Object.fromEntries(rows.map((row) => [row["model"], row.requests]))).toEqual({
+      "sandbox/chat": 2,
+      "sandbox/messages": 1,
+      null: 21,
+    });
+    const [total] = await usage("");
+    expect(total).toMatchObject({ requests: 24, errors: 22, client_closed: 0 });
+    expect(total!["duration"]).toEqual({ p50: expect.any(Number), p95: expect.any(Number) });
+    const codes = await usage("group_by=error_code");
+    expect(codes.map((row) => [row["error_code"], row.requests])).toEqual(
+      expect.arrayContaining([
+        [null, 2],
+        ["model_not_found", 21],
+      ]),
+    );
+  });
+
+  it("what comes next is there at once", async () => {
+    const before = await usage("group_by=protocol");
+    await world.chat(key.key);
+    const after = await usage("group_by=protocol");
+    expect(after.map((row) => row.requests)).toEqual([before[0]!.requests + 1]);
+  });
+
+  it("top names the dearest, and the rest is one row", async () => {
+    const rows = await usage("group_by=model&top=1");
+    expect(rows.map((row) => [row["model"], row["other"]])).toEqual(
+      expect.arrayContaining([
+        ["sandbox/chat", false],
+        [null, true],
+        [null, false],
+      ]),
+    );
+    expect(rows).toHaveLength(3);
+  });
+
+  it("a day begins where the caller is", async () => {
+    const to = new Date(Date.now() + 1_000).toISOString();
+    const [row] = await usage(
+      `granularity=day&tz_offset=14&to=${to}&from=${new Date(Date.now() - 7_200_000).toISOString()}`,
+    );
+    expect(row!.start.slice(11)).toBe("10:00:00.000Z");
   });
 });

@@ -16,6 +16,7 @@ import {
 } from "../../src/tenancy/index.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
+import { foldUsage } from "../../src/usage/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
@@ -128,6 +129,8 @@ export function booksOf(database: Database): Books {
         async () => ((await books.holds()).length === 0 ? true : undefined),
         "no open hold",
       );
+      // What was used adds up to it, too.
+      await foldUsage(database);
       expect(await verifyLedger(database)).toEqual([]);
     },
   };

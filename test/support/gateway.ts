@@ -31,6 +31,8 @@ interface Options {
   readonly forceConversion?: boolean;
   readonly receive?: GatewayOptions["receive"];
   readonly tasks?: GatewayOptions["tasks"];
+  /** How often usage is summed; never if absent, so that a test can do what nobody may: change what was written. */
+  readonly usageEveryMs?: number;
   readonly health?: GatewayOptions["health"];
   readonly log?: Log;
   readonly clock?: Clock;
@@ -98,6 +100,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     environment,
     log: options.log ?? silentLog,
     forceConversion: forced,
+    usageEveryMs: options.usageEveryMs ?? 0,
     ...given(options, [
       "receive",
       "holdLeaseMs",

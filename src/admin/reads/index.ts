@@ -1,4 +1,3 @@
-/** Reading what calls left behind, as far as the reader may see it: the request log, tasks, callbacks, usage. */
+/** Reading what calls left behind, as far as the reader may see it: the request log, tasks, callbacks. */
 export { getRequest, listRequests, renderAttempts } from "./requests.ts";
-export { readUsage, sumNames, usageRowsMax } from "./usage.ts";
 export { deliveryTrail, findVisible, listVisible, taskTrail, type RowName } from "./visible-ids.ts";

@@ -24,13 +24,17 @@ import {
   pageQuery,
   pageSchema,
   strict,
+  timeBody,
+  timeOf,
   words,
 } from "./schemas.ts";
+
+const entryKinds = ["credit", "charge", "void", "expire"] as const;
 
 const entry = Type.Object({
   id: Type.String(),
   object: Type.Literal("ledger_entry"),
-  kind: words("credit", "charge", "void", "expire"),
+  kind: words(...entryKinds),
   amount: usd(
     "What was credited (below 0: taken back) or charged; 0 where a reservation was released.",
   ),
@@ -200,9 +204,30 @@ const ledger = route({
   path: "/workspaces/{id}/ledger",
   operationId: "listLedgerEntries",
   summary: "The ledger of a workspace, newest first",
+  description:
+    "`from` counts, `to` does not. A page looks at 50,000 entries at most: where few have what is asked for it may have fewer than `limit`, and `has_more` says that older ones are left to look at.",
   action: "ledger.read",
-  query: strict(pageQuery),
+  query: strict({
+    kind: Type.Optional(words(...entryKinds)),
+    key_id: Type.Optional(Type.String({ maxLength: 300 })),
+    member_id: Type.Optional(Type.String({ maxLength: 300 })),
+    reference: Type.Optional(Type.String({ maxLength: 300 })),
+    from: Type.Optional(timeBody),
+    to: Type.Optional(timeBody),
+    ...pageQuery,
+  }),
   answer: { name: "LedgerEntries", schema: pageSchema(entry) },
+  csv: [
+    "id",
+    "created_at",
+    "kind",
+    "amount",
+    "balance_after",
+    "reference",
+    "key_id",
+    "member_id",
+    "note",
+  ],
   errors: ["not_found", "insufficient_permissions"],
   async handle({ services, actor, params, query }) {
     const { id } = await readObject(workspaceKind, { actor }, "ledger.read", () =>
@@ -212,6 +237,12 @@ const ledger = route({
     const page = await services.ledger.entries(id, {
       limit: pageLimit(limit),
       ...(cursor !== undefined && { cursor }),
+      kind: query.kind,
+      keyId: query.key_id,
+      memberId: query.member_id,
+      reference: query.reference,
+      from: timeOf(query.from, "from"),
+      to: timeOf(query.to, "to"),
     });
     const data = page.entries.map(renderEntry);
     return { body: { data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor } };

@@ -5,6 +5,7 @@ import { queryOf } from "../path.ts";
 import type { HttpServices } from "../services.ts";
 import { actorOf } from "./actor.ts";
 import { checker } from "./check.ts";
+import { csvAnswer, csvType, wantsCsv } from "./csv.ts";
 import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
 
 export const adminPrefix = "/admin/v1";
@@ -33,7 +34,12 @@ function register(app: FastifyInstance, services: HttpServices, route: AdminRout
       checkQuery?.(query);
       const body = await bodyOf(request, route);
       checkBody?.(body);
-      return send(reply, route, await route.handle(requestOf(services, request, { body, query })));
+      const asked = requestOf(services, request, { body, query });
+      if (route.csv !== undefined && wantsCsv(request.headers.accept)) {
+        const lines = await csvAnswer(route, route.csv, asked);
+        return prepare(reply).type(`${csvType}; charset=utf-8`).send(lines);
+      }
+      return send(reply, route, await route.handle(asked));
     },
   });
 }
@@ -68,9 +74,12 @@ function requestOf(
   };
 }
 
-function send(reply: FastifyReply, route: AdminRoute, answer: AdminAnswer): FastifyReply {
-  // What an administrator reads may hold secrets: no cache between keeps it.
+/** What an administrator reads may hold secrets: no cache between keeps it. */
+const prepare = (reply: FastifyReply): FastifyReply =>
   reply.header("cache-control", "no-store").header("x-request-id", reply.request.id);
+
+function send(reply: FastifyReply, route: AdminRoute, answer: AdminAnswer): FastifyReply {
+  prepare(reply);
   if (answer.etag !== undefined) reply.header("etag", answer.etag);
   if (answer.headers !== undefined) reply.headers(answer.headers);
   return reply.code(answer.status ?? route.status ?? 200).send(answer.body);

@@ -64,6 +64,27 @@ const list = route({
     ...pageQuery,
   }),
   answer: { name: "RequestRows", schema: pageSchema(row) },
+  csv: [
+    "id",
+    "created_at",
+    "workspace_id",
+    "key_id",
+    "model",
+    "provider",
+    "protocol",
+    "upstream_protocol",
+    "status",
+    "http_status",
+    "usage.input_tokens",
+    "usage.cache_read_tokens",
+    "usage.output_tokens",
+    "usage_source",
+    "cost",
+    "duration_ms",
+    "first_token_ms",
+    "dropped",
+    "notes",
+  ],
   async handle({ services, actor, query }) {
     const { key_id, model, provider, status } = query;
     await services.logWritten();

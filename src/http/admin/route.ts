@@ -48,6 +48,8 @@ export interface RouteOptions<Body extends TSchema, Query extends TObject> {
   /** The name and the schema of the answer's body. */
   readonly answer: NamedSchema;
   readonly status?: number;
+  /** It answers as CSV too, to who accepts that: the columns, which are fields of a row, `usage.input_tokens` within one. */
+  readonly csv?: readonly string[];
   /** It changes an object that has an entity tag, and heeds `If-Match`. */
   readonly conditional?: true;
   /** What it answers with besides the errors that every route has. */

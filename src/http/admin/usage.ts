@@ -1,8 +1,15 @@
 /** What was used and what it cost, over the management API. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
-import { readUsage, sumNames, usageRowsMax, visibilityOf } from "../../admin/index.ts";
+import { visibilityOf } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { granularities, usageGroups } from "../../base/management.ts";
+import {
+  countNames,
+  readUsage,
+  usageColumns,
+  usageRowsMax,
+  type UsageFilter,
+} from "../../usage/index.ts";
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { strict, timeBody, timeOf, words } from "./schemas.ts";
@@ -11,6 +18,14 @@ const dayMs = 24 * 60 * 60 * 1000;
 const daysDefault = 30;
 
 const group = (description: string) => Type.Optional(orNull(Type.String({ description })));
+
+const times = (what: string) =>
+  orNull(
+    Type.Object(
+      { p50: Type.Integer(), p95: Type.Integer() },
+      { description: `${what}: half and 95 % took at most so many milliseconds, within 12 %.` },
+    ),
+  );
 
 const row = Type.Object({
   start: timestamp("The beginning of the row's period; `from` where there is one period."),
@@ -22,25 +37,79 @@ const row = Type.Object({
   member_id: group("Of `group_by=member`: the user whose key it is."),
   member_email: group("Of `group_by=member`: their address. null: the admin token's keys."),
   workspace_id: group("Of `group_by=workspace`."),
+  protocol: group("Of `group_by=protocol`: what callers spoke."),
+  status: group("Of `group_by=status`."),
+  error_code: group("Of `group_by=error_code`. null: no error."),
+  other: Type.Optional(
+    Type.Boolean({
+      description:
+        "With `top`: true for the row of all groups beyond the first few, whose name is null.",
+    }),
+  ),
   requests: Type.Integer({ description: "Calls and tasks, failed ones too." }),
-  ...Object.fromEntries(sumNames.map((name) => [name, Type.Number()])),
+  errors: Type.Integer({ description: "Those that failed or expired." }),
+  client_closed: Type.Integer({ description: "Those whose caller went away." }),
+  ...Object.fromEntries(countNames.map((name) => [name, Type.Number()])),
+  duration: times("From the call to the end of its answer"),
+  first_token: times("From the call to the first token of a stream"),
   cost: usd("What the ledger charged within the period."),
 });
+
+const filter = Type.Optional(Type.String({ maxLength: 300 }));
+/** One value each: only calls that have all of them count. */
+const filters = {
+  workspace_id: filter,
+  key_id: filter,
+  member_id: filter,
+  model: filter,
+  provider: filter,
+  protocol: filter,
+  status: filter,
+};
+const filterNames = Object.keys(filters) as (keyof typeof filters)[];
+
+const offsetDaysMax = 31;
+
+/** @throws GatewayError `invalid_value` */
+function checkFilter({ from, to, groupBy, top, offsetHours }: UsageFilter): void {
+  if (top !== undefined && groupBy === undefined) {
+    throw new GatewayError("invalid_value", "`top` needs `group_by`.", { param: "top" });
+  }
+  if (offsetHours !== 0 && to.getTime() - from.getTime() > offsetDaysMax * dayMs) {
+    throw new GatewayError(
+      "invalid_value",
+      `With \`tz_offset\` a period has at most ${offsetDaysMax} days; longer ones are in UTC.`,
+      { param: "tz_offset" },
+    );
+  }
+}
 
 const usage = route({
   method: "GET",
   path: "/usage",
   operationId: "getUsage",
   summary: "Requests, tokens and cost, by period and by what used them",
-  description: `Costs are the sums of the ledger's charges in each period, so they add up to the ledger to the last nano-dollar; a call counts when it was charged, and free calls count at their start time. The request log tells model, provider and tokens: where it lost a row, the cost is there with a null model. Without \`from\` the ${daysDefault} days before \`to\`; periods are in UTC. At most ${usageRowsMax} rows.`,
+  description: `Costs are the sums of the ledger's charges in each period, so they add up to the ledger to the last nano-dollar; a call counts when it was charged, and free calls count at their start time. The request log tells model, provider, tokens and times: where it lost a row, the cost is there with a null model. Sums are current, and are not affected by the age of the log. Without \`from\` the ${daysDefault} days before \`to\`; periods are in UTC. At most ${usageRowsMax} rows.`,
   action: "usage.read",
   query: strict({
     from: Type.Optional(timeBody),
     to: Type.Optional(timeBody),
     granularity: Type.Optional(words(...granularities)),
     group_by: Type.Optional(words(...usageGroups)),
-    workspace_id: Type.Optional(Type.String()),
-    key_id: Type.Optional(Type.String()),
+    ...filters,
+    top: Type.Optional(
+      Type.String({
+        pattern: String.raw`^([1-9]|[1-4]\d|50)$`,
+        description:
+          "1 to 50: so many groups, those of the highest cost in the whole period, and one row for all others.",
+      }),
+    ),
+    tz_offset: Type.Optional(
+      Type.String({
+        pattern: String.raw`^(-?([0-9]|1[0-2])|1[34])$`,
+        description: `Whole hours that local time is ahead of UTC, -12 to 14: where days and months begin. At most ${offsetDaysMax} days.`,
+      }),
+    ),
   }),
   answer: {
     name: "Usage",
@@ -52,6 +121,21 @@ const usage = route({
       data: Type.Array(row),
     }),
   },
+  csv: [
+    "start",
+    ...Object.values(usageColumns),
+    "member_email",
+    "other",
+    "requests",
+    "errors",
+    "client_closed",
+    ...countNames,
+    "duration.p50",
+    "duration.p95",
+    "first_token.p50",
+    "first_token.p95",
+    "cost",
+  ],
   async handle({ services, actor, query }) {
     const to = timeOf(query.to, "to") ?? new Date(services.clock.now() + 1);
     const from = timeOf(query.from, "from") ?? new Date(to.getTime() - daysDefault * dayMs);
@@ -59,16 +143,19 @@ const usage = route({
       throw new GatewayError("invalid_value", "`from` must be before `to`.", { param: "from" });
     }
     const granularity = query.granularity ?? "total";
-    await services.logWritten();
-    const data = await readUsage(services.database, {
+    const asked: UsageFilter = {
       visibility: visibilityOf(actor, "usage.read"),
       from,
       to,
       granularity,
       groupBy: query.group_by,
-      workspaceId: query.workspace_id,
-      keyId: query.key_id,
-    });
+      equal: Object.fromEntries(filterNames.map((name) => [name, query[name]])),
+      top: query.top === undefined ? undefined : Number(query.top),
+      offsetHours: Number(query.tz_offset ?? 0),
+    };
+    checkFilter(asked);
+    await services.logWritten();
+    const data = await readUsage(services.database, asked);
     const head = { from: from.toISOString(), to: to.toISOString(), granularity };
     return { body: { ...head, group_by: query.group_by ?? null, data } };
   },

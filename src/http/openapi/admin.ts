@@ -100,7 +100,8 @@ function operationOf(route: AdminRoute): Operation {
     operationId: route.operationId,
     tags: ["Management"],
     summary: route.summary,
-    description: route.description ?? "",
+    description:
+      `${route.description ?? ""}${route.csv === undefined ? "" : " As CSV to `Accept: text/csv`, with `from` and `to`."}`.trim(),
     parameters: parametersOf(route),
     security: adminCredential,
     ...(route.body !== undefined && {

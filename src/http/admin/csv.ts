@@ -1,0 +1,105 @@
+/**
+ * Answers of the management API as CSV: the rows of the JSON answer, page after page, so that rights and filters are the same. A
+ * spreadsheet takes no text for a formula. docs/management.md.
+ */
+import { Readable } from "node:stream";
+import { GatewayError } from "../../base/errors.ts";
+import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
+
+/** Rows of one file at most. */
+const csvRowsMax = 100_000;
+const pageRows = "100";
+
+export const csvType = "text/csv";
+
+type Row = Readonly<Record<string, unknown>>;
+interface Page {
+  readonly data: readonly Row[];
+  readonly has_more?: boolean;
+  readonly next_cursor?: string | null;
+}
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** Whether the caller asks for CSV rather than JSON. */
+export const wantsCsv = (accept: string | undefined): boolean =>
+  accept !== undefined &&
+  accept.split(",").some((one) => one.split(";")[0]!.trim().toLowerCase() === csvType);
+
+const number = /^-?\d+(\.\d+)?$/;
+/** What a spreadsheet may take for a formula begins so. */
+const formula = /^[=+\-@\t\r\n]/;
+
+/** One cell: text that could be a formula gets a leading apostrophe; numbers stay numbers. */
+export function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const safe = formula.test(text) && !number.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** The value at `usage.input_tokens`; undefined where there is none. */
+const valueAt = (row: Row, column: string): unknown =>
+  column
+    .split(".")
+    .reduce<unknown>(
+      (value, name) =>
+        typeof value === "object" && value !== null && Object.hasOwn(value, name)
+          ? (value as Row)[name]
+          : undefined,
+      row,
+    );
+
+const line = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(",")}\r\n`;
+
+/** @throws GatewayError `missing_required_parameter` without a period */
+function checkPeriod(query: Query): void {
+  for (const param of ["from", "to"]) {
+    if (query[param] !== undefined) continue;
+    throw new GatewayError("missing_required_parameter", `As CSV, \`${param}\` is required.`, {
+      param,
+    });
+  }
+}
+
+/**
+ * The answer of a route as a stream of CSV. The first page is read before anything is sent, so that a refusal is the usual one.
+ * @throws GatewayError as the route's own answer does, and without a period
+ */
+export async function csvAnswer(
+  route: AdminRoute,
+  columns: readonly string[],
+  request: AdminRequest<unknown, unknown>,
+): Promise<Readable> {
+  const query = request.query as Query;
+  checkPeriod(query);
+  const paged = route.query?.properties["cursor"] !== undefined;
+  const read = async (cursor?: string): Promise<Page> => {
+    const limit = paged ? { limit: pageRows, ...(cursor !== undefined && { cursor }) } : {};
+    const answer: AdminAnswer = await route.handle({ ...request, query: { ...query, ...limit } });
+    return answer.body as Page;
+  };
+  return Readable.from(linesOf(await read(query["cursor"]), columns, read));
+}
+
+async function* linesOf(
+  first: Page,
+  columns: readonly string[],
+  read: (cursor: string) => Promise<Page>,
+): AsyncGenerator<string> {
+  yield line(columns);
+  let page = first;
+  let rows = 0;
+  for (;;) {
+    const shown = page.data.slice(0, csvRowsMax - rows);
+    rows += shown.length;
+    if (shown.length > 0)
+      yield shown.map((row) => line(columns.map((column) => valueAt(row, column)))).join("");
+    const cursor = page.next_cursor;
+    if (page.has_more !== true || typeof cursor !== "string") return;
+    if (rows >= csvRowsMax) {
+      yield line([`cut after ${csvRowsMax} rows: choose a shorter period`]);
+      return;
+    }
+    page = await read(cursor);
+  }
+}

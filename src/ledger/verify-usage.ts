@@ -1,0 +1,72 @@
+/**
+ * The part of `tollgate verify` that compares usage with the ledger: what the sums by hour and by day say was charged, against the
+ * entries that are in them. Cost to the nano-dollar, by hour, key and member; by day, in every dimension.
+ */
+import type { Queryable } from "../storage/index.ts";
+import type { Difference } from "./difference.ts";
+
+interface Row {
+  readonly workspace_id: string;
+  readonly what: string;
+  readonly recorded: string;
+  readonly computed: string;
+}
+
+/** Entries that are in the sums, by hour, key and member, against the sums by hour. */
+const hoursSql = `
+  with counted as (
+    select e.workspace_id, date_trunc('hour', e.created_at, 'UTC') as hour, coalesce(e.key_id, '') as key_id,
+      coalesce(e.member_id, '') as member_id, sum(e.amount_nano) as cost
+    from ledger_entries e join usage_folds f on f.workspace_id = e.workspace_id and e.entry <= f.entry
+    where e.kind = 'charge' and e.entry > 0 group by 1, 2, 3, 4),
+  recorded as (
+    select workspace_id, hour, key_id, member_id, sum(cost_nano) as cost from usage_hours group by 1, 2, 3, 4)
+  select coalesce(r.workspace_id, c.workspace_id) as workspace_id,
+    format('usage of hour %s, key %s, member %s', to_char(coalesce(r.hour, c.hour) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:00"Z"'),
+      coalesce(r.key_id, c.key_id), coalesce(r.member_id, c.member_id)) as what,
+    coalesce(r.cost, 0)::text as recorded, coalesce(c.cost, 0)::text as computed
+  from recorded r full join counted c using (workspace_id, hour, key_id, member_id)
+  where coalesce(r.cost, 0) <> coalesce(c.cost, 0) limit $1`;
+
+/** The sums by day, of each dimension, of all members and of each, against the sums by hour: cost and calls. */
+const daysSql = `
+  with hours as (
+    select workspace_id, (hour at time zone 'UTC')::date as day, member_id, sum(cost_nano) as cost, sum(requests) as requests
+    from usage_hours group by 1, 2, 3),
+  computed as (
+    select d.dimension, m.of_member, h.workspace_id, h.day, case when m.of_member then h.member_id else '' end as member_id,
+      sum(h.cost) as cost, sum(h.requests) as requests
+    from hours h cross join (values (false), (true)) m (of_member)
+    cross join (values ('total'), ('model'), ('key'), ('provider'), ('protocol'), ('status'), ('error_code')) d (dimension)
+    group by 1, 2, 3, 4, 5),
+  recorded as (
+    select dimension, of_member, workspace_id, day, member_id, sum(cost_nano) as cost, sum(requests) as requests
+    from usage_days group by 1, 2, 3, 4, 5),
+  compared as (
+    select workspace_id, day, dimension, of_member, member_id, r.cost as r_cost, c.cost as c_cost, r.requests as r_requests,
+      c.requests as c_requests
+    from recorded r full join computed c using (dimension, of_member, workspace_id, day, member_id))
+  select b.workspace_id, format('usage of %s by %s%s, %s', b.day, b.dimension,
+      case when b.of_member then ' of member ' || b.member_id else '' end, x.name) as what,
+    coalesce(x.recorded, 0)::text as recorded, coalesce(x.computed, 0)::text as computed
+  from compared b cross join lateral (values ('cost', b.r_cost, b.c_cost), ('requests', b.r_requests, b.c_requests)) x (name, recorded, computed)
+  where coalesce(x.recorded, 0) <> coalesce(x.computed, 0) limit $1`;
+
+/** Every difference of the sums of usage that a transaction sees, at most `most`. */
+export async function usageDifferencesIn(tx: Queryable, most: number): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const sql of [hoursSql, daysSql]) {
+    const left = most - found.length;
+    if (left <= 0) break;
+    const rows = await tx.query<Row>(sql, [left]);
+    found.push(
+      ...rows.map(({ workspace_id, what, recorded, computed }) => ({
+        workspaceId: workspace_id,
+        what,
+        recordedNano: BigInt(recorded),
+        computedNano: BigInt(computed),
+      })),
+    );
+  }
+  return found;
+}

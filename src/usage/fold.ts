@@ -1,0 +1,171 @@
+/**
+ * Folding: adds what the ledger and the log have beyond the mark to the sums by hour and by day, and moves the mark, in one
+ * transaction. Whatever stops it, nothing is counted twice or lost. One process of all folds at a time.
+ */
+import type { Database, Queryable } from "../storage/index.ts";
+import {
+  chargeColumns,
+  chargedAfterwardsSql,
+  chargedSql,
+  firstChargeOf,
+  foundSql,
+  freeSql,
+  missingSql,
+} from "./calls.ts";
+import { callColumns, dimensions, sumColumns, sumsOfCalls, sumType } from "./sums.ts";
+
+/** Entries, and free calls, of one step at most: about a second of the database. */
+const stepMax = 5_000;
+const workspacesMax = 100;
+/** Any number that nothing else in the database locks. */
+const lockKey = 7_409_318_200_433n;
+/** After so long a log row does not come any more. */
+const lateMax = "interval '1 day'";
+
+/** How far a step goes in each workspace that has something new. */
+const boundsSql = `
+  select a.workspace_id, coalesce(f.entry, 0) as low, x.high, x.n::integer as n
+  from ledger_accounts a
+  left join usage_folds f on f.workspace_id = a.workspace_id
+  cross join lateral (select max(y.entry) as high, count(*) as n from (
+    select e.entry from ledger_entries e
+    where e.workspace_id = a.workspace_id and e.entry > 0 and e.entry > coalesce(f.entry, 0) order by e.entry limit $1) y) x
+  where x.high is not null limit $2`;
+
+interface Bound {
+  readonly workspace_id: string;
+  readonly low: bigint;
+  readonly high: bigint;
+  readonly n: number;
+}
+
+/** What a step counts: entries up to the bounds, free calls that wait, corrections of earlier steps. */
+const callsSql = `
+  bounds as materialized (select * from unnest($1::text[], $2::bigint[], $3::bigint[]) b (workspace_id, low, high)),
+  charges as materialized (
+    select e.* from bounds b cross join lateral (
+      select ${chargeColumns} from ledger_entries e where e.workspace_id = b.workspace_id and e.entry > 0
+        and e.entry > b.low and e.entry <= b.high and e.kind = 'charge' offset 0) e),
+  waiting as materialized (
+    select p.workspace_id, p.log_id, p.charge
+    from (select y.workspace_id, y.id as log_id, ${firstChargeOf("y.workspace_id", "y.id")} as charge
+      from (select * from usage_pending limit $4) y offset 0) p
+    left join bounds b on b.workspace_id = p.workspace_id
+    left join usage_folds f on f.workspace_id = p.workspace_id
+    -- One whose charge comes later waits for it: whether it was counted must be known then.
+    where p.charge is null or p.charge <= coalesce(b.high, f.entry, 0)),
+  charged as materialized (${chargedSql("charges")}),
+  found as materialized (${missingSql()}),
+  calls as materialized (
+    select ${callColumns} from charged
+    union all ${freeSql("(select * from waiting where charge is null)")}
+    union all ${foundSql("found")}
+    union all ${chargedAfterwardsSql("charges")}
+  )`;
+
+const sums = sumColumns.join(", ");
+const grouped = `
+  grouped as materialized (
+    select ${dimensions.join(", ")}, date_trunc('hour', c.at, 'UTC') as hour, ${sumsOfCalls}
+    from calls c group by ${dimensions.join(", ")}, hour
+  ),
+  grouped_days as materialized (
+    select g.workspace_id, (g.hour at time zone 'UTC')::date as day, x.dimension, y.of_member,
+      case when y.of_member then g.member_id else '' end as member_id, x.value,
+      ${sumColumns.map((name) => `sum(g.${name})${sumType(name)} as ${name}`).join(", ")}
+    from grouped g
+    cross join lateral (values ('total', ''), ('model', g.model), ('key', g.key_id), ('provider', g.provider),
+      ('protocol', g.protocol), ('status', g.status), ('error_code', g.error_code)) x (dimension, value)
+    cross join (values (false), (true)) y (of_member)
+    group by 1, 2, 3, 4, 5, 6
+  )`;
+
+/**
+ * Adds the rows of `from` to `table`, whose key is `key`. What a correction is part of may be no row by itself, which the
+ * constraints would see; it has its row there already.
+ */
+function addSql(table: string, from: string, key: readonly string[]): string {
+  const same = key.map((name) => `t.${name} = g.${name}`).join(" and ");
+  const added = (of: string): string =>
+    sumColumns.map((name) => `${name} = t.${name} + ${of}.${name}`).join(", ");
+  const takes = `(least(${sumColumns.map((name) => `g.${name}`).join(", ")}) < 0 or greatest(g.errors, g.client_closed) > g.requests)`;
+  return `
+  ${table}_taken as (update ${table} t set ${added("g")} from ${from} g where ${same} and ${takes}),
+  ${table}_added as (
+    insert into ${table} as t (${key.join(", ")}, ${sums})
+    select ${key.join(", ")}, ${sums} from ${from} g where not (${takes}) order by ${key.join(", ")}
+    on conflict (${key.join(", ")}) do update set ${added("excluded")})`;
+}
+
+const stepSql = `
+  with ${callsSql},
+  ${grouped},
+  ${addSql("usage_hours", "grouped", ["key_id", "hour", ...dimensions.filter((name) => name !== "key_id")])},
+  ${addSql("usage_days", "grouped_days", ["workspace_id", "dimension", "of_member", "member_id", "day", "value"])},
+  taken as (
+    delete from usage_pending p using (
+      select workspace_id, log_id from waiting union select workspace_id, log_id from charges) x
+    where p.workspace_id = x.workspace_id and p.id = x.log_id returning 1),
+  settled as (
+    delete from usage_unattributed u using (
+      select workspace_id, entry from found
+      union select workspace_id, entry from usage_unattributed where at < now() - ${lateMax}) x
+    where u.workspace_id = x.workspace_id and u.entry = x.entry returning 1),
+  unattributed as (
+    insert into usage_unattributed (workspace_id, entry, id, at, key_id, member_id, cost_nano)
+    select workspace_id, entry, log_id, at, key_id, member_id, cost from charged
+    where missing and at >= now() - ${lateMax}),
+  marked as (
+    insert into usage_folds (workspace_id, entry) select workspace_id, high from bounds
+    on conflict (workspace_id) do update set entry = excluded.entry)
+  select (select count(*) from taken)::integer as free, (select count(*) from settled)::integer as settled`;
+
+/** As many of the workspaces as one step takes: whole ones, the first in any case. */
+function cut(bounds: readonly Bound[], most: number): Bound[] {
+  let n = 0;
+  return bounds.filter((bound, place) => (n += bound.n) <= most || place === 0);
+}
+
+async function stepIn(tx: Queryable, most: number): Promise<number> {
+  const [lock] = await tx.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1) as mine", [
+    lockKey,
+  ]);
+  if (lock?.mine !== true) return 0;
+  const bounds = cut(await tx.query<Bound>(boundsSql, [most, workspacesMax]), most);
+  if (bounds.length === 0) {
+    const [left] = await tx.query<{ some: boolean }>(
+      "select exists (select from usage_pending) or exists (select from usage_unattributed) as some",
+      [],
+    );
+    if (left?.some !== true) return 0;
+  }
+  const [done] = await tx.query<{ free: number; settled: number }>(stepSql, [
+    bounds.map(({ workspace_id }) => workspace_id),
+    bounds.map(({ low }) => low),
+    bounds.map(({ high }) => high),
+    most,
+  ]);
+  return bounds.reduce((sum, { n }) => sum + n, 0) + (done?.free ?? 0) + (done?.settled ?? 0);
+}
+
+/**
+ * One step: at most `most` entries and as many free calls.
+ * @returns how much it did; 0 where nothing is left, or another process folds
+ */
+export function foldStep(database: Database, most = stepMax): Promise<number> {
+  return database.transaction((tx) => stepIn(tx, most));
+}
+
+/** Folds until nothing is left, or `goesOn` says no. @returns how much it did */
+export async function foldUsage(
+  database: Database,
+  goesOn: () => boolean = () => true,
+): Promise<number> {
+  let sum = 0;
+  while (goesOn()) {
+    const done = await foldStep(database);
+    if (done === 0) break;
+    sum += done;
+  }
+  return sum;
+}

@@ -1,0 +1,4 @@
+/** Usage: sums by hour and by day, folded from ledger and log, and how they are read. docs/management.md. */
+export { foldStep, foldUsage } from "./fold.ts";
+export { readUsage, usageColumns, usageRowsMax, usageSql, type UsageFilter } from "./read.ts";
+export { countNames } from "./sums.ts";

@@ -1,0 +1,224 @@
+/**
+ * The parts an answer is made of, as SQL with the same columns: `start` (of the period), `of` (what the row is grouped by) and the sums. All of them in one
+ * statement, which sees one moment: what was folded, what was not yet, and the ends of the period.
+ */
+import { idTime } from "../base/ids.ts";
+import type { Granularity } from "../base/management.ts";
+import type { Visibility } from "../tenancy/index.ts";
+import {
+  chargeColumns,
+  chargedAfterwardsSql,
+  chargedSql,
+  firstChargeOf,
+  foundSql,
+  freeSql,
+  missingSql,
+} from "./calls.ts";
+import { divide, type Span } from "./segments.ts";
+import { callColumns, sumColumns, sumsOfCalls, type Dimension } from "./sums.ts";
+
+/** Puts a value among the parameters, and is its place. */
+export type Bind = (value: unknown) => string;
+
+export interface Wanted {
+  readonly visibility: Visibility;
+  readonly period: Span;
+  /** What rows are grouped by. */
+  readonly of: Dimension | undefined;
+  /** What calls must have, by column. */
+  readonly equal: Readonly<Partial<Record<Dimension, string>>>;
+  readonly granularity: Granularity;
+  /** What the only row of a total begins with. */
+  readonly start: Date;
+  /** Hours that local time is ahead of UTC. */
+  readonly offsetHours: number;
+}
+
+const clockSlackMs = 3_600_000;
+/** A call that is known to be free may be charged so much later. */
+const chargedLaterMsMax = 2 * 24 * 3_600_000;
+const sums = sumColumns.join(", ");
+
+/** Columns of `usage_days` that are not its dimension. */
+const free: ReadonlySet<string> = new Set(["workspace_id", "member_id"]);
+
+/** By which dimension the days can be read: the only one that is asked for; undefined where two are. */
+function dayDimension({ of, equal }: Wanted): Dimension | "total" | undefined {
+  const asked = new Set([...(of === undefined ? [] : [of]), ...Object.keys(equal)]);
+  const rest = [...asked].filter((name) => !free.has(name)) as Dimension[];
+  return rest.length > 1 ? undefined : (rest[0] ?? "total");
+}
+
+/** The dimension's name in `usage_days`. */
+const dayName = (dimension: Dimension | "total"): string =>
+  dimension === "key_id" ? "key" : dimension;
+
+class Parts {
+  readonly #wanted: Wanted;
+  readonly #bind: Bind;
+
+  constructor(wanted: Wanted, bind: Bind) {
+    this.#wanted = wanted;
+    this.#bind = bind;
+  }
+
+  /** Workspaces whose every row is seen. */
+  get #whole(): string {
+    return `${this.#bind(this.#wanted.visibility.workspaceIds)}::text[]`;
+  }
+
+  /** Workspaces of which the user's own rows are seen. */
+  get #own(): string {
+    return `${this.#bind(this.#wanted.visibility.ownWorkspaceIds)}::text[]`;
+  }
+
+  get #user(): string {
+    return `${this.#bind(this.#wanted.visibility.userId)}::text`;
+  }
+
+  /** Whether rows of `x` are seen, and have what is asked for. */
+  #fits(x: string): string {
+    const { visibility, equal } = this.#wanted;
+    const seen = visibility.everything
+      ? []
+      : [
+          `(${x}.workspace_id = any(${this.#whole}) or (${x}.workspace_id = any(${this.#own}) and ${x}.member_id = ${this.#user}))`,
+        ];
+    const asked = Object.entries(equal).map(
+      ([name, value]) => `${x}.${name} = ${this.#bind(value)}`,
+    );
+    return ["true", ...seen, ...asked].join(" and ");
+  }
+
+  /** Whether something of a workspace may be seen. */
+  #near(workspace: string): string {
+    const { visibility, equal } = this.#wanted;
+    const seen = visibility.everything
+      ? "true"
+      : `(${workspace} = any(${this.#whole}) or ${workspace} = any(${this.#own}))`;
+    const id = equal.workspace_id;
+    return id === undefined ? seen : `${seen} and ${workspace} = ${this.#bind(id)}`;
+  }
+
+  #within(column: string, { from, to }: Span): string {
+    return `${column} >= ${this.#bind(from)}::timestamptz and ${column} < ${this.#bind(to)}::timestamptz`;
+  }
+
+  /** The beginning of the period in which a time is, an expression without a zone, in UTC. */
+  #start(at: string): string {
+    const { granularity, offsetHours, start } = this.#wanted;
+    if (granularity === "total") return `${this.#bind(start)}::timestamptz`;
+    if (offsetHours === 0) {
+      const isStart = granularity === "day" && at.startsWith("d.day");
+      return `(${isStart ? at : `date_trunc('${granularity}', ${at})`}) at time zone 'UTC'`;
+    }
+    const ahead = `${this.#bind(offsetHours)}::integer * interval '1 hour'`;
+    return `(date_trunc('${granularity}', ${at} + ${ahead}) - ${ahead}) at time zone 'UTC'`;
+  }
+
+  days(span: Span, dimension: Dimension | "total"): string[] {
+    const { of, equal, visibility } = this.#wanted;
+    const value = dimension === "total" || of !== dimension ? of : "value";
+    const dayOf = (at: Date): string => `${this.#bind(at.toISOString().slice(0, 10))}::date`;
+    const where = [
+      `d.dimension = ${this.#bind(dayName(dimension))}`,
+      `d.day >= ${dayOf(span.from)} and d.day < ${dayOf(span.to)}`,
+      ...Object.entries(equal).map(
+        ([name, wanted]) => `d.${free.has(name) ? name : "value"} = ${this.#bind(wanted)}`,
+      ),
+    ].join(" and ");
+    const select = (seen: string): string => `
+      select ${this.#start("d.day::timestamp")} as start, ${value === undefined ? "''" : `d.${value}`} as of, ${sums}
+      from usage_days d where ${where} and ${seen}`;
+    const byMember = of === "member_id" || equal.member_id !== undefined;
+    const whole = byMember ? "d.of_member" : "not d.of_member and d.member_id = ''";
+    const parts: string[] = [];
+    if (visibility.everything) parts.push(select(whole));
+    else if (visibility.workspaceIds.length > 0)
+      parts.push(select(`${whole} and d.workspace_id = any(${this.#whole})`));
+    if (!visibility.everything && visibility.ownWorkspaceIds.length > 0)
+      parts.push(
+        select(
+          `d.of_member and d.member_id = ${this.#user} and d.workspace_id = any(${this.#own})
+           and d.workspace_id <> all(${this.#whole})`,
+        ),
+      );
+    return parts;
+  }
+
+  hours(span: Span): string {
+    const { of } = this.#wanted;
+    return `select ${this.#start("x.hour at time zone 'UTC'")} as start, ${of === undefined ? "''" : `x.${of}`} as of, ${sums}
+      from usage_hours x where ${this.#within("x.hour", span)} and ${this.#fits("x")}`;
+  }
+
+  /** Rows of calls, summed. */
+  #summed(calls: string, span: Span): string {
+    const { of } = this.#wanted;
+    return `select ${this.#start("c.at at time zone 'UTC'")} as start, ${of === undefined ? "''" : `c.${of}`} as of, ${sumsOfCalls}
+      from (${calls}) c where ${this.#within("c.at", span)} and ${this.#fits("c")} group by 1, 2`;
+  }
+
+  /** What the sums do not have yet. */
+  live(span: Span): { readonly tables: string; readonly part: string } {
+    const later = new Date(span.to.getTime() + chargedLaterMsMax);
+    const tables = `
+      live_charges as materialized (
+        select e.* from (
+          select a.workspace_id, coalesce(f.entry, 0) as mark from ledger_accounts a
+          left join usage_folds f on f.workspace_id = a.workspace_id where ${this.#near("a.workspace_id")}) m
+        cross join lateral (
+          select ${chargeColumns} from ledger_entries e where e.workspace_id = m.workspace_id and e.entry > 0 and e.entry > m.mark
+            and e.kind = 'charge' and ${this.#within("e.created_at", { from: span.from, to: later })} offset 0) e),
+      live_free as materialized (
+        select p.workspace_id, p.id as log_id from usage_pending p
+        where ${this.#near("p.workspace_id")} and ${firstChargeOf("p.workspace_id", "p.id")} is null),
+      live_found as materialized (${missingSql(`${this.#near("u.workspace_id")} and ${this.#within("u.at", span)}`)})`;
+    const calls = `
+      select ${callColumns} from (${chargedSql("live_charges")}) charged
+      union all ${freeSql("live_free")}
+      union all ${foundSql("live_found")}
+      union all ${chargedAfterwardsSql("live_charges")}`;
+    return { tables, part: this.#summed(calls, span) };
+  }
+
+  /** Part of an hour, from the ledger and the log themselves. */
+  end(span: Span, sign: 1 | -1): string {
+    const low = this.#bind(idTime(span.from.getTime() - clockSlackMs));
+    const high = this.#bind(idTime(span.to.getTime() + clockSlackMs));
+    const charges = `(select ${chargeColumns} from ledger_entries e
+      where e.kind = 'charge' and ${this.#within("e.created_at", span)} and ${this.#near("e.workspace_id")} offset 0)`;
+    const names = `(
+      select n.workspace_id, n.id as log_id from workspaces w
+      cross join (values ('req_'), ('task_')) p (prefix)
+      cross join lateral (
+        select r.workspace_id, r.id from requests r where r.workspace_id = w.id and r.id >= p.prefix || ${low}
+          and r.id < p.prefix || ${high} and r.cost_nano = 0 and ${this.#within("r.created_at", span)} offset 0) n
+      where ${this.#near("w.id")} and ${firstChargeOf("n.workspace_id", "n.id")} is null)`;
+    const calls = `select ${callColumns} from (${chargedSql(charges)}) charged union all ${freeSql(names)}`;
+    const part = this.#summed(calls, span);
+    if (sign === 1) return part;
+    return `select start, of, ${sumColumns.map((name) => `-${name} as ${name}`).join(", ")} from (${part}) taken`;
+  }
+}
+
+const all = "\n union all ";
+
+/** The tables and the union of what is wanted, which may be read more than once. */
+export function partsSql(wanted: Wanted, bind: Bind): { tables: string; parts: string } {
+  // The sums by day are of days in UTC.
+  const byDay = wanted.granularity !== "hour" && wanted.offsetHours === 0;
+  const dimension = byDay ? dayDimension(wanted) : undefined;
+  const { whole, days, hours, ends } = divide(wanted.period, dimension !== undefined);
+  const parts = new Parts(wanted, bind);
+  const live = parts.live(whole);
+  const near = [live.part, ...ends.map(({ sign, ...span }) => parts.end(span, sign))];
+  return {
+    tables: `${live.tables}, near_parts as materialized (${near.join(all)})`,
+    parts: [
+      ...(days === undefined || dimension === undefined ? [] : parts.days(days, dimension)),
+      ...hours.map((span) => parts.hours(span)),
+      "select * from near_parts",
+    ].join(all),
+  };
+}

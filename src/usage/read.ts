@@ -1,0 +1,133 @@
+/**
+ * What was used and what it cost, by period and by what used it. docs/management.md.
+ * Money is the ledger's: a row's cost is the sum of the charges committed within its period, so that rows add up to the ledger to the
+ * last nano-dollar, whatever became of the log.
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { Granularity, UsageGroup } from "../base/management.ts";
+import { formatUsd } from "../base/money.ts";
+import type { Queryable } from "../storage/index.ts";
+import type { Visibility } from "../tenancy/index.ts";
+import { percentilesOf } from "./histogram.ts";
+import { partsSql, type Bind } from "./parts.ts";
+import { countNames, sumColumns, type CountName, type Dimension } from "./sums.ts";
+
+/** The column that each group is; its name on the wire, too. */
+export const usageColumns: Readonly<Record<UsageGroup, Dimension>> = {
+  model: "model",
+  key: "key_id",
+  provider: "provider",
+  member: "member_id",
+  workspace: "workspace_id",
+  protocol: "protocol",
+  status: "status",
+  error_code: "error_code",
+};
+
+export interface UsageFilter {
+  readonly visibility: Visibility;
+  readonly from: Date;
+  /** Not included. */
+  readonly to: Date;
+  readonly granularity: Granularity;
+  readonly groupBy?: UsageGroup | undefined;
+  /** What calls must have, by column. */
+  readonly equal?: Readonly<Partial<Record<Dimension, string | undefined>>>;
+  /** So many groups of their own, those of the highest cost; the rest is one row. */
+  readonly top?: number | undefined;
+  /** Hours that local time is ahead of UTC: where days and months begin. 0 if absent. */
+  readonly offsetHours?: number | undefined;
+}
+
+/** Rows of one answer at most: what nobody reads as a whole is not sent as one. */
+export const usageRowsMax = 10_000;
+
+type SumColumn = (typeof sumColumns)[number];
+
+interface UsageRow extends Readonly<Record<SumColumn, string>> {
+  readonly start: Date;
+  readonly of: string | null;
+  readonly other: boolean;
+  readonly email: string | null;
+}
+
+const summed = (table: string): string =>
+  sumColumns.map((name) => `sum(${table}.${name}) as ${name}`).join(", ");
+
+/** Before and after these there is nothing; and what takes times may not know others. */
+const earliest = new Date("2000-01-01T00:00:00Z");
+const latest = new Date("9000-01-01T00:00:00Z");
+
+/** The statement and its parameters. */
+export function usageSql(filter: UsageFilter): { sql: string; params: unknown[] } {
+  const params: unknown[] = [];
+  const bind: Bind = (value) => `$${params.push(value)}`;
+  const { granularity, groupBy, from, to, offsetHours = 0, top } = filter;
+  const given = Object.entries(filter.equal ?? {}).filter(([, value]) => value !== undefined);
+  const { tables, parts } = partsSql(
+    {
+      visibility: filter.visibility,
+      start: from,
+      period: { from: from < earliest ? earliest : from, to: to > latest ? latest : to },
+      of: groupBy && usageColumns[groupBy],
+      equal: Object.fromEntries(given),
+      granularity,
+      offsetHours,
+    },
+    bind,
+  );
+  const email =
+    groupBy === "member" ? "(select u.email from users u where u.id = s.of)" : "null::text";
+  const sql = `
+    with ${tables},
+    grouped as materialized (
+      select p.start, ${top === undefined ? "p.of, false as other" : topColumns}, ${summed("p")}
+      from (${parts}) p ${top === undefined ? "" : topJoin(parts, bind(top))}
+      group by 1, 2, 3 having sum(p.requests) <> 0 or sum(p.cost_nano) <> 0)
+    select s.start, nullif(s.of, '') as of, s.other, ${email} as email, ${sumColumns.map((name) => `s.${name}::text`).join(", ")}
+    from (select * from grouped order by start, cost_nano desc, of limit ${usageRowsMax + 1}) s
+    order by s.start, s.cost_nano desc, s.of`;
+  return { sql, params };
+}
+
+/** Groups beyond the first few are one; what has no name is never among them. */
+const topColumns = "coalesce(r.of, '') as of, p.of <> '' and r.of is null as other";
+
+/** The first few, found before anything else is summed: all the sums of all groups may be many. */
+const topJoin = (parts: string, top: string): string => `left join (
+  select y.of from (${parts}) y where y.of <> ''
+  group by y.of order by sum(y.cost_nano) desc, sum(y.requests) desc, y.of limit ${top}::integer offset 0) r on r.of = p.of`;
+
+/** Rows in the order of time, the dearest of each period first. @throws GatewayError `invalid_value` for too many */
+export async function readUsage(database: Queryable, filter: UsageFilter): Promise<object[]> {
+  if (filter.to <= earliest || filter.from >= latest) return [];
+  const { sql, params } = usageSql(filter);
+  const rows = await database.query<UsageRow>(sql, params);
+  if (rows.length > usageRowsMax) {
+    throw new GatewayError(
+      "invalid_value",
+      `The answer would have more than ${usageRowsMax} rows. Choose a coarser \`granularity\`, less time, or \`top\`.`,
+      { param: "granularity" },
+    );
+  }
+  return rows.map((row) => renderRow(row, filter));
+}
+
+function renderRow(row: UsageRow, { groupBy, top }: UsageFilter): object {
+  return {
+    start: row.start.toISOString(),
+    ...(groupBy !== undefined && { [usageColumns[groupBy]]: row.of }),
+    ...(groupBy === "member" && { member_email: row.email }),
+    ...(top !== undefined && { other: row.other }),
+    requests: Number(row.requests),
+    errors: Number(row.errors),
+    client_closed: Number(row.client_closed),
+    ...(Object.fromEntries(countNames.map((name) => [name, Number(row[name])])) as Record<
+      CountName,
+      number
+    >),
+    duration: percentilesOf(row.duration),
+    first_token: percentilesOf(row.first_token),
+    cost: formatUsd(BigInt(row.cost_nano)),
+  };
+}

@@ -1,0 +1,46 @@
+/** How a period is read: whole days and hours from the sums, what is left over at its ends from ledger and log. */
+
+/** From a moment up to another, which is not included. */
+export interface Span {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+export interface Segments {
+  /** Whole hours: the period, but for its ends. What the sums do not have yet is looked for here. */
+  readonly whole: Span;
+  readonly days: Span | undefined;
+  readonly hours: readonly Span[];
+  /** Parts of hours, to be added (1) or taken away (-1): whichever is shorter. */
+  readonly ends: readonly (Span & { readonly sign: 1 | -1 })[];
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+const down = (ms: number, step: number): number => Math.floor(ms / step) * step;
+const up = (ms: number, step: number): number => Math.ceil(ms / step) * step;
+const span = (from: number, to: number): Span => ({ from: new Date(from), to: new Date(to) });
+const notEmpty = ({ from, to }: Span): boolean => from < to;
+
+/** Divides a period. `byDay`: whole days (UTC) may be read as such. */
+export function divide({ from, to }: Span, byDay: boolean): Segments {
+  const [start, end] = [from.getTime(), to.getTime()];
+  const [startHour, endHour] = [down(start, hourMs), down(end, hourMs)];
+  const startsLate = start - startHour >= hourMs / 2;
+  const endsLate = end - endHour > hourMs / 2;
+  const first = startsLate ? startHour + hourMs : startHour;
+  const last = endsLate ? endHour + hourMs : endHour;
+  const ends = [
+    startsLate
+      ? { ...span(start, first), sign: 1 as const }
+      : { ...span(first, start), sign: -1 as const },
+    endsLate ? { ...span(end, last), sign: -1 as const } : { ...span(last, end), sign: 1 as const },
+  ].filter(notEmpty);
+  const [firstDay, lastDay] = [up(first, dayMs), down(last, dayMs)];
+  const whole = span(first, last);
+  if (!byDay || firstDay >= lastDay)
+    return { whole, days: undefined, hours: [whole].filter(notEmpty), ends };
+  const hours = [span(first, firstDay), span(lastDay, last)].filter(notEmpty);
+  return { whole, days: span(firstDay, lastDay), hours, ends };
+}

@@ -1,0 +1,181 @@
+/** Lists and usage as CSV: the rows of the JSON answers, whatever is in them, for the same readers. And the filters of the ledger. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
+import { csvCell } from "../../src/http/admin/csv.ts";
+import type { Person } from "../admin/people.ts";
+import { startWorld, type World } from "./support.ts";
+
+const period = "from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z";
+
+/** Records of CSV, by RFC 4180. */
+function parse(text: string): string[][] {
+  const rows: string[][] = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(
+    /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g,
+  )) {
+    rows.at(-1)!.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
+    if (end === "\r\n") rows.push([]);
+  }
+  rows.pop();
+  return rows;
+}
+
+it.each([
+  ["=1+1", "'=1+1"],
+  ["+SUM(A1)", "'+SUM(A1)"],
+  ["@cmd", "'@cmd"],
+  ["-2+3", "'-2+3"],
+  ["\t=1", "'\t=1"],
+  ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+  ["\r=1", `"'\r=1"`],
+  ["a,b", '"a,b"'],
+  ["a\r\nb", '"a\r\nb"'],
+  ["-5.000000001", "-5.000000001"],
+  ["12", "12"],
+  [12.5, "12.5"],
+  [null, ""],
+  [["x"], '"[""x""]"'],
+])("the cell of %j is %j", (value, cell) => {
+  expect(csvCell(value)).toBe(cell);
+});
+
+describe("CSV", () => {
+  let world: World;
+  let keys: Record<"mem" | "mel" | "bob", { id: string; key: string }>;
+  beforeAll(async () => {
+    world = await startWorld();
+    const { home, away, root } = world;
+    keys = {
+      mem: await world.keyOf(world.mem, home.id),
+      mel: await world.keyOf(world.mel, home.id),
+      bob: await world.keyOf(world.bob, away.id),
+    };
+    for (let count = 0; count < 105; count += 1) await world.chat(keys.mem.key);
+    await world.chat(keys.mel.key, {}, "=cmd|' /C calc'!A0");
+    await world.chat(keys.bob.key);
+    for (const amount of ["5.00", "-3.00"])
+      await root.call("POST", `/workspaces/${home.id}/credits`, { amount, note: '=1+1, "so"' });
+  });
+  afterAll(() => world.gateway.close());
+
+  const get = async (person: Person, path: string, accept = "text/csv") => {
+    const answer = await fetch(`${world.gateway.url}/admin/v1${path}`, {
+      headers: { accept, authorization: `Bearer ${person.token}` },
+    });
+    return {
+      status: answer.status,
+      type: answer.headers.get("content-type"),
+      text: await answer.text(),
+    };
+  };
+  const rowsOf = async (person: Person, path: string) => {
+    const { status, type, text } = await get(person, path);
+    expect([status, type]).toEqual([200, "text/csv; charset=utf-8"]);
+    const [names = [], ...rows] = parse(text);
+    return rows.map((row) => Object.fromEntries(row.map((cell, place) => [names[place], cell])));
+  };
+  const all = async (person: Person, path: string) => {
+    const found: Record<string, unknown>[] = [];
+    for (let cursor = ""; ;) {
+      const { json } = await person.call("GET", `${path}&limit=100${cursor}`);
+      found.push(...json.data);
+      if (json.has_more !== true) return found;
+      cursor = `&cursor=${json.next_cursor}`;
+    }
+  };
+
+  it("requests: every row, over all pages, and no formula", async () => {
+    const rows = await rowsOf(world.root, `/requests?${period}`);
+    const json = await all(world.root, `/requests?${period}`);
+    expect(rows.map(({ id }) => id)).toEqual(json.map(({ id }) => id));
+    expect(rows).toHaveLength(107);
+    const models = rows.map(({ model }) => model);
+    expect(models).toContain("'=cmd|' /C calc'!A0");
+    expect(rows.at(-1)!["usage.input_tokens"]).toBe("1000");
+  });
+
+  it("ledger: amounts are numbers, notes are text; it adds up", async () => {
+    const path = `/workspaces/${world.home.id}/ledger?${period}`;
+    const rows = await rowsOf(world.root, path);
+    expect(rows).toHaveLength((await all(world.root, path)).length);
+    expect(rows.find(({ amount }) => amount === "-3")).toMatchObject({ note: `'=1+1, "so"` });
+    const balance = rows.reduce((sum, { kind, amount }) => {
+      const nano = parseUsd(amount);
+      return kind === "credit" ? sum + nano : sum - nano;
+    }, 0n);
+    expect(balance).toBe(parseUsd(rows[0]!["balance_after"]));
+  });
+
+  it("usage: the sum is that of the JSON answer", async () => {
+    const path = `/usage?${period}&granularity=day&group_by=key`;
+    const rows = await rowsOf(world.root, path);
+    const json = (await world.root.call("GET", path)).json.data as { cost: string }[];
+    expect(rows.map(({ cost }) => cost)).toEqual(json.map(({ cost }) => cost));
+    expect(rows.map(({ key_id }) => key_id)).toEqual(
+      json.map((row) => (row as { key_id?: string }).key_id),
+    );
+  });
+
+  it("is for those who may read the JSON, and shows them the same", async () => {
+    const own = await rowsOf(world.mel, `/requests?${period}`);
+    expect(own.map(({ key_id }) => key_id)).toEqual([keys.mel.id]);
+    expect(await rowsOf(world.bob, `/requests?${period}&workspace_id=${world.home.id}`)).toEqual(
+      [],
+    );
+    expect((await get(world.bob, `/workspaces/${world.home.id}/ledger?${period}`)).status).toBe(
+      404,
+    );
+    expect((await get(world.mem, `/workspaces/${world.home.id}/ledger?${period}`)).status).toBe(
+      403,
+    );
+  });
+
+  it.each([
+    ["/requests?from=2020-01-01T00:00:00Z", "to"],
+    ["/requests?to=2020-01-01T00:00:00Z", "from"],
+    ["/usage", "from"],
+  ])("%s: 400 that names the end of the period", async (path, param) => {
+    const { status, text } = await get(world.root, path);
+    expect([status, (JSON.parse(text) as { error: { param: string } }).error.param]).toEqual([
+      400,
+      param,
+    ]);
+  });
+
+  it("what takes anything gets JSON", async () => {
+    const { type } = await get(world.root, "/requests", "*/*");
+    expect(type).toMatch(/^application\/json/);
+  });
+
+  it("F1: the ledger by kind, key, member, reference and time, page after page", async () => {
+    const path = `/workspaces/${world.home.id}/ledger`;
+    const entries = (await all(world.root, `${path}?${period}`)) as {
+      id: string;
+      kind: string;
+      key_id: string | null;
+      member_id: string | null;
+      reference: string;
+      created_at: string;
+    }[];
+    const some = entries.find(({ key_id }) => key_id === keys.mem.id)!;
+    const ids = async (query: string) =>
+      (await all(world.root, `${path}?${query}`)).map(({ id }) => id);
+    const where = (fits: (entry: (typeof entries)[number]) => boolean) =>
+      entries.filter(fits).map(({ id }) => id);
+    expect(await ids("kind=credit")).toEqual(where(({ kind }) => kind === "credit"));
+    expect(await ids(`key_id=${keys.mem.id}`)).toEqual(
+      where(({ key_id }) => key_id === keys.mem.id),
+    );
+    expect(await ids(`member_id=${world.mel.userId}`)).toEqual(
+      where(({ member_id }) => member_id === world.mel.userId),
+    );
+    expect(await ids(`reference=${some.reference}`)).toEqual([some.id]);
+    expect(await ids(`from=${some.created_at}&kind=charge`)).toEqual(
+      where((entry) => entry.kind === "charge" && entry.created_at >= some.created_at),
+    );
+    expect(await ids(`to=${some.created_at}`)).toEqual(
+      where((entry) => entry.created_at < some.created_at),
+    );
+    expect(await ids(`key_id=${keys.bob.id}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,172 @@
+/**
+ * Calls as a plain list, for comparison: what the ledger charged and what the log says, and what usage must answer for any
+ * question, added up one by one in BigInt. It shares no code with the sums.
+ */
+import type { Granularity, UsageGroup } from "../../src/base/management.ts";
+import { idTime } from "../../src/base/ids.ts";
+import type { Database, RequestLog } from "../../src/storage/index.ts";
+
+export interface LogRow {
+  readonly id: string;
+  readonly key: string;
+  readonly atMs: number;
+  readonly costNano: bigint;
+  readonly model: string;
+  readonly provider: string;
+  readonly status: "succeeded" | "failed" | "client_closed";
+  readonly errorCode: string;
+  readonly input: number;
+  readonly tookMs: number;
+}
+
+interface Charge {
+  readonly id: string;
+  readonly key: string;
+  readonly atMs: number;
+  readonly costNano: bigint;
+}
+
+export const keyNames = ["k1", "k2", "k3", "k4"] as const;
+/** Keys by workspace and owner; the last one is the admin token's. */
+export const keysOf: Readonly<Record<string, { workspace: string; member: string }>> = {
+  k1: { workspace: "w1", member: "m1" },
+  k2: { workspace: "w1", member: "m2" },
+  k3: { workspace: "w2", member: "m1" },
+  k4: { workspace: "w2", member: "" },
+};
+
+export interface Question {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly granularity: Granularity;
+  readonly groupBy?: UsageGroup;
+  readonly offsetHours?: number;
+  readonly equal?: Readonly<Record<string, string>>;
+}
+
+interface Sum {
+  requests: number;
+  errors: number;
+  input: number;
+  cost: bigint;
+}
+
+const hourMs = 3_600_000;
+
+function startOf(ms: number, { granularity, offsetHours = 0, fromMs }: Question): string {
+  if (granularity === "total") return new Date(fromMs).toISOString();
+  const local = new Date(ms + offsetHours * hourMs).toISOString();
+  const kept = { hour: 13, day: 10, month: 7 }[granularity];
+  const text = local.slice(0, kept) + "2026-01-01T00:00:00.000Z".slice(kept);
+  return new Date(Date.parse(text) - offsetHours * hourMs).toISOString();
+}
+
+/** What a call is, by the columns that usage can be asked for. */
+function columnsOf(key: string, row: LogRow | undefined): Record<string, string> {
+  const { workspace, member } = keysOf[key]!;
+  const { model = "", provider = "", status = "", errorCode = "" } = row ?? {};
+  const protocol = row === undefined ? "" : "chat";
+  return {
+    workspace_id: workspace,
+    member_id: member,
+    key_id: key,
+    model,
+    provider,
+    protocol,
+    status,
+    error_code: errorCode,
+  };
+}
+
+function fits(
+  { equal = {}, fromMs, toMs }: Question,
+  atMs: number,
+  of: Record<string, string>,
+): boolean {
+  if (atMs < fromMs || atMs >= toMs) return false;
+  return Object.entries(equal).every(([name, value]) => of[name] === value);
+}
+
+/** What was done so far, in the database and in memory alike. */
+export class Calls {
+  readonly #charges: Charge[] = [];
+  readonly #log = new Map<string, LogRow>();
+  readonly #database: Database;
+  readonly #requestLog: RequestLog;
+  #count = 0;
+
+  constructor(database: Database, requestLog: RequestLog) {
+    this.#database = database;
+    this.#requestLog = requestLog;
+  }
+
+  id(atMs: number): string {
+    this.#count += 1;
+    return `req_${idTime(atMs)}${String(this.#count).padStart(16, "0")}`;
+  }
+
+  /** One entry, in its workspace's order. `late`: the call had outlived its hold. */
+  async charge(charge: Charge, late = false): Promise<void> {
+    const { workspace, member } = keysOf[charge.key]!;
+    this.#charges.push(charge);
+    await this.#database.query(
+      `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, member_id, created_at)
+       values ($1, $2, 'charge', $3, 0, 0, $4, $5, $6)`,
+      [
+        workspace,
+        charge.id + (late ? ":late" : ""),
+        charge.costNano,
+        charge.key,
+        member || null,
+        new Date(charge.atMs),
+      ],
+    );
+  }
+
+  async log(row: LogRow): Promise<void> {
+    this.#log.set(row.id, row);
+    this.#requestLog.add({
+      workspaceId: keysOf[row.key]!.workspace,
+      id: row.id,
+      createdAt: new Date(row.atMs),
+      keyId: row.key,
+      model: row.model,
+      provider: row.provider,
+      protocol: "chat",
+      status: row.status,
+      httpStatus: row.errorCode === "" ? 200 : 503,
+      usage: { inputTokens: row.input },
+      costNano: row.costNano,
+      durationMs: row.tookMs,
+      explanation: row.errorCode === "" ? { plan: {} } : { plan: {}, error: row.errorCode },
+    });
+    await this.#requestLog.flush();
+  }
+
+  /** By start and group: what the answer must be. */
+  answer(question: Question): Record<string, Sum> {
+    const sums: Record<string, Sum> = {};
+    const add = (key: string, atMs: number, cost: bigint, row: LogRow | undefined): void => {
+      const of = columnsOf(key, row);
+      if (!fits(question, atMs, of)) return;
+      const { groupBy } = question;
+      const group = groupBy === undefined ? "" : (of[groupBy] ?? of[`${groupBy}_id`]!);
+      const sum = (sums[`${startOf(atMs, question)} ${group}`] ??= {
+        requests: 0,
+        errors: 0,
+        input: 0,
+        cost: 0n,
+      });
+      sum.requests += 1;
+      sum.errors += row?.status === "failed" ? 1 : 0;
+      sum.input += row?.input ?? 0;
+      sum.cost += cost;
+    };
+    const charged = new Set(this.#charges.map(({ id }) => id));
+    for (const { id, key, atMs, costNano } of this.#charges)
+      add(key, atMs, costNano, this.#log.get(id));
+    for (const row of this.#log.values())
+      if (row.costNano === 0n && !charged.has(row.id)) add(row.key, row.atMs, 0n, row);
+    return sums;
+  }
+}
