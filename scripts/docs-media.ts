@@ -1,5 +1,5 @@
 /** docs/media.md: the fields of image and video models, from the families' data in src/media/families. */
-import { mediaEndpoints } from "../src/catalog/index.ts";
+import { mediaFamilies } from "../src/catalog/index.ts";
 import { families, type MediaFamily } from "../src/media/index.ts";
 import { fieldName, type Domain, type Field } from "../src/media/family.ts";
 
@@ -132,9 +132,9 @@ const usages = {
 } as const;
 
 function section(family: MediaFamily): string {
-  const endpoints = mediaEndpoints[family.name].map((name) => code(endpointNames[name]));
+  const endpoints = mediaFamilies[family.name].endpoints.map((name) => code(endpointNames[name]));
   const hours = family.expirySeconds / 3600;
-  const expiry = mediaEndpoints[family.name].includes("tasks")
+  const expiry = mediaFamilies[family.name].endpoints.includes("tasks")
     ? ` A task expires after ${hours} hours${family.fields.expiresAfterSeconds ? " unless it says otherwise" : ""}.`
     : "";
   return [

@@ -1,5 +1,5 @@
 /** docs/tasks.md: what a task goes through, from the table of states, the points of a task's life and the renderings in src/tasks. */
-import { mediaEndpoints } from "../src/catalog/index.ts";
+import { mediaFamilies } from "../src/catalog/index.ts";
 import { families } from "../src/media/index.ts";
 import { taskStates, type TaskStatus } from "../src/tasks/states.ts";
 import { defaultTiming, type TaskPoint } from "../src/tasks/engine.ts";
@@ -153,7 +153,7 @@ function deadlineSection(): string {
   const inTasks = (endpoints: readonly string[]) =>
     endpoints.includes("tasks") || endpoints.includes("videos_generations");
   const rows = Object.values(families)
-    .filter(({ name }) => inTasks(mediaEndpoints[name]))
+    .filter(({ name }) => inTasks(mediaFamilies[name].endpoints))
     .map(({ name, expirySeconds, fields }) => {
       const own = fields.expiresAfterSeconds;
       const range = own?.domain.type === "integer" ? own.domain : undefined;

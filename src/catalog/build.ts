@@ -12,13 +12,13 @@ import { TlsFiles } from "./tls-files.ts";
 import { priceOfRow } from "./price-rows.ts";
 import { recordOfRow } from "./record-rows.ts";
 import { offerStreams } from "./media-dialects.ts";
+import type { Dialect } from "./dialects.ts";
+import { mediaFamilies } from "./families.ts";
 import {
   defaultTimeouts,
   embeddingEndpoint,
-  mediaEndpoints,
   textEndpoints,
   type Catalog,
-  type Dialect,
   type EmbeddingModel,
   type ImageModel,
   type KnownProvider,
@@ -180,7 +180,7 @@ function buildMedia(row: MediaModelRow, dialectOf: DialectOf): ImageModel | Vide
     price: mediaPriceOf(offer.price),
     streaming: offerStreams(row.kind, dialectOf(offer.provider), offer.streaming),
   }));
-  const common = { ...namedFields(row), endpoints: mediaEndpoints[row.family], offers };
+  const common = { ...namedFields(row), endpoints: mediaFamilies[row.family].endpoints, offers };
   return row.kind === "image"
     ? { ...common, kind: "image", family: row.family }
     : { ...common, kind: "video", family: row.family };

@@ -1,5 +1,13 @@
 /** The catalogue's door: models, providers, offers and prices as data. docs/configuration.md. */
 export * from "./types.ts";
+export { dialectRows, type Dialect, type DialectRow } from "./dialects.ts";
+export {
+  mediaFamilies,
+  type ImageFamily,
+  type MediaEndpoint,
+  type MediaFamilyName,
+  type VideoFamily,
+} from "./families.ts";
 export type * from "./access.ts";
 export { accessSecrets } from "./access-build.ts";
 export * from "../base/abilities.ts";

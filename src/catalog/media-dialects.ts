@@ -1,5 +1,5 @@
 /** Which dialects make images and videos, and which stream partial images. `src/upstream/media` has one writer for each. */
-import type { Dialect } from "./types.ts";
+import type { Dialect } from "./dialects.ts";
 
 /** The dialects that make images, and those that make videos. */
 export const mediaDialects = {

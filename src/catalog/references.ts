@@ -9,8 +9,9 @@ import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
 import { checkRecords, checkTextPrices } from "./record-references.ts";
 import { rowsAt, type Row } from "./rows.ts";
+import { dialects } from "./dialects.ts";
 import type { TlsFiles } from "./tls-files.ts";
-import { dialects, type KnownProvider } from "./types.ts";
+import type { KnownProvider } from "./types.ts";
 
 /** Rows whose `id` an earlier row has. */
 function duplicates(rows: readonly Row[], what: string): Finding[] {

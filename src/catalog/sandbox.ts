@@ -4,22 +4,20 @@
  */
 import { parseUsd } from "../base/money.ts";
 import { offerStreams } from "./media-dialects.ts";
+import type { Dialect } from "./dialects.ts";
+import { type ImageFamily, type VideoFamily, mediaFamilies } from "./families.ts";
 import {
   defaultTimeouts,
   embeddingEndpoint,
-  mediaEndpoints,
   textEndpoints,
   type Catalog,
-  type Dialect,
   type EmbeddingModel,
-  type ImageFamily,
   type MediaPrice,
   type Model,
   type Provider,
   type TextModel,
   type TextOffer,
   type TextPrice,
-  type VideoFamily,
 } from "./types.ts";
 
 /** When the sandbox's models were made: 2026-01-01T00:00:00Z. */
@@ -165,7 +163,7 @@ function mediaFields(
   return {
     id: `sandbox/${name}`,
     created: createdAt,
-    endpoints: mediaEndpoints[family],
+    endpoints: mediaFamilies[family].endpoints,
     offers: [
       {
         provider: providerId,

@@ -2,15 +2,22 @@
  * The configuration file's schema: the one source of its types, its checks and the JSON Schema for editors.
  * docs/configuration.md is made from it. Descriptions are what an editor shows and what a mistake quotes as its fix.
  */
-import { Type, type Static, type TProperties } from "../base/json-schema.ts";
+import { Type, type Static, type TSchema } from "../base/json-schema.ts";
 import { isObject } from "../base/json.ts";
 import { supplyTiers } from "../base/management.ts";
 import { accessFields } from "./access-schema.ts";
+import { dialects } from "./dialects.ts";
+import {
+  mediaFamilies,
+  mediaFamilyNames,
+  type FamilyRows,
+  type MediaFamilyName,
+} from "./families.ts";
 import { priceKeys } from "./price-schema.ts";
 import { offerRecord, recordKeys } from "./record-schema.ts";
 import { closed, count, perMillion, seconds, text, usd } from "./schema-kit.ts";
 import { settings } from "./settings-schema.ts";
-import { dialects, imageFamilies, offerProtocols, textEndpoints, videoFamilies } from "./types.ts";
+import { offerProtocols, textEndpoints } from "./types.ts";
 
 const credential = closed({
   id: text("a name for logs and metrics"),
@@ -176,10 +183,19 @@ const secondPrice = closed({
 });
 const videoTokenPrice = closed({ output_video_token: perMillion("generated video tokens") });
 
-const mediaModel = <Kind extends string, Family extends string, Price extends TProperties>(
+/** What each way of billing asks for. */
+const prices = {
+  tokens: tokenPrice,
+  tiers: tierPrice,
+  images: imagePrice,
+  seconds: secondPrice,
+  video_tokens: videoTokenPrice,
+};
+
+const mediaModel = <Kind extends string, Family extends string, Price extends TSchema>(
   kind: Kind,
   family: Family,
-  price: ReturnType<typeof closed<Price>>,
+  price: Price,
 ) =>
   closed({
     ...named,
@@ -200,18 +216,24 @@ const mediaModel = <Kind extends string, Family extends string, Price extends TP
     ),
   });
 
+type MediaModelSchemas = {
+  readonly [Name in MediaFamilyName]: ReturnType<
+    typeof mediaModel<FamilyRows[Name]["kind"], Name, (typeof prices)[FamilyRows[Name]["price"]]>
+  >;
+};
+
+const mediaModelOf = (name: MediaFamilyName) => {
+  const { kind, price } = mediaFamilies[name];
+  return [name, mediaModel(kind, name, prices[price])] as const;
+};
+
 /** One schema for each family; the price follows it. */
-export const mediaModelSchemas = {
-  "image-a": mediaModel("image", "image-a", tokenPrice),
-  "image-b": mediaModel("image", "image-b", tokenPrice),
-  "task-image-1": mediaModel("image", "task-image-1", tierPrice),
-  "task-image-2": mediaModel("image", "task-image-2", tokenPrice),
-  "image-c": mediaModel("image", "image-c", imagePrice),
-  "video-v1": mediaModel("video", "video-v1", secondPrice),
-  "video-v1.5": mediaModel("video", "video-v1.5", secondPrice),
-  "video-seconds": mediaModel("video", "video-seconds", secondPrice),
-  "video-tokens": mediaModel("video", "video-tokens", videoTokenPrice),
-} as const;
+export const mediaModelSchemas = Object.fromEntries(
+  mediaFamilyNames.map(mediaModelOf),
+) as MediaModelSchemas;
+
+const namesOf = (kind: "image" | "video") =>
+  mediaFamilyNames.filter((name) => mediaFamilies[name].kind === kind);
 
 /** What every model has, for one whose kind or family is not given. */
 export const anyModelSchema = Type.Object({
@@ -221,8 +243,8 @@ export const anyModelSchema = Type.Object({
   }),
 });
 export const familySchemas = {
-  image: Type.Object({ id: named.id, family: Type.Enum([...imageFamilies]) }),
-  video: Type.Object({ id: named.id, family: Type.Enum([...videoFamilies]) }),
+  image: Type.Object({ id: named.id, family: Type.Enum(namesOf("image")) }),
+  video: Type.Object({ id: named.id, family: Type.Enum(namesOf("video")) }),
 };
 
 /** The file but for its lists, whose entries are checked one by one with the schema that fits each. */

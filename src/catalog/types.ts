@@ -3,6 +3,8 @@ import type { Timeouts } from "./timeouts.ts";
 import type { SupplyTier } from "../base/management.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Access } from "./access.ts";
+import type { Dialect } from "./dialects.ts";
+import type { ImageFamily, MediaEndpoint, VideoFamily } from "./families.ts";
 import type { ModelRecord, Narrowing } from "./record.ts";
 
 /** The text protocols, by the names the configuration uses. */
@@ -36,50 +38,6 @@ export const endpointProtocol: Readonly<Record<EntryPoint, Offer["protocol"]>> =
   generate_content: "generate_content",
   embeddings: "embeddings",
 };
-
-/** How a vendor is spoken to: authentication header, paths, quirks. */
-export const dialects = [
-  "openai",
-  "openai-compatible",
-  "anthropic",
-  "google",
-  "xai",
-  "dashscope",
-  "ark",
-  "azure",
-  "vertex",
-  "bedrock",
-] as const;
-export type Dialect = (typeof dialects)[number];
-
-/** Families of image and video models: what a call means and how it is priced. */
-export const imageFamilies = [
-  "image-a",
-  "image-b",
-  "task-image-1",
-  "task-image-2",
-  "image-c",
-] as const;
-export const videoFamilies = ["video-v1", "video-v1.5", "video-seconds", "video-tokens"] as const;
-export type ImageFamily = (typeof imageFamilies)[number];
-export type VideoFamily = (typeof videoFamilies)[number];
-
-/** The entry points a media model may offer, by the names `GET /v1/models` uses. */
-export type MediaEndpoint = "images_generations" | "images_edits" | "tasks" | "videos_generations";
-
-/** Which entry points each family answers at. Requirements: VER-01; docs/decisions.md "Also served". */
-export const mediaEndpoints: Readonly<Record<ImageFamily | VideoFamily, readonly MediaEndpoint[]>> =
-  {
-    "image-a": ["images_generations", "images_edits"],
-    "image-b": ["images_edits", "tasks"],
-    "task-image-1": ["tasks"],
-    "task-image-2": ["tasks"],
-    "image-c": ["tasks"],
-    "video-v1": ["tasks", "videos_generations"],
-    "video-v1.5": ["tasks", "videos_generations"],
-    "video-seconds": ["tasks"],
-    "video-tokens": ["tasks"],
-  };
 
 /** One key of a provider. Weights share the load among several. */
 export interface Credential {

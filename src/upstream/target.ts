@@ -9,7 +9,8 @@ export function textTarget(ask: TextAsk, vendor: Vendor): Target {
   const { protocol, model, stream, apiKey, caller } = ask;
   const make = (): Target => {
     const own = protocolWays[protocol].path(model, stream);
-    const path = pathByTemplate(ask) ?? vendor.path?.(own, ask) ?? own;
+    const template = ask.provider.access?.paths[protocol] ?? vendor.paths?.[protocol];
+    const path = template === undefined ? (vendor.path?.(own, ask) ?? own) : filled(template, ask);
     return targetAt(ask, vendor, path);
   };
   if (Object.keys(caller).length > 0) return make();
@@ -22,8 +23,8 @@ export function textTarget(ask: TextAsk, vendor: Vendor): Target {
 
 /** The target of a count of a request's tokens; undefined where the vendor has no endpoint for it. */
 export function countTarget(ask: TextAsk, vendor: Vendor): Target | undefined {
-  const path = vendor.countPaths?.[ask.protocol]?.(ask.model);
-  return path === undefined ? undefined : targetAt(ask, vendor, path);
+  const template = vendor.countPaths?.[ask.protocol];
+  return template === undefined ? undefined : targetAt(ask, vendor, withModel(template, ask.model));
 }
 
 /** What is known of a provider's address. */
@@ -50,13 +51,13 @@ function baseOf(provider: Provider): Base {
 const keyHeaderOf = ({ keyHeader }: Vendor, ask: TextAsk): string | undefined =>
   typeof keyHeader === "function" ? keyHeader(ask) : keyHeader;
 
-/** The path that the provider's file has for the protocol. */
-function pathByTemplate({ provider, protocol, model, stream }: TextAsk): string | undefined {
-  const template = provider.access?.paths[protocol];
-  if (template === undefined) return undefined;
-  const path = template
-    .replaceAll("{model}", () => encodeModel(model))
-    .replaceAll("{method}", stream ? "streamGenerateContent" : "generateContent");
+const withModel = (template: string, model: string): string =>
+  template.replaceAll("{model}", () => encodeModel(model));
+
+/** The path that a provider's file or its dialect's row has for the protocol. */
+function filled(template: string, { protocol, model, stream }: TextAsk): string {
+  const method = stream ? "streamGenerateContent" : "generateContent";
+  const path = withModel(template, model).replaceAll("{method}", method);
   return protocol === "generate_content" && stream ? withQuery(path, "alt=sse") : path;
 }
 

@@ -4,7 +4,8 @@
  */
 import type { ReasoningField } from "../../base/abilities.ts";
 import type { SupplyTier } from "../../base/management.ts";
-import type { Dialect, TextProtocol } from "../types.ts";
+import type { Dialect } from "../dialects.ts";
+import type { TextProtocol } from "../types.ts";
 
 /** A vendor of the list: the variable that its own documents name is all it takes. Kept by hand. */
 export interface VendorRow {

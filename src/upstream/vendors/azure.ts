@@ -7,7 +7,6 @@ import type { Vendor } from "./types.ts";
 const isOlder = (baseUrl: string): boolean => /\/openai\/*$/.test(baseUrl);
 
 export const azure: Vendor = {
-  keyHeader: "api-key",
   path(own, { provider, protocol, model }) {
     // Responses never had the deployment in the path.
     if (!isOlder(provider.baseUrl) || protocol === "responses") return own;

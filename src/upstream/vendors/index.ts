@@ -1,22 +1,15 @@
-/** The vendors of text that differ from their protocols' own ways: one row each. A row that needs code has a file beside this one. */
-import type { Dialect } from "../../catalog/index.ts";
+/** The vendors of text: the data of their dialect's row, and code where data is not enough, with a file beside this one. */
+import { dialectRows, type Dialect } from "../../catalog/index.ts";
 import { azure } from "./azure.ts";
 import { bedrock } from "./bedrock.ts";
-import { encodeModel } from "./protocols.ts";
 import type { Vendor } from "./types.ts";
 import { vertex } from "./vertex.ts";
 
-const rows: Partial<Readonly<Record<Dialect, Vendor>>> = {
-  azure,
-  vertex,
-  bedrock,
-  anthropic: { countPaths: { messages: () => "/messages/count_tokens" } },
-  google: {
-    countPaths: { generate_content: (model) => `/models/${encodeModel(model)}:countTokens` },
-  },
-};
+const code: Partial<Readonly<Record<Dialect, Vendor>>> = { azure, vertex, bedrock };
 
-const asItsProtocol: Vendor = {};
+const vendors = Object.fromEntries(
+  Object.entries(dialectRows).map(([name, row]) => [name, { ...row, ...code[name as Dialect] }]),
+) as Readonly<Record<Dialect, Vendor>>;
 
-/** The row of a dialect. */
-export const vendorOf = (dialect: Dialect): Vendor => rows[dialect] ?? asItsProtocol;
+/** What a dialect differs in from its protocol's own way. */
+export const vendorOf = (dialect: Dialect): Vendor => vendors[dialect];

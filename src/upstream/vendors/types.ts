@@ -1,6 +1,6 @@
-/** A vendor's slot: what of it differs from its protocol's own way. Each member is data, or one small function. docs/extending.md. */
+/** What of a vendor differs from its protocol's own way: data, or small functions. docs/extending.md. */
 import type { JsonPieces } from "../../base/json-source.ts";
-import type { Provider } from "../../catalog/index.ts";
+import type { DialectRow, Provider } from "../../catalog/index.ts";
 import type { AskedProtocol, JsonObject } from "../../protocols/index.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -26,18 +26,14 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A vendor without any of these is asked as its protocol says (protocols.ts). */
-export interface Vendor {
+/** A vendor: the data of its dialect's row, or code in its place. One without any of these is asked as its protocol says (protocols.ts). */
+export interface Vendor extends Omit<DialectRow, "keyHeader" | "headers"> {
   /** The header that holds the key; in `authorization` it stands behind `Bearer`. */
   readonly keyHeader?: string | ((ask: TextAsk) => string);
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | ((ask: TextAsk) => Record<string, string>);
-  /** The path below the base URL, made of the protocol's own. */
+  /** The path below the base URL, made of the protocol's own; before it comes the template of `paths`. */
   readonly path?: (own: string, ask: TextAsk) => string;
-  /** Added to every path, such as `api-version=2026-10-01`. */
-  readonly query?: string;
-  /** The paths that count a request's tokens, by protocol. Without one a count is estimated. */
-  readonly countPaths?: Partial<Readonly<Record<AskedProtocol, (model: string) => string>>>;
   /** The body as the vendor takes it. Never changes the one given. */
   readonly body?: (body: JsonObject, ask: TextAsk) => JsonObject;
   /**

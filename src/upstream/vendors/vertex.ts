@@ -8,8 +8,6 @@ import type { Vendor } from "./types.ts";
 const anthropicVersion = "vertex-2023-10-16";
 
 export const vertex: Vendor = {
-  // Of express mode; an identity has a token instead.
-  keyHeader: "x-goog-api-key",
   path(own, { protocol, model, stream }) {
     switch (protocol) {
       case "generate_content":

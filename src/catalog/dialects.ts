@@ -1,0 +1,42 @@
+/**
+ * The dialects: what a vendor has of its own in keys, headers and paths, as data. A row changes what its protocol says
+ * (upstream/vendors/protocols.ts), and a provider's file changes what its row says. What data cannot say is code in
+ * `src/upstream/vendors`. docs/extending.md.
+ */
+
+/** What is absent is as the protocol has it. */
+export interface DialectRow {
+  /** The header that holds the key; in `authorization` it stands behind `Bearer`. */
+  readonly keyHeader?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Added to every path, such as `api-version=2026-10-01`. */
+  readonly query?: string;
+  /** Paths below the base URL, by protocol, with `{model}` and `{method}`. */
+  readonly paths?: Readonly<Record<string, string>>;
+  /** The paths that count a request's tokens, by protocol. Without one a count is estimated. */
+  readonly countPaths?: Readonly<Record<string, string>>;
+}
+
+const rows = {
+  openai: {},
+  "openai-compatible": {},
+  anthropic: { countPaths: { messages: "/messages/count_tokens" } },
+  google: { countPaths: { generate_content: "/models/{model}:countTokens" } },
+  xai: {},
+  dashscope: {},
+  ark: {},
+  azure: { keyHeader: "api-key" },
+  // Of express mode; an identity has a token instead.
+  vertex: { keyHeader: "x-goog-api-key" },
+  bedrock: {},
+} as const satisfies Readonly<Record<string, DialectRow>>;
+
+/** How a vendor is spoken to. */
+export type Dialect = keyof typeof rows;
+
+/** The rows by name. */
+export const dialectRows: Readonly<Record<Dialect, DialectRow>> = rows;
+
+/** The names, in the order of the documentation. */
+export const dialects = Object.keys(rows) as readonly Dialect[];

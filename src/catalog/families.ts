@@ -1,0 +1,42 @@
+/**
+ * The families of image and video models, as the configuration knows them: what they make, where they answer, how they are
+ * priced. What a call means is the family's file in `src/media/families`. Requirements: VER-01; docs/decisions.md "Also served".
+ */
+
+/** The entry points a media model may offer, by the names `GET /v1/models` uses. */
+export type MediaEndpoint = "images_generations" | "images_edits" | "tasks" | "videos_generations";
+
+interface FamilyRow {
+  readonly kind: "image" | "video";
+  /** A model is listed and callable only through these. */
+  readonly endpoints: readonly MediaEndpoint[];
+  /** The name of its prices' schema (schema.ts). */
+  readonly price: "tokens" | "tiers" | "images" | "seconds" | "video_tokens";
+}
+
+const rows = {
+  "image-a": { kind: "image", endpoints: ["images_generations", "images_edits"], price: "tokens" },
+  "image-b": { kind: "image", endpoints: ["images_edits", "tasks"], price: "tokens" },
+  "task-image-1": { kind: "image", endpoints: ["tasks"], price: "tiers" },
+  "task-image-2": { kind: "image", endpoints: ["tasks"], price: "tokens" },
+  "image-c": { kind: "image", endpoints: ["tasks"], price: "images" },
+  "video-v1": { kind: "video", endpoints: ["tasks", "videos_generations"], price: "seconds" },
+  "video-v1.5": { kind: "video", endpoints: ["tasks", "videos_generations"], price: "seconds" },
+  "video-seconds": { kind: "video", endpoints: ["tasks"], price: "seconds" },
+  "video-tokens": { kind: "video", endpoints: ["tasks"], price: "video_tokens" },
+} as const satisfies Readonly<Record<string, FamilyRow>>;
+
+/** The rows, with their own kinds and prices. */
+export type FamilyRows = typeof rows;
+export type MediaFamilyName = keyof FamilyRows;
+type FamilyOf<Kind extends FamilyRow["kind"]> = {
+  [Name in MediaFamilyName]: FamilyRows[Name]["kind"] extends Kind ? Name : never;
+}[MediaFamilyName];
+export type ImageFamily = FamilyOf<"image">;
+export type VideoFamily = FamilyOf<"video">;
+
+/** The rows by name. */
+export const mediaFamilies: Readonly<Record<MediaFamilyName, FamilyRow>> = rows;
+
+/** Every family, in the order of the documentation. */
+export const mediaFamilyNames = Object.keys(rows) as readonly MediaFamilyName[];
