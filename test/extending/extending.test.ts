@@ -1,0 +1,70 @@
+/**
+ * The four examples of docs/extending.md: each patch touches as many source files as the page says, all four together make
+ * a tree that the compiler accepts, and the examples' own tests pass in it.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, readdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const patches = join(root, "docs/extending");
+const copied = [
+  ...["src", "sandbox", "scripts", "test", "bench", "bin", "catalog"],
+  ...["package.json", "tsconfig.json", "vitest.config.ts", "oxlint.config.ts"],
+];
+
+/** The files that a patch touches. */
+const filesOf = (name: string): string[] =>
+  execFileSync("git", ["apply", "--numstat", join(patches, name)], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .map((line) => line.split("\t")[2]!);
+
+describe("an example of docs/extending.md", () => {
+  it.each([
+    ["vendor-openai.patch", 0],
+    ["vendor-auth.patch", 1],
+    ["stream-quirk.patch", 1],
+    ["family.patch", 3],
+  ])("%s touches %i source files, and adds a test", (name, count) => {
+    const files = filesOf(name);
+    expect(files.filter((file) => file.startsWith("src/"))).toHaveLength(count);
+    expect(files.filter((file) => !file.startsWith("src/"))).toEqual([
+      `test/examples/${name.replace(".patch", ".test.ts")}`,
+    ]);
+  });
+});
+
+describe("a copy of the tree with all examples", () => {
+  let copy: string;
+  const run = (program: string, ...args: string[]): string => {
+    // Outside of any repository, whatever holds the temporary directory.
+    const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(copy) };
+    const options = { cwd: copy, env, encoding: "utf8", stdio: "pipe" } as const;
+    try {
+      return execFileSync(program, args, options);
+    } catch (error) {
+      const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+      throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error });
+    }
+  };
+  beforeAll(() => {
+    copy = join(temporaryDirectory(), "tollgate");
+    for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+    for (const name of readdirSync(patches)) run("git", "apply", join(patches, name));
+  });
+
+  it("has no error of types: no other file needs to know", () => {
+    expect(run(join(copy, "node_modules/.bin/tsc"), "-p", ".")).toBe("");
+  });
+
+  it("passes the examples' tests", () => {
+    const vitest = join(copy, "node_modules/vitest/vitest.mjs");
+    const printed = run(process.execPath, vitest, "run", "--project", "all", "test/examples");
+    expect(printed).toMatch(/Test Files +.*4 passed/);
+  });
+});
