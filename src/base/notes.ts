@@ -15,7 +15,7 @@ export interface Note {
 
 /**
  * Notes in the order in which the caller wrote the fields they name, members of objects too. Steps note what they do in
- * an order of their own; the caller's is the one it is told in (docs/decisions.md "Dropped parameters").
+ * an order of their own; notes keep the caller's (docs/decisions.md "Dropped parameters").
  */
 export function inRequestOrder(notes: readonly Note[], body: object): readonly Note[] {
   if (notes.length < 2) return notes;

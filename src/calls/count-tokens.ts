@@ -51,8 +51,8 @@ export async function countInputTokens(
     random: Math.random,
     health: services.health,
   });
-  const told = await askVendor(services, call, offers[0]!);
-  return counting.answer(told ?? (await estimate(promptOf(request))));
+  const counted = await askVendor(services, call, offers[0]!);
+  return counting.answer(counted ?? (await estimate(promptOf(request))));
 }
 
 /** A caller waits for a count before it does anything else: an estimate now is better than a number later. */
@@ -91,7 +91,7 @@ async function askVendor(
   try {
     const exchange = await asked.answer;
     ({ status } = exchange);
-    return counting.told(await readAnswer(exchange, call, provider));
+    return counting.countIn(await readAnswer(exchange, call, provider));
   } catch (error) {
     maskError(provider, error);
     logFailedAttempt(services.log, call.id, {

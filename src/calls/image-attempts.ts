@@ -117,7 +117,7 @@ async function readWhole(
     const picture = await fetchPicture(context, candidate, result);
     pictures.push({ ...picture, revisedPrompt: state.revisedPrompts?.[index] });
   }
-  return { candidate, pictures, rendered: state.rendered ?? {}, told: state.told };
+  return { candidate, pictures, rendered: state.rendered ?? {}, reported: state.reported };
 }
 
 function stateOfEvents(body: Buffer): MediaState | MediaRefusal {
@@ -130,7 +130,7 @@ function stateOfEvents(body: Buffer): MediaState | MediaRefusal {
   return {
     state: "succeeded",
     results: completed.map(({ base64 }) => ({ from: "base64", base64 })),
-    told: first!.told,
+    reported: first!.reported,
     rendered: first!.rendered,
   };
 }
@@ -146,8 +146,8 @@ async function readStream(
     for await (const event of eventsIn(stream)) {
       if (event.type === "error") throw notMade(asReported(candidate.provider, event.refusal));
       if (event.type === "completed") {
-        const { base64, rendered, told } = event;
-        return { candidate, pictures: [pictureOf(base64)], rendered, told };
+        const { base64, rendered, reported } = event;
+        return { candidate, pictures: [pictureOf(base64)], rendered, reported };
       }
       await sendPreview(context, event);
       previews += 1;

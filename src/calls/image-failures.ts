@@ -42,10 +42,10 @@ function whyNotAgain(asked: AskFailure): string {
 /** A vendor's answer that holds no picture. The caller's own mistakes reach the caller in the vendor's words. */
 export function notMade(answer: Exclude<MediaState, { state: "succeeded" }> | MediaRefusal) {
   if (answer.state === "refused") return refused(answer);
-  const told = answer.state === "failed" ? answer : undefined;
-  const parts = { outcome: answer.state, message: told?.message };
-  if (told?.code === "content_policy_violation" || told?.code === "invalid_argument")
-    return new AttemptFailure({ ...parts, error: callersError(told.code, told.message) });
+  const job = answer.state === "failed" ? answer : undefined;
+  const parts = { outcome: answer.state, message: job?.message };
+  if (job?.code === "content_policy_violation" || job?.code === "invalid_argument")
+    return new AttemptFailure({ ...parts, error: callersError(job.code, job.message) });
   const error = new GatewayError(
     "upstream_error",
     "The provider failed to make the picture. Nothing was charged.",
@@ -65,8 +65,8 @@ function refused(refusal: MediaRefusal): AttemptFailure {
     const error = callersError(code, message, refusal.param);
     return new AttemptFailure({ ...parts, error, body: withCode(error, refusal.code) });
   }
-  const told = refusal.retryAfterMs ?? retryAfterSecondsDefault * 1000;
-  const retryAfterSeconds = Math.min(Math.ceil(told / 1000), retryAfterSecondsMax);
+  const waitMs = refusal.retryAfterMs ?? retryAfterSecondsDefault * 1000;
+  const retryAfterSeconds = Math.min(Math.ceil(waitMs / 1000), retryAfterSecondsMax);
   const error = new GatewayError(code as ErrorCode, message, {
     ...(uncertain ? { shouldRetry: false } : {}),
     ...(code === "rate_limit_exceeded" || code === "no_provider_available"

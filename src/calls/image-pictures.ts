@@ -66,16 +66,16 @@ const backgrounds: ReadonlySet<string> = new Set(["opaque", "transparent"]);
 /** The first of the words that the answer may have; `auto` is none. */
 const wordOf = (
   allowed: ReadonlySet<string>,
-  told: readonly (string | undefined)[],
+  reported: readonly (string | undefined)[],
   otherwise: string,
-): string => told.find((word) => word !== undefined && allowed.has(word)) ?? otherwise;
+): string => reported.find((word) => word !== undefined && allowed.has(word)) ?? otherwise;
 
 /** How a picture was really made. What nobody tells is what is billed: the best quality. */
-export function renderedAs(request: ImageRequest, told: Rendered, { header }: Picture) {
+export function renderedAs(request: ImageRequest, reported: Rendered, { header }: Picture) {
   return {
-    background: wordOf(backgrounds, [told.background, request.background], "opaque"),
+    background: wordOf(backgrounds, [reported.background, request.background], "opaque"),
     output_format: formats[header.mediaType],
-    quality: wordOf(qualities, [told.quality, request.quality], "high"),
+    quality: wordOf(qualities, [reported.quality, request.quality], "high"),
     size: `${header.width}x${header.height}`,
   };
 }

@@ -20,7 +20,7 @@ export interface Made {
   /** At least one. */
   readonly pictures: readonly (Picture & { readonly revisedPrompt?: string | undefined })[];
   readonly rendered: Rendered;
-  readonly told: ReportedUsage;
+  readonly reported: ReportedUsage;
 }
 
 /** What an answer tells of the money and of what is kept. */
@@ -43,7 +43,7 @@ export async function settle<Rendering extends Answer>(
   render: (settled: Settled) => Rendering,
 ): Promise<Rendering> {
   const { services, call, record, request } = context;
-  const usage = mediaUsage(request, made.told, { count: made.pictures.length });
+  const usage = mediaUsage(request, made.reported, { count: made.pictures.length });
   const costNano = priceMedia(made.candidate.offer.price, usage);
   const owner = { workspaceId: call.caller.workspaceId, waitMs: unclaimedMs };
   const kept = new FileDrafts(services, owner);
@@ -61,7 +61,7 @@ export async function settle<Rendering extends Answer>(
       await kept.keep(tx, { result: services.retentionMs, answer: keyLifetimeMs });
       if (finished) await insertFinished(tx, finished.task);
     });
-    record.metered = { usage, source: isReported(made.told) ? "upstream" : "estimated" };
+    record.metered = { usage, source: isReported(made.reported) ? "upstream" : "estimated" };
     record.status = context.gone.aborted ? "client_closed" : "succeeded";
     return answer;
   } catch (error) {
@@ -71,8 +71,8 @@ export async function settle<Rendering extends Answer>(
   }
 }
 
-const isReported = (told: ReportedUsage): boolean =>
-  Object.values(told).some((count) => count !== undefined);
+const isReported = (reported: ReportedUsage): boolean =>
+  Object.values(reported).some((count) => count !== undefined);
 
 interface Priced {
   readonly usage: MediaUsage;

@@ -54,11 +54,11 @@ function countIn(text: string, count: Count): number {
 
 /** The usage of a complete answer. */
 export function meterWhole(
-  told: Usage | undefined,
+  reported: Usage | undefined,
   inputEstimate: number,
   text: () => string,
 ): Metered | Promise<Metered> {
-  return told ? { usage: told, source: "upstream" } : estimate(inputEstimate, text());
+  return reported ? { usage: reported, source: "upstream" } : estimate(inputEstimate, text());
 }
 
 async function estimate(inputTokens: number, text: string): Promise<Metered> {
@@ -71,11 +71,11 @@ async function estimate(inputTokens: number, text: string): Promise<Metered> {
  * and at least the tokens of the text that had arrived.
  */
 export async function meterPartial(
-  told: Usage | undefined,
+  reported: Usage | undefined,
   inputEstimate: number,
   text: string,
 ): Promise<Metered> {
-  const usage = told ?? { ...noUsage, inputTokens: inputEstimate };
+  const usage = reported ?? { ...noUsage, inputTokens: inputEstimate };
   return {
     usage: { ...usage, outputTokens: Math.max(usage.outputTokens, await tokensIn(text)) },
     source: "estimated",

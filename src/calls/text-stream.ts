@@ -104,7 +104,7 @@ class Relay {
     }
     if (tap.seen.error) {
       this.#broke(
-        new BadAnswerError("its stream holds an error", { told: tap.seen.error.message }),
+        new BadAnswerError("its stream holds an error", { reported: tap.seen.error.message }),
       );
       exchange.abort();
     } else if (tap.seen.ended) this.#awaitClose();

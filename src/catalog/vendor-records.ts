@@ -20,7 +20,7 @@ const hearsAll: ModelRecord = {
   outputModalities: ["text"],
 };
 
-/** Sampling parameters are gone, how much it thinks is told by an effort, and no tool call can be forced. */
+/** Sampling parameters are gone, an effort says how much it thinks, and no tool call can be forced. */
 const claude55: ModelRecord = {
   ...seesText,
   parameters: lacks("temperature", "top_p", "top_k"),

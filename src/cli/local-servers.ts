@@ -32,7 +32,7 @@ export function watchLocalServers(options: WatchOptions): LocalServers {
   const known = new Map<string, readonly Model[]>();
   const closed = new AbortController();
   const silent = new Set<string>();
-  let told = "";
+  let announced = "";
 
   async function ask(provider: Provider): Promise<void> {
     try {
@@ -52,8 +52,8 @@ export function watchLocalServers(options: WatchOptions): LocalServers {
       providers.map((provider) => ({ provider, models: known.get(provider.id) ?? [] })),
     );
     const now = [...catalog.models.keys()].join(" ");
-    if (closed.signal.aborted || now === told) return;
-    told = now;
+    if (closed.signal.aborted || now === announced) return;
+    announced = now;
     onChange(catalog);
   }
 

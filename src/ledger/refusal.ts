@@ -1,4 +1,4 @@
-/** What a caller is told when a reservation is refused. Requirements: ERR; docs/decisions.md "Spend caps", docs/decisions.md "Queue limits". */
+/** The error a caller gets when a reservation is refused. Requirements: ERR; docs/decisions.md "Spend caps", docs/decisions.md "Queue limits". */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import type { HoldResult, Refusal } from "./types.ts";

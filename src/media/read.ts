@@ -166,13 +166,13 @@ const unsupported = "not supported by this model, dropped";
 
 function unknownNotes(family: MediaFamily, names: readonly string[]): Note[] {
   const drops = family.drops ?? {};
-  const told = names.filter((name) => !(Object.hasOwn(drops, name) && drops[name] === null));
-  const notes = told.slice(0, unknownNotesMax).map((name): Note => {
+  const noted = names.filter((name) => !(Object.hasOwn(drops, name) && drops[name] === null));
+  const notes = noted.slice(0, unknownNotesMax).map((name): Note => {
     const why = Object.hasOwn(drops, name) ? drops[name] : undefined;
     const detail = why === undefined || why === null ? unsupported : `${why}, dropped`;
     return { param: shortName(name), kind: "dropped", detail };
   });
-  const more = told.length - notes.length;
+  const more = noted.length - notes.length;
   if (more === 0) return notes;
   const last = notes.at(-1)!;
   return [...notes.slice(0, -1), { ...last, detail: `${unsupported}, and ${more} more like it` }];

@@ -27,12 +27,12 @@ export function mediaBound(request: MediaRequest): MediaUsage {
  */
 export function mediaUsage(
   request: MediaRequest,
-  told: ReportedUsage,
+  reported: ReportedUsage,
   produced: { readonly count: number },
 ): MediaUsage {
   return request.kind === "video"
-    ? videoUsage(request, told)
-    : imageUsage(request, told, produced.count);
+    ? videoUsage(request, reported)
+    : imageUsage(request, reported, produced.count);
 }
 
 const nothing: { readonly [Unit in MediaUsage["unit"]]: Extract<MediaUsage, { unit: Unit }> } = {
@@ -91,16 +91,16 @@ function videoTokens(
   return Math.ceil((pixelsOfFrame(request, basis) * frames) / pixelsPerToken);
 }
 
-function videoUsage(request: VideoRequest, told: ReportedUsage): MediaUsage {
+function videoUsage(request: VideoRequest, reported: ReportedUsage): MediaUsage {
   const basis = families[request.family].usage;
   if (basis.unit === "video_tokens") {
-    const tokens = countOf(told.videoTokens, videoTokens(request, basis));
+    const tokens = countOf(reported.videoTokens, videoTokens(request, basis));
     return { unit: "video_tokens", tokens: Math.ceil(tokens) };
   }
   const frames = [request.firstFrame, request.lastFrame].filter((frame) => frame !== undefined);
   return {
     unit: "video_seconds",
-    seconds: countOf(told.seconds, request.durationSeconds),
+    seconds: countOf(reported.seconds, request.durationSeconds),
     resolution: request.resolution,
     inputImages: frames.length + request.references.length,
   };
@@ -113,14 +113,14 @@ const reportedNames = [
   "outputImageTokens",
 ] as const satisfies readonly (keyof ImageTokens & keyof ReportedUsage)[];
 
-function reportedImageTokens(told: ReportedUsage, most: ImageTokens): ImageTokens | undefined {
-  if (!reportedNames.some((name) => reportedAmount(told[name]) !== undefined)) return undefined;
+function reportedImageTokens(reported: ReportedUsage, most: ImageTokens): ImageTokens | undefined {
+  if (!reportedNames.some((name) => reportedAmount(reported[name]) !== undefined)) return undefined;
   const count = (value: number | undefined) => Math.ceil(reportedAmount(value) ?? 0);
   const counts = {
-    inputTextTokens: count(told.inputTextTokens),
-    inputImageTokens: count(told.inputImageTokens),
-    outputTextTokens: count(told.outputTextTokens),
-    outputImageTokens: count(told.outputImageTokens),
+    inputTextTokens: count(reported.inputTextTokens),
+    inputImageTokens: count(reported.inputImageTokens),
+    outputTextTokens: count(reported.outputTextTokens),
+    outputImageTokens: count(reported.outputImageTokens),
   };
   return sumOf(counts) > mistakenFactor * sumOf(most) ? undefined : counts;
 }
@@ -139,16 +139,18 @@ export function imageTokenTotals(tokens: ImageTokens): {
 const sumOf = (tokens: ImageTokens): number =>
   reportedNames.reduce((sum, name) => sum + tokens[name], 0);
 
-/** `told` undefined: as much as there can be. A vendor that reported one count reported all it has; the others are 0. */
+/** `reported` undefined: as much as there can be. A vendor that reported one count reported all it has; the others are 0. */
 function imageUsage(
   request: ImageRequest,
-  told: ReportedUsage | undefined,
+  reported: ReportedUsage | undefined,
   count: number,
 ): MediaUsage {
   const basis = families[request.family].usage;
   if (basis.unit === "image_tokens") {
     const most = imageTokens(request, count, basis.autoSizes);
-    const tokens = told ? (reportedImageTokens(told, most) ?? unreportedImageTokens(most)) : most;
+    const tokens = reported
+      ? (reportedImageTokens(reported, most) ?? unreportedImageTokens(most))
+      : most;
     return { unit: "image_tokens", ...tokens };
   }
   return {

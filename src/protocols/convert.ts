@@ -169,8 +169,8 @@ class ConvertedTap implements StreamTap, StreamSeen {
 
   release(usage?: Usage): SseEvent[] {
     const frames = this.#finish ? [] : this.end();
-    const told = this.usage ?? usage;
-    if (told) frames.push(...this.#encoder.push({ type: "usage", usage: told }));
+    const final = this.usage ?? usage;
+    if (final) frames.push(...this.#encoder.push({ type: "usage", usage: final }));
     if (this.#finish) frames.push(...this.#encoder.push(this.#finish));
     return [...frames, ...this.#encoder.end({ kind: "complete" })];
   }

@@ -11,7 +11,7 @@ export interface TokenCounting {
   /** The body that a vendor of this protocol is asked with; `model` is its own name. */
   ask(body: JsonObject, model: string): JsonObject;
   /** The count in a vendor's answer; undefined when there is none. */
-  told(answer: JsonObject): number | undefined;
+  countIn(answer: JsonObject): number | undefined;
   answer(inputTokens: number): JsonObject;
 }
 

@@ -90,8 +90,8 @@ const failure = (answer: JsonObject): WireError | undefined =>
 
 function usageOf(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
-  const told = wire["prompt_tokens"] ?? wire["total_tokens"];
-  return typeof told === "number" ? { ...noUsage, inputTokens: tokenCount(told) } : undefined;
+  const count = wire["prompt_tokens"] ?? wire["total_tokens"];
+  return typeof count === "number" ? { ...noUsage, inputTokens: tokenCount(count) } : undefined;
 }
 
 function noStream(): never {

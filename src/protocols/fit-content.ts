@@ -32,14 +32,14 @@ interface Context {
 /** Fits the messages and the tools. @throws GatewayError `unsupported_content` */
 export function fitContent(fitting: Fitting, notes: Note[]): void {
   const { request, target } = fitting;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const context: Context = {
     request,
     target,
     names: innerNames[request.protocol],
     note(param, kind, detail) {
-      if (told.has(param)) return;
-      told.add(param);
+      if (reported.has(param)) return;
+      reported.add(param);
       notes.push({ param, kind, detail });
     },
     keepsMarker: markerKeeper(countMarkers(request), target.limits.cacheMarkersMax),

@@ -31,7 +31,7 @@ const retryMsMax = 3_000;
 const pingMs = 5_000;
 const answerMsMax = 3_000;
 
-/** How the listening connections of all gateways are told from others. */
+/** The name by which the listening connections of all gateways are found. */
 const applicationName = "tollgate signals";
 
 interface Listening {

@@ -104,7 +104,7 @@ function batchOf(rows: readonly Queued[]): Batch {
   const rowPlaces = numbers((row) => placeOf(row.head ?? row.workspaceId));
   const shared = [...places.keys()];
   const owns = rows.flatMap(({ own }) => (own === "" ? [] : [own]));
-  let told = 0;
+  let written = 0;
   return {
     heads: shared.filter((key) => typeof key !== "string"),
     own: owns.length > 0,
@@ -121,7 +121,7 @@ function batchOf(rows: readonly Queued[]): Batch {
       numbers(({ attempt }) => attempt?.startedMs),
       numbers(({ attempt }) => attempt?.durationMs),
       ...(owns.length > 0
-        ? [numbers(({ own }) => (own === "" ? undefined : (told += 1))), `[${owns.join(",")}]`]
+        ? [numbers(({ own }) => (own === "" ? undefined : (written += 1))), `[${owns.join(",")}]`]
         : []),
     ],
   };

@@ -8,7 +8,7 @@ import type { Log } from "../base/log.ts";
 import { notify, type Listener } from "./listener.ts";
 import type { Queryable } from "./queryable.ts";
 
-/** For how long a process may go on by what the database told it (the ledger's checks): a change is answered no sooner. */
+/** For how long a process may go on by what it last read in the database (the ledger's checks): a change is answered no sooner. */
 export const trustMs = 50;
 
 const question = "settled?";

@@ -54,7 +54,7 @@ async function cancelSeen(services: TaskServices, job: Job): Promise<boolean> {
 }
 
 /**
- * Asks the vendor that has the job, under the id it gave (T82). How it stands comes first: told to cancel a job that is done,
+ * Asks the vendor that has the job, under the id it gave (T82). Its state is read first: asked to cancel a job that is done,
  * a vendor may forget its result, and call that a success.
  */
 async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean> {

@@ -52,7 +52,7 @@ export async function collect(
     return;
   }
   await services.at("collect.stored");
-  const usage = mediaUsage(job.request, answer.told, { count: artifacts.length });
+  const usage = mediaUsage(job.request, answer.reported, { count: artifacts.length });
   const costNano = priceMedia(target.offer.price, usage);
   await endTask(services, job, { status: "succeeded", usage, costNano, artifacts });
 }

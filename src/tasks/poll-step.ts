@@ -36,19 +36,19 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   const answer = await poll(services, job, target);
   await services.at("poll.answered");
   if (troubles.includes(answer.state)) warnOf(services, job, answer);
-  const told = { ...job, attempts: withOutcome(job.attempts, answer.state) };
+  const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
-      return collect(services, told, { target, answer });
+      return collect(services, noted, { target, answer });
     case "failed": {
       const { code, message } = answer;
-      await endTask(services, told, { status: "failed", error: { code, message } });
+      await endTask(services, noted, { status: "failed", error: { code, message } });
       return;
     }
     case "expired":
-      return expire(services, told, "The vendor did not finish it in time.");
+      return expire(services, noted, "The vendor did not finish it in time.");
     case "canceled":
-      await endTask(services, told, {
+      await endTask(services, noted, {
         status: "canceled",
         error: { code: "canceled", message: "The vendor canceled the task." },
       });

@@ -8,9 +8,9 @@ export class BadAnswerError extends Error {
 
   constructor(
     reason: string,
-    { told, cause }: { readonly told?: string | undefined; readonly cause?: unknown } = {},
+    { reported, cause }: { readonly reported?: string | undefined; readonly cause?: unknown } = {},
   ) {
-    super(told === undefined ? reason : `${reason}: ${told}`, { cause });
+    super(reported === undefined ? reason : `${reason}: ${reported}`, { cause });
     this.reason = reason;
   }
 }

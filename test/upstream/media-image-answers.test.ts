@@ -18,7 +18,7 @@ const usage = {
   input_tokens_details: { text_tokens: 40, image_tokens: 10 },
   output_tokens_details: { text_tokens: 60, image_tokens: 4100 },
 };
-const told = {
+const reported = {
   inputTextTokens: 40,
   inputImageTokens: 10,
   outputTextTokens: 60,
@@ -54,7 +54,7 @@ const rows: readonly Row[] = [
         { from: "base64", base64: "BBBB" },
       ],
       revisedPrompts: ["A red fox", undefined],
-      told,
+      reported,
       rendered: { size: "1024x1024", quality: "high", background: "opaque", outputFormat: "png" },
     },
   ],
@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
     "openai",
     200,
     { data: [{ b64_json: "AAAA" }], usage: { ...usage, output_tokens_details: undefined } },
-    { told: { ...told, outputTextTokens: 0, outputImageTokens: 4160 } },
+    { reported: { ...reported, outputTextTokens: 0, outputImageTokens: 4160 } },
   ],
   [
     "openai: tokens of the input without details are all text",
@@ -71,7 +71,12 @@ const rows: readonly Row[] = [
     200,
     { data: [{ b64_json: "AAAA" }], usage: { input_tokens: 7, output_tokens: 9 } },
     {
-      told: { inputTextTokens: 7, inputImageTokens: 0, outputTextTokens: 0, outputImageTokens: 9 },
+      reported: {
+        inputTextTokens: 7,
+        inputImageTokens: 0,
+        outputTextTokens: 0,
+        outputImageTokens: 9,
+      },
     },
   ],
   [
@@ -79,7 +84,7 @@ const rows: readonly Row[] = [
     "openai",
     200,
     { data: [{ b64_json: "AAAA" }] },
-    { state: "succeeded", told: { inputTextTokens: undefined, outputImageTokens: undefined } },
+    { state: "succeeded", reported: { inputTextTokens: undefined, outputImageTokens: undefined } },
   ],
   [
     "openai: refused by moderation",
@@ -297,7 +302,7 @@ function stream(kind: "image_generation" | "image_edit", ...extra: string[]): st
 const pictures: readonly ImageEvent[] = [
   { type: "partial", index: 0, base64: "AAAA", rendered },
   { type: "partial", index: 1, base64: "BBBB", rendered },
-  { type: "completed", base64: "CCCC", rendered, told },
+  { type: "completed", base64: "CCCC", rendered, reported },
 ];
 
 function read(...chunks: readonly (string | Buffer)[]): ImageEvent[] {
@@ -366,13 +371,13 @@ describe("an image stream", () => {
   });
 
   it("tells the caller of moderation that broke it off, and of nothing else", () => {
-    const told = ["moderation_blocked", "server_error"].map((code) => {
+    const reported = ["moderation_blocked", "server_error"].map((code) => {
       const [event] = read(
         `data: {"error":{"message":"words of the vendor","code":"${code}"}}\n\n`,
       );
       return event?.type === "error" ? outcomeOfRefusal(event.refusal) : undefined;
     });
-    expect(told).toMatchObject([
+    expect(reported).toMatchObject([
       { fault: "caller", code: "content_policy_violation", message: "words of the vendor" },
       {
         fault: "provider",

@@ -29,19 +29,19 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
         video: { url, duration: 8, respect_moderation: true },
         usage: { cost_in_usd_ticks: 5 },
       },
-      { state: "succeeded", results: [{ from: "url", url }], told: { seconds: 8 } },
+      { state: "succeeded", results: [{ from: "url", url }], reported: { seconds: 8 } },
     ],
     [
       "no status beside an address",
       200,
       { video: { url } },
-      { state: "succeeded", results: [{ from: "url", url }], told: { seconds: undefined } },
+      { state: "succeeded", results: [{ from: "url", url }], reported: { seconds: undefined } },
     ],
     [
       "a stored file",
       200,
       { status: "done", video: { duration: 3.5, file_output: { public_url: url } } },
-      { state: "succeeded", results: [{ from: "url", url }], told: { seconds: 3.5 } },
+      { state: "succeeded", results: [{ from: "url", url }], reported: { seconds: 3.5 } },
     ],
     [
       "blocked",
@@ -130,7 +130,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
           video_count: 1,
         },
       },
-      { state: "succeeded", results: [{ from: "url", url }], told: { seconds: 5 } },
+      { state: "succeeded", results: [{ from: "url", url }], reported: { seconds: 5 } },
     ],
     [
       "succeeded, of an older model",
@@ -139,7 +139,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
         output: { task_status: "SUCCEEDED", video_url: url },
         usage: { duration: 5, video_count: 1 },
       },
-      { state: "succeeded", results: [{ from: "url", url }], told: { seconds: 5 } },
+      { state: "succeeded", results: [{ from: "url", url }], reported: { seconds: 5 } },
     ],
     ["succeeded with nothing", 200, { output: { task_status: "SUCCEEDED" } }, broken],
     [
@@ -206,7 +206,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
       {
         state: "succeeded",
         results: [{ from: "url", url }],
-        told: { seconds: 5, videoTokens: 108_900 },
+        reported: { seconds: 5, videoTokens: 108_900 },
       },
     ],
     ["succeeded with nothing", 200, { status: "succeeded", content: {} }, broken],
@@ -361,7 +361,7 @@ function flawsOf(answer: MediaState | MediaRefusal): string[] {
     case "succeeded":
       return [
         answer.results.length === 0 ? "no result" : "",
-        (answer.told.seconds ?? 0) < 0 ? "negative seconds" : "",
+        (answer.reported.seconds ?? 0) < 0 ? "negative seconds" : "",
       ].filter((flaw) => flaw !== "");
     case "failed":
     case "refused":

@@ -120,7 +120,7 @@ const claudeRecord = ({ model }: ListedModel, { no_prefill: pattern = "$^" }: Ve
 const isModality = (name: string): name is Modality =>
   (modalities as readonly string[]).includes(name);
 
-/** What the list's options come to; undefined where it is not known how the model is told to reason. */
+/** What the list's options come to; undefined where it is not known how a request asks the model to reason. */
 function reasoningOf(
   options: boolean | readonly ReasoningOption[] | undefined,
   { reasoning_field: field }: VendorRow,

@@ -30,7 +30,7 @@ export interface FleetOptions {
   readonly count: number;
   readonly start: (
     number: number,
-    told: (worker: WorkerProcess, message: ToSupervisor) => void,
+    onMessage: (worker: WorkerProcess, message: ToSupervisor) => void,
   ) => WorkerProcess;
   readonly log: Log;
   /** The usual ones if absent. */
@@ -84,7 +84,9 @@ export class Fleet {
   }
 
   #start(number: number, restarted = false): WorkerProcess {
-    const worker = this.#options.start(number, (from, message) => this.#hub.told(from, message));
+    const worker = this.#options.start(number, (from, message) =>
+      this.#hub.received(from, message),
+    );
     this.#alive.add(worker);
     worker.ready.then(
       () => {

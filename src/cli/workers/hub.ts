@@ -41,13 +41,13 @@ export class Hub {
   }
 
   /** Passes on or answers what a worker says. */
-  told(worker: WorkerProcess, message: ToSupervisor): void {
+  received(worker: WorkerProcess, message: ToSupervisor): void {
     if (message.kind === "measured") worker.measured = message.families;
     else if (message.kind === "used") {
       for (const other of this.#workers) if (other !== worker) other.send(message);
     } else if (message.kind === "ask") {
       const { id, what } = message;
-      void this.#answer(what, worker).then((answer) => worker.send({ kind: "told", id, answer }));
+      void this.#answer(what, worker).then((answer) => worker.send({ kind: "answer", id, answer }));
     }
   }
 

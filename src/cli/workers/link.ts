@@ -47,7 +47,7 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
   channel.receive((message) => {
     if (message.kind === "sweeps") sweeps = message.on;
     else if (message.kind === "question") void answer(message.id, message.what);
-    else if (message.kind === "told") questions.answered(message.id, message.answer);
+    else if (message.kind === "answer") questions.answered(message.id, message.answer);
     else if (message.kind === "used") limiter?.usedElsewhere(message.uses);
     else if (stop === undefined) {
       stop = message;

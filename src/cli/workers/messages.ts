@@ -44,7 +44,7 @@ export type ToWorker =
     }
   | { readonly kind: "sweeps"; readonly on: boolean }
   | { readonly kind: "question"; readonly id: number; readonly what: Question }
-  | { readonly kind: "told"; readonly id: number; readonly answer: Answers[Question] }
+  | { readonly kind: "answer"; readonly id: number; readonly answer: Answers[Question] }
   | { readonly kind: "used"; readonly uses: readonly KeyUse[] };
 
 export type ToSupervisor =

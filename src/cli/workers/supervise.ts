@@ -78,7 +78,7 @@ async function start(
   closers.push(() => listening.close());
   const fleet = new Fleet({
     count: plan.count,
-    start: (number, told) =>
+    start: (number, onMessage) =>
       startWorker(
         {
           number,
@@ -91,7 +91,7 @@ async function start(
           poolMax: plan.poolMax,
         },
         listening,
-        told,
+        onMessage,
       ),
     log,
     trials,

@@ -62,7 +62,7 @@ function spawnWorker(start: WorkerStart, listening: Listening): ChildProcess {
 export function startWorker(
   start: WorkerStart,
   listening: Listening,
-  told: (worker: WorkerProcess, message: ToSupervisor) => void,
+  onMessage: (worker: WorkerProcess, message: ToSupervisor) => void,
 ): WorkerProcess {
   const child = spawnWorker(start, listening);
   const ready = Promise.withResolvers<Ready>();
@@ -114,7 +114,7 @@ export function startWorker(
     } else if (message.kind === "failed")
       ready.reject(new WorkerFailedError(message.text, message.exitCode));
     else if (message.kind === "answer") questions.get(message.id)?.(message.data);
-    else told(worker, message);
+    else onMessage(worker, message);
   });
   return worker;
 }

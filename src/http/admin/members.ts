@@ -51,7 +51,7 @@ const create = route({
   path: "/workspaces/{id}/members",
   operationId: "addMember",
   summary: "Invite a member into a workspace",
-  description: `The member is \`invited\`, without any right, until they accept: with the link \`invitation.url\`, which works once within ${invitationDays} days, or by signing in with \`password\`, or with the one-time password of the answer, and changing it. Both are shown once. Inviting the address again replaces the invitation. Whether the address has an account here makes no difference and is not told; \`user_id\` stays good in paths, also where they join with an account they have.`,
+  description: `The member is \`invited\`, without any right, until they accept: with the link \`invitation.url\`, which works once within ${invitationDays} days, or by signing in with \`password\`, or with the one-time password of the answer, and changing it. Both are shown once. Inviting the address again replaces the invitation. Whether the address has an account here makes no difference, and no answer shows it; \`user_id\` stays good in paths, also where they join with an account they have.`,
   action: "member.create",
   body: strict({
     email: Type.String({ maxLength: 254 }),

@@ -19,7 +19,7 @@ export const taskId: Node = {
   in: "path",
   required: true,
   description:
-    "The task's id. One that does not exist, and one of another workspace, are told alike.",
+    "The task's id. One that does not exist, and one of another workspace, get the same answer.",
   schema: Type.String(),
   example: "task_01kacw5v2pf6q8p5b0d6m1x7yt",
 };

@@ -120,7 +120,7 @@ export const videos: Part = {
         operationId: "createVideo",
         summary: "Create a video in xAI's shape",
         description:
-          "The same task as by `POST /v1/tasks`; its id is accepted on every path that reads tasks. What it costs is told at `GET /v1/tasks/{id}`.",
+          "The same task as by `POST /v1/tasks`; its id is accepted on every path that reads tasks. Its cost stands at `GET /v1/tasks/{id}`.",
         style: "chat",
         request: {
           schema: "VideoRequest",

@@ -66,8 +66,8 @@ function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
   }
 }
 
-function takeChunk(state: StreamState, told: ChatChunk): CanonicalEvent[] {
-  const { chunk, choices, error } = told;
+function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
+  const { chunk, choices, error } = seen;
   const events: CanonicalEvent[] = [];
   if (state.phase === "waiting") {
     // Azure begins with a frame about its content filter, which has neither id nor choice.
@@ -88,7 +88,7 @@ function takeChunk(state: StreamState, told: ChatChunk): CanonicalEvent[] {
     state.isEnding = true;
   }
   const { usage } = state.reader;
-  if (told.tellsUsage && usage) events.push({ type: "usage", usage });
+  if (seen.tellsUsage && usage) events.push({ type: "usage", usage });
   return events;
 }
 

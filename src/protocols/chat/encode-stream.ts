@@ -136,8 +136,8 @@ const delta = ({ before, after }: StreamState, content: JsonObject): SseEvent =>
 
 /** Callers that want usage get `usage: null` on every chunk but the last. */
 function chunk(state: StreamState, choices: Json[], usage: JsonObject | null = null): SseEvent {
-  const told = state.wantsUsage ? { usage } : {};
-  return { data: JSON.stringify({ ...state.fields, choices, ...told }) };
+  const totals = state.wantsUsage ? { usage } : {};
+  return { data: JSON.stringify({ ...state.fields, choices, ...totals }) };
 }
 
 function finishStream(state: StreamState, finish: Finish): SseEvent[] {

@@ -43,9 +43,9 @@ export class ChatReader {
   read(event: SseEvent): ChatChunk | AnyEvent {
     if (this.#over) return nothing;
     const chunk = this.#frames.read(event);
-    const told = typeof chunk === "string" ? unread[chunk] : this.#take(event, chunk);
-    this.#over = told.type === "marker" || told.type === "error";
-    return told;
+    const seen = typeof chunk === "string" ? unread[chunk] : this.#take(event, chunk);
+    this.#over = seen.type === "marker" || seen.type === "error";
+    return seen;
   }
 
   #take(event: SseEvent, chunk: WireObject): ChatChunk | AnyEvent {

@@ -23,6 +23,6 @@ export const counting: TokenCounting = {
     removeFilteredFields(request);
     return { generateContentRequest: request };
   },
-  told: ({ totalTokens }) => reportedCount(totalTokens),
+  countIn: ({ totalTokens }) => reportedCount(totalTokens),
   answer: (inputTokens) => ({ totalTokens: inputTokens }),
 };

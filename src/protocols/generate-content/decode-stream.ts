@@ -144,9 +144,9 @@ function closeCall(state: State): CanonicalEvent[] {
   if (!state.call) return [];
   const { block, args, pieces, signature } = state.call;
   state.call = undefined;
-  const told = pieces.length === 0 ? args : joinPartials(args, pieces);
+  const whole = pieces.length === 0 ? args : joinPartials(args, pieces);
   return [
-    { type: "tool_call_delta", block, arguments: JSON.stringify(told) },
+    { type: "tool_call_delta", block, arguments: JSON.stringify(whole) },
     { type: "tool_call_end", block, ...(signature ? { signature } : {}) },
   ];
 }
@@ -154,8 +154,8 @@ function closeCall(state: State): CanonicalEvent[] {
 /** A call that was cut has no end: it would look as if its arguments were complete (T16). */
 function breakOff(state: State, { message, code, type }: WireError): CanonicalEvent[] {
   state.phase = "over";
-  const told = code ?? type;
-  const error = told === undefined ? { message } : { message, code: told };
+  const name = code ?? type;
+  const error = name === undefined ? { message } : { message, code: name };
   return [...closeText(state), { type: "error", ...error }];
 }
 

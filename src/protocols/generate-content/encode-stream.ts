@@ -123,11 +123,11 @@ function answerFrame(state: State, candidate: JsonObject, more: JsonObject = {})
   };
 }
 
-function finish(state: State, told: Finish): SseEvent[] {
+function finish(state: State, finished: Finish): SseEvent[] {
   const frames = [...state.calls.values()].flatMap((call) => endCall(state, call, call.signature));
   const candidate: JsonObject = {
     content: { role: "model", parts: [{ text: "" }] },
-    finishReason: encodeFinish(told),
+    finishReason: encodeFinish(finished),
     index: 0,
   };
   const usage: JsonObject = state.usage ? { usageMetadata: encodeUsage(state.usage) } : {};

@@ -78,8 +78,8 @@ const says = (part: WireObject): boolean => partText(part) !== "";
 export function partText(part: WireObject): string {
   if (typeof part["text"] === "string") return part["text"];
   const { name, args, partialArgs } = objectOf(part["functionCall"]);
-  const told = args ?? partialArgs;
-  return `${nonEmpty(name) ?? ""}${told === undefined ? "" : JSON.stringify(told)}`;
+  const input = args ?? partialArgs;
+  return `${nonEmpty(name) ?? ""}${input === undefined ? "" : JSON.stringify(input)}`;
 }
 
 /** The output text of a whole answer. */

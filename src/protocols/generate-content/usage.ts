@@ -31,8 +31,8 @@ export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
  */
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
-  const told = ["promptTokenCount", "candidatesTokenCount", "totalTokenCount"];
-  if (!told.some((field) => typeof wire[field] === "number")) return undefined;
+  const totals = ["promptTokenCount", "candidatesTokenCount", "totalTokenCount"];
+  if (!totals.some((field) => typeof wire[field] === "number")) return undefined;
   const inputTokens =
     tokenCount(wire["promptTokenCount"]) + tokenCount(wire["toolUsePromptTokenCount"]);
   const reasoningTokens = tokenCount(wire["thoughtsTokenCount"]);

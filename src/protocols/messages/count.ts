@@ -36,6 +36,6 @@ export const counting: TokenCounting = {
     return decodeRequest({ ...inputOf(body), max_tokens: 1 }, { model, stream: false });
   },
   ask: (body, model) => ({ ...inputOf(body), model }),
-  told: ({ input_tokens: tokens }) => reportedCount(tokens),
+  countIn: ({ input_tokens: tokens }) => reportedCount(tokens),
   answer: (inputTokens) => ({ input_tokens: inputTokens }),
 };

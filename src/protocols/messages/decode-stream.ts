@@ -101,11 +101,11 @@ function openBlock(
   state: State,
   index: unknown,
   kind: Block["kind"],
-  told: Pick<Block, "signature" | "input"> = {},
+  start: Pick<Block, "signature" | "input"> = {},
 ): CanonicalEvent[] {
   const id = String(state.begun);
   state.begun += 1;
-  state.open.set(index, { id, kind, ...told });
+  state.open.set(index, { id, kind, ...start });
   return kind === "text" || kind === "reasoning" ? [{ type: `${kind}_start`, block: id }] : [];
 }
 
@@ -172,16 +172,16 @@ function closeAll(state: State, except?: Block["kind"]): CanonicalEvent[] {
 function finish(state: State): CanonicalEvent[] {
   const { stop, hasToolCall } = state.reader;
   state.isOver = true;
-  const told = decodeFinish(stop?.reason, stop?.sequence, hasToolCall);
-  return [...closeAll(state), { type: "finish", finish: told }];
+  const finish = decodeFinish(stop?.reason, stop?.sequence, hasToolCall);
+  return [...closeAll(state), { type: "finish", finish }];
 }
 
 /** A call that was cut has no end: it would look as if its arguments were complete (T16). */
 function breakOff(state: State, { message, code, type }: WireError): CanonicalEvent[] {
   state.isOver = true;
-  const told = code ?? type;
+  const name = code ?? type;
   const event: CanonicalEvent =
-    told === undefined ? { type: "error", message } : { type: "error", message, code: told };
+    name === undefined ? { type: "error", message } : { type: "error", message, code: name };
   return [...closeAll(state, "tool_call"), event];
 }
 

@@ -199,7 +199,7 @@ function sign(state: State, { value, redacted }: Signature): SseEvent[] {
   return [...frames, delta(state, { type: "signature_delta", signature: value })];
 }
 
-function finish(state: State, told: Finish): SseEvent[] {
+function finish(state: State, finished: Finish): SseEvent[] {
   const frames: SseEvent[] = [];
   // Blocks that never ended are closed in their order.
   for (let head = state.queue[0]; head; head = state.queue[0]) {
@@ -210,7 +210,7 @@ function finish(state: State, told: Finish): SseEvent[] {
   const usage = state.usage
     ? encodeUsage(state.usage, state.upstream)
     : { input_tokens: state.context.inputEstimate, output_tokens: 0 };
-  frames.push(frame("message_delta", { delta: encodeFinish(told), usage }));
+  frames.push(frame("message_delta", { delta: encodeFinish(finished), usage }));
   frames.push(frame("message_stop", {}));
   state.isOver = true;
   return frames;

@@ -65,9 +65,9 @@ export class MessagesReader {
   read(event: SseEvent): MessagesEvent {
     if (this.#phase === "over") return nothing;
     const data = this.#frames.read(event);
-    const told = typeof data === "string" ? unread[data] : this.#take(data, event.event);
-    if (told.type === "error" || told.type === "message_stop") this.#phase = "over";
-    return told;
+    const seen = typeof data === "string" ? unread[data] : this.#take(data, event.event);
+    if (seen.type === "error" || seen.type === "message_stop") this.#phase = "over";
+    return seen;
   }
 
   #take(data: WireObject, eventName: string | undefined): MessagesEvent {

@@ -63,10 +63,10 @@ export class MessagesTap extends DirectTap {
 
   /** The start with the canonical model, and with the estimate where it tells no input. */
   #start(data: WireObject, message: WireObject, tellsUsage: boolean): SseEvent {
-    const told = objectOf(message["usage"]);
+    const reported = objectOf(message["usage"]);
     const usage = tellsUsage
-      ? told
-      : { output_tokens: 0, ...told, input_tokens: this.#options.inputEstimate };
+      ? reported
+      : { output_tokens: 0, ...reported, input_tokens: this.#options.inputEstimate };
     const changed = { ...data, message: { ...message, model: this.#options.model, usage } };
     return { event: "message_start", data: JSON.stringify(changed) };
   }

@@ -32,9 +32,9 @@ export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
  */
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
-  const told =
+  const isReported =
     typeof wire["input_tokens"] === "number" || typeof wire["output_tokens"] === "number";
-  if (!told) return undefined;
+  if (!isReported) return undefined;
   return addHiddenIterations(oneUsage(wire), wire["iterations"]);
 }
 

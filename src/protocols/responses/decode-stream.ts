@@ -207,15 +207,15 @@ function endPart(
   const block = part.type === "tool_call" ? `tool_${index}` : `reasoning_${index}`;
   if (part.type === "tool_call") {
     const begun = beginCall(state, index, item);
-    const told = isEmpty(state, block) ? addContent(state, block, part.arguments) : [];
-    return [...begun, ...told, ...closeBlock(state, block)];
+    const added = isEmpty(state, block) ? addContent(state, block, part.arguments) : [];
+    return [...begun, ...added, ...closeBlock(state, block)];
   }
   if (part.type !== "reasoning") return [];
   const source = part.summary ? "response.reasoning_summary_text" : "response.reasoning_text";
   const isBlank = part.text === "" && !part.signature;
   const begun = isBlank ? [] : openBlock(state, block, "reasoning", source);
-  const told = isEmpty(state, block) ? addContent(state, block, part.text) : [];
-  return [...begun, ...told, ...closeBlock(state, block, part.signature)];
+  const added = isEmpty(state, block) ? addContent(state, block, part.text) : [];
+  return [...begun, ...added, ...closeBlock(state, block, part.signature)];
 }
 
 function wholeBlock(

@@ -182,9 +182,9 @@ function endPart(state: StreamState, block: Block): SseEvent[] {
   const part = spoken(kind, text);
   item.content[block.part] = part;
   item.openParts -= 1;
-  const told: JsonObject = kind === "output_text" ? { text, logprobs: [] } : { refusal: text };
+  const content: JsonObject = kind === "output_text" ? { text, logprobs: [] } : { refusal: text };
   const frames = [
-    frame(state, `response.${kind}.done`, { ...place(block), ...told }),
+    frame(state, `response.${kind}.done`, { ...place(block), ...content }),
     frame(state, "response.content_part.done", { ...place(block), part }),
   ];
   // Another item began while this part was open: its message is over with it.

@@ -52,9 +52,9 @@ export class ResponsesReader {
   read(event: SseEvent): ResponseEvent | StepEvent | AnyEvent {
     if (this.#isOver) return nothing;
     const frame = this.#frames.read(event);
-    const told = typeof frame === "string" ? unread[frame] : this.#take(frame, event.event);
-    if (told.type === "error") this.error ??= told.error;
-    return told;
+    const seen = typeof frame === "string" ? unread[frame] : this.#take(frame, event.event);
+    if (seen.type === "error") this.error ??= seen.error;
+    return seen;
   }
 
   #take(frame: WireObject, eventName: string | undefined): ResponseEvent | StepEvent | AnyEvent {

@@ -85,17 +85,17 @@ export function failureOf({ status, error }: ListedTask): TaskError | undefined 
 const noTokens: Tokens = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 
 function renderUsage(usage: MediaUsage | null, family: ListedTask["family"]): UnifiedUsage {
-  const told = usage ?? nothingUsed(family);
-  switch (told.unit) {
+  const used = usage ?? nothingUsed(family);
+  switch (used.unit) {
     case "images":
-      return { output_images: told.outputImages, input_images: told.inputImages };
+      return { output_images: used.outputImages, input_images: used.inputImages };
     case "image_tokens": {
-      const { input, output } = imageTokenTotals(told);
+      const { input, output } = imageTokenTotals(used);
       return { input_tokens: input, output_tokens: output, total_tokens: input + output };
     }
     case "video_seconds":
-      return { ...noTokens, output_video_seconds: told.seconds };
+      return { ...noTokens, output_video_seconds: used.seconds };
     case "video_tokens":
-      return { ...noTokens, output_video_tokens: told.tokens };
+      return { ...noTokens, output_video_tokens: used.tokens };
   }
 }

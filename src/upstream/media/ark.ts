@@ -70,7 +70,7 @@ function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
       return {
         state: "succeeded",
         results: [{ from: "url", url }],
-        told: {
+        reported: {
           seconds: reportedAmount(wire["duration"]),
           videoTokens:
             reportedAmount(usage["completion_tokens"]) ?? reportedAmount(usage["total_tokens"]),

@@ -67,7 +67,7 @@ function madeImages(output: WireObject): MediaState {
     const url = textIn(value);
     return url === undefined ? [] : [{ from: "url", url }];
   });
-  if (results.length > 0) return { state: "succeeded", results, told: {} };
+  if (results.length > 0) return { state: "succeeded", results, reported: {} };
   const failed = older.find((item) => textIn(item["code"]) !== undefined);
   return failed ? failedJob(textIn(failed["code"]), textIn(failed["message"])) : emptyJob;
 }

@@ -155,7 +155,7 @@ function madeVideo(output: WireObject, usage: WireObject): MediaState {
   if (url === undefined) return emptyJob;
   const seconds =
     reportedAmount(usage["output_video_duration"]) ?? reportedAmount(usage["duration"]);
-  return { state: "succeeded", results: [{ from: "url", url }], told: { seconds } };
+  return { state: "succeeded", results: [{ from: "url", url }], reported: { seconds } };
 }
 
 export const dashscopeVideo: MediaDialect = {

@@ -61,7 +61,7 @@ export function imagesIn(status: number, body: Buffer): MediaState | MediaRefusa
     state: "succeeded",
     results: shown.map(({ result }) => result),
     revisedPrompts: shown.map(({ revisedPrompt }) => revisedPrompt),
-    told: imageTokensIn(wire["usage"]),
+    reported: imageTokensIn(wire["usage"]),
     rendered: renderedIn(wire),
   };
 }

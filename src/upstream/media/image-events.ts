@@ -21,7 +21,7 @@ export type ImageEvent =
       readonly type: "completed";
       readonly base64: string;
       readonly rendered: Rendered;
-      readonly told: ReportedUsage;
+      readonly reported: ReportedUsage;
     }
   /** The stream failed, or cannot be read. Nothing follows it. */
   | { readonly type: "error"; readonly refusal: MediaRefusal };
@@ -97,7 +97,7 @@ function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
   if (base64 === undefined) return broken("its stream has an event without a picture");
   const rendered = renderedIn(wire);
   return kind === "completed"
-    ? { type: "completed", base64, rendered, told: imageTokensIn(wire["usage"]) }
+    ? { type: "completed", base64, rendered, reported: imageTokensIn(wire["usage"]) }
     : {
         type: "partial",
         index: reportedAmount(wire["partial_image_index"]) ?? 0,

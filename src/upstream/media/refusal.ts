@@ -59,8 +59,8 @@ export function asReported<Read extends MediaState | MediaRefusal>(
 ): Read {
   if (read.state !== "refused" && read.state !== "failed") return read;
   const masked = (text: string | undefined) => text && withoutCredentials(provider, text);
-  const told = { code: masked(read.code), message: masked(read.message) };
-  return { ...read, ...told, ...(read.state === "refused" && { param: masked(read.param) }) };
+  const words = { code: masked(read.code), message: masked(read.message) };
+  return { ...read, ...words, ...(read.state === "refused" && { param: masked(read.param) }) };
 }
 
 /** The same, with what the answer's headers say beside it. */
@@ -95,8 +95,8 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
   }
   // Moderation speaks of the request, also where a stream that had begun is broken off with it.
   if (contentPolicy.test(code)) {
-    const told = { code: "content_policy_violation", message };
-    return { fault: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...told };
+    const toCaller = { code: "content_policy_violation", message };
+    return { fault: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...toCaller };
   }
   const { fault, retrySame, hurtsHealth, credential, error } = outcomeOfStatus(
     { status, wire: { message, param, code: refusal.code }, retryAfter: undefined },
@@ -119,15 +119,15 @@ const unmade = "The provider failed to make the result.";
 /** A job that ended without a result, from the vendor's own code and message, in words fit for the caller. */
 export function failedJob(code: string | undefined, message: string | undefined): MediaState {
   const known = code ?? "";
-  const told = message && shortText(message, messageMax);
-  if (aboutUs(known, told ?? ""))
+  const words = message && shortText(message, messageMax);
+  if (aboutUs(known, words ?? ""))
     return { state: "failed", code: "upstream_error", message: unmade };
-  if (contentPolicy.test(known)) return blockedJob(told);
+  if (contentPolicy.test(known)) return blockedJob(words);
   if (badArgument.test(known)) {
-    const message = told ?? "The provider refused the request's values.";
+    const message = words ?? "The provider refused the request's values.";
     return { state: "failed", code: "invalid_argument", message };
   }
-  return { state: "failed", code: "upstream_error", message: told ?? unmade };
+  return { state: "failed", code: "upstream_error", message: words ?? unmade };
 }
 
 /** A job whose result or request the vendor's moderation blocked. */

@@ -54,7 +54,7 @@ export type MediaState =
   | {
       readonly state: "succeeded";
       readonly results: readonly MediaResult[];
-      readonly told: ReportedUsage;
+      readonly reported: ReportedUsage;
       readonly revisedPrompts?: readonly (string | undefined)[] | undefined;
       readonly rendered?: Rendered | undefined;
     }

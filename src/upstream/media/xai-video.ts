@@ -58,7 +58,7 @@ function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
       return {
         state: "succeeded",
         results: [{ from: "url", url }],
-        told: { seconds: reportedAmount(video["duration"]) },
+        reported: { seconds: reportedAmount(video["duration"]) },
       };
     case "failed":
       return video["respect_moderation"] === false

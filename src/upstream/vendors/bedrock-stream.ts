@@ -108,8 +108,8 @@ function eventOf(message: Message): string {
   const payload = isObject(parsed) ? parsed : {};
   if (textIn(message, ":message-type") !== "event") {
     const kind = textIn(message, ":exception-type") || textIn(message, ":error-code");
-    const { message: told } = payload;
-    const said = typeof told === "string" ? told : textIn(message, ":error-message");
+    const { message: reported } = payload;
+    const said = typeof reported === "string" ? reported : textIn(message, ":error-message");
     const error = { type: errorTypes[kind] ?? "api_error", message: `${kind}: ${said}` };
     return sse("error", JSON.stringify({ type: "error", error }));
   }
