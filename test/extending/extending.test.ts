@@ -11,10 +11,8 @@ import { temporaryDirectory } from "../support/postgres.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const patches = join(root, "docs/extending");
-const copied = [
-  ...["src", "sandbox", "scripts", "test", "bench", "bin", "catalog"],
-  ...["package.json", "tsconfig.json", "vitest.config.ts", "oxlint.config.ts"],
-];
+/** What a checkout has beside its source. */
+const left = new Set(["node_modules", ".git", ".tollgate", "coverage", "tmp"]);
 
 /** The files that a patch touches. */
 const filesOf = (name: string): string[] =>
@@ -53,7 +51,8 @@ describe("a copy of the tree with all examples", () => {
   };
   beforeAll(() => {
     copy = join(temporaryDirectory(), "tollgate");
-    for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
+    for (const name of readdirSync(root).filter((entry) => !left.has(entry)))
+      cpSync(join(root, name), join(copy, name), { recursive: true });
     symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
     for (const name of readdirSync(patches)) run("git", "apply", join(patches, name));
   });

@@ -77,35 +77,34 @@ const isReal = (arrow: Arrow): boolean => isEntry(arrow) || reaches(arrow.to, ar
 /** Rooms that a step enters more often: what a call costs is known at its end. */
 const often: Readonly<Record<string, number>> = { ledger: 3 };
 
-describe.each(drawings.map((text, index) => [["a text call", "an image task"][index], text]))(
-  "the drawing of %s",
-  (_name, text) => {
-    const { files, steps } = readDrawing(text!);
+describe.each(
+  drawings.map((text, index) => [["a text call", "an image task"][index]!, text] as const),
+)("the drawing of %s", (_name, text) => {
+  const { files, steps } = readDrawing(text);
 
-    it("names files that exist", () => {
-      expect(files.length).toBeGreaterThan(9);
-      expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
-    });
+  it("names files that exist", () => {
+    expect(files.length).toBeGreaterThan(9);
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
 
-    it("has a call for each arrow between rooms", () => {
-      const arrows = steps.flat().filter(isBetweenRooms);
-      expect(arrows.length).toBeGreaterThan(7);
-      expect(arrows.filter((arrow) => !isReal(arrow))).toEqual([]);
-    });
+  it("has a call for each arrow between rooms", () => {
+    const arrows = steps.flat().filter(isBetweenRooms);
+    expect(arrows.length).toBeGreaterThan(7);
+    expect(arrows.filter((arrow) => !isReal(arrow))).toEqual([]);
+  });
 
-    it("enters each room once in a step", () => {
-      for (const step of steps) {
-        const entered = step
-          .filter((one) => isBetweenRooms(one) && isEntry(one))
-          .map(({ to }) => roomOf(to));
-        const tooOften = entered.filter(
-          (room) => entered.filter((other) => other === room).length > (often[room] ?? 1),
-        );
-        expect(tooOften).toEqual([]);
-      }
-    });
-  },
-);
+  it("enters each room once in a step", () => {
+    for (const step of steps) {
+      const entered = step
+        .filter((one) => isBetweenRooms(one) && isEntry(one))
+        .map(({ to }) => roomOf(to));
+      const tooOften = entered.filter(
+        (room) => entered.filter((other) => other === room).length > (often[room] ?? 1),
+      );
+      expect(tooOften).toEqual([]);
+    }
+  });
+});
 
 it("both are drawn", () => {
   expect(drawings).toHaveLength(2);
