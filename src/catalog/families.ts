@@ -10,7 +10,7 @@ interface FamilyRow {
   readonly kind: "image" | "video";
   /** A model is listed and callable only through these. */
   readonly endpoints: readonly MediaEndpoint[];
-  /** The name of its prices' schema (schema.ts). */
+  /** The name of its prices' schema (media-price-schema.ts). */
   readonly price: "tokens" | "tiers" | "images" | "seconds" | "video_tokens";
 }
 

@@ -13,6 +13,7 @@ import {
   type FamilyRows,
   type MediaFamilyName,
 } from "./families.ts";
+import { mediaPrices } from "./media-price-schema.ts";
 import { priceKeys } from "./price-schema.ts";
 import { offerRecord, recordKeys } from "./record-schema.ts";
 import { closed, count, perMillion, seconds, text, usd } from "./schema-kit.ts";
@@ -154,44 +155,6 @@ export const embeddingModelSchema = closed({
   ),
 });
 
-const tokenPrice = closed({
-  input: perMillion("text tokens in"),
-  image_input: perMillion("image tokens in"),
-  output: perMillion("text tokens out"),
-  image_output: perMillion("image tokens out"),
-});
-const perImage = usd("USD per image");
-const imageSizes = closed({ "1K": perImage, "2K": perImage });
-const tierPrice = closed({
-  output_image: closed({ low: imageSizes, medium: imageSizes }),
-  input_image: usd("USD per input image"),
-});
-const imagePrice = closed({
-  output_image: Type.Union([perImage, Type.Record(Type.String(), perImage, { minProperties: 1 })], {
-    description: 'USD per image, one decimal string or one by image size: { 1K: "0.03" }',
-  }),
-  input_image: Type.Optional(usd("USD per input image")),
-});
-const perSecond = usd("USD per produced second");
-const secondPrice = closed({
-  output_second: closed({
-    "480p": Type.Optional(perSecond),
-    "720p": Type.Optional(perSecond),
-    "1080p": Type.Optional(perSecond),
-  }),
-  input_image: usd("USD per input image"),
-});
-const videoTokenPrice = closed({ output_video_token: perMillion("generated video tokens") });
-
-/** What each way of billing asks for. */
-const prices = {
-  tokens: tokenPrice,
-  tiers: tierPrice,
-  images: imagePrice,
-  seconds: secondPrice,
-  video_tokens: videoTokenPrice,
-};
-
 const mediaModel = <Kind extends string, Family extends string, Price extends TSchema>(
   kind: Kind,
   family: Family,
@@ -218,13 +181,17 @@ const mediaModel = <Kind extends string, Family extends string, Price extends TS
 
 type MediaModelSchemas = {
   readonly [Name in MediaFamilyName]: ReturnType<
-    typeof mediaModel<FamilyRows[Name]["kind"], Name, (typeof prices)[FamilyRows[Name]["price"]]>
+    typeof mediaModel<
+      FamilyRows[Name]["kind"],
+      Name,
+      (typeof mediaPrices)[FamilyRows[Name]["price"]]
+    >
   >;
 };
 
 const mediaModelOf = (name: MediaFamilyName) => {
   const { kind, price } = mediaFamilies[name];
-  return [name, mediaModel(kind, name, prices[price])] as const;
+  return [name, mediaModel(kind, name, mediaPrices[price])] as const;
 };
 
 /** One schema for each family; the price follows it. */

@@ -1,0 +1,41 @@
+/** The prices of image and video models, as the configuration file has them. */
+import { Type } from "../base/json-schema.ts";
+import { closed, perMillion, usd } from "./schema-kit.ts";
+
+const tokenPrice = closed({
+  input: perMillion("text tokens in"),
+  image_input: perMillion("image tokens in"),
+  output: perMillion("text tokens out"),
+  image_output: perMillion("image tokens out"),
+});
+const perImage = usd("USD per image");
+const imageSizes = closed({ "1K": perImage, "2K": perImage });
+const tierPrice = closed({
+  output_image: closed({ low: imageSizes, medium: imageSizes }),
+  input_image: usd("USD per input image"),
+});
+const imagePrice = closed({
+  output_image: Type.Union([perImage, Type.Record(Type.String(), perImage, { minProperties: 1 })], {
+    description: 'USD per image, one decimal string or one by image size: { 1K: "0.03" }',
+  }),
+  input_image: Type.Optional(usd("USD per input image")),
+});
+const perSecond = usd("USD per produced second");
+const secondPrice = closed({
+  output_second: closed({
+    "480p": Type.Optional(perSecond),
+    "720p": Type.Optional(perSecond),
+    "1080p": Type.Optional(perSecond),
+  }),
+  input_image: usd("USD per input image"),
+});
+const videoTokenPrice = closed({ output_video_token: perMillion("generated video tokens") });
+
+/** What each way of billing asks for, by its name in families.ts. */
+export const mediaPrices = {
+  tokens: tokenPrice,
+  tiers: tierPrice,
+  images: imagePrice,
+  seconds: secondPrice,
+  video_tokens: videoTokenPrice,
+};
