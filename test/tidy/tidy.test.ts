@@ -28,7 +28,7 @@ const pagesSource = files("console/*.{ts,js}", "console/src/**/*.{ts,tsx,css}").
 const code = [
   ...source,
   ...pagesSource,
-  ...files("test/**/*.ts", "scripts/**/*", "bench/**/*.ts", "bin/*"),
+  ...files("test/**/*.ts", "scripts/**/*.{ts,mjs}", "bench/**/*.ts", "bin/*"),
 ];
 const pages = files("*.md", "docs/**/*.md");
 
