@@ -1,0 +1,82 @@
+/** Which other models a call may go to: names, repetitions, and what refuses one. ROUTE; docs/routing.md "Other models". */
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
+import type { TextCall } from "../../src/calls/context.ts";
+import { fallbackPlans, withoutFallbacks } from "../../src/calls/fallbacks.ts";
+import type { TextModel } from "../../src/catalog/index.ts";
+import { openScope, plan, type ParsedModelId } from "../../src/routing/index.ts";
+import { catalogOf, price, providerRow, textRow } from "./support.ts";
+
+const names = ["one", "two", "three", "four", "five"];
+const catalog = catalogOf(
+  [
+    "providers:",
+    providerRow("first"),
+    "models:",
+    ...names.map((name) =>
+      textRow(
+        `acme/${name}`,
+        [`provider: first, protocol: chat, ${price("1")}`],
+        name === "one" ? "fallbacks: [acme/two, acme/three]" : "",
+      ),
+    ),
+  ].join("\n"),
+);
+const model = catalog.models.get("acme/one") as TextModel;
+const planned = (parsed: ParsedModelId) =>
+  plan({
+    catalog,
+    parsed,
+    entryPoint: "chat_completions",
+    scope: openScope,
+    random: () => 0,
+    stream: false,
+  });
+
+function others(named: object, by: typeof planned = planned): string[] {
+  const call = { protocol: "chat", body: {}, ...named } as unknown as TextCall;
+  return fallbackPlans({ call, catalog, model, plan: by }).map((each) => each.model.id);
+}
+const namedInBody = (...models: string[]) => ({ body: { models } });
+
+describe("the other models of a call", () => {
+  it("are each tried once, in their order, and the model itself is none of them", () => {
+    expect(others(namedInBody("acme/one", "acme/three", "acme/two", "acme/three"))).toEqual([
+      "acme/three",
+      "acme/two",
+    ]);
+  });
+
+  it("are three at most, whatever is repeated", () => {
+    const four = ["acme/two", "acme/three", "acme/four", "acme/five"];
+    expect(others(namedInBody(...four.slice(0, 3), "acme/two", "acme/one"))).toHaveLength(3);
+    expect(() => others(namedInBody(...four))).toThrow(
+      expect.objectContaining({ code: "invalid_value", param: "models" }),
+    );
+  });
+
+  it("are the model's own where the request names none, less those that refuse the call", () => {
+    expect(others({})).toEqual(["acme/two", "acme/three"]);
+    const refusing = (parsed: ParsedModelId) => {
+      if (parsed.model === "acme/two") throw new GatewayError("model_not_allowed", "Not this.");
+      return planned(parsed);
+    };
+    expect(others({}, refusing)).toEqual(["acme/three"]);
+  });
+
+  it("a fault of ours while one is planned is not taken for a refusal", () => {
+    const broken = () => {
+      throw new TypeError("a fault of ours");
+    };
+    expect(() => others({}, broken)).toThrow(TypeError);
+    expect(() => others(namedInBody("acme/two"), broken)).toThrow(TypeError);
+  });
+});
+
+it("the field models is the gateway's in chat alone", () => {
+  const body = { model: "acme/one", models: ["acme/two"] };
+  const forwarded = (protocol: string) =>
+    withoutFallbacks({ protocol, body } as unknown as TextCall);
+  expect(forwarded("chat")).toEqual({ model: "acme/one" });
+  expect(forwarded("messages")).toBe(body);
+});

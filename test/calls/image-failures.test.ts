@@ -1,0 +1,75 @@
+/** What an image call makes of a vendor that gave no picture: who is told what, and who may be asked next. T81; BILL-22. */
+import { describe, expect, it } from "vitest";
+import { failedAsk, notMade } from "../../src/calls/image-failures.ts";
+import { AskFailure, type MediaState } from "../../src/upstream/index.ts";
+
+describe("an ask without an answer", () => {
+  it("T81: that was not sent may be made again, here and elsewhere", () => {
+    const { failure } = failedAsk(new AskFailure("connect", false));
+    expect(failure).toMatchObject({ mayGoOn: true, retrySame: true, outcome: "connect" });
+    expect(failure.error).toMatchObject({
+      code: "upstream_error",
+      message: "The connection to the provider failed.",
+    });
+  });
+
+  it("T81: that was sent is made nowhere again", () => {
+    const { failure } = failedAsk(new AskFailure("first_byte_timeout", true));
+    expect([failure.mayGoOn, failure.retrySame]).toEqual([undefined, undefined]);
+    expect(failure.error.shouldRetry).toBe(false);
+    expect(failure.error.message).toMatch(/did not answer in time.*Nothing was charged/);
+    expect(failedAsk(new AskFailure("broken", true)).failure.error.message).toMatch(
+      /broke off its answer/,
+    );
+  });
+});
+
+describe("an answer without a picture", () => {
+  const failed = (code: string): MediaState => ({
+    state: "failed",
+    code,
+    message: "In its words.",
+  });
+
+  it.each([
+    ["content_policy_violation", "content_policy_violation"],
+    ["invalid_argument", "upstream_rejected"],
+  ])("of the code %s is the caller's own mistake, in the vendor's words", (code, ours) => {
+    const { failure } = notMade(failed(code) as Exclude<MediaState, { state: "succeeded" }>);
+    expect(failure).toMatchObject({ outcome: "failed", message: "In its words." });
+    expect(failure.error).toMatchObject({ code: ours, message: "In its words." });
+    expect([failure.health, failure.mayGoOn]).toEqual([undefined, undefined]);
+  });
+
+  it("of another code is the provider's fault, and its words are for the records alone", () => {
+    const { failure } = notMade({ state: "failed", code: "internal", message: "In its words." });
+    expect(failure).toMatchObject({ message: "In its words.", health: { hurtsHealth: true } });
+    expect(failure.error).toMatchObject({ code: "upstream_error", shouldRetry: false });
+    expect(failure.error.message).not.toContain("In its words");
+    expect(notMade({ state: "expired" }).failure).toMatchObject({ outcome: "expired" });
+  });
+});
+
+describe("a refusal", () => {
+  const refused = (more: object = {}) =>
+    notMade({ state: "refused", status: 429, message: "Slow down.", ...more }).failure;
+
+  it("for a limit names when to come again: the vendor's time, else five seconds, an hour at most", () => {
+    expect(refused().error.retryAfterSeconds).toBe(5);
+    expect(refused({ retryAfterMs: 1_001 }).error.retryAfterSeconds).toBe(2);
+    expect(refused({ retryAfterMs: 10 ** 8 }).error.retryAfterSeconds).toBe(3_600);
+    expect(refused({ status: 500 }).error.retryAfterSeconds).toBeUndefined();
+  });
+
+  it("T81: that leaves open what was begun is repeated nowhere", () => {
+    expect(refused().mayGoOn).toBe(true);
+    const { mayGoOn, error } = refused({ status: 504 });
+    expect([mayGoOn, error.shouldRetry]).toEqual([false, false]);
+  });
+
+  it("of the caller's request keeps the vendor's code", () => {
+    const mistake = refused({ status: 400, code: "bad_size", param: "size", message: "No." });
+    expect(mistake.body).toMatchObject({ error: { code: "bad_size", message: "No." } });
+    expect(refused({ status: 400, message: "No." }).body).toBeUndefined();
+  });
+});

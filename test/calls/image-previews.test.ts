@@ -1,0 +1,63 @@
+/** Previews of a streamed picture: their times, their numbers, and a client that reads slowly. IMG-28, EDIT2-26; STREAM-09. */
+import { beforeAll, expect, it } from "vitest";
+import type { SseEvent } from "../../src/base/sse.ts";
+import type { ImageContext } from "../../src/calls/image-context.ts";
+import { sendPreview } from "../../src/calls/image-previews.ts";
+import { picture } from "../images/support.ts";
+import { recordAt } from "./support.ts";
+
+let base64: string;
+beforeAll(async () => {
+  base64 = (await picture()).toString("base64");
+});
+
+const startedMs = 1_700_000_000_400;
+
+/** A call whose client takes what it is sent, or does so only when it is let. */
+function calling({ slow = false } = {}) {
+  const at = { nowMs: startedMs + 250 };
+  const sent: SseEvent[] = [];
+  const drains: (() => void)[] = [];
+  const record = recordAt(startedMs);
+  const context = {
+    services: { clock: { now: () => at.nowMs } },
+    record,
+    request: { images: [], quality: "low", size: "auto", format: "png", background: "auto" },
+    reply: {
+      gone: false,
+      write(frames: readonly SseEvent[]) {
+        sent.push(...frames);
+        return !slow;
+      },
+      onDrain: (handler: () => void) => void drains.push(handler),
+      onGone: (handler: () => void) => void drains.push(handler),
+    },
+  } as unknown as ImageContext;
+  const send = (index: number) =>
+    sendPreview(context, { type: "partial", base64, index, rendered: {} });
+  return { at, sent, record, send, drains };
+}
+
+it("IMG-28: each has its number and the second it was sent in; the first of them is when the answer began", async () => {
+  const { at, sent, record, send } = calling();
+  await send(0);
+  at.nowMs += 2_000;
+  await send(1);
+  const events = sent.map(({ event, data }) => ({ event, ...(JSON.parse(data) as object) }));
+  expect(events).toMatchObject([
+    { event: "image_generation.partial_image", created_at: 1_700_000_000, partial_image_index: 0 },
+    { event: "image_generation.partial_image", created_at: 1_700_000_002, partial_image_index: 1 },
+  ]);
+  expect(record.firstTokenMs).toBe(250);
+});
+
+it("STREAM-09: a client that has not taken one holds the next one back", async () => {
+  const { send, drains } = calling({ slow: true });
+  let isOver = false;
+  const sending = send(0).then(() => (isOver = true));
+  await Promise.resolve();
+  expect([isOver, drains.length]).toEqual([false, 2]);
+  drains[0]!();
+  await sending;
+  expect(isOver).toBe(true);
+});

@@ -1,0 +1,29 @@
+/** What is counted of an answer that came without a count: long runs, and JSON that was cut. T61, T62. */
+import { countTokens } from "gpt-tokenizer";
+import { expect, it } from "vitest";
+import { meterPartial, textOfCut, tokensIn } from "../../src/calls/meter.ts";
+import { noUsage } from "../../src/base/usage.ts";
+
+it("a run without a break is counted in pieces, and what stands around it as it is", async () => {
+  const run = "x".repeat(100);
+  const pieces = ["before ", ..."x".repeat(100).match(/.{1,32}/g)!, " after"];
+  const counted = pieces.reduce((sum, piece) => sum + countTokens(piece), 0);
+  expect(await tokensIn(`before ${run} after`)).toBe(counted);
+  expect(await tokensIn("one two three")).toBe(countTokens("one two three"));
+  expect(await tokensIn("")).toBe(0);
+});
+
+it("T62: the text of JSON that was cut in an escape counts as far as it came", () => {
+  expect(textOfCut('{"choices":[{"message":{"content":"One\\ntwo')).toBe("One\ntwo");
+  expect(textOfCut('{"content":"One \\u00')).toBe("One \\u00");
+  expect(textOfCut('{"reasoning":"Why. ","content":"Because.","model":"m"')).toBe("Why. Because.");
+  expect(textOfCut('{"id":"c1","model":"m"')).toBe("");
+});
+
+it("T62: what a vendor counted before its caller left is never less than what arrived", async () => {
+  const reported = { ...noUsage, inputTokens: 7, outputTokens: 1 };
+  const { usage, source } = await meterPartial(reported, 99, "one two three four five");
+  expect(source).toBe("estimated");
+  expect(usage.inputTokens).toBe(7);
+  expect(usage.outputTokens).toBe(countTokens("one two three four five"));
+});

@@ -1,0 +1,76 @@
+/** What `GET /v1/models` says of a model: words, prices by kind, and who streams. MODELS. */
+import { expect, it } from "vitest";
+import { findModel, listModels } from "../../src/calls/index.ts";
+import { catalogOf, price, providerRow, textRow } from "./support.ts";
+
+const imagePrice = 'price: { input: "5", image_input: "8", output: "10", image_output: "40" }';
+const catalog = catalogOf(
+  [
+    "providers:",
+    providerRow("first"),
+    providerRow("second"),
+    "models:",
+    textRow("acme/talk", [`provider: first, protocol: chat, ${price("1")}`], "description: Talks."),
+    textRow("acme/quiet", [`provider: first, protocol: messages, ${price("2")}`]),
+    `  - id: acme/vector
+    kind: embedding
+    context_length: 8000
+    offers: [{ provider: first, upstream_model: up, price: { input: "0.02" } }]`,
+    `  - id: acme/paint
+    kind: image
+    family: image-b
+    offers:
+      - { provider: first, upstream_model: up, ${imagePrice} }
+      - { provider: second, upstream_model: up, streaming: false, ${imagePrice} }`,
+  ].join("\n"),
+);
+const listed = (id: string) => findModel(catalog, undefined, id)!;
+
+it("MODELS: a description is the model's own, and empty where it has none", () => {
+  expect(listed("acme/talk").description).toBe("Talks.");
+  expect(listed("acme/quiet").description).toBe("");
+});
+
+it("MODELS-08: each kind has the prices of what it is billed by", () => {
+  const billables = (id: string) => listed(id).pricing.map(({ billable }) => billable);
+  expect(billables("acme/talk")).toEqual([
+    "input_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "output_tokens",
+  ]);
+  expect(listed("acme/vector").pricing).toEqual([
+    { billable: "input_tokens", unit: "million_tokens", price_usd: "0.02" },
+  ]);
+  expect(billables("acme/paint")).toEqual([
+    "input_tokens",
+    "input_image_tokens",
+    "output_tokens",
+    "output_image_tokens",
+  ]);
+});
+
+it("MODELS: a provider streams pictures where one of its own offers does; texts always, vectors never", () => {
+  const streams = (id: string) =>
+    listed(id).providers.map((each) => [each.id, each.supports_streaming]);
+  expect(streams("acme/paint")).toEqual([
+    ["first", true],
+    ["second", false],
+  ]);
+  expect(streams("acme/talk")).toEqual([["first", true]]);
+  expect(streams("acme/vector")).toEqual([["first", false]]);
+});
+
+it("MODELS-07: what conversion loses is not listed, and the other kinds have parameters of their own", () => {
+  const names = (id: string) => Object.keys(listed(id).supported_parameters);
+  expect(names("acme/talk")).toEqual(
+    expect.arrayContaining(["seed", "n", "stream", "temperature"]),
+  );
+  expect(names("acme/quiet")).toEqual(expect.arrayContaining(["stream", "temperature", "stop"]));
+  for (const lost of ["seed", "n", "presence_penalty"])
+    expect(names("acme/quiet")).not.toContain(lost);
+  expect(Object.values(listed("acme/quiet").supported_parameters)).not.toContain(undefined);
+  expect(names("acme/paint")).toEqual(expect.arrayContaining(["prompt", "quality"]));
+  expect(names("acme/paint")).not.toContain("temperature");
+  expect(listModels(catalog, undefined)).toHaveLength(4);
+});

@@ -1,0 +1,110 @@
+/** What a text call is made of before it costs anything: its routes, its record, its upper bound. TXT; ROUTE; T64. */
+import { describe, expect, it } from "vitest";
+import type { TextCall, TextServices } from "../../src/calls/context.ts";
+import { prepare } from "../../src/calls/prepare.ts";
+import {
+  anyCaller,
+  catalogOf,
+  newHealth,
+  price,
+  providerRow,
+  recordAt,
+  textRow,
+} from "./support.ts";
+
+const chatOffer = (provider: string, more = "") =>
+  `provider: ${provider}, protocol: chat, ${price("1")}${more}`;
+const catalog = catalogOf(
+  [
+    "providers:",
+    providerRow("first"),
+    providerRow("second"),
+    "models:",
+    textRow("acme/talk", [chatOffer("first")], "fallbacks: [acme/other]"),
+    textRow("acme/other", [chatOffer("second")]),
+    textRow(
+      "acme/narrow",
+      [chatOffer("first", ", record: { parameters: { seed: false, temperature: { max: 1 } } }")],
+      "parameters: { top_p: false }",
+    ),
+    textRow("acme/claude", [`provider: first, protocol: messages, ${price("1")}`]),
+  ].join("\n"),
+);
+const services = {
+  catalog: () => catalog,
+  health: newHealth(),
+  allowPrivateAddresses: false,
+  forceConversion: false,
+} as unknown as TextServices;
+
+const startedMs = 1_700_000_000_999;
+
+function prepared(model: string, more: object = {}) {
+  const body = { model, messages: [{ role: "user", content: "Hi" }], ...more };
+  const call = { id: "req_1", protocol: "chat", model, stream: false, body, caller: anyCaller };
+  const record = recordAt(startedMs);
+  const { candidates } = prepare(services, call as unknown as TextCall, record);
+  return { record, first: candidates[0]!, candidates };
+}
+
+describe("the record of a prepared call", () => {
+  it("has the plans of the other models beside that of its own", () => {
+    const { record, candidates } = prepared("acme/talk");
+    expect(candidates.map(({ model }) => model)).toEqual(["acme/talk", "acme/other"]);
+    expect(record.plan).toMatchObject({ fallbacks: [{ model: "acme/other" }] });
+    expect(prepared("acme/other").record.plan).not.toHaveProperty("fallbacks");
+  });
+});
+
+describe("an offer that does less than its model", () => {
+  it("gets neither what the model nor what it alone lacks, and both are named in the caller's order", () => {
+    const { first } = prepared("acme/narrow", { seed: 7, temperature: 0.5, top_p: 0.5 });
+    expect(first.route().body).toMatchObject({ temperature: 0.5 });
+    expect(first.route().body).not.toHaveProperty("seed");
+    expect(first.route().body).not.toHaveProperty("top_p");
+    expect(first.notes().map(({ param }) => param)).toEqual(["seed", "top_p"]);
+  });
+
+  it("refuses what is outside its own limits", () => {
+    expect(() => prepared("acme/narrow", { temperature: 1.5 })).toThrow(
+      expect.objectContaining({ code: "invalid_value", param: "temperature" }),
+    );
+  });
+});
+
+describe("a call that is converted", () => {
+  it("is answered with the second in which it began", () => {
+    const answer = prepared("acme/claude")
+      .first.route()
+      .answer(
+        {
+          id: "msg_1",
+          type: "message",
+          role: "assistant",
+          model: "up",
+          content: [{ type: "text", text: "OK" }],
+          stop_reason: "end_turn",
+          usage: { input_tokens: 1, output_tokens: 1 },
+        },
+        [],
+        { inputTokens: 1, outputTokens: 1 } as never,
+      );
+    expect(answer).toMatchObject({ object: "chat.completion", created: 1_700_000_000 });
+  });
+
+  it("reserves what its upstream is asked for, where room for reasoning is more than was asked", () => {
+    const plain = prepared("acme/claude", { max_completion_tokens: 50 });
+    const asked = { max_completion_tokens: 50, reasoning_effort: "high" };
+    const { record, first } = prepared("acme/claude", asked);
+    const sent = first.route().body["max_tokens"] as number;
+    expect(sent).toBeGreaterThan(50);
+    // A token of output costs 1,000 nano-USD.
+    expect(record.reservedNano).toBeGreaterThanOrEqual(BigInt(sent) * 1_000n);
+    expect(record.reservedNano).toBeGreaterThan(plain.record.reservedNano);
+  });
+
+  it("reserves the model's own reserve where the call names no maximum", () => {
+    const { record } = prepared("acme/talk");
+    expect(record.reservedNano).toBeGreaterThanOrEqual(1_000_000n);
+  });
+});

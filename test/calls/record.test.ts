@@ -1,0 +1,45 @@
+/** The row of the request log that a record becomes, and the header that names what was dropped. OBS; TXT. */
+import { expect, it } from "vitest";
+import { requestRow } from "../../src/calls/record.ts";
+import { droppedHeader } from "../../src/calls/reply.ts";
+import { recordAt } from "./support.ts";
+
+const notes = [
+  { param: "seed", kind: "dropped", detail: "not supported, dropped" },
+  { param: "stop", kind: "rewritten", detail: "named stop_sequences" },
+] as const;
+
+it("what was dropped is named, in words too; a call that lost nothing has neither", () => {
+  const record = recordAt(1_000);
+  expect(requestRow(record)).not.toHaveProperty("notes");
+  record.notes = notes;
+  expect(requestRow(record)).toMatchObject({
+    dropped: ["seed", "stop"],
+    notes: ["seed: not supported, dropped", "stop: named stop_sequences"],
+  });
+});
+
+it("the plan is kept with its call, beside the error of one that failed", () => {
+  const record = recordAt(1_000);
+  expect(requestRow(record).explanation).toBeUndefined();
+  record.errorCode = "upstream_error";
+  expect(requestRow(record).explanation).toEqual({ error: "upstream_error" });
+  const plan = { order: ["first", "second"] };
+  record.plan = plan;
+  expect(requestRow(record).explanation).toEqual({ plan, error: "upstream_error" });
+  record.errorCode = null;
+  expect(requestRow(record).explanation).toStrictEqual({ plan });
+});
+
+it("calls by one plan share what the log says of it, and it never gets another one's", () => {
+  const [one, two, other] = [recordAt(1_000), recordAt(2_000), recordAt(3_000)];
+  one.plan = two.plan = { order: ["first"] };
+  other.plan = { order: ["second"] };
+  expect(requestRow(one).explanation).toBe(requestRow(two).explanation);
+  expect(requestRow(other).explanation).toEqual({ plan: { order: ["second"] } });
+});
+
+it("the header names what was changed, and is absent where nothing was", () => {
+  expect(droppedHeader(notes)).toEqual({ "x-gw-dropped-params": "seed, stop" });
+  expect(droppedHeader([])).toEqual({});
+});

@@ -1,0 +1,70 @@
+/** What the tests of single steps of a call share: a catalogue from the text of a file, a caller, and a call. */
+import { systemClock } from "../../src/base/clock.ts";
+import { ByteBudget, type ByteLease } from "../../src/base/byte-budget.ts";
+import { checkConfig, type Catalog } from "../../src/catalog/index.ts";
+import { startRecord, type CallRecord } from "../../src/calls/record.ts";
+import { Health } from "../../src/routing/index.ts";
+import type { Caller } from "../../src/tenancy/index.ts";
+
+/** The catalogue of a configuration. @throws where the configuration has mistakes */
+export function catalogOf(text: string): Catalog {
+  const checked = checkConfig(text, { environment: {} });
+  if ("mistakes" in checked) throw new Error(JSON.stringify(checked.mistakes));
+  return checked.config.catalog;
+}
+
+/** A provider as a row of YAML. */
+export const providerRow = (id: string, url = "https://api.example.com/v1"): string =>
+  `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}", api_key: key-of-${id}, tier: community }`;
+
+/** A text model as rows of YAML; each offer in flow style, without its price where it has one of its own. */
+export const textRow = (id: string, offers: readonly string[], more = ""): string => `
+  - id: ${id}
+    kind: text
+    context_length: 100000
+    max_output_tokens: 8000
+    ${more}
+    offers:
+${offers.map((offer) => `      - { upstream_model: up, ${offer} }`).join("\n")}`;
+
+export const price = (usd: string): string => `price: { input: "${usd}", output: "${usd}" }`;
+
+export const newHealth = (): Health =>
+  new Health({ clock: systemClock, nowMs: () => 0, random: () => 0 });
+
+const layer = { modelAllowlist: [], routing: { mode: "inherit" } };
+
+/** A caller that may call everything. */
+export const anyCaller = {
+  keyId: "key_1",
+  keyName: "a key",
+  workspaceId: "ws_1",
+  organizationId: null,
+  memberId: null,
+  keyRotation: 0,
+  expiresAt: null,
+  rateLimits: null,
+  allowRequestOverride: true,
+  organization: null,
+  workspace: layer,
+  key: layer,
+} as unknown as Caller;
+
+/** What a call holds of a budget that is never short. */
+export function leaseOf(bytes: number): ByteLease {
+  const lease = new ByteBudget(2 ** 30).lease();
+  lease.add(bytes);
+  return lease;
+}
+
+/** A record of a call of chat completions that began at a time. */
+export const recordAt = (startedMs: number): CallRecord =>
+  startRecord({
+    id: "req_1",
+    startedMs,
+    protocol: "chat",
+    stream: false,
+    workspaceId: "ws_1",
+    keyId: "key_1",
+    model: "acme/talk",
+  });

@@ -1,0 +1,155 @@
+/** Answers of vendors that are not as they were asked for: cut, large, in the other form, or no answer. T14, T15, T60, T62, T88. */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { eventually } from "../support/patience.ts";
+import { forced } from "../support/gateway.ts";
+import { json, type Answer } from "../support/recorder.ts";
+import { answerText, chat, messages } from "../rows/protocols.ts";
+import {
+  answering,
+  costAtFirstNano,
+  modelRow,
+  readEvents,
+  startWorld,
+  type World,
+} from "../rows/world.ts";
+
+const keepAliveMs = 20;
+let world: World;
+beforeAll(async () => {
+  const providers = ["first"] as const;
+  world = await startWorld({
+    keepAliveMs,
+    models: [
+      modelRow("alone/chat", chat, { providers }),
+      modelRow("alone/messages", messages, { providers }),
+      modelRow("alone/converted", { ...chat, name: "messages" }, { providers }),
+    ].join("\n"),
+  });
+});
+afterAll(() => world.close());
+beforeEach(() => world.answer(answering));
+
+const alone = (options: { stream?: boolean; extra?: object } = {}) =>
+  world.call(chat, { model: "alone/chat", ...options });
+const raw =
+  (body: string, headers: Record<string, string>): Answer =>
+  (_request, response) =>
+    void response.writeHead(200, headers).end(body);
+interface Noted {
+  readonly status: string;
+  readonly usage_source: string | null;
+  readonly cost_nano: bigint;
+  readonly attempts: readonly { readonly message?: string }[];
+}
+const rowOf = async (response: Response) => (await world.row(response)) as unknown as Noted;
+
+it("T14: a whole answer to a call that asked for a stream is sent as one, and charged once", async () => {
+  world.answer(json(chat.whole()));
+  const response = await alone({ stream: true });
+  const frames = await readEvents(response);
+  expect(chat.endsNormally(frames)).toBe(true);
+  expect(chat.textOfFrames(frames)).toBe(answerText);
+  expect((await rowOf(response)).cost_nano).toBe(costAtFirstNano);
+});
+
+it("T88: a whole answer that takes long is JSON from its first byte: nothing keeps it alive", async () => {
+  const { promise: later, resolve } = Promise.withResolvers<void>();
+  world.answer(async (request, response) => {
+    await later;
+    await json(chat.whole())(request, response);
+  });
+  const answer = alone();
+  // A stream beside it shows that the time for several signs of life has passed.
+  const beside = await alone({ stream: true });
+  const reader = beside.body!.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ""; text.split(": keep-alive").length < 4;) text += (await reader.read()).value;
+  resolve();
+  await reader.cancel();
+  const whole = await answer;
+  expect(whole.status).toBe(200);
+  expect(chat.textOf((await whole.json()) as never)).toBe(answerText);
+});
+
+it("an answer of more than a megabyte is read like any other", async () => {
+  const content = "large ".repeat(200_000);
+  const whole = chat.whole() as { choices: object[] };
+  world.answer(
+    json({ ...whole, choices: [{ index: 0, message: { role: "assistant", content } }] }),
+  );
+  const response = await alone();
+  expect(response.status).toBe(200);
+  expect(chat.textOf((await response.json()) as never)).toBe(content);
+});
+
+it("T60: what is no JSON is named by its length and type, without a word of it", async () => {
+  world.answer(raw("<html>secret</html>", { "content-type": "text/html" }));
+  const page = await rowOf(await alone());
+  expect(page.attempts[0]!.message).toContain("it is not JSON, but 19 bytes of text/html");
+  world.answer(raw("secret", {}));
+  const untyped = await rowOf(await alone());
+  expect(untyped.attempts[0]!.message).toContain("6 bytes without a content type");
+});
+
+it("T62: a whole answer that its client leaves is charged as far as its text came", async () => {
+  const part = '{"id":"c1","choices":[{"index":0,"message":{"content":"So far so good';
+  world.answer((_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write(part);
+  });
+  const before = await world.charged();
+  const leaving = new AbortController();
+  const { url, key } = world.gateway;
+  const call = fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(chat.body("alone/chat", false)),
+    signal: leaving.signal,
+  });
+  call.catch(() => undefined);
+  await eventually(() => world.first.requests.length === 1, "the upstream's request");
+  // What was written is read while this gateway answers another call.
+  await (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).text();
+  leaving.abort();
+  await eventually(async () => (await world.charged()) > before, "a charge");
+});
+
+it("BILL-22: a whole answer that its vendor breaks off is an error, and not charged", async () => {
+  world.answer((_request, response) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+    response.write('{"choices":[{"message":{"content":"So far');
+    response.flushHeaders();
+    setImmediate(() => response.destroy());
+  });
+  const before = await world.charged();
+  const response = await alone();
+  expect(response.status).toBe(502);
+  const row = await rowOf(response);
+  expect([row.status, row.cost_nano]).toEqual(["failed", 0n]);
+  expect(await world.charged()).toBe(before);
+});
+
+it("TXT-20: headers that only the caller's own protocol knows are not sent where the call is converted", async () => {
+  const headers = { "anthropic-beta": "context-1m-2025-08-07" };
+  await (await world.call(messages, { model: "alone/messages", headers })).text();
+  expect(world.first.requests.at(-1)!.headers).toMatchObject(headers);
+  const converted = await world.call(chat, { model: "alone/converted", headers });
+  expect(converted.status).toBe(200);
+  expect(world.first.requests.at(-1)!.headers).not.toHaveProperty("anthropic-beta");
+});
+
+it.skipIf(forced)(
+  "TXT: a call that is not converted goes on in its caller's own bytes",
+  async () => {
+    const { url, key } = world.gateway;
+    const messagesText = '[{"role":"user",  "content":"Hi \\u0021"}]';
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: `{"model":"alone/chat","seed":9007199254740993,"temperature":1.0,"messages":${messagesText}}`,
+    });
+    expect(answer.status).toBe(200);
+    const { text } = world.first.requests.at(-1)!;
+    expect(text).toContain('"seed":9007199254740993,"temperature":1.0');
+    expect(text).toContain(messagesText);
+  },
+);

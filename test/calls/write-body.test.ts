@@ -1,0 +1,31 @@
+/** When a body is written in turns: only that of a call that holds much. */
+import { expect, it } from "vitest";
+import { writeBody } from "../../src/calls/write-body.ts";
+import { leaseOf } from "./support.ts";
+
+const atOnceBytes = 4 * 2 ** 20;
+const body = { model: "m", messages: [{ role: "user", content: "Hi" }] };
+
+it("up to 4 MiB it is text at once, and nobody waits for a promise", () => {
+  expect(writeBody(body, { lease: leaseOf(100) })).toBe(JSON.stringify(body));
+  expect(writeBody(body, { lease: leaseOf(atOnceBytes) })).toBe(JSON.stringify(body));
+});
+
+it("above that it is the same text in pieces, and the process serves others meanwhile", async () => {
+  const lease = leaseOf(atOnceBytes + 1);
+  let turns = 0;
+  const counted = {
+    bytes: lease.bytes,
+    turn: () => {
+      turns += 1;
+      return lease.turn();
+    },
+  };
+  // Characters that take long to write.
+  const large = { ...body, text: "\u0001".repeat(6 * 2 ** 20) };
+  const written = writeBody(large, { lease: counted as typeof lease });
+  expect(written).toBeInstanceOf(Promise);
+  const pieces = (await written) as readonly Uint8Array[];
+  expect(Buffer.concat(pieces).equals(Buffer.from(JSON.stringify(large)))).toBe(true);
+  expect(turns).toBeGreaterThan(0);
+});

@@ -1,0 +1,149 @@
+/** Rules of the way to a vendor that no answer of a usual vendor meets, one by one. docs/routing.md; HOOK-07. */
+import { describe, expect, it } from "vitest";
+import { checkAddress } from "../../src/upstream/guarded-address.ts";
+import { brokenBy } from "../../src/upstream/http1/failures.ts";
+import { IdleList } from "../../src/upstream/idle-list.ts";
+import { awsHeaders, awsKeys } from "../../src/upstream/identity/aws.ts";
+import {
+  asReported,
+  ExchangeError,
+  outcomeOfFailure,
+  outcomeOfStatus,
+  withoutCredentials,
+} from "../../src/upstream/index.ts";
+import { maskAlso } from "../../src/upstream/masking.ts";
+import { textTarget } from "../../src/upstream/target.ts";
+import type { TextAsk } from "../../src/upstream/vendors/types.ts";
+import { bedrock } from "../../src/upstream/vendors/bedrock.ts";
+import { provider } from "./media-support.ts";
+
+const key = "sk-proj-Ab3dEfGh1jKlMn0pQrStUvWxYz4567";
+const withKey = () => ({
+  ...provider("openai", "https://api.openai.com/v1"),
+  credentials: [{ id: "one", apiKey: key, weight: 1 }],
+});
+
+describe("masking", () => {
+  it("finds keys in every form wherever they stand: a starred one before a whole one, and once more behind it", () => {
+    const starred = `sk-proj-${"*".repeat(20)}4567`;
+    expect(withoutCredentials(withKey(), `${starred}, not ${key}, nor ${starred}!`)).toBe(
+      "[credential], not [credential], nor [credential]!",
+    );
+  });
+
+  it("takes pieces that stand side by side for one", () => {
+    const pieces = `${key.slice(0, 8)}${key.slice(20, 28)}`;
+    expect(withoutCredentials(withKey(), `key ${pieces} is wrong`)).toBe(
+      "key [credential] is wrong",
+    );
+  });
+
+  it("keeps the last four tokens of a provider, and one that comes again is no other one", () => {
+    const known = withKey();
+    const token = (number: number) => `token-of-an-hour-${String(number).repeat(12)}`;
+    maskAlso(known, token(1));
+    for (let count = 0; count < 5; count += 1) maskAlso(known, token(2));
+    expect(withoutCredentials(known, `${token(1)} ${token(2)}`)).toBe("[credential] [credential]");
+    for (const number of [3, 4, 5]) maskAlso(known, token(number));
+    expect(withoutCredentials(known, token(5))).toBe("[credential]");
+  });
+
+  it("leaves what is no refusal as it was read", () => {
+    const read = { state: "pending" } as const;
+    expect(asReported(withKey(), read as never)).toBe(read);
+    const failed = { state: "failed", code: "x", message: `${key} is wrong` } as const;
+    expect(asReported(withKey(), failed)).toMatchObject({ message: "[credential] is wrong" });
+  });
+});
+
+describe("what a refusal or a failure means", () => {
+  it.each([
+    [undefined, 5],
+    [0, 5],
+    [-7, 5],
+    [7, 7],
+  ])("a body that says %s seconds lets the caller come again in %i", (retryAfterSeconds, told) => {
+    const wire = { message: "Slow down.", retryAfterSeconds };
+    const outcome = outcomeOfStatus({ status: 429, wire, retryAfter: undefined }, 0);
+    expect(outcome.error.retryAfterSeconds).toBe(told);
+  });
+
+  it("the caller reads why an answer that came cannot be used, and nothing of how a connection broke", () => {
+    const messageOf = (failure: "unreadable" | "too_large" | "broken") =>
+      outcomeOfFailure(new ExchangeError(failure, "it is odd")).error.message;
+    expect(messageOf("unreadable")).toBe("The provider's answer cannot be used: it is odd.");
+    expect(messageOf("too_large")).toBe("The provider's answer cannot be used: it is odd.");
+    expect(messageOf("broken")).toBe("The connection to the provider failed.");
+  });
+
+  it("a failure that has its words already keeps them", () => {
+    const error = new ExchangeError("idle_timeout", "silent for too long");
+    expect(brokenBy(error, "api.example.com")).toBe(error);
+    expect(brokenBy(new Error("x"), "api.example.com").failure).toBe("broken");
+  });
+});
+
+describe("where a call goes", () => {
+  const ask = (more: Partial<TextAsk>): TextAsk => ({
+    provider: provider("google", "https://generativelanguage.googleapis.com/v1beta"),
+    protocol: "generate_content",
+    model: "gemini",
+    stream: false,
+    apiKey: "k",
+    caller: {},
+    ...more,
+  });
+
+  it("of generateContent: events are asked for where the call streams, and only there", () => {
+    expect(textTarget(ask({}), {}).path).toMatch(/\/models\/gemini:generateContent$/);
+    expect(textTarget(ask({ stream: true }), {}).path).toMatch(
+      /\/models\/gemini:streamGenerateContent\?alt=sse$/,
+    );
+  });
+
+  it("of Bedrock: each of its ways is asked for its own type of stream", () => {
+    const { headers } = bedrock as { headers: (ask: TextAsk) => Record<string, string> };
+    const amazon = provider("bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com");
+    const accepted = (more: Partial<TextAsk>) => headers(ask({ provider: amazon, ...more }));
+    expect(accepted({ protocol: "converse", stream: true })).toEqual({
+      accept: "application/vnd.amazon.eventstream",
+    });
+    expect(accepted({ protocol: "converse" })).toEqual({});
+    expect(accepted({ protocol: "messages", stream: true })).toEqual({
+      accept: "application/json",
+    });
+  });
+
+  it("HOOK-07: an address is read into its parts where private ones are allowed too", async () => {
+    const rule = { param: "base_url", allowPrivate: true } as Parameters<typeof checkAddress>[1];
+    const { url, addresses } = await checkAddress("http://10.0.0.7:8080/v1", rule);
+    expect([url.href, addresses]).toEqual(["http://10.0.0.7:8080/v1", []]);
+  });
+});
+
+it("keys of Amazon that are lent carry their session in every request, and it is masked", async () => {
+  const auth = {
+    type: "aws",
+    region: "us-east-1",
+    service: "bedrock",
+    accessKeyId: "AKIDEXAMPLE",
+    secretAccessKey: "wJalrXUtnFEMI/K7MDENG",
+  } as const;
+  const target = { origin: "https://bedrock.example.com", path: "/model/x/converse", headers: {} };
+  const lent = await awsKeys({ ...auth, sessionToken: "session-of-an-hour" });
+  expect(lent.value.secrets).toEqual([auth.secretAccessKey, "session-of-an-hour"]);
+  expect(await awsHeaders(lent.value, target, "{}")).toMatchObject({
+    "x-amz-security-token": "session-of-an-hour",
+  });
+  const own = await awsKeys(auth);
+  expect(own.value.secrets).toEqual([auth.secretAccessKey]);
+  expect(await awsHeaders(own.value, target, "{}")).not.toHaveProperty("x-amz-security-token");
+});
+
+it("a connection that breaks while it is to be silent is not used", () => {
+  const list = new IdleList<string>(100);
+  list.rest("broken", 0);
+  list.rest("well", 0);
+  list.remove("broken");
+  expect([list.take(1_000), list.take(1_000)]).toEqual(["well", undefined]);
+});
