@@ -139,6 +139,9 @@ What holds:
 | \`/models\`, \`/providers\` | the configuration, with the health that the answering gateway sees: \`out\` is left out of plans for now |
 | \`/audit\` | who changed what |
 
+- \`/requests/{id}\` adds what the list leaves out. \`error\` has the message that the caller got, \`reserved\` what was set
+  aside, \`changes\` each field that was changed, and \`price_lines\` the charge line by line. The lines add up to \`cost\`
+  exactly. Where the price has changed since, \`price_lines\` is null.
 - Lists are newest first, over all workspaces you see, with \`from\` (counts) and \`to\` (does not). A page costs the
   same however long the log is; rare filters scan the log; set \`from\`.
 - Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A

@@ -7,6 +7,7 @@
 export type NanoUsd = bigint;
 
 const nanosPerUsd = 1_000_000_000n;
+const nanoDecimals = 9;
 
 /**
  * Reads a decimal USD string ("25.00", "0.000000001", "-1") as nano-dollars.
@@ -21,11 +22,14 @@ export function parseUsd(text: string): NanoUsd {
 }
 
 /** Writes nano-dollars as a plain decimal USD string: no exponent, no trailing zeros ("0.06", "0"). */
-export function formatUsd(nanos: NanoUsd): string {
-  const sign = nanos < 0n ? "-" : "";
-  const magnitude = nanos < 0n ? -nanos : nanos;
-  const fraction = (magnitude % nanosPerUsd).toString().padStart(9, "0").replace(/0+$/, "");
-  const whole = magnitude / nanosPerUsd;
+export const formatUsd = (nanos: NanoUsd): string => formatDecimal(nanos, nanoDecimals);
+
+/** Writes a number that is given in units of its last decimal: `formatDecimal(1500n, 3)` is "1.5". */
+export function formatDecimal(value: bigint, decimals: number): string {
+  const sign = value < 0n ? "-" : "";
+  const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, -decimals);
+  const fraction = digits.slice(-decimals).replace(/0+$/, "");
   return fraction === "" ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
 }
 

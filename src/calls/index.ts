@@ -11,6 +11,7 @@ export {
   type Replay,
 } from "./image.ts";
 export { requestRow, type CallRecord, type ImageRecord } from "./record.ts";
+export { chargeLines } from "./price-lines.ts";
 export { createRateLimiter, type KeyUse, type RateLimiter, type RateUse } from "./rate-limit.ts";
 export type { Reply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";

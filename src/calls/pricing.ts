@@ -1,11 +1,12 @@
 /** The prices of a model as `GET /v1/models` tells them: those of its first offer. MODELS-08. */
 import { formatUsd, type NanoUsd } from "../base/money.ts";
+import type { PriceUnit } from "../base/price-parts.ts";
 import type { FixedPrice, MediaPrice, TextRates } from "../catalog/index.ts";
 
 /** One rate; `when` names the tier it holds for, by the fields that choose it. */
 export interface PricingRow {
   readonly billable: string;
-  readonly unit: "million_tokens" | "image" | "second" | "request";
+  readonly unit: PriceUnit;
   readonly price_usd: string;
   readonly when?: Readonly<Record<string, string>>;
 }

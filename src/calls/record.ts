@@ -3,6 +3,7 @@ import type { Attempt } from "../attempts/index.ts";
 import type { GatewayError } from "../base/errors.ts";
 import { noteParams, noteSentences, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
+import { shortText } from "../base/text.ts";
 import type { Usage } from "../base/usage.ts";
 import type { MediaUsage } from "../media/index.ts";
 import type { RequestRow } from "../storage/index.ts";
@@ -26,6 +27,7 @@ interface RecordOf<Entry extends string, Used extends object> {
   status: CallStatus;
   httpStatus: number;
   errorCode: string | null;
+  errorMessage: string | undefined;
   metered: { readonly usage: Used; readonly source: UsageSource } | undefined;
   reservedNano: NanoUsd;
   costNano: NanoUsd;
@@ -58,6 +60,7 @@ export function startRecord<Entry extends string, Used extends object>(
     status: "running",
     httpStatus: 200,
     errorCode: null,
+    errorMessage: undefined,
     metered: undefined,
     reservedNano: 0n,
     costNano: 0n,
@@ -74,11 +77,15 @@ export function recordFirstToken(record: AnyRecord, nowMs: number): void {
   record.firstTokenMs = nowMs - record.startedMs;
 }
 
+/** What a caller was answered is kept up to here; names and values of theirs may be in it. */
+const messageMax = 1_000;
+
 /** Marks a record as failed with the error that its caller got. */
 export function recordFailure(record: AnyRecord, error: GatewayError): void {
   record.status = "failed";
   record.httpStatus = error.status;
   record.errorCode = error.code;
+  record.errorMessage = shortText(error.message, messageMax);
 }
 
 /** The row for the request log (docs/management.md). */
@@ -104,6 +111,8 @@ export function requestRow(record: AnyRecord): RequestRow {
       : { dropped: noteParams(record.notes), notes: noteSentences(record.notes) }),
     attempts: record.attempts,
     explanation: explanationOf(record),
+    stream: record.stream,
+    errorMessage: record.errorMessage,
   };
 }
 

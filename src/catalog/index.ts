@@ -25,7 +25,7 @@ export { providerRows } from "./file-rows.ts";
 export { layeredCatalog, type Layers } from "./layers.ts";
 export { catalogAt, pricesInForce } from "./in-force.ts";
 export { isPattern, modelNames, type ModelNames } from "./names.ts";
-export { priceUsage } from "./price.ts";
+export { priceUsage, usageParts } from "./price.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
 export {
   checkParameters,

@@ -2,7 +2,7 @@
 export type * from "./types.ts";
 export { fieldsOf, readMedia } from "./read.ts";
 export { imageTokenTotals, mediaBound, mediaUsage, nothingUsed } from "./usage.ts";
-export { priceMedia } from "./price.ts";
+export { mediaParts, priceMedia } from "./price.ts";
 export { expirySeconds, mediaAddresses } from "./addresses.ts";
 export { mediaParameters } from "./parameters.ts";
 export { families } from "./families/index.ts";

@@ -5,13 +5,12 @@
 import { assert } from "../base/assert.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { NanoUsd } from "../base/money.ts";
+import { imagesPart, sumOfParts, tokensPart, type PricePart } from "../base/price-parts.ts";
 import type { ImagePrice, ImageTierPrice, MediaPrice } from "../catalog/index.ts";
 import type { MediaUsage } from "./types.ts";
 
 type Usage<Unit extends MediaUsage["unit"]> = Extract<MediaUsage, { unit: Unit }>;
 
-const million = 1_000_000n;
-const roundUp = (millionths: bigint): NanoUsd => (millionths + million - 1n) / million;
 const dearest = (rates: readonly NanoUsd[]): NanoUsd =>
   rates.reduce((left, right) => (left > right ? left : right));
 
@@ -19,30 +18,39 @@ const dearest = (rates: readonly NanoUsd[]): NanoUsd =>
  * The price in nano-USD.
  * @throws GatewayError `unsupported_value` where the price has no rate for the resolution or image size asked for
  */
-export function priceMedia(price: MediaPrice, usage: MediaUsage): NanoUsd {
+export const priceMedia = (price: MediaPrice, usage: MediaUsage): NanoUsd =>
+  sumOfParts(mediaParts(price, usage));
+
+/** What is charged for, part by part. @throws GatewayError as `priceMedia` */
+export function mediaParts(price: MediaPrice, usage: MediaUsage): readonly PricePart[] {
   switch (price.basis) {
     case "image_tokens": {
       const counts = expect(usage, "image_tokens");
-      return roundUp(
-        BigInt(counts.inputTextTokens) * price.input +
-          BigInt(counts.inputImageTokens) * price.imageInput +
-          BigInt(counts.outputTextTokens) * price.output +
-          BigInt(counts.outputImageTokens) * price.imageOutput,
-      );
+      return [
+        tokensPart("input_tokens", counts.inputTextTokens, price.input),
+        tokensPart("input_image_tokens", counts.inputImageTokens, price.imageInput),
+        tokensPart("output_tokens", counts.outputTextTokens, price.output),
+        tokensPart("output_image_tokens", counts.outputImageTokens, price.imageOutput),
+      ];
     }
     case "image_tiers":
-      return priceOfImages(expect(usage, "images"), tierRate(price, usage), price.inputImage);
+      return partsOfImages(expect(usage, "images"), tierRate(price, usage), price.inputImage);
     case "images":
-      return priceOfImages(expect(usage, "images"), imageRate(price, usage), price.inputImage);
+      return partsOfImages(expect(usage, "images"), imageRate(price, usage), price.inputImage);
     case "video_seconds": {
       const counts = expect(usage, "video_seconds");
       const rate = rateOf(price.outputSecond, counts.resolution, "resolution");
       // Vendors report fractions of a second; to the microsecond they are exact.
-      const microseconds = BigInt(Math.round(counts.seconds * 1_000_000));
-      return roundUp(microseconds * rate) + BigInt(counts.inputImages) * price.inputImage;
+      const millionths = BigInt(Math.round(counts.seconds * 1_000_000));
+      return [
+        { name: "output_video_seconds", millionths, rate, per: "second" },
+        imagesPart("input_images", counts.inputImages, price.inputImage),
+      ];
     }
-    case "video_tokens":
-      return roundUp(BigInt(expect(usage, "video_tokens").tokens) * price.outputVideoToken);
+    case "video_tokens": {
+      const { tokens } = expect(usage, "video_tokens");
+      return [tokensPart("output_video_tokens", tokens, price.outputVideoToken)];
+    }
   }
 }
 
@@ -51,8 +59,10 @@ function expect<Unit extends MediaUsage["unit"]>(usage: MediaUsage, unit: Unit):
   return usage as Usage<Unit>;
 }
 
-const priceOfImages = (usage: Usage<"images">, output: NanoUsd, input: NanoUsd): NanoUsd =>
-  BigInt(usage.outputImages) * output + BigInt(usage.inputImages) * input;
+const partsOfImages = (usage: Usage<"images">, output: NanoUsd, input: NanoUsd) => [
+  imagesPart("output_images", usage.outputImages, output),
+  imagesPart("input_images", usage.inputImages, input),
+];
 
 function rateOf(rates: Readonly<Record<string, NanoUsd>>, tier: string, param: string): NanoUsd {
   const rate = Object.hasOwn(rates, tier) ? rates[tier] : undefined;

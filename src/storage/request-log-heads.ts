@@ -86,6 +86,7 @@ const sharedColumns = (row: RequestRow) => ({
   http_status: row.httpStatus,
   usage_source: row.usageSource,
   explanation: row.explanation,
+  stream: row.stream,
 });
 
 function makeHead({ row, usage, attempt }: Parts): Head {
@@ -115,11 +116,10 @@ function ownText({ row, usage, attempt }: Parts, head: Head | undefined): string
     attempts: head && attempt ? undefined : notEmpty(row.attempts),
     dropped: notEmpty(row.dropped),
     notes: notEmpty(row.notes),
+    error_message: row.errorMessage,
   };
   if (head === undefined) return textOf({ ...sharedColumns(row), ...particular });
-  const { usage: own, attempts, dropped, notes } = particular;
-  const nothing =
-    own === undefined && attempts === undefined && dropped === undefined && notes === undefined;
+  const nothing = Object.values(particular).every((value) => value === undefined);
   return nothing ? "" : textOf(particular);
 }
 
@@ -154,7 +154,7 @@ export function createRowMaker(): (row: RequestRow) => Queued {
     // The model is the caller's text, so it comes last: whatever is in it, a name is of one like only.
     const name =
       `${row.workspaceId}\n${row.keyId}\n${row.provider}\n${row.protocol}\n${row.upstreamProtocol}\n${row.status}\n` +
-      `${row.httpStatus}\n${row.usageSource}\n${numberOf(row.explanation)}\n${usage?.format}\n` +
+      `${row.httpStatus}\n${row.usageSource}\n${row.stream}\n${numberOf(row.explanation)}\n${usage?.format}\n` +
       (attempt === undefined
         ? "\n\n\n\n\n"
         : `${attempt.provider}\n${attempt.credential}\n${attempt.upstream_model}\n${attempt.status}\n${attempt.outcome}\n`) +

@@ -22,6 +22,8 @@ const ownColumns = {
   notes: "json",
   attempts: "json",
   explanation: "json",
+  stream: "boolean",
+  error_message: "text",
 } as const;
 const ownNames = Object.keys(ownColumns).join(", ");
 const typed = (columns: Readonly<Record<string, string>>): string =>
@@ -74,6 +76,7 @@ const headColumns = {
   usage_format: "text",
   attempt: "json",
   explanation: "json",
+  stream: "boolean",
 } as const;
 const headNames = `id, ${Object.keys(headColumns).join(", ")}`;
 

@@ -22,6 +22,10 @@ export interface RequestRow {
   readonly attempts?: readonly unknown[] | undefined;
   /** Many rows may share one; it must not change. */
   readonly explanation?: object | undefined;
+  /** Whether the caller asked for a stream; absent where a call has no such form. */
+  readonly stream?: boolean | undefined;
+  /** What the caller was answered, where it failed. */
+  readonly errorMessage?: string | undefined;
 }
 
 /** What json columns take: bigints as decimal strings, text without U+0000 and without halves of surrogate pairs. */

@@ -130,5 +130,6 @@ function logRow(job: Job, ending: TaskEnd, nowMs: number) {
       reserved_nano: job.reservedNano.toString(),
       error: ending.status === "succeeded" ? null : ending.error.code,
     },
+    errorMessage: ending.status === "succeeded" ? undefined : ending.error.message,
   };
 }

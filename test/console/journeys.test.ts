@@ -9,6 +9,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+/** Decimal text in units of its 15th decimal. */
+const exactOf = (text: string): bigint => {
+  const [whole = "", part = ""] = text.split(".");
+  return BigInt(whole + part.padEnd(15, "0"));
+};
+
 /** What axe and the browser say of a page in both schemes. */
 async function expectClean(who: "root" | "mem", path: string, heading: string) {
   for (const scheme of ["light", "dark"] as const) {
@@ -44,6 +50,12 @@ it("a member makes a key, copies a call, sends it, sees the mark turn and opens 
   await page.getByRole("status").getByRole("link").click();
   await page.getByText(answer.headers.get("x-request-id")!).waitFor();
   await page.getByText(/^Answered by sandbox-openai\. Charged 0\.\d+ USD\.$/).waitFor();
+  await page.getByText(/^reserved 0\.\d+ USD$/).waitFor();
+  const price = page.getByRole("table", { name: "Price" });
+  const amounts = (await price.locator("tbody td:last-child").allInnerTexts()).map(exactOf);
+  const charged = exactOf(await price.locator("tfoot th:last-child").innerText());
+  expect(amounts.length).toBeGreaterThan(1);
+  expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(charged);
   expect(complaints).toEqual([]);
   await context.close();
 });
@@ -63,6 +75,8 @@ describe("a call that failed", () => {
     await page.getByRole("row").nth(1).getByText("502 upstream_error").waitFor();
     expect(new URL(page.url()).search).toBe("?status=failed");
     await page.getByRole("row").nth(1).click();
+    const { json } = await world.ann.call("GET", `/requests/${id}`);
+    await page.getByRole("note").getByText(json.error.message).waitFor();
     await page.getByText(/^Failed with upstream_error after \d.*Nothing was charged\.$/).waitFor();
     await page.getByRole("table", { name: "Attempts" }).waitFor();
     await page.goBack();

@@ -48,7 +48,7 @@ const call = (id: string, index: number, more: Partial<RequestRow> = {}): Reques
 });
 
 /** What a row is read as: JSON as it is written, and null for what is absent. */
-function readAs(row: RequestRow): object {
+function readAs(row: RequestRow) {
   const json = (value: unknown): unknown =>
     value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
   const list = (value: readonly unknown[] | undefined): unknown =>
@@ -73,6 +73,8 @@ function readAs(row: RequestRow): object {
     notes: list(row.notes),
     attempts: list(row.attempts),
     explanation: json(row.explanation),
+    stream: row.stream ?? null,
+    error_message: row.errorMessage ?? null,
   };
 }
 
@@ -149,6 +151,8 @@ describeDatabase("heads of the request log", (open) => {
       { usage: { "100%s": 1.5, 'a "name"': -0, large: 1e21 } },
       { usage: {} },
       { usage: undefined, attempts: undefined, explanation: undefined, model: "a\nb" },
+      { stream: true },
+      { stream: false, status: "failed", errorMessage: "No such model: a\nb." },
       { notes: ["a", { b: "\\u0000" }], dropped: ["c"] },
     ];
     const rows = odd.flatMap((more, kind) => some(`k${String(kind).padStart(2, "0")}`, 3, more));
@@ -292,7 +296,8 @@ describeDatabase("heads of the request log", (open) => {
       { workspaceId: "w", id: "old-3", createdAt },
     ];
     for (const row of older) {
-      const values = Object.values(readAs(row)).map((value: unknown) =>
+      const { stream: _stream, error_message: _message, ...then } = readAs(row);
+      const values = Object.values(then).map((value: unknown) =>
         typeof value === "object" && value !== null && !(value instanceof Date)
           ? JSON.stringify(value)
           : value,

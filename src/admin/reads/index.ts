@@ -1,3 +1,4 @@
 /** Reading what calls left behind, as far as the reader may see it: the request log, tasks, callbacks. */
-export { getRequest, listRequests, renderAttempts } from "./requests.ts";
+export { getRequest } from "./request-detail.ts";
+export { listRequests, renderAttempts } from "./requests.ts";
 export { deliveryTrail, findVisible, listVisible, taskTrail, type RowName } from "./visible-ids.ts";

@@ -2,16 +2,15 @@
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
-  findVisible,
   listVisible,
   nameParams,
   requestTrail,
   type RowName,
   type TrailFilter,
 } from "./visible-ids.ts";
-import type { Visibility } from "../../tenancy/index.ts";
 
-interface RequestLogRow {
+/** A row as the database gives it. */
+export interface RequestLogRow {
   readonly workspace_id: string;
   readonly id: string;
   readonly created_at: Date;
@@ -30,7 +29,15 @@ interface RequestLogRow {
   readonly dropped: readonly string[] | null;
   readonly notes: readonly string[] | null;
   readonly attempts: readonly object[] | null;
-  readonly explanation: object | null;
+  readonly explanation: Explanation | null;
+  readonly stream: boolean | null;
+  readonly error_message: string | null;
+}
+
+/** What the log explains of a call; `reserved_nano` of tasks. */
+interface Explanation {
+  readonly error?: string | null;
+  readonly reserved_nano?: string;
 }
 
 /** A page of rendered rows. */
@@ -49,31 +56,28 @@ export async function listRequests(
   return { records: await readRequests(database, names, everything), nextCursor };
 }
 
-/** One log row. @throws GatewayError `not_found` */
-export async function getRequest(
-  database: Queryable,
-  id: string,
-  visibility: Visibility,
-): Promise<object> {
-  const name = await findVisible(database, requestTrail, id, visibility);
-  const [record] = await readRequests(database, [name], visibility.everything);
-  return record!;
-}
-
 async function readRequests(
   database: Queryable,
   names: readonly RowName[],
   inside: boolean,
 ): Promise<object[]> {
-  const rows = await database.query<RequestLogRow>(
+  const rows = await readRows(database, names);
+  return rows.map((row) => renderRequest(row, inside));
+}
+
+/** Rows by their names, in their order. */
+export const readRows = (
+  database: Queryable,
+  names: readonly RowName[],
+): Promise<RequestLogRow[]> =>
+  database.query<RequestLogRow>(
     `select x.* from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
      join request_log x on x.workspace_id = n.workspace_id and x.id = n.id order by n.place`,
     nameParams(names),
   );
-  return rows.map((row) => renderRequest(row, inside));
-}
 
-function renderRequest(row: RequestLogRow, inside: boolean): object {
+/** A row as somebody may see it; `inside`: they administer the installation. */
+export function renderRequest(row: RequestLogRow, inside: boolean): object {
   return {
     id: row.id,
     created_at: row.created_at.toISOString(),

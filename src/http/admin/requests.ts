@@ -1,6 +1,7 @@
 /** The request log over the management API. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { getRequest, listRequests, visibilityOf } from "../../admin/index.ts";
+import { chargeLines } from "../../calls/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import {
@@ -11,6 +12,7 @@ import {
   strict,
   timeBody,
   timeOf,
+  words,
 } from "./schemas.ts";
 
 const anything = (description: string) => Type.Unsafe<object>({ type: "object", description });
@@ -43,6 +45,49 @@ const row = Type.Object({
   notes: Type.Array(Type.String()),
   attempts: Type.Array(attempt),
   explanation: orNull(anything("The plan: which providers, in which order, and why.")),
+});
+
+const priceLine = Type.Object({
+  name: Type.String({
+    examples: ["input_tokens", "cache_read_tokens", "output_images", "requests", "rounding"],
+  }),
+  quantity: Type.String({ description: "Tokens, images, seconds or requests." }),
+  unit_price: usd("For one `per`."),
+  per: words("million_tokens", "image", "second", "request"),
+  amount: usd("Exact: up to 15 decimals."),
+});
+
+const detail = Type.Object({
+  ...row.properties,
+  stream: orNull(
+    Type.Boolean({ description: "Whether a stream was asked for; null: a task, or an old row." }),
+  ),
+  error: orNull(
+    Type.Object(
+      {
+        type: orNull(Type.String()),
+        code: Type.String(),
+        message: orNull(Type.String({ description: "null: a row of before messages were kept." })),
+      },
+      { description: "What the caller was answered, where it failed." },
+    ),
+  ),
+  reserved: orNull(usd("What was set aside before anybody was asked; null: nothing was.")),
+  ledger_entry_id: orNull(Type.String({ description: "The entry that charged or released it." })),
+  changes: Type.Array(
+    Type.Object({
+      param: Type.String({ description: "The caller's own name of the field." }),
+      action: words("dropped", "ignored", "rewritten"),
+      note: orNull(Type.String({ description: "Why." })),
+    }),
+    { description: "What was changed in the request: `dropped` and `notes`, together." },
+  ),
+  price_lines: orNull(
+    Type.Array(priceLine, {
+      description:
+        "How the cost came about; the amounts add up to `cost` exactly, with what rounding added as the line `rounding`. null: the price of then is not known any more.",
+    }),
+  ),
 });
 
 const list = route({
@@ -106,12 +151,15 @@ const read = route({
   operationId: "getRequest",
   summary: "One row of the request log",
   action: "request.read",
-  answer: { name: "RequestRow", schema: row },
+  description:
+    "With what the list leaves out: the error, what was reserved, the price line by line, what was changed.",
+  answer: { name: "RequestRow", schema: detail },
   errors: ["not_found"],
   async handle({ services, actor, params }) {
     await services.logWritten();
     const visibility = visibilityOf(actor, "request.read");
-    return { body: await getRequest(services.database, params["id"]!, visibility) };
+    const { record, charged } = await getRequest(services, params["id"]!, visibility);
+    return { body: { ...record, price_lines: chargeLines(services.catalog(), charged) } };
   },
 });
 

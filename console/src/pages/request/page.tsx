@@ -1,5 +1,5 @@
 /** One call: how it ended, what it cost, and why. */
-import { Group, List, Text, Title } from "@mantine/core";
+import { Group, Text, Title } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
@@ -8,15 +8,16 @@ import { Copy } from "../../ui/copy.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Attempts } from "./attempts.tsx";
+import { Changes } from "./changes.tsx";
 import { PlanTable, type Plan } from "./plan.tsx";
+import { Price } from "./price.tsx";
 import { sentencesOf, type Attempted } from "./sentence.ts";
 
 const route = getRouteApi("/shell/requests/$id");
 
-/** The plan and the code of the error, as the log keeps them. */
+/** The plan, as the log keeps it. */
 interface Explained {
   readonly plan?: Plan | null;
-  readonly error?: string | null;
 }
 
 const Part = (props: { title: string; children: ReactNode }) => (
@@ -37,7 +38,9 @@ function Facts({ row }: { row: Schemas["RequestRow"] }) {
     row.first_token_ms === null
       ? undefined
       : `first token after ${readDuration(row.first_token_ms)}`;
-  const facts = [row.model, spoken, row.created_at, took, first];
+  const reserved = row.reserved === null ? undefined : `reserved ${row.reserved} USD`;
+  const streamed = row.stream === true ? "streamed" : undefined;
+  const facts = [row.model, spoken, streamed, row.created_at, took, first, reserved];
   return (
     <Group gap="lg" mt="sm" className="muted">
       {facts
@@ -51,20 +54,21 @@ function Facts({ row }: { row: Schemas["RequestRow"] }) {
 
 function Call({ row }: { row: Schemas["RequestRow"] }) {
   const attempts = row.attempts as unknown as Attempted[];
-  const { plan, error } = (row.explanation ?? {}) as Explained;
+  const { plan } = (row.explanation ?? {}) as Explained;
   const usage = Object.entries(row.usage ?? {}) as [string, unknown][];
-  const told = { ...row, attempts, error: error ?? undefined, changed: row.dropped.length };
+  const told = { ...row, attempts, error: row.error?.code, changed: row.changes.length };
   return (
     <>
       <Text size="lg">{sentencesOf(told)}</Text>
+      {row.error?.message != null && (
+        <Text mt="xs" className="mono" aria-label="The error's message" role="note">
+          {row.error.message}
+        </Text>
+      )}
       <Facts row={row} />
-      {row.notes.length > 0 && (
+      {row.changes.length > 0 && (
         <Part title="What was changed">
-          <List>
-            {row.notes.map((note) => (
-              <List.Item key={note}>{note}</List.Item>
-            ))}
-          </List>
+          <Changes changes={row.changes} />
         </Part>
       )}
       {attempts.length > 0 && (
@@ -75,6 +79,11 @@ function Call({ row }: { row: Schemas["RequestRow"] }) {
       {plan != null && (
         <Part title="Plan">
           <PlanTable plan={plan} />
+        </Part>
+      )}
+      {row.price_lines?.length !== 0 && (
+        <Part title="Price">
+          <Price lines={row.price_lines} cost={row.cost} />
         </Part>
       )}
       {usage.length > 0 && (

@@ -1,0 +1,68 @@
+/** The price of a call line by line. The gateway sees to it that the amounts add up to the charge exactly. */
+import { Table, Text } from "@mantine/core";
+import type { Schemas } from "../../api/client.ts";
+
+type Line = NonNullable<Schemas["RequestRow"]["price_lines"]>[number];
+
+const units: Readonly<Record<Line["per"], string>> = {
+  million_tokens: "a million tokens",
+  image: "an image",
+  second: "a second",
+  request: "a call",
+};
+
+const right = { textAlign: "right" } as const;
+
+function LineRow({ name, quantity, unit_price: price, per, amount }: Line) {
+  const isRounding = name === "rounding";
+  return (
+    <Table.Tr>
+      <Table.Td className="cut">{name.replaceAll("_", " ")}</Table.Td>
+      <Table.Td className="number" style={right}>
+        {isRounding ? "" : quantity}
+      </Table.Td>
+      <Table.Td className="number" style={right}>
+        {isRounding ? "" : `${price} ${units[per]}`}
+      </Table.Td>
+      <Table.Td className="number" style={right}>
+        {amount}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+export function Price({ lines, cost }: { lines: readonly Line[] | null; cost: string }) {
+  if (lines === null) {
+    return (
+      <Text>
+        {cost} USD were charged. The price has changed since, or is gone, so the lines of then are
+        not known any more.
+      </Text>
+    );
+  }
+  return (
+    <Table aria-label="Price">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>What</Table.Th>
+          <Table.Th style={right}>Quantity</Table.Th>
+          <Table.Th style={right}>USD for</Table.Th>
+          <Table.Th style={right}>USD</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {lines.map((line) => (
+          <LineRow key={line.name} {...line} />
+        ))}
+      </Table.Tbody>
+      <Table.Tfoot>
+        <Table.Tr>
+          <Table.Th colSpan={3}>Charged</Table.Th>
+          <Table.Th className="number" style={right}>
+            {cost}
+          </Table.Th>
+        </Table.Tr>
+      </Table.Tfoot>
+    </Table>
+  );
+}

@@ -1,0 +1,96 @@
+/** One call over the management API: its error, its reservation, what was changed and its price line by line. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startWorld, type World } from "./support.ts";
+
+let world: World;
+let key: string;
+beforeAll(async () => {
+  world = await startWorld();
+  ({ key } = await world.keyOf(world.mem, world.home.id));
+});
+afterAll(() => world.gateway.close());
+
+async function send(path: string, body: object) {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const answer = await fetch(world.gateway.url + path, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  return { id: answer.headers.get("x-request-id")!, text };
+}
+const messages = [{ role: "user", content: "Hi" }];
+const read = async (id: string) => world.must(await world.mem.call("GET", `/requests/${id}`));
+
+/** In units of 10^-15 USD. */
+const exact = (text: string): bigint => {
+  const [whole = "", part = ""] = text.split(".");
+  return BigInt(whole + part.padEnd(15, "0"));
+};
+
+it("the price lines of each kind of call add up to its charge, and its entry and reservation are told", async () => {
+  const tricky = { usage: { input: 1003, output: 207 } };
+  const ids = [
+    await world.chat(key, tricky),
+    await world.chat(key, tricky, "sandbox/messages"),
+    await world.video(key),
+    (await send("/v1/embeddings", { model: "sandbox/embedding", input: "Hi" })).id,
+    (await send("/v1/images/generations", { model: "sandbox/image-model-a", prompt: "A boat" })).id,
+  ];
+  for (const id of ids) {
+    const row = await read(id);
+    expect({ id, status: row.status, error: row.error }).toMatchObject({
+      status: "succeeded",
+      error: null,
+    });
+    const lines = row.price_lines as { amount: string; name: string }[];
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.reduce((sum, { amount }) => sum + exact(amount), 0n)).toBe(exact(row.cost));
+    const [entry] = await world.gateway.database.query<{ id: string; held: bigint }>(
+      "select 'entry_' || entry as id, held_nano as held from ledger_entries where reference = $1",
+      [id],
+    );
+    expect(row.ledger_entry_id).toBe(entry!.id);
+    expect(exact(row.reserved)).toBe(entry!.held * 1_000_000n);
+    expect(exact(row.reserved)).toBeGreaterThan(0n);
+  }
+});
+
+it("a call that failed says what its caller was answered, and whether it was a stream", async () => {
+  for (const stream of [true, false]) {
+    const { id, text } = await send("/v1/chat/completions", { model: "no/such", messages, stream });
+    const { error } = JSON.parse(text) as { error: { message: string } };
+    expect(await read(id)).toMatchObject({
+      stream,
+      error: { type: "not_found_error", code: "model_not_found", message: error.message },
+      reserved: null,
+      price_lines: [],
+      changes: [],
+    });
+  }
+  const id = await world.chat(key, { status: 500 });
+  expect((await read(id)).error).toMatchObject({ code: "upstream_error" });
+  const script = JSON.stringify({ task_outcome: "failed", error: "no film" });
+  const task = await world.video(key, { prompt: `A boat\n#sandbox ${script}` });
+  expect(await read(task)).toMatchObject({
+    status: "failed",
+    cost: "0",
+    reserved: expect.stringMatching(/^0\.\d+$/) as string,
+    error: { code: expect.any(String) as string, message: expect.stringMatching(/\w/) as string },
+  });
+});
+
+it("what was changed is told field by field, a caller's own odd name too", async () => {
+  const body = { model: "sandbox/messages", messages, frequency_penalty: 1, "a: b": 1 };
+  const { id } = await send("/v1/chat/completions", body);
+  const row = await read(id);
+  expect((row.changes as { param: string }[]).map(({ param }) => param).sort()).toEqual(
+    [...(row.dropped as string[])].sort(),
+  );
+  expect(row.changes).toContainEqual({
+    param: "frequency_penalty",
+    action: "dropped",
+    note: expect.stringMatching(/dropped$/) as string,
+  });
+});

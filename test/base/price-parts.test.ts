@@ -1,0 +1,90 @@
+/** A price taken apart: what is shown adds up to what is charged, to the last digit. */
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { noUsage } from "../../src/base/usage.ts";
+import { priceLines, type PriceLine } from "../../src/base/price-parts.ts";
+import { chargeLines } from "../../src/calls/index.ts";
+import { priceUsage, usageParts, type Catalog, type FixedPrice } from "../../src/catalog/index.ts";
+
+/** In units of 10^-15 USD. */
+const exact = (text: string): bigint => {
+  const [whole = "", part = ""] = text.split(".");
+  return BigInt(whole + part.padEnd(15, "0"));
+};
+const sumOf = (lines: readonly PriceLine[]): bigint =>
+  lines.reduce((sum, { amount }) => sum + exact(amount), 0n);
+
+const count = fc.nat({ max: 2_000_000 });
+const rate = fc.bigInt({ min: 0n, max: 10n ** 12n });
+const some = fc.option(rate, { nil: undefined });
+const price = fc.record<FixedPrice>({
+  input: rate,
+  output: rate,
+  cacheRead: some,
+  cacheWrite: some,
+  cacheWrite1h: some,
+  reasoning: some,
+  request: some,
+});
+const usage = fc.record({
+  inputTokens: count,
+  cacheReadTokens: count,
+  cacheWriteTokens: count,
+  cacheWrite1hTokens: count,
+  outputTokens: count,
+  reasoningTokens: count,
+});
+
+it("the lines of any call add up to its charge exactly, and none counts a token twice (T53)", () => {
+  fc.assert(
+    fc.property(price, usage, (rates, used) => {
+      const lines = priceLines(usageParts(rates, used));
+      expect(sumOf(lines)).toBe(priceUsage(rates, used) * 1_000_000n);
+      const tokens = lines.filter(({ per }) => per === "million_tokens");
+      const counted = tokens.reduce((sum, { quantity }) => sum + Number(quantity), 0);
+      expect(counted).toBe(used.inputTokens + used.outputTokens);
+    }),
+  );
+});
+
+it("what rounding added is a line of its own", () => {
+  expect(
+    priceLines(usageParts({ input: 150n, output: 1n }, { ...noUsage, inputTokens: 3 })),
+  ).toEqual([
+    {
+      name: "input_tokens",
+      quantity: "3",
+      unit_price: "0.00000015",
+      per: "million_tokens",
+      amount: "0.00000000000045",
+    },
+    {
+      name: "rounding",
+      quantity: "1",
+      unit_price: "0.00000000099955",
+      per: "request",
+      amount: "0.00000000099955",
+    },
+  ]);
+});
+
+it("a charge whose price has changed since, or is gone, has no lines", () => {
+  const used = { ...noUsage, inputTokens: 1_000_000 };
+  const offer = { provider: "acme", price: { input: 5n, output: 7n } };
+  const other = { provider: "acme", price: { basis: "video_tokens", outputVideoToken: 5n } };
+  const catalog = {
+    models: new Map([["a/b", { offers: [{ ...offer, provider: "zeta" }, other, offer] }]]),
+  } as unknown as Catalog;
+  const charged = { model: "a/b", provider: "acme", usage: used, costNano: 5n };
+  expect(chargeLines(catalog, charged)?.map(({ amount }) => amount)).toEqual(["0.000000005"]);
+  for (const then of [
+    { ...charged, costNano: 6n },
+    { ...charged, model: "a/c" },
+    { ...charged, provider: null },
+    { ...charged, usage: null },
+    { ...charged, usage: { unit: "images", outputImages: 1, inputImages: 0 } },
+  ]) {
+    expect(chargeLines(catalog, then)).toBeNull();
+  }
+  expect(chargeLines(catalog, { ...charged, usage: null, costNano: 0n })).toEqual([]);
+});
