@@ -16,6 +16,8 @@ export const suites: Record<string, readonly string[]> = {
     "test/conversion/*.test.ts",
     "test/transcripts/*.test.ts",
     "test/properties/*.test.ts",
+    "test/records/fitting.test.ts",
+    "test/clouds/converse.test.ts",
   ],
   upstream: [
     "test/upstream/*.test.ts",
@@ -36,6 +38,7 @@ export const suites: Record<string, readonly string[]> = {
     "test/tasks/*.test.ts",
     "test/task-http/*.test.ts",
     "test/webhooks/{delivery,deliveries}.test.ts",
+    "test/images/idempotency.test.ts",
     "test/image-tasks/{task-image-1,image-c,money}.test.ts",
   ],
   http: [

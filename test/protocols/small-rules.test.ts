@@ -1,0 +1,51 @@
+/** Rules of the protocols that no usual request meets, one by one. HOOK-07; CONV. */
+import { expect, it } from "vitest";
+import { checkTextAddresses } from "../../src/calls/text-addresses.ts";
+import { formatOf } from "../../src/protocols/converse/media.ts";
+import { counting } from "../../src/protocols/generate-content/count.ts";
+import { snakeCase } from "../../src/protocols/generate-content/names.ts";
+import { codecs } from "../../src/protocols/index.ts";
+
+it("a media type that is a word of JavaScript is none that a vendor takes", () => {
+  expect([formatOf("image/PNG; x=y", "image"), formatOf("constructor", "image")]).toEqual([
+    "png",
+    undefined,
+  ]);
+});
+
+it("the request to count is the one inside, and the body where there is none", () => {
+  const body = { contents: [{ role: "user", parts: [{ text: "Hi" }] }] };
+  const plain = counting.decode(body, "m");
+  expect(plain.messages).toHaveLength(1);
+  expect(counting.decode({ generateContentRequest: body }, "m").messages).toEqual(plain.messages);
+  const odd = { ...body, generateContentRequest: "x" };
+  expect(counting.decode(odd, "m").messages).toEqual(plain.messages);
+});
+
+it("a name that was never asked for is spelled at its first time too", () => {
+  expect([snakeCase("neverAskedFor"), snakeCase("neverAskedFor")]).toEqual([
+    "never_asked_for",
+    "never_asked_for",
+  ]);
+});
+
+it("every part of a message adds to the estimate of its input", () => {
+  const charactersOf = (...texts: string[]) =>
+    codecs.chat.direct.facts({
+      model: "m",
+      messages: [{ role: "user", content: texts.map((text) => ({ type: "text", text })) }],
+    }).inputCharacters;
+  expect(charactersOf("x".repeat(500))).toBeGreaterThan(charactersOf("x") + 490);
+  expect(charactersOf("x", "x".repeat(500))).toBeGreaterThan(charactersOf("x") + 500);
+});
+
+it("HOOK-07: a private address is found in an object within a part", () => {
+  const body = (url: string) => ({
+    model: "m",
+    messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }],
+  });
+  expect(() => checkTextAddresses("chat", body("http://10.0.0.7/a.png"), false)).toThrow(
+    expect.objectContaining({ code: "invalid_value" }),
+  );
+  expect(() => checkTextAddresses("chat", body("http://10.0.0.7/a.png"), true)).not.toThrow();
+});

@@ -1,0 +1,172 @@
+/** Rules of tasks one by one: why one was not taken, what is noted of an attempt, places of callbacks, and idempotency keys. T81; TASK-10. */
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FileStore } from "../../src/storage/index.ts";
+import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
+import { warnOf, withOutcome } from "../../src/tasks/attempt.ts";
+import {
+  answerKey,
+  claimKeyForCall,
+  findAnswered,
+  keyLifetimeMs,
+  sweepKeys,
+} from "../../src/tasks/idempotency.ts";
+import { keepMaterial } from "../../src/tasks/material.ts";
+import { notTaken, unanswered } from "../../src/tasks/not-taken.ts";
+import type { Job } from "../../src/tasks/rows.ts";
+import { openUpload } from "../../src/tasks/tasks.ts";
+import type { DueDelivery } from "../../src/tasks/webhooks/outbox.ts";
+import { createPlaces } from "../../src/tasks/webhooks/places.ts";
+import { AskFailure } from "../../src/upstream/index.ts";
+import { addWorkspace } from "../ledger/support.ts";
+import { sharedPostgres, silentLog } from "../support/postgres.ts";
+
+describe("a vendor that did not take a task", () => {
+  const refused = (status: number) => notTaken({ state: "refused", status, message: "No." });
+
+  it("T81: another is asked where this one certainly began nothing", () => {
+    expect(refused(503)).toMatchObject({ mayGoOn: true, outcome: "503" });
+    expect(refused(504)).toMatchObject({
+      mayGoOn: false,
+      error: { code: "submission_uncertain" },
+    });
+    expect(refused(400)).toMatchObject({ mayGoOn: false, error: { message: "No." } });
+  });
+
+  it("T81: an ask that was not sent is made elsewhere; one that was ends in doubt; without a connection it waits", () => {
+    expect(unanswered(new AskFailure("connect", false))).toMatchObject({
+      outcome: "unsent",
+      mayGoOn: true,
+    });
+    const sent = unanswered(new AskFailure("broken", true));
+    expect(sent).toMatchObject({ outcome: "unknown", error: { code: "submission_uncertain" } });
+    expect([sent.mayGoOn, sent.isShort]).toEqual([undefined, undefined]);
+    expect(unanswered(new AskFailure("shortage", false))).toMatchObject({ isShort: true });
+  });
+});
+
+describe("what is noted of an attempt", () => {
+  const attempts = ["one", "two"].map((provider) => ({
+    provider,
+    credential: "default",
+    upstream_model: "up",
+    started_at: "2026-11-23T00:00:00.000Z",
+    outcome: "asked",
+  }));
+
+  it("is the outcome of the last, with a message where there is one", () => {
+    expect(withOutcome(attempts, "taken")).toStrictEqual([
+      attempts[0],
+      { ...attempts[1], outcome: "taken" },
+    ]);
+    expect(withOutcome(attempts, "400", "No.").at(-1)).toMatchObject({ message: "No." });
+    expect(withOutcome([], "taken")).toEqual([]);
+  });
+
+  it("is in the log of the attempt under way; a job without one has nothing to log", () => {
+    const lines: object[] = [];
+    const keep = (fields: object) => void lines.push(fields);
+    const log = { ...silentLog, info: keep, warn: keep, error: keep };
+    const warn = (some: typeof attempts) =>
+      warnOf({ log } as never, { id: "task_1", attempts: some } as unknown as Job, {
+        state: "failed",
+      });
+    warn([]);
+    expect(lines).toEqual([]);
+    warn(attempts);
+    expect(JSON.stringify(lines)).toContain('"two"');
+  });
+});
+
+it("HOOK: whoever hangs leaves room: four tries a receiver, twenty a workspace, a hundred in all, none twice", () => {
+  const due = (number: number, host: string, workspaceId: string) =>
+    ({ id: `d${number}`, host, workspaceId }) as DueDelivery;
+  const many = (count: number, of: (number: number) => DueDelivery) =>
+    Array.from({ length: count }, (_, number) => of(number));
+  expect(createPlaces().take(many(9, (one) => due(one, "h", `w${one}`)))).toHaveLength(4);
+  expect(createPlaces().take(many(30, (one) => due(one, `h${one}`, "w")))).toHaveLength(20);
+  const places = createPlaces();
+  const all = places.take(many(150, (one) => due(one, `h${one}`, `w${one}`)));
+  expect([all.length, places.hasRoom()]).toEqual([100, false]);
+  expect(places.leave(all[0]!)).toBe(true);
+  expect(places.take([all[1]!, all[0]!])).toEqual([all[0]]);
+});
+
+it("a file that is gone when it is sent is an error, not an empty file", async () => {
+  const bytesOf = (files: object) =>
+    openUpload(files as FileStore, { name: "f" } as never).toArray();
+  await expect(bytesOf({ open: () => Promise.resolve(undefined) })).rejects.toThrow(
+    /not there any more/,
+  );
+  const stream = Readable.from([Buffer.from("ab")]);
+  expect(await bytesOf({ open: () => Promise.resolve({ stream }) })).toEqual([Buffer.from("ab")]);
+});
+
+it("T86: small pictures stay in the request, and its text has 1 MiB, not a byte more", async () => {
+  const request = {
+    kind: "video",
+    prompt: "",
+    firstFrame: "data:image/png;base64,AAAA",
+    references: [],
+  };
+  const keep = (more: object) =>
+    keepMaterial({ files: {} } as never, "w1", { ...request, ...more } as never);
+  expect((await keep({})).request).toStrictEqual(request);
+  const { firstFrame: _none, ...without } = request;
+  const kept = await keepMaterial({ files: {} } as never, "w1", without as never);
+  expect(kept.request).toStrictEqual(without);
+  const room = 1_048_576 - Buffer.byteLength(JSON.stringify(request));
+  await expect(keep({ prompt: "x".repeat(room) })).resolves.toBeDefined();
+  await expect(keep({ prompt: "x".repeat(room + 1) })).rejects.toMatchObject({
+    code: "request_too_large",
+  });
+});
+
+describe("an idempotency key of a call", () => {
+  let database: Database;
+  beforeAll(async () => {
+    const url = await (await sharedPostgres()).createMigrated();
+    database = await openDatabase({ url, log: silentLog });
+    await migrate(database);
+    await addWorkspace(database, "w1");
+  });
+  afterAll(() => database.close());
+
+  const nowMs = 1_800_000_000_000;
+  const holder = (key: string, fingerprint = "same") => ({
+    workspaceId: "w1",
+    claim: { key, fingerprint },
+  });
+
+  it("TASK-10: gives its answer again to the same request for as long as it lives, and to no other", async () => {
+    expect(await findAnswered(database, holder("a"), nowMs)).toBeUndefined();
+    await database.transaction((tx) => claimKeyForCall(tx, holder("a"), "req_1", nowMs));
+    expect(await findAnswered(database, holder("a"), nowMs)).toBeUndefined();
+    await answerKey(database, holder("a"), "req_1", "file_1");
+    expect(await findAnswered(database, holder("a"), nowMs + 1)).toBe("file_1");
+    await expect(findAnswered(database, holder("a", "other"), nowMs)).rejects.toMatchObject({
+      code: "idempotency_key_reuse",
+    });
+    const later = nowMs + keyLifetimeMs + 1;
+    expect(await findAnswered(database, holder("a"), later)).toBeUndefined();
+  });
+
+  it("is one call's at a time", async () => {
+    await database.transaction(async (tx) => {
+      await claimKeyForCall(tx, holder("b"), "req_1", nowMs);
+      await expect(
+        database.transaction((other) => claimKeyForCall(other, holder("b"), "req_2", nowMs)),
+      ).rejects.toMatchObject({ code: "idempotency_in_progress" });
+    });
+  });
+
+  it("is forgotten after its life, and how many were is counted", async () => {
+    await database.query(
+      `insert into idempotency_keys (workspace_id, key, fingerprint, call_id, created_at)
+       select 'w1', 'old' || n, 'same', 'req_' || n, $1 from generate_series(1, 1001) n`,
+      [new Date(nowMs - keyLifetimeMs - 1)],
+    );
+    expect(await sweepKeys(database, nowMs)).toBe(1_001);
+    expect(await sweepKeys(database, nowMs)).toBe(0);
+  });
+});
