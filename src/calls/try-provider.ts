@@ -142,8 +142,6 @@ async function askWithin(
   trying: Trying,
 ): Promise<Pick<Trial, "ok" | "status" | "message">> {
   const { provider, tried, credential, deadlineMs } = trying;
-  const { timeouts } = provider;
-  const within = (ms: number): number => Math.min(ms, deadlineMs);
   const asked = askText(pools, {
     provider,
     protocol: tried.offer.protocol,
@@ -153,12 +151,7 @@ async function askWithin(
     caller: {},
     body: bodyOf(tried),
     write: (body) => JSON.stringify(body),
-    timeouts: {
-      connectMs: within(timeouts.connectMs),
-      firstByteMs: within(timeouts.firstByteMs),
-      idleMs: within(timeouts.idleMs),
-      totalMs: within(timeouts.totalMs),
-    },
+    timeouts: provider.timeouts,
   });
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {

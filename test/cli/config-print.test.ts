@@ -15,7 +15,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const adminToken = "admin-token-of-the-print-test";
 
-/** Models and providers as a gateway with this environment serves them. */
+/** Models and providers as a gateway with this environment serves them, without where their settings stand. */
 async function served(environment: Record<string, string>): Promise<unknown[]> {
   const gateway = await spawnGateway({ ...environment, TOLLGATE_ADMIN_TOKEN: adminToken });
   try {
@@ -25,7 +25,8 @@ async function served(environment: Record<string, string>): Promise<unknown[]> {
           headers: { authorization: `Bearer ${adminToken}` },
         });
         expect(response.status).toBe(200);
-        return response.json();
+        const { data } = (await response.json()) as { data: Record<string, unknown>[] };
+        return data.map(({ source: _source, source_line: _line, ...one }) => one);
       }),
     );
   } finally {

@@ -67,6 +67,7 @@ it("the commands are the documented ones", () => {
     "config check",
     "config schema",
     "config print",
+    "doctor",
     "verify",
     "migrate",
     "backup",

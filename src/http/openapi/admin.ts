@@ -115,7 +115,7 @@ function operationOf(route: AdminRoute): Operation {
     }),
     responses: {
       [status]: {
-        description: "Done.",
+        description: status === 201 ? "Created." : "Done.",
         headers: requestIdHeaders("chat"),
         content: jsonContent(answer.name),
       },

@@ -75,12 +75,17 @@ const isOver = (limitMs: number, ms: number): boolean => limitMs > 0 && ms > lim
 const requestTimeout = (): Error =>
   Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
 
+/** A connection that has said nothing for so long carries no call: browsers and pools open some ahead. */
+const freshMsMax = 1_000;
+
 /** The server's own ways to close connections close these too; `server.close` uses the first. */
 function closeWithServer(server: Server, open: ReadonlySet<FastConnection>): void {
   const closeIdle = server.closeIdleConnections.bind(server);
   const closeAll = server.closeAllConnections.bind(server);
   server.closeIdleConnections = () => {
-    for (const { state, socket } of open) if (state === "idle") socket.destroy();
+    const nowMs = performance.now();
+    for (const { state, sinceMs, socket } of open)
+      if (state === "idle" || (state === "fresh" && nowMs - sinceMs > freshMsMax)) socket.destroy();
     closeIdle();
   };
   server.closeAllConnections = () => {

@@ -1,0 +1,20 @@
+/** Stopping a gateway: whom it waits for, and whom not. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, it } from "vitest";
+import { startTestGateway } from "../support/gateway.ts";
+
+it("a connection that a client opened ahead and said nothing on does not hold up the end", async () => {
+  const gateway = await startTestGateway();
+  const { hostname, port } = new URL(gateway.url);
+  const silent = connect(Number(port), hostname).resume();
+  await once(silent, "connect");
+  // The gateway has taken it when a later one is answered.
+  expect((await fetch(`${gateway.url}/healthz`)).ok).toBe(true);
+  const ended = once(silent, "close");
+  const fromMs = performance.now();
+  await gateway.close();
+  await ended;
+  // Calls under way have 20 s.
+  expect(performance.now() - fromMs).toBeLessThan(10_000);
+});
