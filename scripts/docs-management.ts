@@ -142,6 +142,9 @@ What holds:
 - \`/requests/{id}\` adds what the list leaves out. \`error\` has the message that the caller got, \`reserved\` what was set
   aside, \`changes\` each field that was changed, and \`price_lines\` the charge line by line. The lines add up to \`cost\`
   exactly. Where the price has changed since, \`price_lines\` is null.
+- \`/requests?view=list\` has small rows without plans, attempts and notes, with \`key_name\`, \`error\` (the code),
+  \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`protocol\`, \`http_status\`,
+  \`error_code\` and \`min_cost\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
 - Lists are newest first, over all workspaces you see, with \`from\` (counts) and \`to\` (does not). A page costs the
   same however long the log is; rare filters scan the log; set \`from\`.
 - Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A

@@ -68,6 +68,8 @@ export {
   deliveryTrail,
   findVisible,
   getRequest,
+  listRequestHeadlines,
+  requestConditions,
   listRequests,
   listVisible,
   renderAttempts,

@@ -133,7 +133,43 @@ describe("the request log", () => {
     expect(await list("workspace_id=ws_nowhere")).toEqual([]);
   });
 
+  it("rare filters: member, protocol, HTTP status, error and cost, within what one may see", async () => {
+    const list = async (query: string, who = world.root) =>
+      ids(await who.call("GET", `/requests?view=list&${query}`));
+    expect(await list(`member_id=${world.bob.userId}`)).toEqual([rows.bob]);
+    expect(await list(`member_id=${world.bob.userId}`, world.ann)).toEqual([]);
+    expect(await list(`member_id=${world.mel.userId}`)).toEqual([rows.failed, rows.mel]);
+    const failed = world.must(await world.root.call("GET", `/requests/${rows.failed}`));
+    expect(await list(`http_status=${failed.http_status}`)).toEqual([rows.failed]);
+    expect(await list(`error_code=${failed.error.code}`)).toEqual([rows.failed]);
+    expect(await list("error_code=none_such")).toEqual([]);
+    const video = world.must(await world.root.call("GET", `/requests/${rows.video}`));
+    expect(await list(`protocol=${video.protocol}`)).toEqual([rows.video]);
+    expect(await list(`min_cost=${video.cost}`)).toEqual([rows.video]);
+    expect(await list("min_cost=999999999")).toEqual([]);
+  });
+
+  it("view=list has small rows with the key's name and the error's code", async () => {
+    const { json } = await world.mel.call("GET", "/requests?view=list&status=failed");
+    expect(json.scanned_to).toBeNull();
+    expect(json.data[0]).toMatchObject({
+      id: rows.failed,
+      key_name: "calls",
+      error: expect.any(String) as string,
+      stream: false,
+      attempts_count: 1,
+      dropped_count: 0,
+      cost: "0",
+    });
+    expect(json.data[0]).not.toHaveProperty("explanation");
+    expect(json.data[0]).not.toHaveProperty("attempts");
+    expect(JSON.stringify(json.data[0]).length).toBeLessThan(600);
+  });
+
   it.each([
+    ["http_status=9", "http_status"],
+    ["min_cost=much", "min_cost"],
+    ["view=all", "view"],
     ["limit=0", "limit"],
     ["limit=101", "limit"],
     ["cursor=yesterday", "cursor"],

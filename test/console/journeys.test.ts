@@ -70,10 +70,10 @@ describe("a call that failed", () => {
   it("is found by its filter, explained in a sentence, and its address shows it again", async () => {
     const { page, complaints, context } = await world.open("ann");
     await page.goto("/requests");
-    await page.getByRole("combobox", { name: "Outcome" }).click();
-    await page.getByRole("option", { name: "failed" }).click();
+    await page.getByRole("button", { name: "Failed" }).click();
     await page.getByRole("row").nth(1).getByText("502 upstream_error").waitFor();
     expect(new URL(page.url()).search).toBe("?status=failed");
+    await page.getByRole("cell", { name: "calls", exact: true }).first().waitFor();
     await page.getByRole("row").nth(1).click();
     const { json } = await world.ann.call("GET", `/requests/${id}`);
     await page.getByRole("note").getByText(json.error.message).waitFor();
@@ -103,6 +103,25 @@ describe("a call that failed", () => {
   });
 });
 
+it("a period and a member in the address show what is of them, and survive a reload", async () => {
+  const { page, complaints, context } = await world.open("ann");
+  const { key } = await world.keyOf(world.ann, world.home.id);
+  const id = await world.chat(key);
+  await page.goto(`/requests?member=${world.ann.userId}&period=24h`);
+  await page.locator(`a[href*="${id}"]`).waitFor();
+  await page.goto(`/requests?member=${world.ann.userId}&to=2026-01-01T00:00:00Z`);
+  await page.getByText("No call fits these filters.").waitFor();
+  await page.goto("/requests?from=nonsense&period=constructor");
+  await page.locator(`a[href*="${id}"]`).waitFor();
+  await page.getByRole("combobox", { name: "Period" }).click();
+  await page.getByRole("option", { name: "Last 7 days" }).click();
+  await page.waitForURL("**/requests?period=7d");
+  await page.reload();
+  await page.locator(`a[href*="${id}"]`).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it("text of callers stays text: markup in a name of a key and of a model runs nothing", async () => {
   const markup = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
   const made = await world.ann.call("POST", "/keys", {
@@ -112,7 +131,8 @@ it("text of callers stays text: markup in a name of a key and of a model runs no
   await world.chat(world.must(made).key, {}, markup);
   const { page, complaints, context } = await world.open("ann");
   await page.goto("/requests");
-  await page.getByRole("cell", { name: markup }).waitFor();
+  // The name of its key and its model.
+  await page.getByRole("cell", { name: markup }).nth(1).waitFor();
   await page.getByRole("combobox", { name: "Key" }).click();
   await page.getByRole("option", { name: markup }).waitFor();
   await page.goto("/start");

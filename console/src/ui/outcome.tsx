@@ -3,7 +3,8 @@
 interface Ended {
   readonly status: string | null;
   readonly http_status: number | null;
-  readonly explanation: object | null;
+  /** The code of the error, where it failed. */
+  readonly error?: string | null | undefined;
 }
 
 const words: Readonly<Record<string, string>> = {
@@ -16,10 +17,9 @@ export function Outcome({ row }: { row: Ended }) {
   if (status === null) return <span className="muted">unknown</span>;
   if (status === "succeeded") return <span className="ok">ok</span>;
   if (status !== "failed") return <span className="muted">{words[status] ?? status}</span>;
-  const { error } = (row.explanation ?? {}) as { readonly error?: string };
   return (
     <span className="bad">
-      {row.http_status} {error ?? "failed"}
+      {row.http_status} {row.error ?? "failed"}
     </span>
   );
 }

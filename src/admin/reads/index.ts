@@ -1,4 +1,12 @@
 /** Reading what calls left behind, as far as the reader may see it: the request log, tasks, callbacks. */
 export { getRequest } from "./request-detail.ts";
 export { listRequests, renderAttempts } from "./requests.ts";
-export { deliveryTrail, findVisible, listVisible, taskTrail, type RowName } from "./visible-ids.ts";
+export { listRequestHeadlines } from "./request-list.ts";
+export {
+  deliveryTrail,
+  findVisible,
+  listVisible,
+  requestConditions,
+  taskTrail,
+  type RowName,
+} from "./visible-ids.ts";

@@ -44,6 +44,8 @@ interface Explanation {
 export interface RenderedPage {
   readonly records: readonly object[];
   readonly nextCursor: string | null;
+  /** How far back a page with rare filters looked; null: to the end. */
+  readonly scannedTo: Date | null;
 }
 
 /** Log rows somebody sees, newest first. @throws GatewayError `invalid_value` (limit, cursor) */
@@ -51,9 +53,9 @@ export async function listRequests(
   database: Queryable,
   filter: TrailFilter,
 ): Promise<RenderedPage> {
-  const { names, nextCursor } = await listVisible(database, requestTrail, filter);
+  const { names, ...page } = await listVisible(database, requestTrail, filter);
   const { everything } = filter.visibility;
-  return { records: await readRequests(database, names, everything), nextCursor };
+  return { ...page, records: await readRequests(database, names, everything) };
 }
 
 async function readRequests(
@@ -117,5 +119,5 @@ const snakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
 
 /** A stored usage on the wire: the counts a call was billed by, whatever kind it was. */
-const renderUsage = (usage: object): object =>
+export const renderUsage = (usage: object): object =>
   Object.fromEntries(Object.entries(usage).map(([name, value]) => [snakeCase(name), value]));

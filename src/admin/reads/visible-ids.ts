@@ -27,6 +27,12 @@ export interface Trail {
   equal(column: string, value: string): string;
 }
 
+/** True where the log's row `x` is of user `user`, an expression: a key of theirs made it. */
+const ofUser = (user: string): string =>
+  `((x.workspace_id, x.key_id) in (select k.workspace_id, k.id from api_keys k where k.created_by = ${user})
+    or x.head in (select h.id from request_heads h
+      join api_keys k on k.workspace_id = h.workspace_id and k.id = h.key_id where k.created_by = ${user}))`;
+
 const inRow = (column: string, value: string): string => `x.${column} = ${value}`;
 
 /**
@@ -37,9 +43,7 @@ export const requestTrail: Trail = {
   table: "requests",
   prefixes: ["req_", "task_"],
   what: "request",
-  mine: `((x.workspace_id, x.key_id) in (select k.workspace_id, k.id from api_keys k where k.created_by = $1)
-    or x.head in (select h.id from request_heads h
-      join api_keys k on k.workspace_id = h.workspace_id and k.id = h.key_id where k.created_by = $1))`,
+  mine: ofUser("$1"),
   equal: (column, value) =>
     `(${inRow(column, value)} or x.head in (select h.id from request_heads h where h.${column} = ${value}))`,
 };
@@ -60,6 +64,19 @@ export const deliveryTrail: Trail = {
   equal: inRow,
 };
 
+type Bind = (value: unknown) => string;
+
+/** Conditions on rows of the log that few may have; each is SQL, with its value bound. */
+export const requestConditions = {
+  member_id: (value: string) => (bind: Bind) => ofUser(bind(value)),
+  protocol: (value: string) => (bind: Bind) => requestTrail.equal("protocol", bind(value)),
+  http_status: (value: number) => (bind: Bind) =>
+    requestTrail.equal("http_status", `${bind(value)}::integer`),
+  error_code: (value: string) => (bind: Bind) =>
+    requestTrail.equal("explanation ->> 'error'", bind(value)),
+  min_cost: (nano: bigint) => (bind: Bind) => `x.cost_nano >= ${bind(nano)}::bigint`,
+};
+
 /** Which row, whose content is read elsewhere. */
 export interface RowName {
   readonly workspaceId: string;
@@ -75,12 +92,20 @@ export interface TrailFilter extends PageRequest {
   readonly to?: Date | undefined;
   /** Columns of the table, by name, and the value each must have; undefined: any. */
   readonly equal?: Readonly<Record<string, string | undefined>>;
+  /** What few rows may have: with any of it a page looks at so many rows and no more, and may be short. */
+  readonly rare?: readonly ((bind: Bind) => string)[];
 }
 
 export interface NamePage {
   readonly names: readonly RowName[];
   readonly nextCursor: string | null;
+  /** When the oldest row was made that was looked at; null: nothing is left to look at. */
+  readonly scannedTo: Date | null;
 }
+
+/** Rows that a page with rare conditions looks at: of all workspaces together, and of one where there are many. */
+const lookedAtMax = 50_000;
+const lookedAtMin = 2_000;
 
 /** An id is made when a call arrives, its row says when it began: after its body was read, or by another clock. */
 const clockSlackMs = 60 * 60 * 1000;
@@ -120,6 +145,39 @@ function idBounds({ cursor, from, to }: TrailFilter): { low: string; high: strin
   return { low, high: before < high ? before : high };
 }
 
+interface ScanEnd {
+  /** The part of an id after its prefix. */
+  readonly part: string;
+  readonly at: Date;
+}
+
+/** Where a page with rare conditions ends at the latest; undefined where all rows are few enough. */
+async function scanEnd(
+  database: Queryable,
+  trail: Trail,
+  filter: TrailFilter,
+): Promise<ScanEnd | undefined> {
+  const { low, high } = idBounds(filter);
+  const params = scopeParams(filter.visibility);
+  const bind: Bind = (value) => `$${params.push(value)}`;
+  const only =
+    filter.workspaceId === undefined ? "" : `where w.workspace_id = ${bind(filter.workspaceId)}`;
+  const [end] = await database.query<ScanEnd>(
+    `with seen as materialized (select w.workspace_id from ${scope} ${only})
+     select split_part(n.id, '_', 2) as part, n.created_at as at from seen w
+     cross join unnest(${bind(trail.prefixes)}::text[]) p (prefix)
+     cross join lateral (
+       select x.id, x.created_at from ${trail.table} x
+       where x.workspace_id = w.workspace_id and x.id >= p.prefix || ${bind(low)} and x.id < p.prefix || ${bind(high)}
+         and ($1::text is null or true)
+       order by x.id desc
+       offset (select greatest(${lookedAtMin}, ${lookedAtMax} / count(*)) - 1 from seen) limit 1
+     ) n order by 1 desc limit 1`,
+    params,
+  );
+  return end;
+}
+
 /** A page of the ids somebody sees. @throws GatewayError `invalid_value` (limit, cursor) */
 export async function listVisible(
   database: Queryable,
@@ -127,21 +185,24 @@ export async function listVisible(
   filter: TrailFilter,
 ): Promise<NamePage> {
   const limit = pageLimit(filter.limit);
+  const rare = filter.rare ?? [];
+  const end = rare.length === 0 ? undefined : await scanEnd(database, trail, filter);
   const { low, high } = idBounds(filter);
   const params = scopeParams(filter.visibility);
-  const bind = (value: unknown): string => `$${params.push(value)}`;
+  const bind: Bind = (value) => `$${params.push(value)}`;
   const where = Object.entries(filter.equal ?? {})
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => trail.equal(column, bind(value)));
   if (filter.from !== undefined) where.push(`x.created_at >= ${bind(filter.from)}::timestamptz`);
   if (filter.to !== undefined) where.push(`x.created_at < ${bind(filter.to)}::timestamptz`);
+  where.push(...rare.map((condition) => condition(bind)));
   const count = bind(limit + 1);
   const rows = await database.query<NameRow>(
     `select n.workspace_id, n.id from ${scope}
      cross join unnest(${bind(trail.prefixes)}::text[]) p (prefix)
      cross join lateral (
        select x.workspace_id, x.id from ${trail.table} x
-       where x.workspace_id = w.workspace_id and x.id >= p.prefix || ${bind(low)} and x.id < p.prefix || ${bind(high)}
+       where x.workspace_id = w.workspace_id and x.id >= p.prefix || ${bind(end?.part ?? low)} and x.id < p.prefix || ${bind(high)}
          and ${["true", ...where].join(" and ")} and (w.whole or ${trail.mine})
        order by x.id desc limit ${count}
      ) n
@@ -150,7 +211,10 @@ export async function listVisible(
     params,
   );
   const names = rows.slice(0, limit).map(nameOf);
-  return { names, nextCursor: rows.length > limit ? (names.at(-1)?.id ?? null) : null };
+  if (rows.length > limit)
+    return { names, nextCursor: names.at(-1)!.id, scannedTo: end?.at ?? null };
+  const nextCursor = end === undefined ? null : `${trail.prefixes[0]}${end.part}`;
+  return { names, nextCursor, scannedTo: end?.at ?? null };
 }
 
 /**

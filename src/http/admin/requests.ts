@@ -1,6 +1,13 @@
 /** The request log over the management API. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
-import { getRequest, listRequests, visibilityOf } from "../../admin/index.ts";
+import { parseUsd } from "../../base/money.ts";
+import {
+  getRequest,
+  listRequestHeadlines,
+  listRequests,
+  requestConditions,
+  visibilityOf,
+} from "../../admin/index.ts";
 import { chargeLines } from "../../calls/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
@@ -90,13 +97,63 @@ const detail = Type.Object({
   ),
 });
 
+const {
+  upstream_protocol: upstreamProtocol,
+  usage_source: usageSource,
+  dropped,
+  notes,
+  attempts,
+  explanation,
+  ...headline
+} = row.properties;
+
+/** A row of either view: what one of them leaves out is optional. */
+const listed = Type.Object({
+  ...headline,
+  upstream_protocol: Type.Optional(upstreamProtocol),
+  usage_source: Type.Optional(usageSource),
+  dropped: Type.Optional(dropped),
+  notes: Type.Optional(notes),
+  attempts: Type.Optional(attempts),
+  explanation: Type.Optional(explanation),
+  key_name: Type.Optional(orNull(Type.String({ description: "With `view=list`." }))),
+  error: Type.Optional(orNull(Type.String({ description: "With `view=list`: the error's code." }))),
+  stream: Type.Optional(orNull(Type.Boolean({ description: "With `view=list`." }))),
+  attempts_count: Type.Optional(Type.Integer({ description: "With `view=list`." })),
+  dropped_count: Type.Optional(Type.Integer({ description: "With `view=list`." })),
+});
+
+/** Filters that few rows may have. */
+const rareFilters = {
+  member_id: Type.Optional(Type.String({ maxLength: 100 })),
+  protocol: Type.Optional(Type.String({ maxLength: 100 })),
+  http_status: Type.Optional(Type.String({ pattern: String.raw`^[1-5]\d\d$` })),
+  error_code: Type.Optional(Type.String({ maxLength: 100 })),
+  min_cost: Type.Optional(
+    Type.String({ pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`, description: "In USD." }),
+  ),
+};
+
+type RareQuery = { readonly [Name in keyof typeof rareFilters]?: string | undefined };
+
+function rareOf({ member_id, protocol, http_status, error_code, min_cost }: RareQuery) {
+  const { member_id: member, ...of } = requestConditions;
+  return [
+    member_id === undefined ? [] : [member(member_id)],
+    protocol === undefined ? [] : [of.protocol(protocol)],
+    http_status === undefined ? [] : [of.http_status(Number(http_status))],
+    error_code === undefined ? [] : [of.error_code(error_code)],
+    min_cost === undefined ? [] : [of.min_cost(parseUsd(min_cost))],
+  ].flat();
+}
+
 const list = route({
   method: "GET",
   path: "/requests",
   operationId: "listRequests",
   summary: "The request log, newest first",
   description:
-    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not.",
+    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `protocol`, `http_status`, `error_code` or `min_cost` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes.",
   action: "request.read",
   query: strict({
     workspace_id: Type.Optional(Type.String()),
@@ -106,9 +163,17 @@ const list = route({
     status: Type.Optional(Type.String()),
     from: Type.Optional(timeBody),
     to: Type.Optional(timeBody),
+    ...rareFilters,
+    view: Type.Optional(words("list", "full")),
     ...pageQuery,
   }),
-  answer: { name: "RequestRows", schema: pageSchema(row) },
+  answer: {
+    name: "RequestRows",
+    schema: Type.Object({
+      ...pageSchema(listed).properties,
+      scanned_to: orNull(timestamp("How far back was looked; null: as far as asked.")),
+    }),
+  },
   csv: [
     "id",
     "created_at",
@@ -133,15 +198,18 @@ const list = route({
   async handle({ services, actor, query }) {
     const { key_id, model, provider, status } = query;
     await services.logWritten();
-    const page = await listRequests(services.database, {
+    const read = query.view === "list" ? listRequestHeadlines : listRequests;
+    const page = await read(services.database, {
       ...pageOfQuery(query),
       visibility: visibilityOf(actor, "request.read"),
       workspaceId: query.workspace_id,
       from: timeOf(query.from, "from"),
       to: timeOf(query.to, "to"),
       equal: { key_id, model, provider, status },
+      rare: rareOf(query),
     });
-    return { body: renderPage(page, page.records) };
+    const scannedTo = page.scannedTo?.toISOString() ?? null;
+    return { body: { ...renderPage(page, page.records), scanned_to: scannedTo } };
   },
 });
 

@@ -33,6 +33,7 @@ export const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
+  { header: "Key", width: 150, wide: true, cell: (row) => row.key_name ?? nothing },
   { header: "Model", cell: (row) => row.model ?? nothing },
   { header: "Provider", width: 140, wide: true, cell: (row) => row.provider ?? nothing },
   {

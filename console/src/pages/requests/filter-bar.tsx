@@ -3,7 +3,7 @@ import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { fieldsOf } from "../../ui/form.ts";
-import type { Filters } from "./filters.ts";
+import { periods, type Filters } from "./filters.ts";
 
 const statuses = [
   { value: "succeeded", label: "ok" },
@@ -21,6 +21,66 @@ function useKeys(ws: string | undefined) {
     value: id,
     label: `${name} (...${key_last4})`,
   }));
+}
+
+/** People to choose from, for who may see others' calls. */
+function useMembers(ws: string | undefined) {
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const workspace = ws ?? me?.memberships[0]?.workspace_id;
+  const { data } = api.useQuery(
+    "get",
+    "/admin/v1/workspaces/{id}/members",
+    { params: { path: { id: workspace ?? "" }, query: { limit: "100" } } },
+    { enabled: workspace !== undefined },
+  );
+  return (data?.data ?? []).map(({ user_id: value, email: label }) => ({ value, label }));
+}
+
+const periodChoices = Object.entries(periods).map(([value, { label }]) => ({ value, label }));
+
+interface ChipsProps {
+  readonly filters: Filters;
+  readonly set: (change: Partial<Filters>) => void;
+}
+
+/** Whose calls, of which time, and only those that failed. */
+function Chips({ filters, set }: ChipsProps) {
+  const { member, period, from, to, status } = filters;
+  const members = useMembers(filters.ws);
+  const isFailed = status === "failed";
+  const anyTime = from === undefined && to === undefined;
+  return (
+    <>
+      {(members.length > 1 || member !== undefined) && (
+        <Select
+          aria-label="Member"
+          placeholder="Anybody"
+          w={200}
+          searchable
+          clearable
+          data={members}
+          value={member ?? null}
+          onChange={(value) => set({ member: value ?? undefined })}
+        />
+      )}
+      <Select
+        aria-label="Period"
+        placeholder={anyTime ? "Any time" : "As in the address"}
+        w={170}
+        clearable
+        data={periodChoices}
+        value={period ?? null}
+        onChange={(value) => set({ period: value ?? undefined, from: undefined, to: undefined })}
+      />
+      <Button
+        variant={isFailed ? "filled" : "default"}
+        aria-pressed={isFailed}
+        onClick={() => set({ status: isFailed ? undefined : "failed" })}
+      >
+        Failed
+      </Button>
+    </>
+  );
 }
 
 export function FilterBar({ filters }: { filters: Filters }) {
@@ -56,6 +116,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
           value={filters.key ?? null}
           onChange={(key) => set({ key: key ?? undefined })}
         />
+        <Chips filters={filters} set={set} />
         <TextInput
           name="model"
           aria-label="Model"

@@ -22,7 +22,7 @@ export function RequestsPage() {
       {query.error !== null && (
         <RegionError what="requests" error={query.error} retry={query.refetch} />
       )}
-      {rows?.length === 0 ? (
+      {rows?.length === 0 && !query.hasNextPage ? (
         <Empty
           text={isFiltered ? "No call fits these filters." : "No calls yet."}
           to={isFiltered ? "/requests" : "/start"}

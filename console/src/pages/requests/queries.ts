@@ -1,20 +1,27 @@
 /** What the log page asks for. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { client, type Schemas } from "../../api/client.ts";
-import type { Filters } from "./filters.ts";
+import { inPeriod, type Filters } from "./filters.ts";
 
 export type Row = Schemas["RequestRows"]["data"][number];
 
 const pageSize = "100";
 
 /** The query of a page; what is undefined is not sent. */
-const queryOf = ({ ws, key, model, provider, status }: Filters, cursor: string | undefined) => ({
+const queryOf = (
+  { ws, key, member, model, provider, status, from, to }: Filters,
+  cursor: string | undefined,
+) => ({
+  view: "list" as const,
   limit: pageSize,
   workspace_id: ws,
   key_id: key,
   model,
   provider,
   status,
+  member_id: member,
+  from,
+  to,
   cursor,
 });
 
@@ -23,7 +30,7 @@ export const useRows = (filters: Filters) =>
   useInfiniteQuery({
     queryKey: ["get", "/admin/v1/requests", filters],
     queryFn: async ({ pageParam, signal }) => {
-      const params = { query: queryOf(filters, pageParam) };
+      const params = { query: queryOf(inPeriod(filters), pageParam) };
       return (await client.GET("/admin/v1/requests", { params, signal })).data!;
     },
     initialPageParam: undefined as string | undefined,

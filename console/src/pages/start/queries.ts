@@ -45,7 +45,11 @@ const lookMs = 2_000;
 
 /** The newest call of a key, looked for every two seconds while the page is seen. */
 export function useLastCall(keyId: string | undefined) {
-  const query = { limit: "1", ...(keyId !== undefined && { key_id: keyId }) };
+  const query = {
+    view: "list" as const,
+    limit: "1",
+    ...(keyId !== undefined && { key_id: keyId }),
+  };
   const { data } = api.useQuery(
     "get",
     "/admin/v1/requests",

@@ -1,0 +1,36 @@
+/** The request log as a list to look through: small rows, without plans and attempts. docs/management.md. */
+import { formatUsd } from "../../base/money.ts";
+import type { Queryable } from "../../storage/index.ts";
+import { renderUsage, type RenderedPage } from "./requests.ts";
+import { listVisible, nameParams, requestTrail, type TrailFilter } from "./visible-ids.ts";
+
+interface HeadlineRow {
+  readonly created_at: Date;
+  readonly usage: object | null;
+  readonly cost_nano: bigint;
+}
+
+/** Rows as `listRequests` finds them, a tenth of their size. @throws GatewayError `invalid_value` (limit, cursor) */
+export async function listRequestHeadlines(
+  database: Queryable,
+  filter: TrailFilter,
+): Promise<RenderedPage> {
+  const { names, ...page } = await listVisible(database, requestTrail, filter);
+  const rows = await database.query<HeadlineRow>(
+    `select x.id, x.created_at, x.workspace_id, x.key_id, k.name as key_name, x.model, x.provider, x.protocol, x.status,
+       x.http_status, x.usage, x.cost_nano, x.duration_ms, x.first_token_ms, x.stream, x.explanation ->> 'error' as error,
+       coalesce(json_array_length(x.attempts), 0) as attempts_count, coalesce(json_array_length(x.dropped), 0) as dropped_count
+     from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
+     join request_log x on x.workspace_id = n.workspace_id and x.id = n.id
+     left join api_keys k on k.workspace_id = x.workspace_id and k.id = x.key_id order by n.place`,
+    nameParams(names),
+  );
+  return { ...page, records: rows.map(renderHeadline) };
+}
+
+const renderHeadline = ({ cost_nano: costNano, created_at: at, usage, ...row }: HeadlineRow) => ({
+  ...row,
+  created_at: at.toISOString(),
+  usage: usage && renderUsage(usage),
+  cost: formatUsd(costNano),
+});
