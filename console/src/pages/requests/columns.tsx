@@ -21,7 +21,7 @@ const lasted = (ms: number | null) => (ms === null ? nothing : readDuration(ms))
 export const columns: readonly Column<Row>[] = [
   {
     header: "Time",
-    width: 132,
+    width: 120,
     cell: (row) => (
       <Link
         to="/requests/$id"
@@ -33,9 +33,9 @@ export const columns: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { header: "Key", width: 150, wide: true, cell: (row) => row.key_name ?? nothing },
+  { header: "Key", width: 100, wide: true, cell: (row) => row.key_name ?? nothing },
   { header: "Model", cell: (row) => row.model ?? nothing },
-  { header: "Provider", width: 140, wide: true, cell: (row) => row.provider ?? nothing },
+  { header: "Provider", width: 120, wide: true, cell: (row) => row.provider ?? nothing },
   {
     header: "In",
     width: 80,
@@ -52,12 +52,5 @@ export const columns: readonly Column<Row>[] = [
   },
   { header: "Cost (USD)", width: 116, align: "right", cell: (row) => <Money amount={row.cost} /> },
   { header: "Took", width: 88, align: "right", wide: true, cell: (row) => lasted(row.duration_ms) },
-  {
-    header: "First",
-    width: 88,
-    align: "right",
-    wide: true,
-    cell: (row) => lasted(row.first_token_ms),
-  },
-  { header: "Outcome", width: 180, cell: (row) => <Outcome row={row} /> },
+  { header: "Outcome", width: 160, cell: (row) => <Outcome row={row} /> },
 ];
