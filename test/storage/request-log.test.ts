@@ -31,6 +31,8 @@ describeDatabase("request log", (open) => {
       notes: [{ param: "service_tier", kind: "dropped", detail: "never forwarded" }],
       attempts: [{ provider: "local", cost: 5n }],
       explanation: { plan: [] },
+      stream: true,
+      errorMessage: "cut short",
     });
     for (let index = 0; index < 2_000; index += 1) requestLog.add(row(`r${index}`));
     requestLog.add(row("full"));
@@ -57,6 +59,8 @@ describeDatabase("request log", (open) => {
         notes: [{ param: "service_tier", kind: "dropped", detail: "never forwarded" }],
         attempts: [{ provider: "local", cost: "5" }],
         explanation: { plan: [] },
+        stream: true,
+        error_message: "cut short",
       },
     ]);
     const [count] = await database.query<{ n: bigint }>(
