@@ -210,6 +210,8 @@ function putFile({ files, before }: Reading, name: string, bytes: number): FileW
   if (files === undefined) throw new BackupError("the backup has files, and nothing takes them");
   if (before.has(name)) return { write: nothing, end: nothing, abort: nothing };
   const through = new PassThrough();
+  // Given up before the store listens to it, its error would end the process. `stored` fails with it.
+  through.on("error", () => undefined);
   const stored = files.put(name, through, {
     mediaType: "application/octet-stream",
     bytesMax: bytes,

@@ -12,10 +12,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { restoreBackup } from "../../src/backup/index.ts";
 import { tablesOf } from "../../src/backup/schema.ts";
-import { openDatabase, openFileStore, type Database } from "../../src/storage/index.ts";
+import {
+  openDatabase,
+  openFileStore,
+  type Database,
+  type FileStore,
+} from "../../src/storage/index.ts";
 import { drive, newLoad } from "../faults/load.ts";
 import { tollgateHere } from "../support/command.ts";
 import { inForm } from "../support/long.ts";
@@ -209,7 +215,15 @@ describe("a backup taken under load", () => {
       broken.push([`changed at ${at}`, changed, /changed or is damaged|cut off/]);
     }
     const database = await openPlace(target);
-    const files = await openFileStore({ kind: "local" }, target["TOLLGATE_DATA_DIR"]!);
+    const store = await openFileStore({ kind: "local" }, target["TOLLGATE_DATA_DIR"]!);
+    // One that is slow to begin: what is given up before it listens to its bytes ended the process.
+    const files: FileStore = {
+      ...store,
+      put: async (...file) => {
+        for (let turns = 0; turns < 50; turns += 1) await nextTurn();
+        return store.put(...file);
+      },
+    };
     for (const [name, content, message] of broken) {
       const path = join(directory, "broken.tollgate");
       writeFileSync(path, content);
