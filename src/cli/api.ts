@@ -40,15 +40,6 @@ export async function listAll(
   return records;
 }
 
-/** Every record of a list that comes whole, and takes no page. */
-export async function listWhole(
-  api: Api,
-  path: string,
-  query: Readonly<Record<string, string>> = {},
-): Promise<Json[]> {
-  return (await api.call({ method: "GET", path, query })).data as Json[];
-}
-
 /**
  * Runs a command's work over the API: at `--url`, else of the gateway that runs here, else directly on the database.
  * @throws UsageError, RefusedError, and what opening the database throws

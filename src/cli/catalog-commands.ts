@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { addApiOptions, listWhole, withApi, type ApiOptions } from "./api.ts";
+import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { printJson, printTable } from "./print.ts";
 import type { Api, Json } from "./remote-api.ts";
@@ -122,7 +122,7 @@ async function confirmed(): Promise<boolean> {
 
 const list = (options: ApiOptions): Promise<void> =>
   withApi(options, async (api: Api) => {
-    const rows = await listWhole(api, "/catalog");
+    const rows = await listAll(api, "/catalog");
     if (options.json) return printJson(rows);
     printTable(
       ["version", "in force", "models", "taken over", "source"],

@@ -1,6 +1,6 @@
 /** `tollgate models`: what can be called, from whom, at which price. docs/models.md. */
 import type { Command } from "commander";
-import { addApiOptions, listWhole, withApi, type ApiOptions } from "./api.ts";
+import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { defined } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";
 import type { Api, Json } from "./remote-api.ts";
@@ -40,7 +40,7 @@ const models = (words: string | undefined, options: ModelOptions): Promise<void>
       const without = await unpriced(api, options.provider);
       if (options.unpriced) return printUnpriced(without.filter(fits), options);
       const query = defined({ provider: options.provider, kind: options.kind });
-      const all = await listWhole(api, "/models", query as Record<string, string>);
+      const all = await listAll(api, "/models", query as Record<string, string>);
       const shown = all.filter(({ id }) => fits(id));
       if (options.json) return printJson(shown);
       printTable(
@@ -58,8 +58,8 @@ const models = (words: string | undefined, options: ModelOptions): Promise<void>
 
 /** The models of active vendors that nothing prices. */
 async function unpriced(api: Api, provider: string | undefined): Promise<string[]> {
-  const callable = new Set((await listWhole(api, "/models")).map(({ id }) => id as string));
-  const vendors = await listWhole(api, "/vendors");
+  const callable = new Set((await listAll(api, "/models")).map(({ id }) => id as string));
+  const vendors = await listAll(api, "/vendors");
   return vendors
     .filter(({ id, active }) => active && (provider === undefined || id === provider))
     .flatMap((row) => row.unpriced as string[])

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
-import { addApiOptions, listWhole, withApi, type ApiOptions } from "./api.ts";
+import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { defined, timeOf } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";
@@ -107,7 +107,7 @@ const list = (options: ApiOptions): Promise<void> =>
   withApi(
     options,
     async (api) => {
-      const rows = await listWhole(api, "/providers");
+      const rows = await listAll(api, "/providers");
       if (options.json) return printJson(rows);
       printTable(
         ["provider", "source", "state", "models", "credentials", "address"],

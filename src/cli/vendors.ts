@@ -1,6 +1,6 @@
 /** `tollgate vendors`: which vendors need no configuration file, what each needs, and which are active. docs/models.md. */
 import type { Command } from "commander";
-import { addApiOptions, listWhole, withApi, type ApiOptions } from "./api.ts";
+import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { printJson, printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
 
@@ -30,7 +30,7 @@ const vendors = (options: VendorOptions): Promise<void> =>
   withApi(
     options,
     async (api) => {
-      const all = await listWhole(api, "/vendors");
+      const all = await listAll(api, "/vendors");
       const shown = options.active ? all.filter(({ active }) => active) : all;
       if (options.json) return printJson(shown);
       printTable(
