@@ -35,13 +35,22 @@ function secondTries(modules: readonly TestModule[]): TestCase[] {
     .filter((test) => test.diagnostic()?.flaky === true);
 }
 
+/** What the first try failed with: the message's first lines, and where in our own files. */
+function firstError(test: TestCase): string {
+  const [error] = test.result().errors ?? [];
+  if (error === undefined) return "";
+  const frame = error.stacks?.[0];
+  const place = frame === undefined ? "" : ` (${frame.file}:${frame.line})`;
+  return `\n  ${error.message.split("\n", 6).join("\n  ").slice(0, 600)}${place}`;
+}
+
 // oxlint-disable-next-line import/no-default-export -- vitest loads a reporter by its default export
 export default class FinalLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    for (const { fullName, module } of secondTries(modules))
-      console.log(
-        `Passed at the second try only, to be mended: ${module.relativeModuleId} > ${fullName}`,
-      );
+    for (const test of secondTries(modules)) {
+      const name = `${test.module.relativeModuleId} > ${test.fullName}`;
+      console.log(`Passed at the second try only, to be mended: ${name}${firstError(test)}`);
+    }
     const file = process.env["TOLLGATE_TEST_TOTALS"];
     if (file !== undefined) writeFileSync(file, JSON.stringify(count(modules, errors)));
   }
