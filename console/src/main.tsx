@@ -1,9 +1,12 @@
 /** The console: everything it is wrapped in, put into the page. docs/console.md. */
 import "@fontsource-variable/inter/wght.css";
 import "@mantine/core/styles.css";
+import "@mantine/notifications/styles.css";
 import "./theme/tokens.css";
 import "./theme/base.css";
 import { MantineProvider } from "@mantine/core";
+import { ModalsProvider } from "@mantine/modals";
+import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { setNonce } from "get-nonce";
@@ -17,6 +20,8 @@ import { cssVariablesResolver, theme } from "./theme/theme.ts";
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
 setNonce(nonce);
 
+const dialogProps = { centered: true, closeButtonProps: { "aria-label": "Close" } };
+
 createRoot(document.querySelector("#root")!).render(
   <StrictMode>
     <MantineProvider
@@ -26,7 +31,10 @@ createRoot(document.querySelector("#root")!).render(
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
+        <ModalsProvider modalProps={dialogProps}>
+          <RouterProvider router={router} />
+        </ModalsProvider>
+        <Notifications position="bottom-right" />
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

@@ -1,6 +1,8 @@
 /** The tree of routes, each page's in menu order. The server answers with the console at their first steps (src/http/console). */
 import { createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { parseSearch, stringifySearch } from "./base/search.ts";
+import { keyRoute } from "./pages/key/route.ts";
+import { keysRoute } from "./pages/keys/route.ts";
 import { passwordRoute } from "./pages/password/route.ts";
 import { requestRoute } from "./pages/request/route.ts";
 import { requestsRoute } from "./pages/requests/route.ts";
@@ -27,7 +29,7 @@ export const router = createRouter({
     firstRoute,
     signInRoute,
     passwordRoute,
-    shellRoute.addChildren([startRoute, requestsRoute, requestRoute]),
+    shellRoute.addChildren([startRoute, requestsRoute, requestRoute, keysRoute, keyRoute]),
   ]),
   parseSearch,
   stringifySearch,

@@ -1,9 +1,11 @@
 /** Amounts, counts, times, addresses and sentences of the console, by tables. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { exactUsd, parseUsd, readUsd } from "../../console/src/base/money.ts";
+import { differencesOf, formerOf, readValue } from "../../console/src/base/former.ts";
+import { exactUsd, parseUsd, readUsd, shareOf } from "../../console/src/base/money.ts";
 import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
+import { readAgo, readUntil } from "../../console/src/base/time.ts";
 import { sentencesOf } from "../../console/src/pages/request/sentence.ts";
 
 it("an amount keeps every digit, and is read with four that count or two decimals", () => {
@@ -41,6 +43,71 @@ it("counts and durations are short and never rounded up to what they are not", (
     "1.42 s",
     "59.99 s",
     "2 m 05 s",
+  ]);
+});
+
+it("how full a cap is, how long until it begins anew, and what was used last", () => {
+  const shares = [
+    [0n, 100n],
+    [799n, 1000n],
+    [100n, 100n],
+    [5n, 0n],
+    [10n ** 18n, 3n * 10n ** 18n],
+  ] as const;
+  expect(shares.map(([part, whole]) => shareOf(part, whole))).toEqual([0, 79.9, 100, 100, 33.3]);
+  const now = new Date("2026-11-23T18:47:30Z");
+  const until = [
+    "2026-11-24T00:00:00Z",
+    "2026-12-01T00:00:00Z",
+    "2026-11-23T18:47:31Z",
+    "2020-01-01T00:00:00Z",
+  ];
+  expect(until.map((time) => readUntil(new Date(time), now))).toEqual([
+    "in 5 h 13 m",
+    "in 7 d 5 h",
+    "in 1 m",
+    "in 0 m",
+  ]);
+  const ago = [
+    "2026-11-23T18:47:00Z",
+    "2026-11-23T18:01:00Z",
+    "2026-11-23T00:00:00Z",
+    "2026-11-01T00:00:00Z",
+  ];
+  expect(ago.map((time) => readAgo(new Date(time), now))).toEqual([
+    "just now",
+    "46 m ago",
+    "18 h ago",
+    "22 d ago",
+  ]);
+});
+
+it("a change knows what it takes back, and two states of an object differ in what somebody changed", () => {
+  const before = {
+    name: "ci",
+    spend_caps: { daily: "5" },
+    status: "active",
+    spend: "1",
+    etag: "a",
+  };
+  expect(formerOf(before, { name: "other", expires_at: "2027-01-01" })).toEqual({
+    name: "ci",
+    expires_at: null,
+  });
+  const after = { ...before, spend_caps: { daily: null }, spend: "2", etag: "b" };
+  expect(differencesOf(before, after)).toEqual([
+    { field: "spend_caps", before: "daily 5", after: "daily none" },
+  ]);
+  expect(differencesOf(null, { id: "key_1" })).toEqual([
+    { field: "id", before: "none", after: "key_1" },
+  ]);
+  expect([[], ["a", "b"], true, 3, {}, { a: { b: [1] } }].map(readValue)).toEqual([
+    "none",
+    "a, b",
+    "yes",
+    "3",
+    "none",
+    "a b 1",
   ]);
 });
 

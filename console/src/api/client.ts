@@ -3,6 +3,7 @@ import { QueryClient } from "@tanstack/react-query";
 import createFetchClient from "openapi-fetch";
 import createQueryClient from "openapi-react-query";
 import { ApiError, asApiError, errorOf } from "./errors.ts";
+import { withEtag } from "./etag.ts";
 import type { components, paths } from "./schema.d.ts";
 
 export type Schemas = components["schemas"];
@@ -11,6 +12,7 @@ export const client = createFetchClient<paths>({ baseUrl: "" });
 client.use({
   async onResponse({ response }) {
     if (!response.ok) throw await errorOf(response);
+    return withEtag(response);
   },
   onError: ({ error }) => (error instanceof ApiError ? error : asApiError(error)),
 });

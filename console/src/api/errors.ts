@@ -47,3 +47,21 @@ export async function errorOf(response: Response): Promise<ApiError> {
 /** Anything that was thrown, as a refusal. */
 export const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError(0, "The gateway cannot be reached.");
+
+const isAbout = (name: string, { param }: ApiError): boolean =>
+  param !== undefined &&
+  (param === name || param.startsWith(`${name}.`) || param.startsWith(`${name}[`));
+
+/** What was refused of a form's field, by its name in the API: the field itself, or what is in it. */
+export function refusalOf(error: unknown, name: string): string | undefined {
+  if (error == null) return undefined;
+  const refusal = asApiError(error);
+  return isAbout(name, refusal) ? refusal.message : undefined;
+}
+
+/** The refusal, where it is about none of the fields that show theirs; null otherwise. */
+export function refusalBeside(error: unknown, names: readonly string[]): ApiError | null {
+  if (error == null) return null;
+  const refusal = asApiError(error);
+  return names.some((name) => isAbout(name, refusal)) ? null : refusal;
+}

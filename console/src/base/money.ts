@@ -41,3 +41,9 @@ export function readUsd(nano: bigint): string {
   const beyond = String(size).length - 4;
   return exactUsd(beyond > 0 ? rounded(nano, 10n ** BigInt(beyond)) : nano);
 }
+
+/** How much of a whole a part is, in percent with one decimal; of nothing everything is all of it. */
+export function shareOf(part: bigint, whole: bigint): number {
+  if (whole <= 0n) return 100;
+  return Number((part * 1000n) / whole) / 10;
+}

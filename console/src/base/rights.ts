@@ -23,3 +23,19 @@ export function mayOwn(rights: Rights, action: string, workspaceId?: string): bo
     workspaceId === undefined ? Object.values(rights.workspaces) : [rights.workspaces[workspaceId]];
   return places.some((place) => place?.own.includes(action));
 }
+
+/** What of an object decides who may do something with it. */
+interface Owned {
+  readonly workspace_id: string;
+  readonly created_by: string | null;
+}
+
+/** Whether an action is allowed with one object: its reader's own, or anybody's in that workspace. */
+export function mayWith(
+  me: { readonly user_id: string | null; readonly rights: Rights },
+  action: string,
+  { workspace_id: workspaceId, created_by: owner }: Owned,
+): boolean {
+  const isOwn = owner !== null && owner === me.user_id;
+  return isOwn ? mayOwn(me.rights, action, workspaceId) : mayAll(me.rights, action, workspaceId);
+}

@@ -13,3 +13,23 @@ export function readTime(time: Date, now: Date): string {
 /** "14:03", for what is about to happen. */
 export const readMinute = (time: Date): string =>
   `${two(time.getHours())}:${two(time.getMinutes())}`;
+
+const minuteMs = 60_000;
+
+/** "in 5 h 12 m", "in 3 d 2 h": how far off a time to come is. */
+export function readUntil(time: Date, now: Date): string {
+  const minutes = Math.max(0, Math.ceil((time.getTime() - now.getTime()) / minuteMs));
+  const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
+  if (days > 0) return `in ${days} d ${hours} h`;
+  return hours > 0 ? `in ${hours} h ${minutes % 60} m` : `in ${minutes} m`;
+}
+
+/** "2 m ago", "3 d ago": how long ago something was; for what was used last, and nothing else. */
+export function readAgo(time: Date, now: Date): string {
+  const minutes = Math.floor((now.getTime() - time.getTime()) / minuteMs);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} m ago`;
+  return minutes < 1440
+    ? `${Math.floor(minutes / 60)} h ago`
+    : `${Math.floor(minutes / 1440)} d ago`;
+}

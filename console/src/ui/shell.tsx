@@ -10,6 +10,7 @@ import { SchemeSwitch } from "./scheme-switch.tsx";
 const entries = [
   { to: "/start", label: "Start", action: "key.read" },
   { to: "/requests", label: "Requests", action: "request.read" },
+  { to: "/keys", label: "Keys", action: "key.read" },
 ] as const;
 
 function WorkspaceSwitch() {

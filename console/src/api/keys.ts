@@ -1,0 +1,20 @@
+/** What a change touches: the paths whose answers are another afterwards. Reads of them are asked for again. */
+import type { QueryClient } from "@tanstack/react-query";
+
+const audit = "/admin/v1/audit";
+
+export const touched = {
+  key: ["/admin/v1/keys", audit],
+  member: ["/admin/v1/workspaces/{id}/members", "/admin/v1/keys", audit],
+  workspace: ["/admin/v1/workspaces", "/admin/v1/keys", audit],
+  organization: ["/admin/v1/organizations", "/admin/v1/workspaces", "/admin/v1/keys", audit],
+  delivery: ["/admin/v1/webhook_deliveries", audit],
+  token: ["/admin/v1/tokens"],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Asks again for everything at or below these paths that is on the page; the rest when it is needed. */
+export const refresh = (queries: QueryClient, paths: readonly string[]): Promise<void> =>
+  queries.invalidateQueries({
+    predicate: ({ queryKey: [, path] }) =>
+      typeof path === "string" && paths.some((one) => path === one || path.startsWith(`${one}/`)),
+  });

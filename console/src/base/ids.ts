@@ -1,0 +1,7 @@
+/** Names that nobody can guess. Not `randomUUID`: without TLS a browser has none. */
+
+/** 32 random hexadecimal digits. */
+export const randomId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");

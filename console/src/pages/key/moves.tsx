@@ -1,0 +1,83 @@
+/** What is done to a key as a whole: disable and enable, with a way back; revoke, once its name was typed. */
+import { Button, Group } from "@mantine/core";
+import { client } from "../../api/client.ts";
+import { ifMatch } from "../../api/etag.ts";
+import { touched } from "../../api/keys.ts";
+import { useChange } from "../../ui/change.ts";
+import { confirm } from "../../ui/confirm.tsx";
+import type { Key } from "./queries.ts";
+import { useMay } from "./rights.ts";
+
+const post = {
+  disable: "/admin/v1/keys/{id}/disable",
+  enable: "/admin/v1/keys/{id}/enable",
+  revoke: "/admin/v1/keys/{id}/revoke",
+} as const;
+type Move = keyof typeof post;
+
+/** Sends a move; `after` where it must be the key that was answered before. */
+const sendMove = async (move: Move, { id }: Key, after?: object) =>
+  (
+    await client.POST(post[move], {
+      params: { path: { id }, header: ifMatch(after) },
+      body: {},
+    })
+  ).data!;
+
+function Switch({ apiKey }: { apiKey: Key }) {
+  const isActive = apiKey.status === "active";
+  const [move, back] = isActive
+    ? (["disable", "enable"] as const)
+    : (["enable", "disable"] as const);
+  const change = useChange({
+    // No `If-Match`: a key that leaks is stopped, whatever else was changed of it.
+    send: () => sendMove(move, apiKey),
+    touches: touched.key,
+    said: isActive
+      ? `${apiKey.name} is disabled: its calls fail from now on.`
+      : `${apiKey.name} works again.`,
+    undo: (after) => sendMove(back, apiKey, after),
+  });
+  return (
+    <Button variant="default" loading={change.isPending} onClick={() => change.run({})}>
+      {isActive ? "Disable" : "Enable"}
+    </Button>
+  );
+}
+
+function Revoke({ apiKey }: { apiKey: Key }) {
+  const { name } = apiKey;
+  const change = useChange({
+    send: () => sendMove("revoke", apiKey),
+    touches: touched.key,
+    said: `${name} is revoked.`,
+  });
+  return (
+    <Button
+      variant="outline"
+      color="var(--bad)"
+      onClick={() =>
+        confirm({
+          title: "Revoke key",
+          text: "It stops at once, everywhere, for good. What it was charged stays.",
+          action: "Revoke key",
+          typed: name,
+          run: () => change.runNow({}),
+        })
+      }
+    >
+      Revoke
+    </Button>
+  );
+}
+
+export function Moves({ apiKey }: { apiKey: Key }) {
+  const may = useMay(apiKey);
+  if (apiKey.status === "revoked") return null;
+  return (
+    <Group gap="sm">
+      {may(apiKey.status === "active" ? "key.disable" : "key.enable") && <Switch apiKey={apiKey} />}
+      {may("key.revoke") && <Revoke apiKey={apiKey} />}
+    </Group>
+  );
+}

@@ -1,0 +1,62 @@
+/** The columns of the list of keys. */
+import { Link } from "@tanstack/react-router";
+import { readAgo } from "../../base/time.ts";
+import { CapBar } from "../../ui/cap-bar.tsx";
+import type { Column } from "../../ui/data-table.tsx";
+import type { Key } from "./queries.ts";
+
+const nothing = <span className="muted">-</span>;
+
+/** A state, in a word. */
+const Status = ({ status }: Pick<Key, "status">) => (
+  <span className={status === "active" ? "ok" : status === "revoked" ? "bad" : "muted"}>
+    {status}
+  </span>
+);
+
+const capOf = (key: Key, window: "daily" | "monthly") => ({
+  cap: key.spend_caps[window],
+  spent: key.spend[window],
+  remaining: key.remaining[window],
+  resetsAt: key.resets_at[window],
+});
+
+export const columns: readonly Column<Key>[] = [
+  {
+    header: "Name",
+    cell: (key) => (
+      <Link to="/keys/$id" params={{ id: key.id }} search={({ ws }) => ({ ws })}>
+        {key.name}
+      </Link>
+    ),
+  },
+  {
+    header: "Key",
+    width: 170,
+    wide: true,
+    cell: (key) => (
+      <span className="mono">
+        {key.key_prefix}...{key.key_last4}
+      </span>
+    ),
+  },
+  { header: "Status", width: 90, cell: (key) => <Status status={key.status} /> },
+  {
+    header: "Today (USD)",
+    width: 160,
+    wide: true,
+    cell: (key) => <CapBar label="Spend today" short {...capOf(key, "daily")} />,
+  },
+  {
+    header: "This month (USD)",
+    width: 160,
+    cell: (key) => <CapBar label="Spend this month" short {...capOf(key, "monthly")} />,
+  },
+  {
+    header: "Last used",
+    width: 110,
+    wide: true,
+    cell: ({ last_used_at: at }) =>
+      at === null ? nothing : <span title={at}>{readAgo(new Date(at), new Date())}</span>,
+  },
+];

@@ -1,0 +1,60 @@
+/** Somebody else was faster (412): what they changed, what one's own change says of it, and whose stays. */
+import { Button, Group, Stack, Table, Text } from "@mantine/core";
+import { modals } from "@mantine/modals";
+import { differencesOf, readValue } from "../base/former.ts";
+
+export interface Conflict {
+  /** As it was when the change was decided on, and as it is now. */
+  readonly before: object;
+  readonly theirs: object;
+  readonly mine: object;
+  readonly save: () => void;
+  readonly take: () => void;
+}
+
+function Body({ conflict, close }: { conflict: Conflict; close: () => void }) {
+  const mine = conflict.mine as Readonly<Record<string, unknown>>;
+  const rows = differencesOf(conflict.before, conflict.theirs);
+  const choose = (chosen: () => void) => () => {
+    close();
+    chosen();
+  };
+  return (
+    <Stack gap="md">
+      <Text>Since you opened this, somebody else changed it. Nothing of yours is saved yet.</Text>
+      <Table aria-label="Changed meanwhile">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Field</Table.Th>
+            <Table.Th>Was</Table.Th>
+            <Table.Th>Is now</Table.Th>
+            <Table.Th>Yours</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(({ field, before, after }) => (
+            <Table.Tr key={field}>
+              <Table.Td>{field}</Table.Td>
+              <Table.Td>{before}</Table.Td>
+              <Table.Td>{after}</Table.Td>
+              <Table.Td>{field in mine ? readValue(mine[field]) : "-"}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={choose(conflict.take)} data-autofocus>
+          Take theirs
+        </Button>
+        <Button onClick={choose(conflict.save)}>Save mine</Button>
+      </Group>
+    </Stack>
+  );
+}
+
+export function openConflict(conflict: Conflict): void {
+  const id = modals.open({
+    title: "Changed by somebody else",
+    children: <Body conflict={conflict} close={() => modals.close(id)} />,
+  });
+}
