@@ -188,5 +188,11 @@ known, and what was in force then binds.
 \`POST /keys\` with \`user_id\` makes a key for another member, who must be active; without it the key is yours. The member
 is its owner (\`created_by\`): it is in their list, their caps bind it, and its spend and usage are theirs. The audit log
 names who made it. \`npx tollgate keys create --name ci --user ada@example.com\` does the same.
+
+\`POST /keys/{id}/temporary {ttl_s}\` gives whoever may reveal a key a value of it that works for up to 900 seconds, for a
+page in a browser. It begins with \`gw_temp_\`, is signed and stored nowhere, and opens only what the key opens. Scope,
+caps, limits, log and bill are the key's. It ends at \`expires_at\`, by the clock of the database. Disabling or revoking
+the key ends it at once, and so does the key's expiry. After a rotation it works as long as the old value does. The
+audit log names each one (\`key.temporary\`).
 `;
 }

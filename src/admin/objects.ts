@@ -47,6 +47,8 @@ export interface WithinChange extends ChangeContext {
 
 interface ObjectChange<Row> {
   readonly action: Action;
+  /** What the log of changes calls it, where that is not the right's own name. */
+  readonly entry?: string;
   /** Reads the row and locks it. @throws GatewayError `not_found` */
   load(context: WithinChange): Promise<Row>;
   /** Changes it, and gives what is stored then; the same row where nothing is to change. */
@@ -76,7 +78,7 @@ export function changeObject<Row>(
     await writeAudit(within, {
       actor: asked.actor,
       requestId: asked.requestId,
-      action: change.action,
+      action: change.entry ?? change.action,
       place,
       before,
       after: change.removes === true ? null : kind.view(changed),

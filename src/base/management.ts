@@ -6,6 +6,9 @@
 /** Thirty days. Longer, and the old value of a key is simply a second key. */
 export const graceSecondsMax = 30 * 24 * 60 * 60;
 
+/** A temporary value of a key: for one page in a browser. */
+export const temporarySecondsMax = 15 * 60;
+
 export const granularities = ["hour", "day", "month", "total"] as const;
 export type Granularity = (typeof granularities)[number];
 

@@ -8,10 +8,10 @@ import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { isTransient, type Database } from "../storage/index.ts";
 import { createCallerCache } from "./caller-cache.ts";
-import type { Caller, LoadedKey } from "./caller.ts";
+import type { Caller, KeyValue, LoadedKey } from "./caller.ts";
 import { loadKey } from "./caller.ts";
 import { subscribeChanges } from "./changes.ts";
-import { parseKey } from "./key-format.ts";
+import { createSlots, unknownKey, type Slot } from "./key-slots.ts";
 import { createLastUsed } from "./last-used.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -26,7 +26,7 @@ export interface AuthenticatorOptions {
 
 export interface Authenticator {
   /**
-   * The caller behind a key. `fresh` reads the database whatever is cached.
+   * The caller behind a key, or a temporary value of one. `fresh` reads the database whatever is cached.
    * @throws GatewayError 401 `invalid_api_key`, `api_key_revoked`, `api_key_disabled`, `api_key_expired`;
    * 403 `workspace_disabled`; 503 `database_unavailable`
    */
@@ -49,8 +49,8 @@ function refuseUnusable(loaded: LoadedKey): void {
   }
 }
 
-async function loadUsable(database: Database, lookup: Buffer): Promise<LoadedKey> {
-  const loaded = await loadKey(database, lookup).catch((error: unknown) => {
+async function loadUsable(database: Database, value: KeyValue, nowMs: number): Promise<LoadedKey> {
+  const loaded = await loadKey(database, value, nowMs).catch((error: unknown) => {
     if (!isTransient(error)) throw error;
     throw new GatewayError("database_unavailable", "API keys cannot be checked now.", {
       retryAfterSeconds: 1,
@@ -70,33 +70,7 @@ function refuseExpired(caller: Caller, nowMs: number): void {
   );
 }
 
-const unknownKey = () => new GatewayError("invalid_api_key", "The API key is not valid.");
-
-/** A key's lookup value, and the same as text. */
-interface Slot {
-  readonly lookup: Buffer;
-  readonly slot: string;
-}
-
 const callersMax = 10_000;
-
-/**
- * Lookup values by key: hashing the same key on every call is the dearest part of knowing it. Bounded; what is not a
- * key by its checksum is refused before it could take a place.
- */
-function createSlots(secrets: Secrets, sizeMax: number): (key: string) => Slot {
-  const slots = new Map<string, Slot>();
-  return (key) => {
-    const known = slots.get(key);
-    if (known !== undefined) return known;
-    if (parseKey(key) === undefined) throw unknownKey();
-    const lookup = secrets.lookup(key);
-    const made = { lookup, slot: lookup.toString("base64") };
-    if (slots.size >= sizeMax) slots.clear();
-    slots.set(key, made);
-    return made;
-  };
-}
 
 /**
  * Calls `forget` with a test for the callers that a change concerns: of a key, a workspace or an organization, or of all
@@ -130,10 +104,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     cache.forgetWhere(test);
   });
 
-  async function load(lookup: Buffer, slot: string): Promise<Caller> {
+  async function load({ value, slot }: Slot): Promise<Caller> {
     const loading = cache.begin(slot);
     try {
-      const loaded = await loadUsable(database, lookup);
+      const loaded = await loadUsable(database, value, clock.now());
       if (database.signals.healthy()) cache.put(loading, loaded.caller, clock.now());
       return loaded.caller;
     } catch (error) {
@@ -144,10 +118,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
   }
 
-  function loadShared(lookup: Buffer, slot: string): Promise<Caller> {
+  function loadShared(found: Slot): Promise<Caller> {
+    const { slot } = found;
     const underWay = shared.get(slot);
     if (underWay !== undefined) return underWay;
-    const started = load(lookup, slot).finally(() => {
+    const started = load(found).finally(() => {
       if (shared.get(slot) === started) shared.delete(slot);
     });
     shared.set(slot, started);
@@ -172,10 +147,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     async authenticate(key, { fresh = false } = {}) {
       const cached = fresh ? undefined : known(key);
       if (cached) return cached;
-      const { lookup, slot } = slotOf(key);
+      const found = slotOf(key);
       const nowMs = clock.now();
       const shareable = !fresh && database.signals.healthy();
-      const caller = await (shareable ? loadShared(lookup, slot) : load(lookup, slot));
+      const caller = await (shareable ? loadShared(found) : load(found));
       return admit(caller, nowMs);
     },
     async close() {

@@ -6,6 +6,7 @@ import type { Queryable } from "../storage/index.ts";
 import type { KeySettingsRow, KeyStatus } from "./key-record.ts";
 import type { RateLimits, RoutingJson, RoutingSettings } from "./routing-settings.ts";
 import { rateLimitsOfRow, routingOfRow } from "./routing-settings.ts";
+import type { TemporaryValue } from "./temporary-key.ts";
 import type { WorkspaceStatus } from "./workspaces.ts";
 
 /** What one layer says about models and providers. */
@@ -24,7 +25,7 @@ export interface Caller {
   readonly memberId: string | null;
   /** Which of the key's values this caller used: how many came before it. The ledger knows whether it still works. */
   readonly keyRotation: number;
-  /** When this value stops working: the key's expiry, or sooner the end of its grace after a rotation. */
+  /** When this value stops working: the key's expiry, or sooner the end of its grace after a rotation, or its own. */
   readonly expiresAt: Date | null;
   readonly rateLimits: RateLimits | null;
   readonly allowRequestOverride: boolean;
@@ -52,25 +53,60 @@ interface CallerRow extends KeySettingsRow {
   readonly organization_id: string | null;
   readonly organization_allowlist: readonly string[] | null;
   readonly organization_routing: Partial<RoutingJson> | null;
+  /** What is left of a temporary value, by the clock of the database; null for a key's own value. */
+  readonly left_ms: number | null;
 }
 
-/** The key with this lookup value, or that had it before its last rotation, with its layers; undefined when there is none. */
-export async function loadKey(database: Queryable, lookup: Buffer): Promise<LoadedKey | undefined> {
-  const [row] = await database.query<CallerRow>(
-    `select k.id, k.workspace_id, k.name, k.status, k.created_by, k.model_allowlist, k.routing, k.allow_request_override,
-       k.rate_limits, k.expires_at, k.rotations, k.previous_expires_at, k.lookup <> $1 as is_previous, w.status as workspace_status, w.model_allowlist as workspace_allowlist,
-       w.routing as workspace_routing, o.id as organization_id, o.model_allowlist as organization_allowlist,
-       o.routing as organization_routing
-     from api_keys k join workspaces w on w.id = k.workspace_id left join organizations o on o.id = w.organization_id
-     where k.lookup = $1 or k.previous_lookup = $1`,
-    [lookup],
-    { name: "tenancy_load_key" },
-  );
+/** A value of a key, as it is looked up: by its HMAC, or by what a temporary value says. */
+export type KeyValue = { readonly lookup: Buffer } | TemporaryValue;
+
+const selecting = (isPrevious: string, leftMs: string, where: string) =>
+  `select k.id, k.workspace_id, k.name, k.status, k.created_by, k.model_allowlist, k.routing, k.allow_request_override,
+     k.rate_limits, k.expires_at, k.rotations, k.previous_expires_at, ${isPrevious} as is_previous, ${leftMs} as left_ms,
+     w.status as workspace_status, w.model_allowlist as workspace_allowlist, w.routing as workspace_routing,
+     o.id as organization_id, o.model_allowlist as organization_allowlist, o.routing as organization_routing
+   from api_keys k join workspaces w on w.id = k.workspace_id left join organizations o on o.id = w.organization_id
+   where ${where}`;
+
+const byLookup = selecting(
+  "k.lookup <> $1",
+  "null::float8",
+  "k.lookup = $1 or k.previous_lookup = $1",
+);
+/** Of a temporary value: the same rows as of the value that it stands for. */
+const byId = selecting(
+  "k.rotations <> $2",
+  "($3 - extract(epoch from now()) * 1000)::float8",
+  "k.id = $1 and k.rotations in ($2::integer, $2::integer + 1)",
+);
+
+const rowsOf = (database: Queryable, value: KeyValue): Promise<CallerRow[]> =>
+  "lookup" in value
+    ? database.query<CallerRow>(byLookup, [value.lookup], { name: "tenancy_load_key" })
+    : database.query<CallerRow>(byId, [value.keyId, value.rotation, value.expiresAtMs], {
+        name: "tenancy_load_key_by_id",
+      });
+
+/**
+ * The key with this value, or that had it before its last rotation, with its layers; undefined when there is none.
+ * `nowMs` is this process's time: what is left of a temporary value counts from it.
+ */
+export async function loadKey(
+  database: Queryable,
+  value: KeyValue,
+  nowMs: number,
+): Promise<LoadedKey | undefined> {
+  const [row] = await rowsOf(database, value);
   if (row === undefined) return undefined;
-  return { caller: callerOfRow(row), status: row.status, workspaceStatus: row.workspace_status };
+  const end = row.left_ms === null ? null : new Date(nowMs + Math.floor(row.left_ms));
+  const caller = callerOfRow(row, end);
+  return { caller, status: row.status, workspaceStatus: row.workspace_status };
 }
 
-function callerOfRow(row: CallerRow): Caller {
+function callerOfRow(row: CallerRow, end: Date | null): Caller {
+  const ownEnd = row.is_previous
+    ? earlier(row.expires_at, row.previous_expires_at)
+    : row.expires_at;
   return Object.freeze({
     keyId: row.id,
     keyName: row.name,
@@ -78,7 +114,7 @@ function callerOfRow(row: CallerRow): Caller {
     organizationId: row.organization_id,
     memberId: row.created_by,
     keyRotation: row.is_previous ? row.rotations - 1 : row.rotations,
-    expiresAt: row.is_previous ? earlier(row.expires_at, row.previous_expires_at) : row.expires_at,
+    expiresAt: earlier(ownEnd, end),
     rateLimits: rateLimitsOfRow(row.rate_limits),
     allowRequestOverride: row.allow_request_override,
     organization:

@@ -86,6 +86,7 @@ export {
 } from "./organizations.ts";
 export { renderRouting } from "./routing-settings.ts";
 export { rotateKey } from "./rotate-key.ts";
+export { issueTemporary } from "./temporary-key.ts";
 export { verifyPassword } from "./passwords.ts";
 export type {
   RateLimits,

@@ -1,6 +1,6 @@
 /**
  * What is derived from the master key: the pepper that keys are looked up by, the key that encrypts them for display,
- * and the callback signing secrets. Requirements: KEY; docs/decisions.md "Key format".
+ * what signs their temporary values, and the callback signing secrets. Requirements: KEY; docs/decisions.md "Key format".
  */
 import {
   createCipheriv,
@@ -17,6 +17,8 @@ import { loadMasterKey, MasterKeyError } from "./master-key.ts";
 export interface Secrets {
   /** HMAC-SHA-256 of an API key under the pepper: what the unique index holds instead of the key. */
   lookup(key: string): Buffer;
+  /** HMAC-SHA-256 of what a temporary value of a key says, under a secret of its own. */
+  temporarySignature(text: string): Buffer;
   /** An API key or a provider's settings, encrypted to be read again, bound to the record that they belong to. */
   seal(recordId: string, key: string): Buffer;
   /** Undoes `seal`. @throws when the bytes were altered or belong to another record. */
@@ -41,8 +43,10 @@ export function deriveSecrets(masterKey: Uint8Array): Secrets {
     Buffer.from(hkdfSync("sha256", masterKey, salt, info, 32));
   const pepper = derive("", "api-key-lookup-v1");
   const displayKey = derive("", "api-key-display-v1");
+  const temporaryKey = derive("", "temporary-key-v1");
   return {
     lookup: (key) => createHmac("sha256", pepper).update(key).digest(),
+    temporarySignature: (text) => createHmac("sha256", temporaryKey).update(text).digest(),
     seal(recordId, key) {
       const nonce = randomBytes(nonceLength);
       const cipher = createCipheriv("aes-256-gcm", displayKey, nonce);

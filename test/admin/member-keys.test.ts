@@ -1,7 +1,7 @@
-/** Keys that admins make for members, and what admins set of members' keys. docs/management.md "Who may do what". */
+/** Keys that admins make for members, what admins set of members' keys, and temporary values of keys. docs/management.md "Who may do what". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWorld, type Person, type World } from "./people.ts";
-import type { Answer } from "./support.ts";
+import { call, type Answer } from "./support.ts";
 
 const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }], max_tokens: 5 };
 
@@ -139,5 +139,61 @@ describe("keys of members", () => {
     expect(world.must(await world.mem.call("PATCH", path, cleared))).toMatchObject(cleared);
     const lifted = await world.mem.call("PATCH", path, { rate_limits: null });
     expect(codeOf(lifted)).toEqual(refused);
+  });
+
+  it("VIS-01 KEY-11 T73: a temporary value goes to who may see the key, calls on its bill and within its limits, opens nothing else, and ends with it", async () => {
+    const { id } = await newKey(world.mem);
+    const path = `/keys/${id}/temporary`;
+    for (const person of [world.mel, world.bob])
+      expect(codeOf(await person.call("POST", path))).toEqual([404, "not_found"]);
+    for (const body of [{ ttl_s: 901 }, { ttl_s: 0 }, { ttl_s: "60" }, { ttl: 60 }])
+      expect((await world.mem.call("POST", path, body)).status).toBe(400);
+    world.must(await world.ann.call("POST", path, { ttl_s: 60 }));
+    const lent = world.must(await world.mem.call("POST", path)) as {
+      key: string;
+      expires_at: string;
+    };
+    expect(Date.parse(lent.expires_at)).toBeGreaterThan(Date.now());
+
+    expect(await callWith(lent.key)).toBe(200);
+    const record = world.must(await world.mem.call("GET", `/keys/${id}`));
+    expect(Number(record.spend.total)).toBeGreaterThan(0);
+    const own = async () => {
+      const headers = { authorization: `Bearer ${lent.key}` };
+      return (await fetch(`${world.gateway.url}/v1/key`, { headers })).json();
+    };
+    expect(await own()).toMatchObject({ id, spend: record.spend });
+    const { data } = world.must(await world.mem.call("GET", `/usage?group_by=key&key_id=${id}`));
+    expect(data).toMatchObject([{ key_id: id, requests: 1, cost: record.spend.total }]);
+    for (const [limit, code] of [
+      [{ spend_caps: { total: "0" } }, "key_total_spend_cap_reached"],
+      [{ spend_caps: null, model_allowlist: ["sandbox/messages"] }, "model_not_allowed"],
+      [{ model_allowlist: [] }, 200],
+    ] as const) {
+      world.must(await world.ann.call("PATCH", `/keys/${id}`, limit));
+      expect(await callWith(lent.key)).toBe(code);
+    }
+
+    // Not a way into the management, and so not to a next one.
+    for (const [method, inside] of [
+      ["POST", path],
+      ["GET", `/keys/${id}`],
+      ["GET", "/me"],
+    ] as const) {
+      const answer = await call(world.gateway.url, method, inside, { token: lent.key });
+      expect(answer.status).toBe(401);
+    }
+    world.must(await world.mem.call("POST", `/keys/${id}/revoke`));
+    expect(await callWith(lent.key)).toBe("api_key_revoked");
+    expect(await own()).toMatchObject({ error: { code: "api_key_revoked" } });
+    expect(codeOf(await world.mem.call("POST", path))).toEqual([409, "conflict"]);
+
+    const audit = world.must(await world.ann.call("GET", `/audit?subject_id=${id}`));
+    const entries = audit.data.filter((one: { action: string }) => one.action === "key.temporary");
+    expect(entries.map((one: { actor: { name: string } }) => one.actor.name)).toEqual([
+      "mem@example.com",
+      "ann@example.com",
+    ]);
+    expect(JSON.stringify(audit)).not.toContain("gw_temp_");
   });
 });

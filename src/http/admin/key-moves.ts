@@ -1,11 +1,12 @@
-/** What is done to an API key besides changing its settings: disable, enable, revoke, reveal, rotate. KEY-04, KEY-08 to KEY-13. */
+/** What is done to an API key besides changing its settings: disable, enable, revoke, reveal, lend, rotate. KEY-04, KEY-08 to KEY-13. */
 import { Type } from "../../base/json-schema.ts";
 import { changeObject, keyKind, type Action } from "../../admin/index.ts";
-import { graceSecondsMax } from "../../base/management.ts";
+import { graceSecondsMax, temporarySecondsMax } from "../../base/management.ts";
 import {
   disableKey,
   enableKey,
   getKey,
+  issueTemporary,
   revealKey,
   revokeKey,
   rotateKey,
@@ -30,9 +31,15 @@ type KeyRequest = Pick<
 
 type Apply = Parameters<typeof changeObject<KeyRecord>>[3]["apply"];
 
-function changed(request: KeyRequest, action: Action, apply: Apply): Promise<KeyRecord> {
+function changed(
+  request: KeyRequest,
+  action: Action,
+  apply: Apply,
+  entry?: string,
+): Promise<KeyRecord> {
   return changeObject(request.services, keyKind, request, {
     action,
+    ...(entry !== undefined && { entry }),
     load: (context) => getKey(context, { id: request.params["id"]! }, { forUpdate: true }),
     apply,
   });
@@ -82,6 +89,53 @@ const reveal = route({
   },
 });
 
+const temporary = route({
+  method: "POST",
+  path: "/keys/{id}/temporary",
+  operationId: "issueTemporaryKey",
+  conditional: true,
+  summary: "Get a value of an API key that works for some minutes",
+  description:
+    "For a page in a browser, which should not hold the key. Calls with it are the key's: its scope, routing, caps, limits, log and bill. It ends at `expires_at`, and at once when the key is disabled or revoked, expires, or gets a new value without grace. Each one is in the audit log.",
+  action: "key.reveal",
+  body: strict({
+    ttl_s: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: temporarySecondsMax,
+        description: `How long it works, in seconds; ${temporarySecondsMax} if absent.`,
+      }),
+    ),
+  }),
+  answer: {
+    name: "TemporaryKey",
+    schema: Type.Object({
+      key: Type.String({ examples: ["gw_temp_..."] }),
+      expires_at: Type.String({ format: "date-time" }),
+    }),
+  },
+  errors: ["not_found", "conflict"],
+  async handle(request) {
+    const { services, body } = request;
+    let issued = { key: "", expires_at: "" };
+    await changed(
+      request,
+      "key.reveal",
+      async (context, { id }) => {
+        const made = await issueTemporary(
+          { ...context, secrets: services.secrets },
+          { id },
+          body.ttl_s ?? temporarySecondsMax,
+        );
+        issued = { key: made.key, expires_at: made.expiresAt.toISOString() };
+        return made.record;
+      },
+      "key.temporary",
+    );
+    return { body: issued };
+  },
+});
+
 const rotate = route({
   method: "POST",
   path: "/keys/{id}/rotate",
@@ -113,4 +167,4 @@ const rotate = route({
   },
 });
 
-export const keyMoveRoutes = [...moveRoutes, reveal, rotate];
+export const keyMoveRoutes = [...moveRoutes, reveal, temporary, rotate];

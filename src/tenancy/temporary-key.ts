@@ -1,0 +1,96 @@
+/**
+ * Temporary values of an API key: for a browser that calls with the key for some minutes and never holds the key itself.
+ * `gw_temp_`, the key's id, which of its values it stands for, when it ends (ms since the epoch), and an HMAC of all that
+ * under a secret of its own. There is no row: what it opens is looked up by the id, in the same caches as the key's own
+ * value, so whatever ends that value ends this one too. KEY; docs/management.md.
+ */
+import { timingSafeEqual } from "node:crypto";
+import { GatewayError } from "../base/errors.ts";
+import { temporarySecondsMax } from "../base/management.ts";
+import { base62OfBytes } from "./base62.ts";
+import { invalidValue } from "./checks.ts";
+import type { RowContext } from "./context.ts";
+import { onlyRow } from "./context.ts";
+import type { KeyRecord, KeyRow } from "./key-record.ts";
+import { keyColumns, keyOfRow } from "./key-record.ts";
+import type { KeyReference } from "./keys.ts";
+import { referenceParams, whereReference } from "./keys.ts";
+import type { Secrets } from "./secrets.ts";
+
+const scheme = "gw_temp_";
+const macLength = 43;
+const shape = /^gw_temp_(key_[0-9a-z]{1,40})_([0-9]{1,9})_([0-9]{13})_[0-9A-Za-z]{43}$/;
+
+/** What a temporary value stands for. */
+export interface TemporaryValue {
+  readonly keyId: string;
+  /** Which of the key's values: how many came before it. */
+  readonly rotation: number;
+  /** By the clock of the database. */
+  readonly expiresAtMs: number;
+}
+
+type Signing = Pick<Secrets, "temporarySignature">;
+
+/** Whether a credential says that it is one; no API key begins so. */
+export const isTemporary = (text: string): boolean => text.startsWith(scheme);
+
+/** The text of a temporary value. */
+export function signTemporary(secrets: Signing, value: TemporaryValue): string {
+  const body = `${scheme}${value.keyId}_${value.rotation}_${value.expiresAtMs}`;
+  return `${body}_${base62OfBytes(secrets.temporarySignature(body), macLength)}`;
+}
+
+/** What a text stands for that this installation signed; undefined for any other. The work does not depend on which sign is wrong. */
+export function readTemporary(secrets: Signing, text: string): TemporaryValue | undefined {
+  const [, keyId, rotation, expiresAtMs] = shape.exec(text) ?? [];
+  if (keyId === undefined) return undefined;
+  const value = { keyId, rotation: Number(rotation), expiresAtMs: Number(expiresAtMs) };
+  // Written again rather than compared in part: there is one spelling of each value.
+  const expected = Buffer.from(signTemporary(secrets, value));
+  const given = Buffer.from(text);
+  return expected.length === given.length && timingSafeEqual(expected, given) ? value : undefined;
+}
+
+interface IssuingRow extends KeyRow {
+  readonly rotations: number;
+  readonly now_ms: string;
+}
+
+function checkTtl(ttlSeconds: number): void {
+  if (Number.isInteger(ttlSeconds) && ttlSeconds >= 1 && ttlSeconds <= temporarySecondsMax) return;
+  throw invalidValue("ttl_s", `must be an integer from 1 to ${temporarySecondsMax}`);
+}
+
+/**
+ * A temporary value of an active key, for `ttlSeconds` at most: it never outlives the key. The caller has checked the
+ * right to see the key. The time is the database's, so that gateways whose clocks differ agree on it.
+ * @throws GatewayError `invalid_value` (time), `conflict` (key not active, or expired), `not_found`
+ */
+export async function issueTemporary(
+  context: RowContext & { readonly secrets: Signing },
+  reference: KeyReference,
+  ttlSeconds: number,
+): Promise<{ readonly record: KeyRecord; readonly key: string; readonly expiresAt: Date }> {
+  checkTtl(ttlSeconds);
+  const rows = await context.database.query<IssuingRow>(
+    `select ${keyColumns}, rotations, floor(extract(epoch from now()) * 1000)::text as now_ms
+     from api_keys where ${whereReference}`,
+    referenceParams(reference),
+  );
+  const row = onlyRow(rows, "API key");
+  const record = keyOfRow(row);
+  const nowMs = Number(row.now_ms);
+  const endMs = record.expiresAt?.getTime() ?? Infinity;
+  if (record.status !== "active" || endMs <= nowMs) {
+    const state = record.status === "active" ? "expired" : record.status;
+    throw new GatewayError("conflict", `The API key is ${state}, so no value of it can work.`);
+  }
+  const expiresAtMs = Math.min(nowMs + ttlSeconds * 1000, endMs);
+  const key = signTemporary(context.secrets, {
+    keyId: record.id,
+    rotation: row.rotations,
+    expiresAtMs,
+  });
+  return { record, key, expiresAt: new Date(expiresAtMs) };
+}
