@@ -87,6 +87,7 @@ async function directApi(
 /** Of commands that handle no keys: making a master key for them would be a surprise. */
 const noSecrets: Secrets = {
   lookup: noSecret,
+  temporarySignature: noSecret,
   seal: noSecret,
   unseal: noSecret,
   signingSecret: noSecret,

@@ -119,13 +119,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   function loadShared(found: Slot): Promise<Caller> {
-    const { slot } = found;
-    const underWay = shared.get(slot);
+    const underWay = shared.get(found.slot);
     if (underWay !== undefined) return underWay;
     const started = load(found).finally(() => {
-      if (shared.get(slot) === started) shared.delete(slot);
+      if (shared.get(found.slot) === started) shared.delete(found.slot);
     });
-    shared.set(slot, started);
+    shared.set(found.slot, started);
     return started;
   }
 
