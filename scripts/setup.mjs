@@ -13,6 +13,7 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
+import { becomeProgram, roomFlags } from "./become-node.mjs";
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const modules = join(root, "node_modules");
@@ -255,42 +256,11 @@ export async function setup() {
   }
 }
 
-/**
- * What Node is told where it runs a gateway. npm installs no links, and to look for them takes a tenth of a start. Under load a call's objects live as long as the call; with room for those of a few
- * thousand calls most are dead when they are collected, where the usual 16 MB made them be copied first.
- */
-export const gatewayFlags = [
-  "--preserve-symlinks",
-  "--preserve-symlinks-main",
-  ...(process.env.NODE_OPTIONS?.includes("semi-space") ? [] : ["--max-semi-space-size=64"]),
-];
+/** What Node is told where it runs a gateway. npm installs no links, and to look for them takes a tenth of a start. */
+export const gatewayFlags = ["--preserve-symlinks", "--preserve-symlinks-main", ...roomFlags];
 
-/**
- * Becomes `node ...args` where the system allows it, so that signals, standard input and the exit code
- * need no forwarding; else runs it as a child and passes SIGINT, SIGTERM and the exit code on.
- */
-export function becomeNode(args) {
-  const binary = nodeBinary();
-  if (process.execve !== undefined && process.platform !== "win32") {
-    process.execve(binary, [binary, ...args], process.env);
-  }
-  const child = spawn(binary, args, { stdio: "inherit" });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.once(signal, () => {
-      // A terminal sends Ctrl-C to the whole group: the child already has it.
-      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
-      process.on(signal, () => {});
-    });
-  }
-  child.once("error", (error) => {
-    process.stderr.write(`cannot run ${binary}: ${error.message}\n`);
-    process.exitCode = 1;
-  });
-  child.once("close", (code, signal) => {
-    process.exitCode =
-      code ?? 128 + ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 0);
-  });
-}
+/** Becomes `node ...args`, with the Node that runs our TypeScript. */
+export const becomeNode = (args) => becomeProgram(nodeBinary(), args);
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   await setup();

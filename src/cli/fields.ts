@@ -102,7 +102,7 @@ export async function workspaceOf(api: Api, named: string | undefined): Promise<
   }
   if (all.length === 1) return all[0]!.id;
   if (all.length === 0)
-    throw new UsageError("there is no workspace yet; start the gateway once (npm start)");
+    throw new UsageError("there is no workspace yet; start the gateway once (npx tollgate)");
   throw new UsageError(`--workspace is needed; there are: ${places(all)}`);
 }
 

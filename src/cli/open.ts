@@ -26,7 +26,7 @@ export function refuseUnused(environment: Environment): void {
   if (!isUnused(environment)) return;
   const { dataDir } = environment;
   throw new UsageError(
-    `no gateway has run on the data directory ${dataDir}: start it once (npm start), or name where its data is by TOLLGATE_DATA_DIR or DATABASE_URL`,
+    `no gateway has run on the data directory ${dataDir}: start it once (npx tollgate), or name where its data is by TOLLGATE_DATA_DIR or DATABASE_URL`,
   );
 }
 

@@ -2,6 +2,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import cluster from "node:cluster";
 import { once } from "node:events";
+import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { MetricFamily } from "../../base/metric-family.ts";
 import { WorkerFailedError } from "./failed.ts";
@@ -14,7 +15,8 @@ import {
   type WorkerStart,
 } from "./messages.ts";
 
-const entry = fileURLToPath(new URL("worker.ts", import.meta.url));
+/** TypeScript in a checkout, JavaScript in the published package. */
+const entry = fileURLToPath(new URL(`worker${extname(import.meta.url)}`, import.meta.url));
 /** Descriptors that a worker inherits come after its standard ones and the channel to the supervisor. */
 const firstInherited = 4;
 const startMsMax = 120_000;

@@ -1,0 +1,59 @@
+/**
+ * How a command becomes the gateway: by taking the place of this process where the system allows it. Used in a checkout and
+ * in the published package. Plain JavaScript for Node 20.
+ */
+import { spawn } from "node:child_process";
+
+/**
+ * What Node is told where it runs a gateway. Under load a call's objects live as long as the call; with room for those of a
+ * few thousand calls most are dead when they are collected, where the usual 16 MB made them be copied first.
+ */
+export const roomFlags = process.env.NODE_OPTIONS?.includes("semi-space")
+  ? []
+  : ["--max-semi-space-size=64"];
+
+/** Whether a command's words run the gateway, which lives long, and not a command that ends. */
+export const isServe = ([word]) => word === undefined || word === "serve" || word.startsWith("-");
+
+/**
+ * npx starts commands through a shell that dies of a signal without passing it on. A gateway would run on
+ * without anybody knowing; so when that shell is gone, we stop as if the signal had come to us.
+ * @returns whether we run under npx: a process that is replaced would not watch its parent any more
+ */
+export function stopWithNpx() {
+  if (process.env.npm_command !== "exec" || process.platform === "win32") return false;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, "SIGTERM");
+  }, 200);
+  timer.unref();
+  return true;
+}
+
+/**
+ * Becomes `binary ...args` where the system allows it, so that signals, standard input and the exit code
+ * need no forwarding; else runs it as a child and passes SIGINT, SIGTERM and the exit code on.
+ */
+export function becomeProgram(binary, args) {
+  if (process.execve !== undefined && process.platform !== "win32") {
+    process.execve(binary, [binary, ...args], process.env);
+  }
+  const child = spawn(binary, args, { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.once(signal, () => {
+      // A terminal sends Ctrl-C to the whole group: the child already has it.
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+      process.on(signal, () => {});
+    });
+  }
+  child.once("error", (error) => {
+    process.stderr.write(`cannot run ${binary}: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+  child.once("close", (code, signal) => {
+    process.exitCode =
+      code ?? 128 + ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 0);
+  });
+}

@@ -1,0 +1,156 @@
+/**
+ * `npm pack`: the published package, which runs by `npx tollgate` on Node 22 and brings no build. Types and comments are
+ * stripped from `src` and `sandbox`, the console is built in. docs/deployment.md.
+ *
+ * npm packs this folder as it is, so for the moment of packing `dist/` lies in it and package.json is the package's own
+ * (`--prepack`); then both are as before (`--postpack`). `--into FOLDER` writes the same files elsewhere. Plain JavaScript for
+ * Node 20: a fresh clone may be packed.
+ */
+import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { buildConsole, isConsoleCurrent } from "./console.mjs";
+import { alone, nodeBinary, root, setup } from "./setup.mjs";
+
+/** A package that grew past this holds something that it should not. */
+const bytesMax = 6_000_000;
+const packageFile = join(root, "package.json");
+/** The checkout's own package.json while the package's is in its place. */
+const aside = join(root, "dist-package.json");
+
+/** The packages that a gateway needs: not those of development, and no Node, which whoever installs it has. */
+function packageJson(checkout) {
+  const { name, version, description, license, type, dependencies } = checkout;
+  const isNode = (one) => /^node-/.test(one);
+  const optionalDependencies = Object.fromEntries(
+    Object.entries(checkout.optionalDependencies).filter(([one]) => !isNode(one)),
+  );
+  return {
+    name,
+    version,
+    description,
+    license,
+    type,
+    bin: { tollgate: "dist/bin/tollgate.mjs" },
+    files: ["dist"],
+    engines: { node: ">=22.15" },
+    dependencies,
+    optionalDependencies,
+  };
+}
+
+/** Strips the types: each file of `src` and `sandbox` becomes one of JavaScript at the same place below `dist`. */
+function strip(dist) {
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const words = [compiler, "-p", join(root, "tsconfig.package.json"), "--outDir", dist];
+  const { status, stdout } = spawnSync(nodeBinary(), words, { cwd: root, encoding: "utf8" });
+  if (status !== 0) throw new Error(`the types could not be stripped:\n${stdout}`);
+}
+
+/** Writes `dist` below `folder`: all that the package is, but for package.json, README.md and LICENSE. */
+function writeDist(folder, { name, version, type }) {
+  const dist = join(folder, "dist");
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist, { recursive: true });
+  strip(dist);
+  const copy = (from, to = from) => cpSync(join(root, from), join(dist, to), { recursive: true });
+  copy("src/storage/migrations");
+  copy("catalog");
+  copy("scripts/package/tollgate.mjs", "bin/tollgate.mjs");
+  copy("scripts/become-node.mjs", "become-node.mjs");
+  if (!isConsoleCurrent()) throw new Error("the console could not be built; its reason is above");
+  copy("console/dist");
+  // Parts of the build before it, for pages that are open now: nobody has opened one of a new package.
+  rmSync(join(dist, "console/dist/previous"), { recursive: true, force: true });
+  // What the program reads of itself.
+  writeFileSync(join(dist, "package.json"), `${JSON.stringify({ name, version, type })}\n`);
+}
+
+/** All files below a folder, with their sizes in bytes. */
+function filesOf(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const path = join(entry.parentPath ?? entry.path, entry.name);
+      return { path: relative(folder, path), bytes: statSync(path).size };
+    });
+}
+
+/** What lies in `dist`, by its parts. @throws Error where that is too much */
+function report(dist) {
+  const parts = new Map();
+  for (const { path, bytes } of filesOf(dist)) {
+    const name = path.split(/[\\/]/)[0];
+    const { count, sum } = parts.get(name) ?? { count: 0, sum: 0 };
+    parts.set(name, { count: count + 1, sum: sum + bytes });
+  }
+  const rows = [...parts].sort((left, right) => right[1].sum - left[1].sum);
+  const total = rows.reduce((all, [, { sum }]) => all + sum, 0);
+  for (const [name, { count, sum }] of [...rows, ["in all", { count: "", sum: total }]])
+    process.stderr.write(
+      `pack: ${name.padEnd(14)}${String(count).padStart(5)} ${(sum / 1000).toFixed(0).padStart(6)} kB\n`,
+    );
+  if (total > bytesMax)
+    throw new Error(
+      `the package has ${total} bytes, and may have ${bytesMax}: what is it that grew?`,
+    );
+}
+
+/** Gives the checkout its own package.json back, also after a packing that was cut short. */
+function restore() {
+  if (!existsSync(aside)) return;
+  writeFileSync(packageFile, readFileSync(aside));
+  rmSync(aside);
+}
+
+async function build(folder) {
+  const checkout = JSON.parse(readFileSync(packageFile, "utf8"));
+  await buildConsole();
+  await alone(async () => {
+    writeDist(folder, checkout);
+    report(join(folder, "dist"));
+  });
+  return packageJson(checkout);
+}
+
+const asText = (value) => `${JSON.stringify(value, null, 2)}\n`;
+
+async function prepack() {
+  restore();
+  await setup();
+  const own = await build(root);
+  cpSync(packageFile, aside);
+  // npm reads what follows packing from this file.
+  const { prepack, postpack } = JSON.parse(readFileSync(aside, "utf8")).scripts;
+  writeFileSync(packageFile, asText({ ...own, scripts: { prepack, postpack } }));
+}
+
+async function into(folder) {
+  await setup();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), asText(await build(folder)));
+  for (const name of ["README.md", "LICENSE"]) cpSync(join(root, name), join(folder, name));
+}
+
+const [word, folder] = process.argv.slice(2);
+try {
+  if (word === "--prepack") await prepack();
+  else if (word === "--postpack") {
+    restore();
+    rmSync(join(root, "dist"), { recursive: true, force: true });
+  } else if (word === "--into" && folder !== undefined) await into(resolve(folder));
+  else throw new Error("run `npm pack`, or this with --into FOLDER");
+} catch (error) {
+  restore();
+  process.stderr.write(`pack: ${error.message}\n`);
+  process.exitCode = 1;
+}

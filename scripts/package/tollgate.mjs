@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+// `npx tollgate <command>` of the published package: needs no more than Node, and runs what scripts/pack.mjs made of the source.
+import module from "node:module";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { becomeProgram, isServe, roomFlags, stopWithNpx } from "../become-node.mjs";
+
+const dist = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const main = join(dist, "src/cli/main.js");
+const args = process.argv.slice(2);
+/** The first release that can do all of it: `zstd`, `execve`. As in the package's `engines`. */
+const [majorMin, minorMin] = [22, 15];
+
+/** What Node has made of the sources once is kept beside them, where that may be written: the next start takes half the time. */
+function keepCompiled() {
+  const modules = resolve(dist, "../..");
+  if (basename(modules) !== "node_modules") return;
+  process.env.NODE_COMPILE_CACHE ??= join(modules, ".cache/tollgate");
+  module.enableCompileCache();
+}
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < majorMin || (major === majorMin && minor < minorMin)) {
+  process.stderr.write(
+    `tollgate: this is Node ${process.versions.node}; it needs ${majorMin}.${minorMin} or newer (https://nodejs.org).\n`,
+  );
+  process.exit(1);
+}
+keepCompiled();
+const underNpx = stopWithNpx();
+if (underNpx || !isServe(args)) {
+  process.argv[1] = main;
+  await import(pathToFileURL(main).href);
+} else {
+  becomeProgram(process.execPath, [...roomFlags, main, ...args]);
+}
