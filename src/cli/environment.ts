@@ -1,7 +1,11 @@
-/** The environment variables, read once. An empty variable counts as absent. docs/operate.md. */
+/** The environment variables, read once, with the files of secrets. An empty variable counts as absent. docs/operate.md. */
 import { resolve } from "node:path";
 import { parseUsd, type NanoUsd } from "../base/money.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../base/client-address.ts";
+import { withSecretFiles } from "./secret-files.ts";
+import { UsageError } from "./usage-error.ts";
+
+export { UsageError } from "./usage-error.ts";
 
 /** What the environment says, with the contract's defaults. */
 export interface Environment {
@@ -35,13 +39,9 @@ export interface Environment {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** A mistake in what the operator typed or set: shown as one line, without a stack, exit code 2. */
-export class UsageError extends Error {
-  override name = "UsageError";
-}
-
-/** Reads the environment. @throws UsageError naming the variable and what it takes. */
-export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
+/** Reads the environment, and the files that secrets stand in. @throws UsageError naming the variable and what it takes. */
+export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
+  const variables = withSecretFiles(own);
   const value = (name: string): string | undefined => variables[name] || undefined;
   const sandbox = oneOf(value("TOLLGATE_SANDBOX"), "TOLLGATE_SANDBOX", ["on", "off"]);
   const privateAddresses = oneOf(

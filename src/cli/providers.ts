@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
-import { UsageError } from "./environment.ts";
+import { readEnvironment, UsageError } from "./environment.ts";
 import { defined, timeOf } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";
 import type { Api, Json } from "./remote-api.ts";
@@ -151,7 +151,10 @@ async function rowOf(id: string, file: string | undefined): Promise<object> {
   const content = await readFile(file, "utf8").catch((error: unknown) => {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
   });
-  const found = providerRows(content, id, { environment: process.env, file });
+  const found = providerRows(content, id, {
+    environment: readEnvironment(process.env).variables,
+    file,
+  });
   if ("mistakes" in found) throw new UsageError(formatMistakes(found.mistakes));
   if (found.row === undefined) throw new UsageError(`there is no provider "${id}" in ${file}`);
   return found.row;

@@ -1,0 +1,6 @@
+/** What a command refuses to run with. */
+
+/** A mistake in what the operator typed or set: shown as one line, without a stack, exit code 2. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
