@@ -30,9 +30,8 @@ const aside = join(root, "dist-package.json");
 /** The packages that a gateway needs: not those of development, and no Node, which whoever installs it has. */
 function packageJson(checkout) {
   const { name, version, description, license, type, dependencies } = checkout;
-  const isNode = (one) => /^node-/.test(one);
   const optionalDependencies = Object.fromEntries(
-    Object.entries(checkout.optionalDependencies).filter(([one]) => !isNode(one)),
+    Object.entries(checkout.optionalDependencies).filter(([one]) => !one.startsWith("node-")),
   );
   return {
     name,
