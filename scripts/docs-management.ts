@@ -189,6 +189,13 @@ known, and what was in force then binds.
 is its owner (\`created_by\`): it is in their list, their caps bind it, and its spend and usage are theirs. The audit log
 names who made it. \`npx tollgate keys create --name ci --user ada@example.com\` does the same.
 
+\`GET /keys\` takes \`q\`: part of a name, the last four characters, or the id. \`sort\` is \`name\`, \`used\` (last used
+first), \`spend\` (of this month) or \`cap\` (nearest to a cap first).
+
+\`POST /routing/preview {key_id, model}\` answers which providers a call would go to now, in which order, and why.
+\`routing\`, \`model_allowlist\` and \`allow_request_override\` in it stand for those of the key, and nothing is saved.
+\`refused\` is the error that such a call would get. Text and embedding models have a preview.
+
 \`POST /keys/{id}/temporary {ttl_s}\` gives whoever may reveal a key a value of it that works for up to 900 seconds, for a
 page in a browser. It begins with \`gw_temp_\`, is signed and stored nowhere, and opens only what the key opens. Scope,
 caps, limits, log and bill are the key's. It ends at \`expires_at\`, by the clock of the database. Disabling or revoking

@@ -27,4 +27,5 @@ export {
   type MediaPlanInput,
 } from "./plan-media.ts";
 export { plan, type Explanation, type Plan, type PlanInput } from "./plan.ts";
+export { previewPlan } from "./preview.ts";
 export { standardPrice } from "./order.ts";

@@ -69,7 +69,7 @@ export interface Plan<Kind extends CallableKind = TextModel> {
   readonly explanation: Explanation;
 }
 
-const isCallable = (model: Model): model is CallableKind =>
+export const isCallable = (model: Model): model is CallableKind =>
   model.kind === "text" || model.kind === "embedding";
 
 function explainOffer(offer: Offer, input: PlanInput): ExplainedOffer {
@@ -84,6 +84,14 @@ function explainOffer(offer: Offer, input: PlanInput): ExplainedOffer {
     ...(excluded === undefined ? {} : { excluded }),
   };
 }
+
+/** Every offer of a model, with why its provider gets no call of this scope now. */
+export const explainOffers = (model: CallableKind, input: PlanInput): readonly ExplainedOffer[] =>
+  model.offers.map((offer) => {
+    const explained = explainOffer(offer, input);
+    const excluded = explained.excluded ?? pauseExclusion(input.catalog, offer.provider);
+    return excluded === undefined ? explained : { ...explained, excluded };
+  });
 
 /** The offers left, and every offer explained. The request's own pin narrows last, so that it cannot widen the scope. */
 function narrow(model: CallableKind, input: PlanInput): Narrowed {

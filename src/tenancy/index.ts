@@ -31,14 +31,13 @@ export {
   type KeyStatus,
 } from "./key-record.ts";
 export { beyondBounds } from "./key-bounds.ts";
+export { keySorts, listKeys, type KeyFilter } from "./key-list.ts";
 export { disableKey, enableKey, revokeKey } from "./key-states.ts";
 export {
   changeKey,
   createKey,
   getKey,
-  listKeys,
   revealKey,
-  type KeyFilter,
   type KeyInput,
   type KeyPatch,
   type KeyReference,
@@ -84,7 +83,7 @@ export {
   type Organization,
   type OrganizationPatch,
 } from "./organizations.ts";
-export { renderRouting } from "./routing-settings.ts";
+export { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
 export { rotateKey } from "./rotate-key.ts";
 export { issueTemporary } from "./temporary-key.ts";
 export { verifyPassword } from "./passwords.ts";
@@ -95,7 +94,7 @@ export type {
   RoutingSettings,
   SortStrategy,
 } from "./routing-settings.ts";
-export { routingScope, routingScopeOf, type RoutingScope } from "./scope.ts";
+export { keyScopeOf, routingScope, routingScopeOf, type RoutingScope } from "./scope.ts";
 export { openSecrets, type Secrets, type SecretsOptions } from "./secrets.ts";
 export {
   enableSigning,
@@ -106,7 +105,15 @@ export {
 } from "./signing-secret.ts";
 export { parseCreditLine, renderCreditLine, unlimited, type CreditLine } from "./credit-line.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
-export { changeUser, createUser, getUser, listUsers, type User, type UserRole } from "./users.ts";
+export {
+  changeUser,
+  createUser,
+  emailsOf,
+  getUser,
+  listUsers,
+  type User,
+  type UserRole,
+} from "./users.ts";
 export { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 export {
   changeWorkspace,

@@ -1,17 +1,17 @@
 /**
- * API keys as records: create, list, read, change, reveal. Moves between states are in key-states.ts.
+ * API keys as records: create, read, change, reveal. Lists are in key-list.ts, moves between states are in key-states.ts.
  * Requirements: KEY; docs/management.md. Who may do what is decided by the caller.
  */
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
-import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
-import { lockClause, onlyRow, pageLimit, pageOf } from "./context.ts";
+import type { ChangeContext, ReadOptions, RowContext } from "./context.ts";
+import { lockClause, onlyRow } from "./context.ts";
 import type { BoundSettingsPatch } from "./key-bounds.ts";
 import { bind, noBounds, renderBounds } from "./key-bounds.ts";
 import { generateKey, parseKey } from "./key-format.ts";
-import type { KeyRecord, KeyRow, KeyStatus } from "./key-record.ts";
+import type { KeyRecord, KeyRow } from "./key-record.ts";
 import { keyColumns, keyOfRow } from "./key-record.ts";
 import type { RoutingPatch } from "./routing-settings.ts";
 import {
@@ -24,7 +24,6 @@ import {
 import type { Secrets } from "./secrets.ts";
 import type { SpendCapsPatch } from "./spend-caps.ts";
 import { mergeSpendCaps, noSpendCaps, spendCapColumns, spendCapParams } from "./spend-caps.ts";
-import { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 
 /** What may be set at creation and changed later. Absent: unchanged (at creation: none). null: no limit, none. */
 export interface KeySettings extends BoundSettingsPatch {
@@ -165,36 +164,6 @@ export async function getKey(
     referenceParams(reference),
   );
   return keyOfRow(onlyRow(rows, "API key"));
-}
-
-export interface KeyFilter extends PageRequest {
-  readonly workspaceId?: string | undefined;
-  readonly createdBy?: string | undefined;
-  readonly status?: KeyStatus | undefined;
-  /** Whose list it is; everything without. */
-  readonly visibility?: Visibility | undefined;
-}
-
-const visibleKeys = whereVisible(6, { workspace: "workspace_id", owner: "created_by" });
-
-/** Keys newest first. A legacy key without an owner never matches a `createdBy`. */
-export async function listKeys(context: RowContext, filter: KeyFilter): Promise<Page<KeyRecord>> {
-  const limit = pageLimit(filter.limit);
-  const rows = await context.database.query<KeyRow>(
-    `select ${keyColumns} from api_keys
-     where ($1::text is null or workspace_id = $1) and ($2::text is null or created_by = $2)
-       and ($3::text is null or status = $3) and ($4::text is null or id < $4) and ${visibleKeys}
-     order by id desc limit $5`,
-    [
-      filter.workspaceId ?? null,
-      filter.createdBy ?? null,
-      filter.status ?? null,
-      filter.cursor ?? null,
-      limit + 1,
-      ...visibilityParams(filter.visibility ?? seesEverything),
-    ],
-  );
-  return pageOf(rows.map(keyOfRow), limit);
 }
 
 /**

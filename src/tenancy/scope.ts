@@ -36,14 +36,19 @@ export function routingScope(caller: Caller): RoutingScope {
 }
 
 function makeScope(caller: Caller): RoutingScope {
-  const layers = [caller.organization, caller.workspace, caller.key].filter(
-    (layer) => layer !== null,
-  );
-  return {
-    ...routingScopeOf(layers),
-    locked: caller.key.routing.mode === "custom" && !caller.allowRequestOverride,
-  };
+  const above = [caller.organization, caller.workspace].filter((layer) => layer !== null);
+  return keyScopeOf(above, caller.key, caller.allowRequestOverride);
 }
+
+/** The scope of a key below these layers. */
+export const keyScopeOf = (
+  above: readonly ScopeLayer[],
+  key: ScopeLayer,
+  allowRequestOverride: boolean,
+): RoutingScope => ({
+  ...routingScopeOf([...above, key]),
+  locked: key.routing.mode === "custom" && !allowRequestOverride,
+});
 
 /** The scope that layers leave together, the outermost first; for what stands below them. */
 export function routingScopeOf(layers: readonly ScopeLayer[]): RoutingScope {

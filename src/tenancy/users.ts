@@ -108,6 +108,19 @@ export async function getUser(context: RowContext, id: string): Promise<User> {
   return ofRow(onlyRow(rows, "user"));
 }
 
+/** The addresses of users, by id. */
+export async function emailsOf(
+  context: RowContext,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await context.database.query<Pick<UserRow, "id" | "email">>(
+    "select id, email from users where id = any($1::text[])",
+    [ids],
+  );
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
 /** Newest first. */
 export async function listUsers(context: RowContext, page: PageRequest): Promise<Page<User>> {
   const limit = pageLimit(page.limit);

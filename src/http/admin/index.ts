@@ -14,6 +14,7 @@ import { providerMoveRoutes } from "./provider-moves.ts";
 import { providerRoutes } from "./providers.ts";
 import { requestRoutes } from "./requests.ts";
 import type { AdminRoute } from "./route.ts";
+import { routingPreviewRoutes } from "./routing-preview.ts";
 import { signingSecretRoutes } from "./signing-secret.ts";
 import { taskRoutes } from "./tasks.ts";
 import { tokenRoutes } from "./tokens.ts";
@@ -41,6 +42,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...webhookDeliveryRoutes,
   ...usageRoutes,
   ...modelRoutes,
+  ...routingPreviewRoutes,
   ...providerRoutes,
   ...providerMoveRoutes,
   ...catalogRoutes,

@@ -1,9 +1,10 @@
 /** Keys as the management API shows them: the record, its spend, and which of its models are out of reach now. */
 import { Type } from "../../base/json-schema.ts";
 import type { KeyRecord } from "../../tenancy/index.ts";
-import { renderKey, renderKeySettings } from "../../tenancy/index.ts";
+import { emailsOf, renderKey, renderKeySettings } from "../../tenancy/index.ts";
 import { etagOf } from "../../admin/index.ts";
 import { apiKeySchema } from "../shapes/key.ts";
+import { orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import type { AdminAnswer } from "./route.ts";
 import { layersOfWorkspace, outOfScopeModels } from "./scope.ts";
@@ -11,6 +12,7 @@ import { outOfScope } from "./shapes.ts";
 
 const record = Type.Object({
   ...apiKeySchema.properties,
+  owner_email: orNull(Type.String({ description: "Of `created_by`; null without an owner." })),
   out_of_scope_models: outOfScope,
 });
 
@@ -35,10 +37,13 @@ export async function renderKeys(
       workspaceIds.map(async (id) => [id, await layersOfWorkspace(services, id)] as const),
     ),
   );
+  const owners = new Set(records.flatMap(({ createdBy }) => createdBy ?? []));
+  const emails = await emailsOf(services, [...owners]);
   const catalog = services.catalog();
   return Promise.all(
     records.map(async (key) => ({
       ...renderKey(key, await services.ledger.spend(key.workspaceId, { layer: "key", id: key.id })),
+      owner_email: emails.get(key.createdBy ?? "") ?? null,
       out_of_scope_models: outOfScopeModels(
         catalog,
         key.modelAllowlist,

@@ -20,6 +20,7 @@ import {
   getKey,
   getMember,
   getWorkspace,
+  keySorts,
   listKeys,
   type KeyRecord,
   type KeySettings,
@@ -161,13 +162,27 @@ const list = route({
   method: "GET",
   path: "/keys",
   operationId: "listKeys",
-  summary: "List API keys, newest first",
+  summary: "List API keys",
   description: "Workspace admins see every key of the workspace, members those they created.",
   action: "key.read",
   query: strict({
     workspace_id: Type.Optional(Type.String()),
     created_by: Type.Optional(Type.String()),
     status: Type.Optional(words("active", "disabled", "revoked")),
+    q: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: "Part of the name, the last four characters of the key, or its id.",
+      }),
+    ),
+    sort: Type.Optional(
+      Type.Unsafe<(typeof keySorts)[number]>({
+        type: "string",
+        enum: keySorts,
+        description:
+          "`name`, what was `used` last, most `spend` this month, or nearest to a `cap`; newest first without it.",
+      }),
+    ),
     ...pageQuery,
   }),
   answer: { name: "KeyRecords", schema: pageSchema(keySchema.schema) },
@@ -177,6 +192,8 @@ const list = route({
       workspaceId: query.workspace_id,
       createdBy: query.created_by,
       status: query.status,
+      q: query.q,
+      sort: query.sort,
       visibility: visibilityOf(actor, "key.read"),
     });
     return { body: renderPage(page, await renderKeys(services, page.records)) };
