@@ -1,7 +1,13 @@
 /** A real browser for the tests of the console, and everything it complains of. */
 import { existsSync } from "node:fs";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
-import { patienceMs } from "../support/patience.ts";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type Page,
+  type Request,
+} from "playwright-core";
+import { eventually, patienceMs } from "../support/patience.ts";
 
 const places = [
   process.env["TOLLGATE_TEST_CHROMIUM"] ?? "",
@@ -27,6 +33,8 @@ export interface Visit {
   readonly page: Page;
   /** What went wrong so far: console errors, breaches of the policy, calls of other hosts, uncaught errors. */
   readonly complaints: string[];
+  /** Waits until the page has asked for nothing for a moment and shows no place that waits; its stream of events does not count. */
+  readonly settled: () => Promise<void>;
 }
 
 interface VisitOptions {
@@ -76,5 +84,31 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
     const { origin, protocol } = new URL(request.url());
     if (origin !== url && protocol !== "blob:") complaints.push(`other host: ${request.url()}`);
   });
-  return { context, page, complaints };
+  return { context, page, complaints, settled: settling(page) };
+}
+
+const quietMs = 100;
+
+function settling(page: Page): () => Promise<void> {
+  const open = new Set<Request>();
+  let movedMs = performance.now();
+  page.on("request", (request) => {
+    if (!request.url().includes("/admin/v1/events")) open.add(request);
+    movedMs = performance.now();
+  });
+  for (const end of ["requestfinished", "requestfailed"] as const) {
+    page.on(end as "requestfinished", (request) => {
+      open.delete(request);
+      movedMs = performance.now();
+    });
+  }
+  return async () => {
+    await eventually(
+      async () =>
+        open.size === 0 &&
+        performance.now() - movedMs > quietMs &&
+        (await page.locator(".mantine-Skeleton-root").count()) === 0,
+      `${page.url()} settles`,
+    );
+  };
 }

@@ -5,8 +5,8 @@ import { startBrowser, visit, type Visit } from "./browser.ts";
 
 export interface ConsoleWorld extends Awaited<ReturnType<typeof startWorld>> {
   readonly browser: Browser;
-  /** A window of somebody who is signed in. */
-  open(who: "root" | "ann" | "mem" | "bob", more?: object): Promise<Visit>;
+  /** A window of somebody who is signed in, or of nobody. */
+  open(who: "root" | "ann" | "mem" | "bob" | "nobody", more?: object): Promise<Visit>;
   close(): Promise<void>;
 }
 
@@ -18,10 +18,31 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
     ...world,
     browser,
     open: (who, more = {}) =>
-      visit(browser, { url: world.gateway.url, cookie: world[who].cookie, ...more }),
+      visit(browser, {
+        url: world.gateway.url,
+        ...(who !== "nobody" && { cookie: world[who].cookie }),
+        ...more,
+      }),
     async close() {
       await browser.close();
       await world.gateway.close();
     },
   };
+}
+
+/** Something of everything there can be a page of: calls that went well and not, a task with its callback, an invitation. */
+export async function furnish(world: ConsoleWorld): Promise<void> {
+  const { home, must, ann, mem, root, gateway } = world;
+  const { key } = await world.keyOf(mem, home.id);
+  await world.keyOf(root, home.id);
+  await world.chat(key);
+  await world.chat(key, { status: 500 });
+  await world.video(key, { webhook_url: "https://receiver.invalid/hook" });
+  must(
+    await ann.call("POST", `/workspaces/${home.id}/members`, {
+      email: "new@example.com",
+      role: "member",
+    }),
+  );
+  must(await gateway.admin("POST", `/workspaces/${home.id}/credits`, { amount: "1.00" }));
 }

@@ -2,13 +2,14 @@
 import { QueryClient } from "@tanstack/react-query";
 import createFetchClient from "openapi-fetch";
 import createQueryClient from "openapi-react-query";
+import { fetchAgain } from "./again.ts";
 import { ApiError, asApiError, errorOf } from "./errors.ts";
 import { withEtag } from "./etag.ts";
 import type { components, paths } from "./schema.d.ts";
 
 export type Schemas = components["schemas"];
 
-export const client = createFetchClient<paths>({ baseUrl: "" });
+export const client = createFetchClient<paths>({ baseUrl: "", fetch: fetchAgain });
 client.use({
   async onResponse({ response }) {
     if (!response.ok) throw await errorOf(response);

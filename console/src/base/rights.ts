@@ -9,7 +9,7 @@ export interface Rights {
 }
 
 /** Whether an action is allowed with everything of a workspace, or of any where none is named. */
-function mayAll(rights: Rights, action: string, workspaceId?: string): boolean {
+export function mayAll(rights: Rights, action: string, workspaceId?: string): boolean {
   if (rights.everywhere.includes(action)) return true;
   const places =
     workspaceId === undefined ? Object.values(rights.workspaces) : [rights.workspaces[workspaceId]];

@@ -12,7 +12,7 @@ export const rootRoute = createRootRoute({
 });
 
 /** Who reads, or where to go first. */
-async function admit(href: string): Promise<void> {
+export async function admit(href: string): Promise<void> {
   try {
     await queryClient.ensureQueryData(api.queryOptions("get", "/admin/v1/me"));
   } catch (error) {

@@ -1,9 +1,25 @@
 /** One type scale, one spacing scale, two accents: what Mantine is told. The colours themselves are in tokens.css. */
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from "@mantine/core";
+import {
+  createTheme,
+  defaultVariantColorsResolver,
+  type CSSVariablesResolver,
+  type MantineColorsTuple,
+  type VariantColorsResolver,
+} from "@mantine/core";
 
 const tuple = (...colors: readonly string[]) => colors as unknown as MantineColorsTuple;
 
+/** What stands on the filled accent: Mantine works it out for the light scheme, and writes white on light blue in the dark one. */
+const variantColors: VariantColorsResolver = (input) => {
+  const colors = defaultVariantColorsResolver(input);
+  const isAccent = input.color === undefined || input.color === input.theme.primaryColor;
+  return input.variant === "filled" && isAccent
+    ? { ...colors, color: "var(--mantine-primary-color-contrast)" }
+    : colors;
+};
+
 export const theme = createTheme({
+  variantColorResolver: variantColors,
   primaryColor: "blue",
   primaryShade: { light: 7, dark: 3 },
   colors: {

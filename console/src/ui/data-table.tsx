@@ -4,20 +4,20 @@
  */
 import { Button, Skeleton, Table } from "@mantine/core";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, type ReactNode } from "react";
+import { useEffect, useRef } from "react";
+import {
+  classOf,
+  NarrowRow,
+  narrowRowHeight,
+  rowHeight,
+  WideRow,
+  type Column,
+} from "./data-row.tsx";
 import classes from "./data-table.module.css";
+import { useNarrow } from "./narrow.ts";
 
-export interface Column<Row> {
-  readonly header: string;
-  /** In pixels; the one without a width takes what is left. */
-  readonly width?: number;
-  readonly align?: "right";
-  /** Left out on narrow screens. */
-  readonly wide?: true;
-  cell(row: Row): ReactNode;
-}
+export type { Column } from "./data-row.tsx";
 
-const rowHeight = 40;
 const overscan = 12;
 
 interface DataTableProps<Row> {
@@ -31,9 +31,6 @@ interface DataTableProps<Row> {
   readonly moreUnderWay: boolean;
 }
 
-const classOf = ({ align, wide }: Column<never>): string =>
-  [align === "right" ? classes["right"] : "", wide ? classes["wide"] : "", "cut"].join(" ");
-
 const waitingRows = 8;
 
 function Waiting({ columns }: { columns: number }) {
@@ -45,6 +42,18 @@ function Waiting({ columns }: { columns: number }) {
     </Table.Tr>
   ));
 }
+
+const Head = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
+  <Table.Thead className={classes["head"]}>
+    <Table.Tr>
+      {columns.map((column) => (
+        <Table.Th key={column.header} w={column.width} className={classOf(column)}>
+          {column.header}
+        </Table.Th>
+      ))}
+    </Table.Tr>
+  </Table.Thead>
+);
 
 /** The height of the rows that are not in the page. */
 const Space = ({ height, columns }: { height: number; columns: number }) =>
@@ -59,12 +68,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { columns, rows, keyOf, more, moreUnderWay } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const count = rows?.length ?? 0;
+  const isNarrow = useNarrow();
+  const OneRow = isNarrow ? NarrowRow : WideRow;
+  const across = isNarrow ? 1 : columns.length;
   const virtual = useWindowVirtualizer({
     count,
-    estimateSize: () => rowHeight,
+    estimateSize: () => (isNarrow ? narrowRowHeight : rowHeight),
     overscan,
     scrollMargin: body.current?.offsetTop ?? 0,
   });
+  useEffect(() => virtual.measure(), [isNarrow, virtual]);
   const items = virtual.getVirtualItems();
   const first = items[0];
   const last = items.at(-1);
@@ -78,31 +91,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <>
       <Table className={classes["table"]} aria-label={props.label} aria-rowcount={-1}>
-        <Table.Thead className={classes["head"]}>
-          <Table.Tr>
-            {columns.map((column) => (
-              <Table.Th key={column.header} w={column.width} className={classOf(column)}>
-                {column.header}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
+        {!isNarrow && <Head columns={columns} />}
         <Table.Tbody ref={body}>
-          <Space height={before} columns={columns.length} />
-          {rows === undefined && <Waiting columns={columns.length} />}
+          <Space height={before} columns={across} />
+          {rows === undefined && <Waiting columns={across} />}
           {items.map(({ index }) => {
             const row = rows![index]!;
-            return (
-              <Table.Tr key={keyOf(row)} h={rowHeight} className={classes["row"]}>
-                {columns.map((column) => (
-                  <Table.Td key={column.header} className={classOf(column)}>
-                    {column.cell(row)}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            );
+            return <OneRow key={keyOf(row)} columns={columns} row={row} />;
           })}
-          <Space height={after} columns={columns.length} />
+          <Space height={after} columns={across} />
         </Table.Tbody>
       </Table>
       {more !== undefined && (

@@ -23,7 +23,7 @@ export function PasswordPage() {
     mutationFn: (body: Fields) => client.POST("/auth/change-password", { body }),
     onSuccess: async () => {
       queries.clear();
-      await navigate({ to: "/start" });
+      await navigate({ to: "/" });
     },
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {

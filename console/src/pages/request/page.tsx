@@ -7,6 +7,7 @@ import { readDuration } from "../../base/numbers.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Attempts } from "./attempts.tsx";
 import { Changes } from "./changes.tsx";
 import { PlanTable, type Plan } from "./plan.tsx";
@@ -21,11 +22,11 @@ interface Explained {
 }
 
 const Part = (props: { title: string; children: ReactNode }) => (
-  <section className="panel" style={{ marginTop: 16, overflowX: "auto" }}>
+  <section className="panel" style={{ marginTop: 16 }}>
     <Title order={2} size="md" mb="sm">
       {props.title}
     </Title>
-    {props.children}
+    <ScrollBox label={props.title}>{props.children}</ScrollBox>
   </section>
 );
 

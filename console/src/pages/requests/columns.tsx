@@ -22,6 +22,7 @@ export const columns: readonly Column<Row>[] = [
   {
     header: "Time",
     width: 120,
+    phone: 2,
     cell: (row) => (
       <Link
         to="/requests/$id"
@@ -34,7 +35,7 @@ export const columns: readonly Column<Row>[] = [
     ),
   },
   { header: "Key", width: 100, wide: true, cell: (row) => row.key_name ?? nothing },
-  { header: "Model", cell: (row) => row.model ?? nothing },
+  { header: "Model", phone: 1, cell: (row) => row.model ?? nothing },
   { header: "Provider", width: 120, wide: true, cell: (row) => row.provider ?? nothing },
   {
     header: "In",
@@ -50,7 +51,20 @@ export const columns: readonly Column<Row>[] = [
     wide: true,
     cell: (row) => counted(row, "output_tokens"),
   },
-  { header: "Cost (USD)", width: 116, align: "right", cell: (row) => <Money amount={row.cost} /> },
-  { header: "Took", width: 88, align: "right", wide: true, cell: (row) => lasted(row.duration_ms) },
-  { header: "Outcome", width: 160, cell: (row) => <Outcome row={row} /> },
+  {
+    header: "Cost (USD)",
+    width: 116,
+    align: "right",
+    phone: 2,
+    cell: (row) => <Money amount={row.cost} />,
+  },
+  {
+    header: "Took",
+    width: 88,
+    align: "right",
+    wide: true,
+    phone: 2,
+    cell: (row) => lasted(row.duration_ms),
+  },
+  { header: "Outcome", width: 160, phone: 1, cell: (row) => <Outcome row={row} /> },
 ];

@@ -1,7 +1,8 @@
 /** How the chosen client is called, with a copy button that fills in the key in full. */
-import { Group, SegmentedControl, Tabs } from "@mantine/core";
+import { Group, NativeSelect, SegmentedControl, Tabs } from "@mantine/core";
 import { useState } from "react";
 import { Copy } from "../../ui/copy.tsx";
+import { useNarrow } from "../../ui/narrow.ts";
 import { revealKey, type Key } from "./queries.ts";
 import { clients, snippets } from "./snippets.ts";
 
@@ -12,12 +13,69 @@ interface CodeProps {
   readonly apiKey: Key;
 }
 
-export function Code({ url, model, apiKey }: CodeProps) {
-  const [client, setClient] = useState(clients[0]!);
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly string[];
+  readonly choose: (value: string) => void;
+}
+
+/** A list to choose from, for phones. */
+const Choice = ({ label, value, choices, choose }: ChoiceProps) => (
+  <NativeSelect
+    label={label}
+    value={value}
+    data={[...choices]}
+    onChange={(event) => choose(event.currentTarget.value)}
+  />
+);
+
+/** What the client is called in; nothing where there is one way. */
+function Spoken({ value, choices, choose }: Omit<ChoiceProps, "label">) {
+  const isNarrow = useNarrow();
+  if (choices.length < 2) return <span />;
+  if (isNarrow) return <Choice label="Called in" {...{ value, choices, choose }} />;
+  return (
+    <SegmentedControl aria-label="Called in" value={value} data={[...choices]} onChange={choose} />
+  );
+}
+
+function Text({ url, model, apiKey, client }: CodeProps & { client: string }) {
   const [protocol, setProtocol] = useState<string>();
   const choices = snippets.filter((one) => one.client === client);
   const chosen = choices.find((one) => one.protocol === protocol) ?? choices[0]!;
   const shown = `${apiKey.key_prefix}...${apiKey.key_last4}`;
+  return (
+    <>
+      <Group justify="space-between" align="end" mb="sm" mih={36}>
+        <Spoken
+          value={chosen.protocol ?? ""}
+          choices={choices.length > 1 ? choices.map((one) => one.protocol!) : []}
+          choose={setProtocol}
+        />
+        <Copy
+          label={`the call with ${client}`}
+          text={async () => chosen.text({ url, model, key: await revealKey(apiKey.id) })}
+        />
+      </Group>
+      <pre className="panel mono" style={{ whiteSpace: "pre-wrap", margin: 0 }}>
+        {chosen.text({ url, model, key: shown })}
+      </pre>
+    </>
+  );
+}
+
+export function Code(props: CodeProps) {
+  const [client, setClient] = useState(clients[0]!);
+  const isNarrow = useNarrow();
+  if (isNarrow) {
+    return (
+      <>
+        <Choice label="Client" value={client} choices={clients} choose={setClient} />
+        <Text key={client} {...props} client={client} />
+      </>
+    );
+  }
   return (
     <Tabs value={client} onChange={(value) => setClient(value ?? clients[0]!)}>
       <Tabs.List>
@@ -28,25 +86,7 @@ export function Code({ url, model, apiKey }: CodeProps) {
         ))}
       </Tabs.List>
       <Tabs.Panel value={client} pt="md">
-        <Group justify="space-between" mb="sm" mih={36}>
-          {choices.length > 1 ? (
-            <SegmentedControl
-              aria-label="Called in"
-              value={chosen.protocol}
-              data={choices.map((one) => one.protocol!)}
-              onChange={setProtocol}
-            />
-          ) : (
-            <span />
-          )}
-          <Copy
-            label={`the call with ${client}`}
-            text={async () => chosen.text({ url, model, key: await revealKey(apiKey.id) })}
-          />
-        </Group>
-        <pre className="panel mono" style={{ whiteSpace: "pre-wrap", margin: 0 }}>
-          {chosen.text({ url, model, key: shown })}
-        </pre>
+        <Text key={client} {...props} client={client} />
       </Tabs.Panel>
     </Tabs>
   );

@@ -1,0 +1,19 @@
+/** The menu, in its order. An entry is there for whoever may use its page; those with `bar` stand at the bottom of a phone. */
+
+interface Entry {
+  readonly to: string;
+  readonly label: string;
+  /** The right that opens the page; `all`: only where it reaches beyond what is one's own. */
+  readonly action: string;
+  readonly all?: true;
+  readonly bar?: true;
+}
+
+export const entries = [
+  { to: "/start", label: "Start", action: "key.read" },
+  { to: "/requests", label: "Requests", action: "request.read", bar: true },
+  { to: "/keys", label: "Keys", action: "key.read", bar: true },
+] as const satisfies readonly Entry[];
+
+/** Where `/` leads once there was a call: behind Start. */
+export const landing = entries[1].to;

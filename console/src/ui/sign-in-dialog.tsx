@@ -1,0 +1,54 @@
+/** Signing in again over a page whose session has ended. The page stays as it is; what was refused is sent once more. */
+import { Anchor, Modal, Text } from "@mantine/core";
+import { useEffect } from "react";
+import { signedInAgain } from "../api/again.ts";
+import { SignInForm } from "./sign-in-form.tsx";
+
+interface SignInDialogProps {
+  readonly userId: string | null;
+  readonly email: string;
+}
+
+/** Whoever signed in elsewhere, in another tab, need not do it here. Another person gets a page of their own. */
+async function lookWho(userId: string | null): Promise<void> {
+  const answer = await fetch("/admin/v1/me").catch(() => undefined);
+  if (answer?.ok !== true) return;
+  const me = (await answer.json()) as { user_id: string | null };
+  if (me.user_id === userId) signedInAgain();
+  else location.assign("/");
+}
+
+export default function SignInDialog({ userId, email }: SignInDialogProps) {
+  useEffect(() => {
+    const look = () => void lookWho(userId);
+    addEventListener("focus", look);
+    return () => removeEventListener("focus", look);
+  }, [userId]);
+  return (
+    <Modal
+      opened
+      onClose={() => undefined}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      zIndex={400}
+      title="Your session has ended"
+    >
+      <Text mb="lg">
+        Sign in again. The page stays as it is, and what was refused is sent again.
+      </Text>
+      <SignInForm
+        email={email}
+        onSignedIn={({ password_change_required: mustChange }) => {
+          if (mustChange) location.assign("/password");
+          else signedInAgain();
+        }}
+        // In a tab of its own; this one notices when it is looked at again.
+        onElsewhere={(address) => window.open(address, "_blank", "noopener")}
+      />
+      <Text mt="lg" size="sm">
+        <Anchor href="/sign-in">Sign in as somebody else</Anchor>, and leave this page.
+      </Text>
+    </Modal>
+  );
+}

@@ -1,0 +1,34 @@
+/** Which workspace the pages are about: all, or one, as `ws` of the address. */
+import { Select, Text } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { api } from "../api/client.ts";
+
+export function WorkspaceSwitch() {
+  const { ws } = useSearch({ from: "/shell" });
+  const navigate = useNavigate();
+  const { data } = api.useQuery("get", "/admin/v1/workspaces", {
+    params: { query: { limit: "100" } },
+  });
+  const workspaces = data?.data ?? [];
+  if (workspaces.length < 2) {
+    return (
+      <Text fw={500} className="cut" mih={20}>
+        {workspaces[0]?.name ?? ""}
+      </Text>
+    );
+  }
+  return (
+    <Select
+      aria-label="Workspace"
+      searchable
+      value={ws ?? ""}
+      data={[
+        { value: "", label: "All workspaces" },
+        ...workspaces.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+      onChange={(value) =>
+        void navigate({ to: ".", search: (before) => ({ ...before, ws: value || undefined }) })
+      }
+    />
+  );
+}
