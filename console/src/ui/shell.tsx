@@ -11,7 +11,9 @@ import { entries } from "./menu.ts";
 import { SchemeSwitch } from "./scheme-switch.tsx";
 import { WorkspaceSwitch } from "./workspace-switch.tsx";
 
-const SignInDialog = lazy(() => import("./sign-in-dialog.tsx"));
+const SignInDialog = lazy(async () => ({
+  default: (await import("./sign-in-dialog.tsx")).SignInDialog,
+}));
 
 async function signOut() {
   await client.POST("/auth/sign-out");

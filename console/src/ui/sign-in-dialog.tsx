@@ -18,7 +18,7 @@ async function lookWho(userId: string | null): Promise<void> {
   else location.assign("/");
 }
 
-export default function SignInDialog({ userId, email }: SignInDialogProps) {
+export function SignInDialog({ userId, email }: SignInDialogProps) {
   useEffect(() => {
     const look = () => void lookWho(userId);
     addEventListener("focus", look);
