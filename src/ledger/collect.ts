@@ -116,7 +116,9 @@ function wished(
   const wanted = key.wanted(nowMs);
   const keep = key.keep(wanted);
   const use = key.inUse + behind;
-  return { need: use + sum, use: use + keep, keep, headroom: wanted - keep, count };
+  // Whether there is room for what is kept is asked each time: a nano-dollar more is enough for that.
+  const headroom = keep > 0n && keep === wanted ? 1n : wanted - keep;
+  return { need: use + sum, use: use + keep, keep, headroom, count };
 }
 
 /** The keys of a batch by their places, from 1. */

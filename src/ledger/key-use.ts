@@ -138,9 +138,13 @@ export class KeyUse {
     return this.free > 0n && !this.isLingering(nowMs);
   }
 
-  /** What of the wanted may be used while a batch is on its way; all beyond it may not, because the batch may take it back. */
+  /**
+   * What of the wanted may be used while a batch is on its way; all beyond it may not, because the batch may take it back. Nothing
+   * where something about the key changed since: a cap may be near that was far, or not there.
+   */
   keep(wanted: bigint): bigint {
-    const keep = this.roomy ? least(wanted, zeroOrMore(this.free)) : 0n;
+    const isKept = this.roomy && this.checkedEpoch === this.epoch;
+    const keep = isKept ? least(wanted, zeroOrMore(this.free)) : 0n;
     this.granted = least(this.granted, this.inUse + this.pending + keep);
     return keep;
   }

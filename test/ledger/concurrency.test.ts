@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { createLedger, verifyLedger, type Ledger } from "../../src/ledger/index.ts";
+import { sendTo } from "../../src/ledger/batch.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";
@@ -107,6 +108,28 @@ describeDatabase("concurrent callers", (open) => {
     expect(await Promise.all(posts)).toEqual(["posted", "posted", "failed", "posted"]);
     await expect.poll(async () => (await ledger.balance("w")).heldNano).toBe(0n);
     expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("CAP-03: what a key keeps is judged like headroom: not beside a cap that is near", async () => {
+    const database = await open();
+    await setUp(database, 1_000_000n);
+    const lane = { gateway: "g", lane: 1, leaseMs: 60_000, skipLocked: false, entries: [] };
+    const key = { workspaceId: "w", keyId: "k", rotation: 0, need: 0n };
+    let number = 0;
+    const send = async (restore: boolean, use: bigint, keep: bigint, headroom: bigint) => {
+      number += 1;
+      const keys = [{ ...key, use, keep, headroom }];
+      const rows = await sendTo(database)({ ...lane, number, restore, keys });
+      return rows.map(({ allowance }) => allowance);
+    };
+    await send(true, 0n, 0n, 0n);
+    expect(await send(false, 0n, 0n, 100n)).toEqual([100n]);
+    expect(await send(false, 100n, 100n, 1n)).toEqual([101n]);
+    const cap = { layer: "key", workspaceId: "w", id: "k", window: "total" } as const;
+    await setCap(database, { ...cap, amountNano: 3_000n });
+    expect(await send(false, 100n, 100n, 1n)).toEqual([100n]);
+    await setCap(database, { ...cap, amountNano: 3_300n });
+    expect(await send(false, 100n, 100n, 1n)).toEqual([101n]);
   });
 
   it("verify prints no difference while traffic runs, and finds what was tampered with", async () => {

@@ -57,6 +57,7 @@ describe("headroom", () => {
   it("is kept while a batch is on its way as far as it is wanted and there", () => {
     key.granted = 20n;
     key.roomy = true;
+    key.checked(0, key.epoch);
     expect(key.keep(15n)).toBe(15n);
     expect(key.granted).toBe(15n);
     expect(key.keep(30n)).toBe(15n);
@@ -64,6 +65,19 @@ describe("headroom", () => {
     expect(key.keep(30n)).toBe(0n);
     expect(key.granted).toBe(0n);
   });
+});
+
+it("CAP-03: nothing is kept once something changed, and what is kept is asked about in each batch", () => {
+  key.begin(8n, 1_000);
+  key.end(8n, 0n, 1_000);
+  key.granted = 20n;
+  key.roomy = true;
+  key.checked(1_000, key.epoch);
+  key.unsure = true;
+  expect(next([key], { nowMs: 1_001 }).items).toMatchObject([{ keep: 10n, headroom: 1n }]);
+  key.granted = 20n;
+  key.distrust();
+  expect(next([key], { nowMs: 1_001 }).items).toMatchObject([{ keep: 0n, headroom: 10n }]);
 });
 
 it("a key is forgotten ten minutes after its last call, and not while anything is open", () => {

@@ -114,6 +114,19 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     },
   );
 
+  it("CAP-03: a soft cap that is set on a key in full use stops it there", async () => {
+    bench().up.answer(answering(usageOf(5, 0)));
+    for (let round = 0; round < 10; round += 1) {
+      for (let count = 0; count < 5; count += 1) await expectServed(bench());
+      const limit = (await spentNano(bench(), "key", "total")) + 2n * cent;
+      await bench().setCaps("key", { totalNano: limit });
+      await expectServed(bench());
+      await expectServed(bench());
+      await expectRefused(bench(), "key", "total");
+      await bench().setCaps("key", null);
+    }
+  });
+
   it("CAP-02: the total cap is stopped by what was spent a year ago, and never resets", async () => {
     bench().up.answer(answering(usageOf(5, 0)));
     await expectServed(bench());
