@@ -25,8 +25,11 @@ function code(text: string): string {
   return `${ticks}${ticks === "``" ? " " : ""}${line.length > 90 ? `${line.slice(0, 88)} …` : line}${ticks === "``" ? " " : ""}${ticks}`;
 }
 
-const reasonOf = ({ reason, reached }: Survivor): string =>
-  reason ?? (reached ? "**open**" : "**open**: no test of the suites reaches it");
+function reasonOf({ reason, reached }: Survivor): string {
+  if (reason !== undefined) return reason;
+  if (reached === undefined) return "**open**: not tried with all suites yet";
+  return reached ? "**open**" : "**open**: no test of the suites reaches it";
+}
 
 function table(results: Results): string {
   const rows = Object.entries(results).map(([folder, { mutants, sample, survivors }]) => {

@@ -14,11 +14,11 @@ const help = `npm run mutants -- [FOLDER ...] [options]
 
 Changes operators, conditions and returned values of src one at a time, and runs the tests that reach each.
 Takes a fixed sample per folder: ${Object.keys(suites).join(", ")} (default: all).
-Writes docs/mutants.json; \`npm run docs\` then writes docs/mutants.md.
+Writes docs/mutants.json after each mutant; \`npm run docs\` then writes docs/mutants.md.
 
   --open            only mutants that were not killed the last time
   --match TEXT      only mutants whose name (file, line of code, change) contains this
-  --tests GLOB      only these test files (may be given again)
+  --tests GLOB      only these test files (may be given again); what lives in them keeps what is known of it
   --processes N     how many run at a time (default 2)
   --results FILE    keeps the results there (default docs/mutants.json)
   --list            lists the sample and runs nothing
@@ -56,11 +56,14 @@ async function runFolder(folder: string): Promise<void> {
   console.log(`mutants: ${folder}: ${wanted.length} of ${all}, ${files.length} test files`);
   if (wanted.length === 0) return;
   const place = { root, switches: switchesOf(root, wanted) };
-  const units = await reach(place, wanted, files);
+  const units = await reach(place, wanted, files, Number(values.processes));
   const fates: Fate[] = [];
   console.log(`mutants: ${folder}: looked which tests reach them (${seconds(started)})`);
+  const isPartial = values.tests !== undefined;
+  const keep = () => keepResults(path, folder, { all, sample, fates, isPartial });
   const onFate = (fate: Fate) => {
     fates.push(fate);
+    keep();
     const { file, line, from, to } = fate.mutant;
     if (fate.how !== "killed" || values.verbose)
       console.log(`${fate.how}: ${file}:${line}  ${from}  =>  ${oneLine(to)}  ${fate.by ?? ""}`);
@@ -68,7 +71,7 @@ async function runFolder(folder: string): Promise<void> {
       console.log(`mutants: ${folder}: ${fates.length}/${wanted.length} (${seconds(started)})`);
   };
   await tryAll(place, wanted, units, { processes: Number(values.processes), onFate });
-  const { killed, total } = keepResults(path, folder, { all, sample, fates });
+  const { killed, total } = keep();
   const share = ((100 * killed) / total).toFixed(1);
   console.log(
     `mutants: ${folder}: killed ${killed} of ${total} (${share} %) in ${seconds(started)}`,

@@ -11,8 +11,8 @@ export interface Survivor {
   readonly line: number;
   readonly from: string;
   readonly to: string;
-  /** False when none of the tests of the folder comes to it. */
-  readonly reached: boolean;
+  /** False when none of the tests of the folder comes to it; absent while it has not been tried. */
+  readonly reached?: boolean;
   /** Why it may live, written by hand; without one it is open. */
   readonly reason?: string;
 }
@@ -42,11 +42,23 @@ export const mark = (id: string): string =>
 export const knownKilled = (path: string, folder: string): Set<string> =>
   new Set(readResults(path)[folder]?.killed.split(" "));
 
-/** Puts what was found now over what was known, and writes it. Mutants that left the sample are forgotten. */
+/** What a run has found so far. */
+export interface Found {
+  readonly all: number;
+  readonly sample: readonly Mutant[];
+  readonly fates: readonly Fate[];
+  /** Only some test files ran: that none of them comes to a mutant says nothing of the others. */
+  readonly isPartial: boolean;
+}
+
+/**
+ * Puts what was found now over what was known, and writes it; may be called again as a run goes on. Mutants that left the
+ * sample are forgotten.
+ */
 export function keepResults(
   path: string,
   folder: string,
-  { all, sample, fates }: { all: number; sample: readonly Mutant[]; fates: readonly Fate[] },
+  { all, sample, fates, isPartial }: Found,
 ): { killed: number; total: number } {
   const results = readResults(path);
   const before = results[folder];
@@ -55,7 +67,9 @@ export function keepResults(
   const fateOf = new Map(fates.map((fate) => [fate.mutant.id, fate]));
   const isKilled = ({ id }: Mutant): boolean => {
     const fate = fateOf.get(id);
-    return fate === undefined ? killedBefore.has(mark(id)) : fate.how === "killed";
+    if (fate === undefined || (isPartial && fate.how !== "killed"))
+      return killedBefore.has(mark(id));
+    return fate.how === "killed";
   };
   const killed = sample.filter(isKilled);
   const survivors = sample
@@ -63,9 +77,17 @@ export function keepResults(
     .map(({ id, file, line, from, to }): Survivor => {
       const old = survivedBefore.get(id);
       const fate = fateOf.get(id);
-      const reached = fate === undefined ? (old?.reached ?? false) : fate.how === "survived";
-      const reason = old?.reason === undefined ? {} : { reason: old.reason };
-      return { id, file, line, from, to, reached, ...reason };
+      const saysNothing = fate === undefined || (isPartial && fate.how === "unreached");
+      const reached = saysNothing ? old?.reached : fate.how === "survived";
+      return {
+        id,
+        file,
+        line,
+        from,
+        to,
+        ...(reached === undefined ? {} : { reached }),
+        ...(old?.reason === undefined ? {} : { reason: old.reason }),
+      };
     })
     .toSorted((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
   results[folder] = {

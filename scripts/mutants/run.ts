@@ -28,25 +28,31 @@ export function switchesOf(root: string, mutants: readonly Mutant[]): Switches {
 /** Where a run takes place. */
 type Place = Pick<Job, "root" | "switches">;
 
-/** Runs the test files once, and gives for each mutant the units of tests that reach it, the quickest first. */
+/** The test files in `count` parts of about the same length. */
+const inParts = <T>(all: readonly T[], count: number): T[][] =>
+  Array.from({ length: count }, (_, at) =>
+    all.filter((_one, index) => index % count === at),
+  ).filter((part) => part.length > 0);
+
+/**
+ * Runs the test files once, and gives for each mutant the units of tests that reach it, the quickest first. A file with a
+ * test that fails runs once more: on a busy machine that is mostly the machine.
+ */
 export async function reach(
   place: Place,
   mutants: readonly Mutant[],
   files: readonly string[],
+  processes: number,
 ): Promise<readonly (readonly Unit[])[]> {
-  const lines: Reached[] = [];
-  const outcome = await runJob({ ...place, files }, (line) => {
-    if (line.kind !== "reached") return;
-    lines.push(line);
-    if (line.failed)
-      console.error(`mutants: fails without a mutant: ${line.file} ${line.test ?? ""}`);
-  });
-  const ended = new Set(lines.filter(({ test }) => test === undefined).map(({ file }) => file));
-  const missing = files.filter((file) => !ended.has(file));
-  if (missing.length > 0) {
-    const why = outcome.hung ? "the process was silent for too long" : "the process ended";
-    throw new Error(`${missing.join(", ")} did not run: ${why}:\n${outcome.printed}`);
+  const first = await Promise.all(inParts(files, processes).map((part) => reachIn(place, part)));
+  let lines = first.flat();
+  const again = [...new Set(lines.filter(({ failed }) => failed).map(({ file }) => file))];
+  if (again.length > 0) {
+    const second = await reachIn(place, again);
+    lines = [...lines.filter(({ file }) => !again.includes(file)), ...second];
   }
+  for (const { file, test } of lines.filter(({ failed }) => failed))
+    console.error(`mutants: fails without a mutant: ${file} ${test ?? ""}`);
   const sound = lines.filter(({ failed }) => !failed);
   return mutants.map((_, number) =>
     files
@@ -58,6 +64,21 @@ export async function reach(
       )
       .toSorted((a, b) => a.ms - b.ms),
   );
+}
+
+/** Runs test files in one process, without a mutant. */
+async function reachIn(place: Place, files: readonly string[]): Promise<Reached[]> {
+  const lines: Reached[] = [];
+  const outcome = await runJob({ ...place, files }, (line) => {
+    if (line.kind === "reached") lines.push(line);
+  });
+  const ended = new Set(lines.filter(({ test }) => test === undefined).map(({ file }) => file));
+  const missing = files.filter((file) => !ended.has(file));
+  if (missing.length > 0) {
+    const why = outcome.hung ? "the process was silent for too long" : "the process ended";
+    throw new Error(`${missing.join(", ")} did not run: ${why}:\n${outcome.printed}`);
+  }
+  return lines;
 }
 
 /** The tests of one file that reach a mutant; all of them where only its hooks do. */

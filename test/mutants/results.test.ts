@@ -1,0 +1,42 @@
+/** What a run of mutants leaves in its file: it may be ended at any time, or run some test files alone, and nothing known is lost. */
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { keepResults, readResults, type Found } from "../../scripts/mutants/results.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+const mutants = ["a", "b", "c", "d"].map((id, line) => ({
+  id,
+  file: "src/one.ts",
+  line,
+  start: 0,
+  end: 1,
+  from: "1",
+  to: "2",
+}));
+const fate = (index: number, how: Found["fates"][number]["how"]) => ({
+  mutant: mutants[index]!,
+  how,
+});
+
+it("is kept as it goes on; what was not tried yet says so, and what only some tests missed stays as it was", () => {
+  const path = join(temporaryDirectory(), "mutants.json");
+  const keep = (isPartial: boolean, ...fates: Found["fates"]) => {
+    const counts = keepResults(path, "one", { all: 9, sample: mutants, fates, isPartial });
+    const { survivors } = readResults(path)["one"]!;
+    return [counts.killed, ...survivors.map(({ id, reached }) => `${id} ${reached}`)];
+  };
+  const first = [fate(0, "killed"), fate(1, "survived")];
+  expect(keep(false, ...first)).toEqual([1, "b true", "c undefined", "d undefined"]);
+  expect(keep(false, ...first, fate(2, "unreached"))).toEqual([
+    1,
+    "b true",
+    "c false",
+    "d undefined",
+  ]);
+  expect(keep(true, fate(0, "unreached"), fate(1, "unreached"), fate(2, "killed"))).toEqual([
+    2,
+    "b true",
+    "d undefined",
+  ]);
+  expect(keep(false, fate(0, "survived"))).toEqual([1, "a true", "b true", "d undefined"]);
+});

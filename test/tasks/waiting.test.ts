@@ -1,0 +1,60 @@
+/** Waiting in place for the end of a task: woken by its own end and no other's, and silent until then. TASK-08. */
+import { setImmediate } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { Signals } from "../../src/storage/index.ts";
+import type { Task } from "../../src/tasks/index.ts";
+import { createWaiting } from "../../src/tasks/wait.ts";
+
+function waitingFor(id: string) {
+  let hear: (name: string) => void = () => undefined;
+  const signals = {
+    subscribe: (_channel: string, handler: typeof hear) => {
+      hear = handler;
+      return () => undefined;
+    },
+  } as unknown as Signals;
+  const task = { workspaceId: "w1", id, status: "running" } as Task;
+  let reads = 0;
+  let now = task;
+  const waiting = createWaiting(signals, () => {
+    reads += 1;
+    // Whoever asks without a pause would stop the event loop.
+    return reads > 50 ? new Promise(() => undefined) : Promise.resolve(now);
+  });
+  let woken: Task | undefined;
+  const abort = new AbortController();
+  void waiting.until(task, 60_000, abort.signal).then((latest) => (woken = latest));
+  return {
+    abort,
+    waiting,
+    hear: (name: string) => hear(name),
+    end: () => void (now = { ...task, status: "succeeded" }),
+    /** Some turns of the event loop later: how often the database was asked, and how it was answered. */
+    async seen() {
+      for (let turns = 0; turns < 20; turns += 1) await setImmediate();
+      return [reads, woken?.status];
+    },
+  };
+}
+
+it("TASK-09: its own end wakes it at once, another task's does not, and nothing is asked meanwhile", async () => {
+  const one = waitingFor("task_1");
+  expect(await one.seen()).toEqual([1, undefined]);
+  one.end();
+  one.hear("w1 task_2");
+  one.hear("w2 task_1");
+  expect(await one.seen()).toEqual([1, undefined]);
+  one.hear("w1 task_1");
+  expect(await one.seen()).toEqual([2, "succeeded"]);
+});
+
+it("ends with the task as it is when its caller leaves, or the gateway closes", async () => {
+  const left = waitingFor("task_1");
+  await left.seen();
+  left.abort.abort();
+  expect(await left.seen()).toEqual([2, "running"]);
+  const closed = waitingFor("task_1");
+  await closed.seen();
+  closed.waiting.close();
+  expect(await closed.seen()).toEqual([2, "running"]);
+});
