@@ -1,6 +1,7 @@
 /** Rules of tasks one by one: why one was not taken, what is noted of an attempt, places of callbacks, and idempotency keys. T81; TASK-10. */
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLedger, reserveIn } from "../../src/ledger/index.ts";
 import type { FileStore } from "../../src/storage/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { warnOf, withOutcome } from "../../src/tasks/attempt.ts";
@@ -18,7 +19,7 @@ import { openUpload } from "../../src/tasks/tasks.ts";
 import type { DueDelivery } from "../../src/tasks/webhooks/outbox.ts";
 import { createPlaces } from "../../src/tasks/webhooks/places.ts";
 import { AskFailure } from "../../src/upstream/index.ts";
-import { addWorkspace } from "../ledger/support.ts";
+import { addKey, addWorkspace } from "../ledger/support.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
 
 describe("a vendor that did not take a task", () => {
@@ -149,6 +150,22 @@ describe("an idempotency key of a call", () => {
     });
     const later = nowMs + keyLifetimeMs + 1;
     expect(await findAnswered(database, holder("a"), later)).toBeUndefined();
+  });
+
+  it("TASK-10: is in use for as long as its call has money on hold", async () => {
+    await addKey(database, { workspaceId: "w1", id: "k1" });
+    const hold = { workspaceId: "w1", keyId: "k1", id: "req_9", leaseMs: 60_000 } as const;
+    const limits = { global: 9, perWorkspace: 9 };
+    await createLedger(database).credit({ workspaceId: "w1", amountNano: 5n, reference: "r" });
+    await database.transaction(async (tx) => {
+      await claimKeyForCall(tx, holder("c"), "req_9", nowMs);
+      await reserveIn(tx, { ...hold, amountNano: 1n, kind: "image" }, limits);
+    });
+    await expect(findAnswered(database, holder("c"), nowMs)).rejects.toMatchObject({
+      code: "idempotency_in_progress",
+    });
+    await answerKey(database, holder("c"), "req_9", "file_9");
+    expect(await findAnswered(database, holder("c"), nowMs)).toBe("file_9");
   });
 
   it("is one call's at a time", async () => {

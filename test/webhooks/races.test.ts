@@ -121,6 +121,58 @@ describeDatabase("an outbox with several deliverers", (open) => {
     await next.close();
   });
 
+  it("an outbox with nothing due is read once a wake, not again and again", async () => {
+    const tenant = await newTenant(database);
+    let reads = 0;
+    const counted = {
+      ...database,
+      query: ((sql, values, options) => {
+        if (sql.includes("from webhook_deliveries")) reads += 1;
+        return database.query(sql, values, options);
+      }) as typeof database.query,
+    };
+    const deliverer = newDeliverer(counted, tenant.clock, { pollMs: 600_000 });
+    deliverer.start();
+    await until(() => reads > 0);
+    for (let turns = 0; turns < 20; turns += 1) await database.query("select 1");
+    expect(reads).toBe(1);
+    await deliverer.close();
+  });
+
+  it("closing cuts nobody off at once who was not asked to hurry", async () => {
+    const tenant = await newTenant(database);
+    const answers: ServerResponse[] = [];
+    const receiver = await startReceiver((response) => void answers.push(response));
+    const taskId = await tenant.end(receiver.url);
+    const deliverer = newDeliverer(database, tenant.clock);
+    deliverer.start();
+    await until(() => answers.length === 1);
+    const closed = deliverer.close();
+    await database.query("select pg_sleep(0.1)");
+    answers[0]!.writeHead(204).end();
+    await closed;
+    expect((await tenant.delivery(taskId)).status).toBe("delivered");
+  });
+
+  it("a receiver that hangs with more events than are looked at does not hide those behind them", async () => {
+    const tenant = await newTenant(database);
+    const [dead, live] = [await startReceiver(() => undefined), await startReceiver()];
+    await tenant.end(dead.url);
+    await database.query(
+      `insert into webhook_deliveries (workspace_id, id, type, url, body, due_at, created_at, updated_at)
+       select workspace_id, id || n, type, url, $1, due_at, created_at, updated_at
+       from webhook_deliveries, generate_series(1, 220) n`,
+      ["{}"],
+    );
+    tenant.clock.advance(1);
+    await tenant.end(live.url);
+    const rare = { pollMs: 600_000, timeoutMs: 120_000, closeMs: 0 };
+    const deliverer = newDeliverer(database, tenant.clock, rare);
+    deliverer.start();
+    await until(() => live.received.length === 1);
+    await deliverer.close();
+  });
+
   it("a receiver that hangs holds four places, and others are served meanwhile", async () => {
     const tenant = await newTenant(database);
     const dead = await startReceiver(() => undefined);

@@ -1,0 +1,216 @@
+/** What the tests of single steps share: a database with a workspace and money, vendors, and tasks in the hands of this process. */
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
+import { manualClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
+import {
+  checkConfig,
+  type Catalog,
+  type MediaOffer,
+  type VideoModel,
+} from "../../src/catalog/index.ts";
+import { createLedger } from "../../src/ledger/index.ts";
+import { Health, openScope } from "../../src/routing/index.ts";
+import {
+  migrate,
+  openDatabase,
+  openFileStore,
+  type Database,
+  type RequestRow,
+} from "../../src/storage/index.ts";
+import { createAcceptance, type Submission } from "../../src/tasks/accept.ts";
+import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
+import { readJob } from "../../src/tasks/read.ts";
+import { storedPlan, type Job } from "../../src/tasks/rows.ts";
+import { openUpload } from "../../src/tasks/tasks.ts";
+import { createPools } from "../../src/upstream/index.ts";
+import { addKey, addWorkspace } from "../ledger/support.ts";
+import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+import { clipModel, configurationOf, oneKey, startArkVendor, type ArkVendor } from "./support.ts";
+
+export const clock = manualClock(Date.now());
+export const dollar = 1_000_000_000n;
+
+/** What a test works with; `services` and what they were told are new for each. */
+export interface World {
+  database: Database;
+  /** Of the providers `one` and `two`, for videos. */
+  vendor: ArkVendor;
+  /** Of pictures, which it answers with at once. */
+  painter: Recorder;
+  catalog: Catalog;
+  services: TaskServices;
+  logged: RequestRow[];
+  /** In how many milliseconds steps are due. */
+  due: number[];
+  callbacksDue: number;
+}
+
+/** Opens it around the tests of a file. */
+export function useWorld(): World {
+  const world = {} as World;
+  beforeAll(() => open(world));
+  afterAll(async () => {
+    await world.services?.pools.close();
+    await world.database?.close();
+    await Promise.all([world.vendor?.close(), world.painter?.close()]);
+  });
+  beforeEach(async () => {
+    world.vendor.reset();
+    world.painter.requests.length = 0;
+    await world.services?.pools.close();
+    Object.assign(world, { logged: [], due: [], callbacksDue: 0 });
+    world.services = await newServices(world);
+  });
+  return world;
+}
+
+async function open(world: World): Promise<void> {
+  const url = await (await sharedPostgres()).createMigrated();
+  const database = await openDatabase({ url, log: silentLog });
+  await migrate(database);
+  await addWorkspace(database, "w1");
+  await addKey(database, { workspaceId: "w1", id: "k1" });
+  const credit = { workspaceId: "w1", amountNano: 100n * dollar, reference: "start" };
+  await createLedger(database).credit(credit);
+  const vendor = await startArkVendor();
+  const painter = await startRecorder(json({ data: [] }));
+  const catalog = catalogOf(vendor, painter);
+  Object.assign(world, { database, vendor, painter, catalog });
+}
+
+function catalogOf(vendor: ArkVendor, painter: Recorder): Catalog {
+  const file = configurationOf(
+    [
+      oneKey("one", vendor),
+      oneKey("two", vendor),
+      `  - { id: painter, dialect: xai, base_url: "${painter.url}/v1", api_key: secret }`,
+    ],
+    [
+      clipModel("acme/clip", ["one"]),
+      clipModel("acme/clips", ["one", "two"]),
+      `
+  - id: acme/pictures
+    kind: image
+    family: task-image-1
+    offers:
+      - { provider: painter, upstream_model: m, price: { output_image: { low: { 1K: "0.01", 2K: "0.02" }, medium: { 1K: "0.03", 2K: "0.04" } }, input_image: "0.001" } }`,
+    ],
+  );
+  const result = checkConfig(file, { environment: {} });
+  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
+  return result.config.catalog;
+}
+
+async function newServices(world: World): Promise<TaskServices> {
+  return {
+    database: world.database,
+    clock,
+    log: silentLog,
+    catalog: () => world.catalog,
+    pools: createPools(),
+    health: new Health({ clock }),
+    budget: new ByteBudget(64 * 1024 * 1024),
+    files: await openFileStore({ kind: "local" }, temporaryDirectory()),
+    allowPrivateAddresses: true,
+    queue: { global: 1_000, perWorkspace: 1_000 },
+    retentionMs: 3_600_000,
+    logged: (row) => void world.logged.push(row),
+    due: (ms) => void world.due.push(ms - clock.now()),
+    openUpload: (upload) => openUpload(world.services.files, upload),
+    callbackDue: () => void (world.callbacksDue += 1),
+    sweeps: () => true,
+    at: () => undefined,
+    timing: { ...defaultTiming, questionMs: 1_000 },
+  };
+}
+
+const video = {
+  kind: "video",
+  family: "video-tokens",
+  mode: "text",
+  prompt: "A boat",
+  durationSeconds: 2,
+  resolution: "720p",
+  references: [],
+} as const;
+const requests = {
+  "acme/clip": video,
+  "acme/clips": video,
+  "acme/pictures": { kind: "image", family: "task-image-1", prompt: "A boat", n: 1, images: [] },
+} as const;
+type ModelName = keyof typeof requests;
+
+/** What a task begins with. */
+export function submissionOf(
+  { catalog }: World,
+  model: ModelName,
+  amountNano = dollar,
+): Submission {
+  const id = newId("task", clock.now());
+  const { kind, family, offers } = catalog.models.get(model) as VideoModel;
+  const now = new Date(clock.now()).toISOString();
+  const plan = { offers, explanation: {}, constraints: openScope };
+  const caller = { workspace_id: "w1", key_id: "k1", member_id: null };
+  const times = {
+    due_at: now,
+    expires_at: new Date(clock.now() + 3_600_000).toISOString(),
+    created_at: now,
+    updated_at: now,
+  };
+  const row = {
+    ...caller,
+    id,
+    kind,
+    family,
+    model,
+    form: "tasks",
+    request: JSON.stringify(requests[model]),
+    notes: "[]",
+    plan: JSON.stringify(storedPlan(plan as unknown as Parameters<typeof storedPlan>[0])),
+    reserved_nano: amountNano,
+    webhook_url: null,
+    ...times,
+  };
+  const hold = { id, workspaceId: "w1", keyId: "k1", amountNano, leaseMs: 1e9 };
+  return { row, hold: { ...hold, kind: "task" }, claim: undefined, uploads: [] };
+}
+
+/** A task in the hands of this process, changed as a test says. */
+export async function jobOf(world: World, model: ModelName, change: object = {}): Promise<Job> {
+  const { id } = await createAcceptance(world.services).accept(submissionOf(world, model));
+  const columns = Object.entries({ lease_token: "mine", ...change });
+  const sets = columns.map(([name], at) => `${name} = $${at + 2}`);
+  await world.database.query(`update tasks set ${sets.join(", ")} where id = $1`, [
+    id,
+    ...columns.map(([, value]) => value),
+  ]);
+  return rowOf(world, id);
+}
+
+/** A task as it is now. */
+export const rowOf = async ({ database }: World, id: string): Promise<Job> =>
+  (await readJob(database, "w1", id))!;
+
+/** One that the vendor has, at the provider `one`. */
+export const running = (world: World, change: object = {}): Promise<Job> =>
+  jobOf(world, "acme/clip", {
+    status: "running",
+    provider: "one",
+    credential: "default",
+    upstream_id: "job-1",
+    ...change,
+  });
+
+/** A provider of `acme/clips` fails until its circuit opens. */
+export function breakDown({ catalog, services: { health } }: World, id: string): void {
+  const offers = catalog.models.get("acme/clips")!.offers as readonly MediaOffer[];
+  const offer = offers.find((one) => one.provider === id)!;
+  const provider = catalog.providers.get(id)!;
+  const credential = provider.credentials[0]!;
+  const hurt = { hurtsHealth: true, silent: true };
+  for (let tries = 0; tries < 50 && health.standing(offer, provider) !== "out"; tries += 1)
+    health.unanswered({ offer, provider, credential, begunMs: health.nowMs() + tries }, hurt);
+  expect(health.standing(offer, provider)).toBe("out");
+}
