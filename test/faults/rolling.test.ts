@@ -3,14 +3,11 @@
  * that asks /readyz and never sends a call twice, and once with nginx as it is installed, which knows only refused
  * connections. docs/operate.md "Restarting behind a balancer".
  */
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { Agent, createServer, request } from "node:http";
-import { createServer as createTcpServer, type AddressInfo } from "node:net";
-import { join } from "node:path";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
+import { exampleOf, freePort, hasNginx, startNginx } from "../support/nginx.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { eventually } from "../money/support.ts";
@@ -20,14 +17,6 @@ const script = { reply: "a short answer", delay_ms: 60, usage: { input: 10, outp
 const text = `#sandbox ${JSON.stringify(script)}`;
 const perSecond = inForm(60, 120);
 const rounds = inForm(1, 4);
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const statusOf = (url: string): Promise<number> =>
   fetch(url).then(
@@ -92,53 +81,58 @@ async function strictBalancer(urls: readonly string[]): Promise<Balancer> {
   };
 }
 
-/** nginx with its defaults: what is set is where it may write. */
+/** nginx with its defaults. */
 async function nginx(urls: readonly string[]): Promise<Balancer> {
-  const directory = temporaryDirectory();
   const port = await freePort();
-  const place = (name: string): string => {
-    mkdirSync(join(directory, name), { recursive: true });
-    return join(directory, name);
-  };
-  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-  const file = join(directory, "nginx.conf");
-  writeFileSync(
-    file,
-    `daemon off; pid ${directory}/pid; error_log ${directory}/error.log;
-     events {}
-     http {
-       access_log off;
-       ${paths.map((name) => `${name}_temp_path ${place(name)};`).join(" ")}
-       upstream gateways { ${urls.map((url) => `server ${new URL(url).host};`).join(" ")} }
-       server { listen 127.0.0.1:${port}; location / { proxy_pass http://gateways; } }
-     }`,
+  const servers = urls.map((url) => `server ${new URL(url).host};`).join(" ");
+  return startNginx(
+    `upstream gateways { ${servers} }
+     server { listen 127.0.0.1:${port}; location / { proxy_pass http://gateways; } }`,
+    port,
   );
-  const child = spawn("nginx", ["-c", file, "-e", `${directory}/error.log`], { stdio: "inherit" });
-  const gone = once(child, "exit");
-  const url = `http://127.0.0.1:${port}`;
-  await eventually(
-    async () => ((await statusOf(`${url}/healthz`)) === 200 ? true : undefined),
-    "nginx",
-  );
-  return {
-    url,
-    async close() {
-      child.kill("SIGTERM");
-      await gone;
-    },
-  };
+}
+
+/** nginx as deploy/compose has it. */
+async function exampleNginx(urls: readonly string[]): Promise<Balancer> {
+  const port = await freePort();
+  const [first, second] = urls.map((url) => new URL(url).host);
+  const example = exampleOf("compose/nginx.conf", {
+    "gateway-1:8080": first!,
+    "gateway-2:8080": second!,
+    "listen 80;": `listen 127.0.0.1:${port};`,
+  });
+  return startNginx(example, port);
+}
+
+/** The milliseconds after which the first and the last piece of a slow stream were there. */
+async function streamTimes({ url, key }: { url: string; key: string }) {
+  const slowly = { reply: "one two three four five six", chunk_chars: 5, chunk_delay_ms: 400 };
+  const started = performance.now();
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify({
+      model: "sandbox/chat",
+      stream: true,
+      messages: [{ role: "user", content: `#sandbox ${JSON.stringify(slowly)}` }],
+    }),
+  });
+  const times: number[] = [];
+  for await (const _ of response.body!) times.push(performance.now() - started);
+  return { status: response.status, first: times[0]!, last: times.at(-1)! };
 }
 
 /**
  * In full only: nginx does not resend a POST, and a connection that the system has taken between our last look and the end of
  * the listener is reset. On a machine whose processors many tests share that moment is long.
  */
-const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
-if (isLong && !hasNginx) console.log("rolling: nginx is not installed here, its test is skipped");
+if (isLong && !hasNginx) console.log("rolling: nginx is not installed here, its tests are skipped");
+const noNginx = !isLong || !hasNginx;
 
 describe.each([
   { name: "a balancer that asks /readyz", start: strictBalancer, drain: "1", skipped: false },
-  { name: "nginx with its defaults", start: nginx, drain: "0", skipped: !isLong || !hasNginx },
+  { name: "nginx with its defaults", start: nginx, drain: "0", skipped: noNginx },
+  { name: "nginx as in deploy/", start: exampleNginx, drain: "0", skipped: noNginx },
 ])("two gateways behind $name", ({ start, drain, skipped }) => {
   const gateways: GatewayProcess[] = [];
   let balancer: Balancer;
@@ -169,6 +163,12 @@ describe.each([
     if (skipped) return;
     await balancer.close();
     for (const gateway of gateways) await gateway.kill();
+  });
+
+  it.skipIf(skipped || start !== exampleNginx)("a stream is passed on as it comes", async () => {
+    const { status, first, last } = await streamTimes({ url: balancer.url, key });
+    expect(status).toBe(200);
+    expect(last - first).toBeGreaterThan(1_500);
   });
 
   it.skipIf(skipped)("are restarted one after the other: 0 calls fail", async () => {
