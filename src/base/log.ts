@@ -1,4 +1,7 @@
-/** Structured logs, one JSON line each (pino). Keys and credentials never enter a log line; what might hold one is redacted here. */
+/**
+ * Structured logs, one JSON line each (pino). Keys and credentials never enter a log line; what might hold one is redacted
+ * here. The access log has lines of the same form, which are written together: docs/operate.md "Access log".
+ */
 import { pino } from "pino";
 
 /** The part of pino's interface that we use. */
@@ -33,10 +36,87 @@ export function createLog(
       level,
       base: worker === undefined ? null : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
       redact: { paths: redacted, censor: "[redacted]" },
     },
     pino.destination({ dest: 2, sync: true }),
   );
+}
+
+/** One request that is over. Every text is one that needs no escapes: ids, patterns of routes, methods, addresses. */
+export interface Access {
+  readonly request: string;
+  readonly method: string;
+  /** The pattern of its path; undefined where nothing is. */
+  readonly route: string | undefined;
+  readonly status: number;
+  /** From its head to the end of its answer. */
+  readonly ms: number;
+  /** What was written to the client, with the answer's head. */
+  readonly bytes: number;
+  /** Whether the answer was written to its end. */
+  readonly whole: boolean;
+  readonly address: string;
+  readonly keyId: string | undefined;
+}
+
+export interface AccessLog {
+  write(access: Access): void;
+  /** Writes what waits. */
+  flush(): void;
+}
+
+export interface AccessLogOptions {
+  /** The share of requests that get a line, from 0 to 1. */
+  readonly sample: number;
+  readonly worker?: number | undefined;
+  /** The level of the whole log; what is above info has no lines of requests. */
+  readonly level?: string;
+  /** Where lines go to; standard error if absent. */
+  readonly destination?: { write(line: string): unknown; flushSync(): void };
+}
+
+/** Lines of several processes go to one pipe: what is written at once stays whole up to this. */
+const pipeBytes = 4_096;
+/** What may wait where nobody takes it; beyond it lines are lost, and calls are not. */
+const waitingBytesMax = 4 * 1024 * 1024;
+const flushMs = 250;
+/** From this status on every request has a line. */
+const failedMin = 500;
+
+function openDestination() {
+  const destination = pino.destination({
+    dest: 2,
+    sync: false,
+    minLength: pipeBytes / 2,
+    maxWrite: pipeBytes,
+    maxLength: waitingBytesMax,
+    periodicFlush: flushMs,
+  });
+  // A reader that is gone takes lines along, and nothing else.
+  destination.on("error", () => undefined);
+  return destination;
+}
+
+/** The access log; undefined where no request gets a line. */
+export function createAccessLog(options: AccessLogOptions): AccessLog | undefined {
+  const { sample, worker, level = process.env["TOLLGATE_LOG_LEVEL"] || "info" } = options;
+  if (sample === 0 || (level !== "info" && level !== "debug")) return undefined;
+  const destination = options.destination ?? openDestination();
+  const from = worker === undefined ? "" : `"worker":${worker},`;
+  return {
+    write({ request, method, route, status, ms, bytes, whole, address, keyId }) {
+      if (status < failedMin && sample < 1 && Math.random() >= sample) return;
+      const key = keyId === undefined ? "" : `"key_id":"${keyId}",`;
+      const cut = whole ? "" : `"cut":true,`;
+      destination.write(
+        `{"level":"info","time":"${new Date().toISOString()}",${from}"request_id":"${request}",` +
+          `"method":"${method}","route":"${route ?? "none"}","status":${status},"ms":${ms.toFixed(1)},` +
+          `"bytes":${bytes},${cut}"address":"${address}",${key}"msg":"request"}\n`,
+      );
+    },
+    flush: () => destination.flushSync(),
+  };
 }
 
 /** A log that says nothing. */

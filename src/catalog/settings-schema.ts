@@ -84,6 +84,18 @@ export const settings = {
       ),
     }),
   ),
+  access_log: Type.Optional(
+    closed({
+      sample: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description:
+            "the share of requests that get a line; 1 if absent, 0 for none; above 0 each that is answered with 5xx gets one",
+        }),
+      ),
+    }),
+  ),
   webhooks: Type.Optional(
     closed({ timeout_s: Type.Optional(seconds("seconds a receiver may take; 15 if absent")) }),
   ),

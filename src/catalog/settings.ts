@@ -31,6 +31,10 @@ export interface Settings {
   readonly console: { readonly oidc?: OidcSettings | undefined };
   /** Pages that may call from a browser: exact origins, or `*`. */
   readonly cors: { readonly origins: readonly string[] };
+  readonly accessLog: {
+    /** The share of requests that get a line, from 0 to 1. */
+    readonly sample: number;
+  };
   readonly webhooks: { readonly timeoutMs: number };
 }
 
@@ -54,6 +58,7 @@ export const defaultSettings: Settings = {
   storage: { kind: "local", retentionDays: 7 },
   console: {},
   cors: { origins: [] },
+  accessLog: { sample: 1 },
   webhooks: { timeoutMs: 15_000 },
 };
 
@@ -116,6 +121,7 @@ export function settingsOf(file: ConfigFile): Settings {
       },
     },
     cors: { origins: file.cors?.origins ?? defaultSettings.cors.origins },
+    accessLog: { sample: file.access_log?.sample ?? defaultSettings.accessLog.sample },
     webhooks: {
       timeoutMs:
         timeoutSeconds === undefined

@@ -38,7 +38,8 @@ interface DoorParts {
 /** Everything that the routes need. */
 export async function httpServices(parts: DoorParts): Promise<HttpServices> {
   const { options, ground, media, metrics, isOpen } = parts;
-  const { environment, log, role, catalog, database, ledger, files, limits, descriptors } = ground;
+  const { environment, log, accessLog, role, catalog, database, ledger, files } = ground;
+  const { limits, descriptors } = ground;
   const { settings } = catalog;
   const rates = createRateLimiter();
   role.shareRates(rates);
@@ -57,6 +58,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     corsOrigins: settings.cors.origins,
     trustedProxies: environment.trustedProxies,
     log,
+    accessLog,
     bodies: {
       budget: ground.budget,
       textBytesMax: settings.limits.textBodyBytes,

@@ -1,6 +1,6 @@
 /** What a gateway may be started with. */
 import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
+import type { AccessLogOptions, Log } from "../base/log.ts";
 import type { HealthRules } from "../routing/index.ts";
 import type { Environment } from "./environment.ts";
 import type { TaskTestOptions } from "./media.ts";
@@ -9,6 +9,8 @@ import type { WorkerRole } from "./workers/role.ts";
 export interface GatewayOptions {
   readonly environment: Environment;
   readonly log: Log;
+  /** Lines of requests are written, as the configuration says; none if absent. */
+  readonly accessLog?: Omit<AccessLogOptions, "sample"> | undefined;
   readonly clock?: Clock;
   /** How long a reservation outlives a crashed process. */
   readonly holdLeaseMs?: number;

@@ -5,6 +5,7 @@
 import type { startSandbox } from "../../sandbox/index.ts";
 import { ByteBudget } from "../base/byte-budget.ts";
 import { systemClock } from "../base/clock.ts";
+import { createAccessLog } from "../base/log.ts";
 import { Slots } from "../base/slots.ts";
 import { createLedger } from "../ledger/index.ts";
 import { Health } from "../routing/index.ts";
@@ -45,6 +46,9 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     onReload: ({ providers }) => void loadClouds(providers.values()),
   });
   closers.push(() => catalog.close());
+  const accessLog =
+    options.accessLog && createAccessLog({ ...options.accessLog, ...catalog.settings.accessLog });
+  closers.push(() => accessLog?.flush());
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
   const outgoing = new Slots(share.descriptors.outgoing);
   const database = await openDatabaseOf(environment, {
@@ -73,6 +77,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     ...share,
     environment,
     log,
+    accessLog,
     clock,
     role,
     /** The address of the sandbox that this process runs. */

@@ -34,7 +34,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     return supervise({ environment, wanted, log, startedMs });
   }
   const { startGateway } = await import("./gateway.ts");
-  const gateway = await startGateway({ environment, log });
+  const gateway = await startGateway({ environment, log, accessLog: {} });
   const seconds = (performance.now() - startedMs) / 1000;
   console.log(banner(gateway, seconds, environment.dataDir));
   stopOnSignal(gateway, environment.drainMs);

@@ -12,7 +12,7 @@ import { registerKeyRoute } from "./callers/key-route.ts";
 import { answerPage, openBuilds, registerConsole } from "./console/index.ts";
 import { answerFailure } from "./errors/failure.ts";
 import { headBytesMax } from "./exchange.ts";
-import { matchOf, openDoor } from "./front/listener.ts";
+import { enteredBy, openDoor } from "./front/listener.ts";
 import { answerClientError } from "./front/malformed.ts";
 import { isMatched } from "./handle.ts";
 import {
@@ -49,13 +49,16 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   app.decorateRequest("caller", undefined);
   // Before the body is read: what leads nowhere must not make us buffer megabytes for a stranger.
   app.addHook("onRequest", async (request, reply) => {
-    request.match = matchOf(request.raw);
+    const { match, seen } = enteredBy(request.raw);
+    request.match = match;
+    if (!request.is404) seen.route = request.routeOptions.url;
     const answered = isMatched(request) ? undefined : answerPage(builds, request, reply);
     if (answered !== undefined) return answered;
     if (!isMatched(request)) throw notFound(methods, { request, reply });
     // What comes on open connections long after the listener closed could not be ended in time any more.
     if (services.refusing() && request.match.route.whileStopping !== true) throw shuttingDown();
     await admitCaller(services, request, reply.raw);
+    seen.keyId = request.caller?.keyId;
     return undefined;
   });
   registerHealth(app, services);
@@ -112,7 +115,7 @@ interface Failed {
 function answerError(services: HttpServices, { error, request, reply }: Failed): FastifyReply {
   reply.hijack();
   const { raw, id } = request;
-  answerFailure(services, { raw, match: matchOf(raw), response: reply.raw, id }, error);
+  answerFailure(services, { raw, match: enteredBy(raw).match, response: reply.raw, id }, error);
   return reply;
 }
 

@@ -27,6 +27,7 @@ export class CallHeaders {
   "anthropic-beta": string | undefined = undefined;
   "x-gw-fallback-models": string | undefined = undefined;
   origin: string | undefined = undefined;
+  "x-forwarded-for": string | undefined = undefined;
 }
 
 type ReadHeaders = Partial<Pick<IncomingHttpHeaders, keyof CallHeaders | "transfer-encoding">>;
@@ -77,11 +78,21 @@ export interface Routed {
   readonly match: RouteMatch;
 }
 
+/** What a request's line in the access log says beside its head. */
+export interface Seen {
+  /** Whose key it has; undefined before that is known, and where none is needed. */
+  keyId: string | undefined;
+  /** The pattern of its path, where the table of routes has none. */
+  route: string | undefined;
+}
+
 /** One request, and where its answer goes. */
 export interface Asked extends Routed {
   readonly response: ResponseSink;
   /** The request's id, which its answer and its logs carry. */
   readonly id: string;
+  /** What is known of it later, for its line in the access log. */
+  readonly seen?: Seen | undefined;
 }
 
 /** A request whose body may still be on its way. */

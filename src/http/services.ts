@@ -3,7 +3,7 @@ import type { Actors, Sessions, Throttle } from "../admin/index.ts";
 import type { TrustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
+import type { AccessLog, Log } from "../base/log.ts";
 import type {
   ImageServices,
   RateLimiter,
@@ -83,6 +83,8 @@ export interface HttpServices {
   /** Whose `X-Forwarded-For` counts. */
   readonly trustedProxies: TrustedProxies;
   readonly log: Log;
+  /** Gets a line for each request that is over; absent: none is written. */
+  readonly accessLog?: AccessLog | undefined;
   readonly bodies: BodyServices;
   readonly receive: ReceiveLimits;
   /** How many connections there may be, and for how long one may be left unread. */

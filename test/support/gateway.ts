@@ -35,6 +35,7 @@ interface Options {
   readonly usageEveryMs?: number;
   readonly health?: GatewayOptions["health"];
   readonly log?: Log;
+  readonly accessLog?: GatewayOptions["accessLog"];
   readonly clock?: Clock;
   readonly fastPath?: GatewayOptions["fastPath"];
   readonly consoleFolder?: string;
@@ -102,6 +103,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     forceConversion: forced,
     usageEveryMs: options.usageEveryMs ?? 0,
     ...given(options, [
+      "accessLog",
       "receive",
       "holdLeaseMs",
       "keepAliveMs",

@@ -25,7 +25,12 @@ async function run(start: WorkerStart): Promise<void> {
   const link = createLink(start, channel);
   const { host, port, configPath } = start;
   const environment = { ...readEnvironment(process.env), host, port, configPath };
-  const gateway = await startGateway({ environment, log, role: link });
+  const gateway = await startGateway({
+    environment,
+    log,
+    accessLog: { worker: start.number },
+    role: link,
+  });
   const { first, metricsUrl } = gateway;
   link.serve({
     ...gateway.own,

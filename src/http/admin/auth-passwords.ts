@@ -4,7 +4,7 @@ import { Type } from "../../base/json-schema.ts";
 import { changePassword, passwordLengthMax, passwordLengthMin, signIn } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { readBody } from "../bodies/body.ts";
-import { addressOf } from "../callers/client-address.ts";
+import { addressOf } from "../client-address.ts";
 import type { HttpServices } from "../services.ts";
 import { checker } from "./check.ts";
 import { checkSameOrigin } from "./same-origin.ts";

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { cookiePrefix, type SignedIn } from "../../admin/index.ts";
 import { limitedAddress } from "../../base/client-address.ts";
-import { addressOf } from "../callers/client-address.ts";
+import { addressOf } from "../client-address.ts";
 import type { AdminServices, HttpServices } from "../services.ts";
 
 /** Where a request comes from, as sign-ins are limited by; undefined where no limit by address holds. */

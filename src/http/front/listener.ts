@@ -6,15 +6,16 @@ import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { answerFailure } from "../errors/failure.ts";
-import { headersMax, type Received } from "../exchange.ts";
+import { headersMax, type Received, type Seen } from "../exchange.ts";
 import { matchRoute, type RouteMatch } from "../routes.ts";
 import { boundConnections, type ConnectionServices } from "./connections.ts";
 import { createCors, type Cors } from "./cors.ts";
 import { installFastPath } from "./fast/index.ts";
 import { isLingering, lingerBehind } from "./lingering.ts";
 import { tooManyHeaders } from "./malformed.ts";
+import { watchFast, watchNode, type WatchServices } from "./watch.ts";
 
-interface FrontServices extends ConnectionServices {
+interface FrontServices extends ConnectionServices, WatchServices {
   readonly log: Log;
   readonly corsOrigins: readonly string[];
   readonly receive: { readonly checkMs: number };
@@ -26,10 +27,15 @@ interface FrontServices extends ConnectionServices {
 /** Answers a request for a text endpoint. Must not throw. */
 type AnswerText = (request: Received) => void;
 
-const matches = new WeakMap<IncomingMessage, RouteMatch>();
+interface Entered {
+  readonly match: RouteMatch;
+  readonly seen: Seen;
+}
 
-/** The route of a request that came in through the door. */
-export const matchOf = (request: IncomingMessage): RouteMatch => matches.get(request)!;
+const entered = new WeakMap<IncomingMessage, Entered>();
+
+/** The route of a request that came in through the door, and what its line in the access log is to say. */
+export const enteredBy = (request: IncomingMessage): Entered => entered.get(request)!;
 
 /** Puts the door in front of a server. Call it once, when all others listen and before the server does. */
 export function openDoor(server: Server, services: FrontServices, answerText: AnswerText): void {
@@ -39,10 +45,12 @@ export function openDoor(server: Server, services: FrontServices, answerText: An
   server.on("request", onNode);
   if (services.fastPath !== false)
     installFastPath(server, {
-      take(raw, response, body) {
+      take(raw, response, body, socket) {
         const { match } = raw;
         if (match.route.protocol === undefined) return false;
-        const asked = { raw, match, response, body, id: newId("req") };
+        const id = newId("req");
+        const seen = watchFast(services, { raw, match, id, socket }, response);
+        const asked = { raw, match, response, body, id, seen };
         cors?.mark(asked, response);
         answerText(asked);
         return true;
@@ -65,7 +73,9 @@ function nodeListener(server: Server, { services, cors, answerText }: Door): Req
     // It came behind a request that was the last of its connection.
     if (isLingering(raw.socket)) return;
     const match = matchRoute(raw.method ?? "", raw.url ?? "/");
-    const asked = { raw, match, response, body: raw, id: newId("req") };
+    const id = newId("req");
+    const seen = watchNode(services, { raw, match, id, socket: raw.socket }, response);
+    const asked = { raw, match, response, body: raw, id, seen };
     lingerBehind(raw);
     if (raw.rawHeaders.length > 2 * headersMax)
       return answerFailure(services, asked, tooManyHeaders());
@@ -74,7 +84,7 @@ function nodeListener(server: Server, { services, cors, answerText }: Door): Req
     cors?.mark(asked, response);
     if (cors?.answerPreflight(asked, response) === true) return;
     if (match.route.protocol !== undefined) return answerText(asked);
-    matches.set(raw, match);
+    entered.set(raw, { match, seen });
     for (const listener of others) listener(raw, response);
   };
 }

@@ -14,6 +14,8 @@ type Observed = CallRecord | ImageRecord;
 export interface Metrics {
   /** Counts one ended call. */
   observe(record: Observed): void;
+  /** Requests with a key that are under way now. */
+  readonly inFlight: { total: number };
   /** What this process has measured. */
   read(): Promise<MetricFamily[]>;
   /** The gateway's metrics as text: of all its processes, where it has several. */
@@ -110,10 +112,19 @@ interface ProcessMetric {
   }[];
 }
 
+const readInFlight = ({ total }: Metrics["inFlight"]): MetricFamily => ({
+  name: "tollgate_requests_in_flight",
+  help: "Requests with an API key that are under way, streams among them.",
+  type: "gauge",
+  joined: "sum",
+  lines: [["tollgate_requests_in_flight", total]],
+});
+
 /** Metrics of their own, so that several gateways can live in one process (tests do that). */
 export function createMetrics(join: JoinMetrics = (own) => own()): Metrics {
   let registry: Promise<Registry> | undefined;
   const families = makeFamilies();
+  const inFlight = { total: 0 };
   const unknown = new Map<string, Counter>();
   const known = new Map<string, CallSeries>();
 
@@ -141,9 +152,11 @@ export function createMetrics(join: JoinMetrics = (own) => own()): Metrics {
   const read = async (): Promise<MetricFamily[]> => [
     ...(await readRegistry(await (registry ??= watchProcess()))),
     ...Object.values(families).map((family) => family.read()),
+    readInFlight(inFlight),
   ];
   return {
     contentType: "text/plain; version=0.0.4; charset=utf-8",
+    inFlight,
     read,
     render: async () => renderFamilies(await join(read)),
     observe(record) {

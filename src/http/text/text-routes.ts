@@ -29,6 +29,7 @@ export async function answerText(services: HttpServices, asked: Received): Promi
     if (services.refusing()) throw shuttingDown();
     const found = callerOf(services, asked);
     const caller = found instanceof Promise ? await found : found;
+    if (asked.seen !== undefined) asked.seen.keyId = caller.keyId;
     const rate = rateOf(services, asked.response, caller);
     const { raw, match, response, id } = asked;
     const limit = limitOf(services.bodies, match.route);

@@ -12,7 +12,12 @@ import type { CommonLines } from "./head.ts";
 import { readPlainRequest, type PlainRequest } from "./request.ts";
 import { FastResponse, type AnswerLine } from "./response.ts";
 
-export type Take = (request: PlainRequest, response: FastResponse, body: RequestBody) => boolean;
+export type Take = (
+  request: PlainRequest,
+  response: FastResponse,
+  body: RequestBody,
+  socket: Socket,
+) => boolean;
 
 /** What a connection needs of its server. */
 export interface FastServer {
@@ -138,7 +143,7 @@ export class FastConnection implements AnswerLine, BodyLine {
     if (length > body.length) this.#body = new FastBody(this, length, body);
     const wasIdleMs = this.sinceMs;
     this.sinceMs = performance.now();
-    if (this.#server.take(request, response, this.#body ?? body)) {
+    if (this.#server.take(request, response, this.#body ?? body, this.socket)) {
       // Nothing is read before the caller is known.
       if (this.#body?.listenerCount("data") === 0) this.socket.pause();
       return;

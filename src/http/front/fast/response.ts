@@ -39,6 +39,12 @@ export class FastResponse implements ResponseSink {
   #onClose: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
   headersSent = false;
+  /** 0 before it has a head. */
+  statusCode = 0;
+  /** What was written, with the head. */
+  bytes = 0;
+  /** Called once, when it has been written to its end, or the connection closed before. */
+  over: ((whole: boolean) => void) | undefined;
 
   constructor(line: AnswerLine) {
     this.#line = line;
@@ -60,6 +66,7 @@ export class FastResponse implements ResponseSink {
     this.#head = formatHead(status, all, this.#line.commonLines());
     this.#chunked = all["content-length"] === undefined;
     this.headersSent = true;
+    this.statusCode = status;
   }
 
   write(text: string): boolean {
@@ -80,6 +87,7 @@ export class FastResponse implements ResponseSink {
     this.#add(text);
     if (this.#chunked) this.#out += "0\r\n\r\n";
     this.flush();
+    this.over?.(true);
     this.#line.answered();
   }
 
@@ -98,6 +106,7 @@ export class FastResponse implements ResponseSink {
     if (bytes !== text.length) this.#ascii = false;
     // A chunk of no bytes would be the end.
     const body = this.#chunked && bytes > 0 ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
+    this.bytes += this.#head.length + bytes;
     this.#out += this.#head + body;
     this.#head = "";
   }
@@ -116,6 +125,7 @@ export class FastResponse implements ResponseSink {
 
   /** The connection closed before the answer's end. */
   broken(): void {
+    if (!this.#ended) this.over?.(false);
     this.#ended = true;
     this.#out = "";
     this.#onClose?.();

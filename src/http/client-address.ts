@@ -1,10 +1,11 @@
 /** The address that an HTTP request comes from: the one place that looks at it. */
 import type { IncomingHttpHeaders } from "node:http";
-import { clientAddress, type TrustedProxies } from "../../base/client-address.ts";
+import { clientAddress, type TrustedProxies } from "../base/client-address.ts";
 
-/** A request, as far as its address is known. Node's IncomingMessage is one, on both front ends. */
+/** A request, as far as its address is known. Node's IncomingMessage is one. */
 interface Addressed {
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Pick<IncomingHttpHeaders, "host"> &
+    Readonly<Partial<Record<"x-forwarded-for", string | string[]>>>;
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 

@@ -1,0 +1,110 @@
+/**
+ * Every request from the door to its end: how many are under way, and a line for each in the access log. The line names the
+ * route's pattern and the key's id. Paths, queries and headers, in which secrets may stand, are not in it.
+ * docs/operate.md "Access log".
+ */
+import type { ServerResponse } from "node:http";
+import type { TrustedProxies } from "../../base/client-address.ts";
+import type { AccessLog } from "../../base/log.ts";
+import { addressOf } from "../client-address.ts";
+import type { RequestHead, Seen } from "../exchange.ts";
+import type { RouteMatch } from "../routes.ts";
+import type { FastResponse } from "./fast/index.ts";
+
+export interface WatchServices {
+  /** Absent: no lines. */
+  readonly accessLog?: AccessLog | undefined;
+  /** Requests with a key that are under way. */
+  readonly metrics: { readonly inFlight: { total: number } };
+  readonly trustedProxies: TrustedProxies;
+}
+
+/** A request as it came in. */
+interface Incoming {
+  readonly raw: RequestHead;
+  readonly match: RouteMatch;
+  readonly id: string;
+  readonly socket: { readonly remoteAddress?: string | undefined };
+}
+
+/** Health and metrics are asked for all the time, by those who also read the log. */
+const isWatched = ({ route }: RouteMatch): boolean => route.whileStopping !== true;
+
+/** What Node and proxies call an answer whose client left before it began. */
+const clientLeft = 499;
+
+/** One request under way. */
+class UnderWay implements Seen {
+  keyId: string | undefined = undefined;
+  route: string | undefined = undefined;
+  readonly #services: WatchServices;
+  readonly #request: Incoming;
+  /** Of the connection, which is gone when it has closed. */
+  readonly #address: string;
+  readonly #beganMs = performance.now();
+  readonly #counts: boolean;
+
+  constructor(services: WatchServices, request: Incoming) {
+    this.#services = services;
+    this.#request = request;
+    this.#address =
+      services.accessLog === undefined
+        ? ""
+        : addressOf(
+            { headers: request.raw.headers, socket: request.socket },
+            services.trustedProxies,
+          );
+    this.#counts = request.match.route.key !== undefined;
+    if (this.#counts) services.metrics.inFlight.total += 1;
+  }
+
+  /** Its answer is over; `whole`: it was written to its end. */
+  over(status: number, bytes: number, whole: boolean): void {
+    const { accessLog, metrics } = this.#services;
+    if (this.#counts) metrics.inFlight.total -= 1;
+    const { match, raw, id } = this.#request;
+    if (accessLog === undefined || !isWatched(match)) return;
+    accessLog.write({
+      request: id,
+      method: raw.method ?? "",
+      route: match.route.path ?? this.route,
+      status: status === 0 ? clientLeft : status,
+      ms: performance.now() - this.#beganMs,
+      bytes,
+      whole,
+      address: this.#address,
+      keyId: this.keyId,
+    });
+  }
+}
+
+/** Watches a request that Node has read. */
+export function watchNode(
+  services: WatchServices,
+  request: Incoming,
+  response: ServerResponse,
+): Seen {
+  const { socket } = response;
+  const before = socket?.bytesWritten ?? 0;
+  const underWay = new UnderWay(services, request);
+  // What was written when it is over: afterwards the connection may be another request's.
+  let written = 0;
+  response.once("finish", () => (written = (socket?.bytesWritten ?? 0) - before));
+  response.once("close", () => {
+    const whole = response.writableFinished;
+    const bytes = whole ? written : (socket?.bytesWritten ?? 0) - before;
+    underWay.over(response.headersSent ? response.statusCode : 0, bytes, whole);
+  });
+  return underWay;
+}
+
+/** Watches a request of the fast path. */
+export function watchFast(
+  services: WatchServices,
+  request: Incoming,
+  response: FastResponse,
+): Seen {
+  const underWay = new UnderWay(services, request);
+  response.over = (whole) => underWay.over(response.statusCode, response.bytes, whole);
+  return underWay;
+}
