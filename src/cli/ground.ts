@@ -9,7 +9,13 @@ import { createAccessLog } from "../base/log.ts";
 import { Slots } from "../base/slots.ts";
 import { createLedger } from "../ledger/index.ts";
 import { Health } from "../routing/index.ts";
-import { countOpenFiles, createRequestLog, migrate, openFileStore } from "../storage/index.ts";
+import {
+  countOpenFiles,
+  createRequestLog,
+  migrate,
+  openFileStore,
+  type Database,
+} from "../storage/index.ts";
 import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
 import { createPools, loadClouds } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type OpenCatalog } from "./catalog.ts";
@@ -46,9 +52,6 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     onReload: ({ providers }) => void loadClouds(providers.values()),
   });
   closers.push(() => catalog.close());
-  const accessLog =
-    options.accessLog && createAccessLog({ ...options.accessLog, ...catalog.settings.accessLog });
-  closers.push(() => accessLog?.flush());
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
   const outgoing = new Slots(share.descriptors.outgoing);
   const database = await openDatabaseOf(environment, {
@@ -69,15 +72,13 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   closers.push(startFileSweep({ database, files, clock, log, sweeps: role.sweeps }));
   const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());
-  const requestLog = createRequestLog(database, log);
-  closers.push(() => requestLog.flush());
+  const logs = openLogs(options, { catalog, database }, closers);
   const authenticator = createAuthenticator({ database, secrets, clock, log });
   closers.push(() => authenticator.close());
   return {
     ...share,
     environment,
     log,
-    accessLog,
     clock,
     role,
     /** The address of the sandbox that this process runs. */
@@ -90,11 +91,24 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     files,
     proxies,
     pools,
-    requestLog,
+    ...logs,
     authenticator,
     budget: new ByteBudget(share.limits.bodiesUnderWayBytes),
     health: new Health({ clock, rules: options.health }),
   };
+}
+
+/** What is written of requests: the log of calls in the database, and the lines of the access log. */
+function openLogs(
+  { log, accessLog: wanted }: GatewayOptions,
+  { catalog, database }: { readonly catalog: OpenCatalog; readonly database: Database },
+  closers: Closers,
+) {
+  const requestLog = createRequestLog(database, log);
+  closers.push(() => requestLog.flush());
+  const accessLog = wanted && createAccessLog({ ...wanted, ...catalog.settings.accessLog });
+  closers.push(() => accessLog?.flush());
+  return { requestLog, accessLog };
 }
 
 /** The limits of this process among its workers, and how its open files are shared out. */

@@ -99,6 +99,7 @@ limits: { queue: { global: 10, per_workspace: 5 }, body_mb: \${BODY_MB} }
 storage: { kind: s3, bucket: results, region: eu-west-1, retention_days: 0.5 }
 console: { oidc: { issuer: https://id.example, client_id: tollgate, client_secret: s3cret-s3cret } }
 cors: { origins: ["https://app.example.com", chrome-extension://abcdef] }
+access_log: { sample: 0.25 }
 webhooks: { timeout_s: 5 }
 `;
 
@@ -231,6 +232,7 @@ describe("a whole file", () => {
         oidc: { issuer: "https://id.example", clientId: "tollgate", clientSecret: "s3cret-s3cret" },
       },
       cors: { origins: ["https://app.example.com", "chrome-extension://abcdef"] },
+      accessLog: { sample: 0.25 },
       webhooks: { timeoutMs: 5_000 },
     });
   });

@@ -68,7 +68,7 @@ describe("the data directory", () => {
       const { code, line } = await failure(words.split(" "), { TOLLGATE_DATA_DIR: nowhere });
       expect(code).toBe(2);
       expect(line).toMatch(
-        /^tollgate: no gateway has run on the data directory .*nowhere: start it once \(npm start\), or name .* DATABASE_URL$/,
+        /^tollgate: no gateway has run on the data directory .*nowhere: start it once \(npx tollgate\), or name .* DATABASE_URL$/,
       );
       expect(existsSync(nowhere)).toBe(false);
     },

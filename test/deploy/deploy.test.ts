@@ -80,10 +80,10 @@ describe("what the files name", () => {
       const { services } = parse(read(path), { merge: true }) as {
         services: Record<string, { volumes?: string[]; build?: { dockerfile: string } }>;
       };
-      for (const { volumes = [], build } of Object.values(services)) {
-        const mounted = volumes.map((one) => one.split(":")[0]!).filter((one) => /^\./.test(one));
+      for (const { volumes = [], build = { dockerfile: "." } } of Object.values(services)) {
+        const mounted = volumes.map((one) => one.split(":")[0]!).filter((one) => one.startsWith("."));
         expect(mounted.filter((one) => !existsSync(join(folder, "compose", one)))).toEqual([]);
-        if (build) expect(existsSync(join(root, build.dockerfile))).toBe(true);
+        expect(existsSync(join(root, build.dockerfile))).toBe(true);
       }
     }
   });
