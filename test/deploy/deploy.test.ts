@@ -81,7 +81,9 @@ describe("what the files name", () => {
         services: Record<string, { volumes?: string[]; build?: { dockerfile: string } }>;
       };
       for (const { volumes = [], build = { dockerfile: "." } } of Object.values(services)) {
-        const mounted = volumes.map((one) => one.split(":")[0]!).filter((one) => one.startsWith("."));
+        const mounted = volumes
+          .map((one) => one.split(":")[0]!)
+          .filter((one) => one.startsWith("."));
         expect(mounted.filter((one) => !existsSync(join(folder, "compose", one)))).toEqual([]);
         expect(existsSync(join(root, build.dockerfile))).toBe(true);
       }
