@@ -137,6 +137,7 @@ What holds:
 | \`/webhook_deliveries\` | callbacks and each try. \`POST .../{id}/redeliver\` sends one again, \`POST /workspaces/{id}/webhook_test\` tries an address |
 | \`/usage\` | requests, errors, tokens, times and cost by \`hour\`, \`day\`, \`month\` or in \`total\`, by one group; see below |
 | \`/models\`, \`/providers\` | the configuration, with the health that the answering gateway sees: \`out\` is left out of plans for now |
+| \`/verify\` | \`POST\` checks that every balance, counter and sum is what the entries come to; \`GET\` shows the run under way or the last one: \`state\` and \`differences\`. Organization admins, one run at a time on all gateways |
 | \`/audit\` | who changed what |
 
 - \`/requests/{id}\` adds what the list leaves out. \`error\` has the message that the caller got, \`reserved\` what was set
@@ -145,12 +146,13 @@ What holds:
 - \`/requests?view=list\` has small rows without plans, attempts and notes, with \`key_name\`, \`error\` (the code),
   \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`protocol\`, \`http_status\`,
   \`error_code\` and \`min_cost\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
+  \`status\` takes several by commas.
 - Lists are newest first, over all workspaces you see, with \`from\` (counts) and \`to\` (does not). A page costs the
   same however long the log is; rare filters scan the log; set \`from\`.
 - Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A
   call counts when it was charged; free calls count at their start time. Model, provider and tokens come from the
   request log: where a crash lost a row, its cost is there with a null model.
-- \`/usage\` groups by \`model\`, \`key\`, \`provider\`, \`member\` (with \`member_email\`), \`workspace\`, \`protocol\`, \`status\` or
+- \`/usage\` groups by \`model\`, \`key\` (with \`key_name\`), \`provider\`, \`member\` (with \`member_email\`), \`workspace\`, \`protocol\`, \`status\` or
   \`error_code\`. It filters by \`workspace_id\`, \`key_id\`, \`member_id\`, \`model\`, \`provider\`, \`protocol\` and \`status\`.
   \`top=4\` gives the four dearest groups of the whole period, and one row with \`other: true\` for the rest. Cost without
   a log row stays a row of its own, with a null name.

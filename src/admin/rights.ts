@@ -55,6 +55,8 @@ export const rights = {
   "workspace.add_credits": right("workspace.read", "everything", "nothing", "nothing"),
   "balance.read": right("workspace.read", "everything", "workspace", "workspace"),
   "ledger.read": right("workspace.read", "everything", "workspace", "nothing"),
+  // Of the ledgers of all workspaces at once.
+  "ledger.verify": right(null, "everything", "nothing", "nothing"),
 
   "signing_secret.read": right("workspace.read", "everything", "workspace", "nothing"),
   "signing_secret.change": right("workspace.read", "everything", "workspace", "nothing"),

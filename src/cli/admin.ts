@@ -24,7 +24,10 @@ interface AdminOptions {
   /** The gateway's own address, known once it listens. */
   readonly ownUrl: () => string;
   /** What the running gateway adds; see AdminServices. */
-  readonly running: Pick<AdminServices, "health" | "logWritten" | "callbackDue" | "fileUrl">;
+  readonly running: Pick<
+    AdminServices,
+    "health" | "logWritten" | "callbackDue" | "fileUrl" | "verifier"
+  >;
 }
 
 /** Makes or reads the admin token, and puts the services of the management API together. */

@@ -42,7 +42,7 @@ const unused: Opened = {
 };
 
 const notHere = (): never => {
-  throw new Error("a command has no sessions");
+  throw new Error("a command has no sessions, and verifies by itself");
 };
 
 /** Nobody but the gateway's own process knows how providers are doing, and it hears of callbacks by looking. */
@@ -64,6 +64,8 @@ async function directApi(
       environment.publicUrl ??
       possibleAddresses(environment)[0] ??
       `http://127.0.0.1:${environment.port}`,
+    // That is `tollgate verify`.
+    verifier: { start: notHere, read: notHere, close: notHere },
     database,
     ledger,
     clock: systemClock,

@@ -7,6 +7,7 @@ import {
   type Spend,
 } from "../calls/index.ts";
 import type { HttpServices, Metrics, MetricsAccess } from "../http/index.ts";
+import type { Verifier } from "../ledger/index.ts";
 import type { RequestLog } from "../storage/index.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openAdmin } from "./admin.ts";
@@ -27,6 +28,7 @@ interface DoorParts {
   readonly ground: Ground;
   readonly media: Media;
   readonly spend: Spend;
+  readonly verifier: Verifier;
   readonly metrics: Metrics;
   readonly metricsAccess: MetricsAccess;
   /** The gateway's own address, known once it listens. */
@@ -107,12 +109,13 @@ function callServices({ options, ground, media, metrics, spend }: DoorParts) {
   };
 }
 
-function adminServices({ ground, media, ownUrl }: DoorParts) {
+function adminServices({ ground, media, verifier, ownUrl }: DoorParts) {
   const { requestLog, role, health } = ground;
   return openAdmin({
     ...ground,
     ownUrl,
     running: {
+      verifier,
       health,
       logWritten: () => everyLogWritten(requestLog, role),
       callbackDue: () => media.callbackDue(),

@@ -13,7 +13,7 @@ import {
   startMetricsServer,
   stopServer,
 } from "../http/index.ts";
-import type { Ledger } from "../ledger/index.ts";
+import { createVerifier, type Ledger } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
 import { loadClouds } from "../upstream/index.ts";
 import { announceAddress } from "./address.ts";
@@ -158,7 +158,9 @@ function openWorkers(
   closers.push(startHoldSweep(ledger, log, role.sweeps));
   const everyMs = options.usageEveryMs;
   closers.push(startUsageFold({ database, log, sweeps: role.sweeps, everyMs }));
-  return { media, spend };
+  const verifier = createVerifier(database, log);
+  closers.push(() => verifier.close());
+  return { media, spend, verifier };
 }
 
 /** The time before the end, in which others take over. */

@@ -12,7 +12,7 @@ import type {
   TrialOptions,
 } from "../calls/index.ts";
 import type { Catalog, VendorState } from "../catalog/index.ts";
-import type { Ledger } from "../ledger/index.ts";
+import type { Ledger, Verifier } from "../ledger/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
@@ -39,6 +39,7 @@ export interface AdminServices {
   readonly database: Database;
   readonly secrets: Secrets;
   readonly ledger: Ledger;
+  readonly verifier: Verifier;
   readonly clock: Clock;
   /** The catalogue in force now. */
   readonly catalog: () => Catalog;

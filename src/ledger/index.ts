@@ -23,3 +23,4 @@ export type {
 } from "./types.ts";
 export type { Difference } from "./difference.ts";
 export { differencesIn, verifyLedger } from "./verify.ts";
+export { createVerifier, type Verification, type Verifier } from "./verifier.ts";

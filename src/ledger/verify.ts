@@ -11,7 +11,7 @@ import { usageDifferencesIn } from "./verify-usage.ts";
 /** Told from time to time: how many entries were read, of how many as the database estimates. */
 export type VerifyProgress = (done: number, estimated: number) => void;
 
-const fetched = 20_000;
+const fetchedDefault = 20_000;
 const differencesMax = 4_000;
 
 const entriesSql = `
@@ -44,15 +44,33 @@ const accountsSql = `
   where ($1::text is null or a.workspace_id > $1) and ($2::text is null or a.workspace_id <= $2)
   order by a.workspace_id limit $3`;
 
-/** Every difference that a transaction sees (at most some thousands). */
-export async function differencesIn(
-  tx: Queryable,
-  progress: VerifyProgress = () => undefined,
-): Promise<Difference[]> {
-  const found: Difference[] = [];
+/** All entries in their order, some at a time. */
+async function* entriesIn(tx: Queryable, fetched: number): AsyncGenerator<EntryRow[]> {
+  await tx.query(`declare ledger_verify no scroll cursor for ${entriesSql}`);
+  for (;;) {
+    const rows = await tx.query<EntryRow>(`fetch ${fetched} from ledger_verify`);
+    yield rows;
+    if (rows.length < fetched) break;
+  }
+  await tx.query("close ledger_verify");
+}
+
+/** How many entries there are, as the database estimates. */
+async function estimateIn(tx: Queryable): Promise<number> {
   const [estimate] = await tx.query<{ n: number }>(
     "select greatest(reltuples, 0)::float8 as n from pg_class where oid = 'ledger_entries'::regclass",
   );
+  return estimate?.n ?? 0;
+}
+
+/** Every difference that a transaction sees (at most some thousands); `fetched` entries are in memory at once. */
+export async function differencesIn(
+  tx: Queryable,
+  progress: VerifyProgress = () => undefined,
+  fetched = fetchedDefault,
+): Promise<Difference[]> {
+  const found: Difference[] = [];
+  const estimated = await estimateIn(tx);
   let lastDone: string | null = null;
   let replay: Replay | undefined;
   let done = 0;
@@ -60,9 +78,7 @@ export async function differencesIn(
     await compareUpTo(tx, lastDone, one, found);
     lastDone = one.workspaceId;
   };
-  await tx.query(`declare ledger_verify no scroll cursor for ${entriesSql}`);
-  for (;;) {
-    const rows = await tx.query<EntryRow>(`fetch ${fetched} from ledger_verify`);
+  for await (const rows of entriesIn(tx, fetched)) {
     for (const row of rows) {
       if (replay?.workspaceId !== row.workspace_id) {
         if (replay !== undefined) await finish(replay);
@@ -80,12 +96,11 @@ export async function differencesIn(
         );
     }
     done += rows.length;
-    if (rows.length > 0) progress(done, Math.max(done, estimate?.n ?? 0));
-    if (rows.length < fetched || found.length >= differencesMax) break;
+    if (done > 0) progress(done, Math.max(done, estimated));
+    if (found.length >= differencesMax) break;
   }
   if (replay !== undefined) await finish(replay);
   await compareUpTo(tx, lastDone, undefined, found);
-  await tx.query("close ledger_verify");
   found.push(...(await usageDifferencesIn(tx, differencesMax - found.length)));
   return found;
 }

@@ -48,8 +48,15 @@ interface UsageRow extends Readonly<Record<SumColumn, string>> {
   readonly start: Date;
   readonly of: string | null;
   readonly other: boolean;
-  readonly email: string | null;
+  /** What the group is called, where that is not its id. */
+  readonly name: string | null;
 }
+
+/** The name of a row's group, where it has one. */
+const nameSql: Readonly<Partial<Record<UsageGroup, string>>> = {
+  member: "(select u.email from users u where u.id = s.of)",
+  key: "(select k.name from api_keys k where k.id = s.of limit 1)",
+};
 
 const summed = (table: string): string =>
   sumColumns.map((name) => `sum(${table}.${name}) as ${name}`).join(", ");
@@ -76,15 +83,14 @@ export function usageSql(filter: UsageFilter): { sql: string; params: unknown[] 
     },
     bind,
   );
-  const email =
-    groupBy === "member" ? "(select u.email from users u where u.id = s.of)" : "null::text";
+  const name = (groupBy !== undefined && nameSql[groupBy]) || "null::text";
   const sql = `
     with ${tables},
     grouped as materialized (
       select p.start, ${top === undefined ? "p.of, false as other" : topColumns}, ${summed("p")}
       from (${parts}) p ${top === undefined ? "" : topJoin(parts, bind(top))}
       group by 1, 2, 3 having sum(p.requests) <> 0 or sum(p.cost_nano) <> 0)
-    select s.start, nullif(s.of, '') as of, s.other, ${email} as email, ${sumColumns.map((name) => `s.${name}::text`).join(", ")}
+    select s.start, nullif(s.of, '') as of, s.other, ${name} as name, ${sumColumns.map((name) => `s.${name}::text`).join(", ")}
     from (select * from grouped order by start, cost_nano desc, of limit ${usageRowsMax + 1}) s
     order by s.start, s.cost_nano desc, s.of`;
   return { sql, params };
@@ -117,7 +123,8 @@ function renderRow(row: UsageRow, { groupBy, top }: UsageFilter): object {
   return {
     start: row.start.toISOString(),
     ...(groupBy !== undefined && { [usageColumns[groupBy]]: row.of }),
-    ...(groupBy === "member" && { member_email: row.email }),
+    ...(groupBy === "member" && { member_email: row.name }),
+    ...(groupBy === "key" && { key_name: row.name }),
     ...(top !== undefined && { other: row.other }),
     requests: Number(row.requests),
     errors: Number(row.errors),

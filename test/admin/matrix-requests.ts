@@ -325,6 +325,7 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   "provider.test": always((actor) => actor.call("POST", "/providers/sandbox-openai/test", {})),
   "provider.pause": ofFreshProvider((actor, path) => actor.call("POST", `${path}/pause`, {})),
   "vendor.read": always((actor) => actor.call("GET", "/vendors")),
+  "ledger.verify": always((actor) => actor.call("POST", "/verify", {})),
   "catalog.read": always((actor) => actor.call("GET", "/catalog")),
   "catalog.change": always((actor) => actor.call("POST", "/catalog/rollback", { version: 0 })),
   "audit.read": always((actor, world) => actor.call("GET", `/audit?workspace_id=${world.home.id}`)),

@@ -26,6 +26,7 @@ const meant: Readonly<Record<Action, string>> = {
   "workspace.add_credits": ".++ .-0 .-0",
   "balance.read": ".++ .+0 .+0",
   "ledger.read": ".++ .+0 .-0",
+  "ledger.verify": "..+ ..- ..-",
   "signing_secret.read": ".++ .+0 .-0",
   "signing_secret.change": ".++ .+0 .-0",
   "signing_secret.rotate": ".++ .+0 .-0",

@@ -178,6 +178,12 @@ async function scanEnd(
   return end;
 }
 
+/** Of a status any one may be asked for, by commas. */
+function anyOf(trail: Trail, column: string, { value, bind }: { value: string; bind: Bind }) {
+  const values = column === "status" ? value.split(",") : [value];
+  return `(${values.map((one) => trail.equal(column, bind(one))).join(" or ")})`;
+}
+
 /** A page of the ids somebody sees. @throws GatewayError `invalid_value` (limit, cursor) */
 export async function listVisible(
   database: Queryable,
@@ -192,7 +198,7 @@ export async function listVisible(
   const bind: Bind = (value) => `$${params.push(value)}`;
   const where = Object.entries(filter.equal ?? {})
     .filter(([, value]) => value !== undefined)
-    .map(([column, value]) => trail.equal(column, bind(value)));
+    .map(([column, value]) => anyOf(trail, column, { value: value!, bind }));
   if (filter.from !== undefined) where.push(`x.created_at >= ${bind(filter.from)}::timestamptz`);
   if (filter.to !== undefined) where.push(`x.created_at < ${bind(filter.to)}::timestamptz`);
   where.push(...rare.map((condition) => condition(bind)));

@@ -20,6 +20,7 @@ import { taskRoutes } from "./tasks.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
 import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
+import { verifyRoutes } from "./verify.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 export { registerAuth } from "./auth-routes.ts";
@@ -31,6 +32,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...organizationRoutes,
   ...workspaceRoutes,
   ...moneyRoutes,
+  ...verifyRoutes,
   ...memberRoutes,
   ...invitationRoutes,
   ...signingSecretRoutes,

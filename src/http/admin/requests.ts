@@ -160,7 +160,9 @@ const list = route({
     key_id: Type.Optional(Type.String()),
     model: Type.Optional(Type.String()),
     provider: Type.Optional(Type.String()),
-    status: Type.Optional(Type.String()),
+    status: Type.Optional(
+      Type.String({ maxLength: 100, description: "One, or several by commas: `failed,expired`." }),
+    ),
     from: Type.Optional(timeBody),
     to: Type.Optional(timeBody),
     ...rareFilters,

@@ -33,6 +33,7 @@ const row = Type.Object({
     "Of `group_by=model`. null: refused before a model was chosen, or not known any more.",
   ),
   key_id: group("Of `group_by=key`."),
+  key_name: group("Of `group_by=key`: what it is called."),
   provider: group("Of `group_by=provider`. null: nobody answered."),
   member_id: group("Of `group_by=member`: the user whose key it is."),
   member_email: group("Of `group_by=member`: their address. null: the admin token's keys."),
@@ -124,6 +125,7 @@ const usage = route({
   csv: [
     "start",
     ...Object.values(usageColumns),
+    "key_name",
     "member_email",
     "other",
     "requests",

@@ -1,0 +1,101 @@
+/** The proof that the ledgers add up, over the management API: `tollgate verify` of a running gateway. docs/management.md. */
+import { permit, writeAudit } from "../../admin/index.ts";
+import { Type } from "../../base/json-schema.ts";
+import { formatUsd } from "../../base/money.ts";
+import type { Verification } from "../../ledger/index.ts";
+import { oneOf, orNull, timestamp } from "../shapes/schema.ts";
+import type { AdminServices } from "../services.ts";
+import { route } from "./route.ts";
+import { strict } from "./schemas.ts";
+
+const states = ["never", "running", "done", "failed", "interrupted"] as const;
+
+const answer = {
+  name: "Verification",
+  schema: Type.Object({
+    object: Type.Literal("verification"),
+    state: oneOf(...states),
+    started_at: orNull(timestamp("When it began; null: it was never asked for.")),
+    finished_at: orNull(timestamp("When it ended.")),
+    entries: Type.Integer({ description: "Entries of the ledger that were looked at." }),
+    differences_count: Type.Integer({ description: "0 after `done`: everything adds up." }),
+    differences: Type.Array(
+      Type.Object({
+        workspace_id: Type.String(),
+        what: Type.String({
+          description: "Which number.",
+          examples: ["account charged", "key key_01kacw5v2pf6q8p5b0d6m1x7yt daily"],
+        }),
+        recorded: Type.String({ description: "What is kept, in USD." }),
+        computed: Type.String({ description: "What the entries come to, in USD." }),
+      }),
+      { description: "The first 200." },
+    ),
+  }),
+};
+
+function render(run: Verification | undefined): object {
+  return {
+    object: "verification",
+    state: run?.state ?? "never",
+    started_at: run?.startedAt.toISOString() ?? null,
+    finished_at: run?.finishedAt?.toISOString() ?? null,
+    entries: run?.entries ?? 0,
+    differences_count: run?.differencesCount ?? 0,
+    differences: (run?.differences ?? []).map((one) => ({
+      workspace_id: one.workspaceId,
+      what: one.what,
+      recorded: formatUsd(one.recordedNano),
+      computed: formatUsd(one.computedNano),
+    })),
+  };
+}
+
+const current = async ({ verifier }: AdminServices) => ({ body: render(await verifier.read()) });
+
+const read = route({
+  method: "GET",
+  path: "/verify",
+  operationId: "getVerification",
+  summary: "What the last check of the ledger found, or how the one under way is doing",
+  action: "ledger.verify",
+  answer,
+  errors: ["insufficient_permissions"],
+  handle({ services, actor }) {
+    permit(actor, "ledger.verify", {}, "the ledger");
+    return current(services);
+  },
+});
+
+const start = route({
+  method: "POST",
+  path: "/verify",
+  operationId: "startVerification",
+  summary: "Check that the ledger adds up",
+  description:
+    "Recomputes every balance, counter and sum from the entries of all workspaces, in one snapshot and beside the traffic. " +
+    "One check runs at a time, whichever gateway is asked: while one does, the answer is about that one.",
+  action: "ledger.verify",
+  body: strict({}),
+  answer,
+  status: 202,
+  errors: ["insufficient_permissions"],
+  async handle({ services, actor, requestId }) {
+    permit(actor, "ledger.verify", {}, "the ledger");
+    const isNew = await services.verifier.start();
+    if (isNew) {
+      await writeAudit(services, {
+        actor,
+        requestId,
+        action: "ledger.verify",
+        object: { type: "ledger", id: "all" },
+        place: {},
+        before: null,
+        after: null,
+      });
+    }
+    return current(services);
+  },
+});
+
+export const verifyRoutes = [read, start];

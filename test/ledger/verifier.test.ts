@@ -1,0 +1,106 @@
+/**
+ * `verify` within a running gateway: one run at a time wherever it is asked for, its result kept, ended by a stop in the middle of a
+ * statement, and never said to run when nobody runs it.
+ */
+import { afterEach, beforeAll, expect, it } from "vitest";
+import { createLedger, createVerifier, type Verifier } from "../../src/ledger/index.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { eventually } from "../support/patience.ts";
+import { describeDatabase, silentLog } from "../support/postgres.ts";
+import { addWorkspace, tamper } from "./support.ts";
+
+describeDatabase("verifiers of several gateways", (open) => {
+  let database: Database;
+  const opened: Verifier[] = [];
+  const verifier = (): Verifier => {
+    const one = createVerifier(database, silentLog);
+    opened.push(one);
+    return one;
+  };
+  beforeAll(async () => {
+    database = await open();
+    await addWorkspace(database, "w");
+    const ledger = createLedger(database);
+    for (const [reference, amountNano] of [
+      ["credit-1", 5_000_000_000n],
+      ["credit-2", 7n],
+    ] as const)
+      await ledger.credit({ workspaceId: "w", reference, amountNano });
+    await ledger.close();
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+
+  /** Keeps every run waiting at its first entry until `work` is done. */
+  const heldUp = (work: () => Promise<void>): Promise<void> =>
+    database.transaction(async (tx) => {
+      await tx.query("lock table ledger_entries in access exclusive mode");
+      await work();
+    });
+  const ended = (of: Verifier) =>
+    eventually(async () => {
+      const run = await of.read();
+      return run?.state !== "running" && run;
+    }, "the run has ended");
+
+  it("is unknown before the first run, and finds no difference in a sound ledger", async () => {
+    const one = verifier();
+    expect(await one.read()).toBeUndefined();
+    expect(await one.start()).toBe(true);
+    const run = await ended(one);
+    expect(run).toMatchObject({ state: "done", differencesCount: 0, differences: [], entries: 2 });
+    expect(run.finishedAt! >= run.startedAt).toBe(true);
+  });
+
+  it("runs once, however many gateways are asked at the same moment; each sees that it runs", async () => {
+    const [one, other] = [verifier(), verifier()];
+    await heldUp(async () => {
+      const begun = await Promise.all([one.start(), other.start(), one.start(), other.start()]);
+      expect(begun.filter(Boolean)).toHaveLength(1);
+      for (const each of [one, other])
+        expect(await each.read()).toMatchObject({ state: "running", finishedAt: null });
+    });
+    expect(await ended(other)).toMatchObject({ state: "done" });
+    expect(await other.start()).toBe(true);
+    expect(await ended(one)).toMatchObject({ state: "done" });
+  });
+
+  it("is ended by a stop while the database works, is then said to be interrupted, and can begin again", async () => {
+    const [one, other] = [verifier(), verifier()];
+    await heldUp(async () => {
+      expect(await one.start()).toBe(true);
+      await one.close();
+      expect(await other.read()).toMatchObject({ state: "interrupted", finishedAt: null });
+      expect(await one.start()).toBe(false);
+    });
+    expect(await other.start()).toBe(true);
+    expect(await ended(other)).toMatchObject({ state: "done" });
+  });
+
+  it("says which number is off and by how much, and keeps the first 200 of many", async () => {
+    await tamper(database, "update ledger_accounts set credits_nano = credits_nano + 3");
+    const one = verifier();
+    await one.start();
+    const run = await ended(one);
+    expect(run.state).toBe("done");
+    expect(run.differences).toEqual([
+      {
+        workspaceId: "w",
+        what: "account credits",
+        recordedNano: 5_000_000_010n,
+        computedNano: 5_000_000_007n,
+      },
+    ]);
+    await tamper(
+      database,
+      `insert into ledger_entries (workspace_id, entry, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
+       overriding system value
+       select 'w', 1000 + n, 'more-' || n, 'credit', 1, 0, -1, now() from generate_series(1, 2500) n`,
+    );
+    await one.start();
+    const many = await ended(one);
+    expect(many.differencesCount).toBeGreaterThan(2_000);
+    expect(many.differences).toHaveLength(200);
+  });
+});
