@@ -4,6 +4,7 @@ import { parseSearch, stringifySearch } from "./base/search.ts";
 import { keyRoute } from "./pages/key/route.ts";
 import { keysRoute } from "./pages/keys/route.ts";
 import { firstRoute } from "./pages/first/route.ts";
+import { overviewRoute } from "./pages/overview/route.ts";
 import { passwordRoute } from "./pages/password/route.ts";
 import { requestRoute } from "./pages/request/route.ts";
 import { requestsRoute } from "./pages/requests/route.ts";
@@ -16,7 +17,14 @@ export const router = createRouter({
     firstRoute,
     signInRoute,
     passwordRoute,
-    shellRoute.addChildren([startRoute, requestsRoute, requestRoute, keysRoute, keyRoute]),
+    shellRoute.addChildren([
+      startRoute,
+      overviewRoute,
+      requestsRoute,
+      requestRoute,
+      keysRoute,
+      keyRoute,
+    ]),
   ]),
   parseSearch,
   stringifySearch,

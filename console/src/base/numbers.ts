@@ -1,4 +1,4 @@
-/** Counts and durations for reading. */
+/** Counts, durations and parts of a whole for reading. */
 
 const groupedFrom = 100_000;
 
@@ -16,4 +16,31 @@ export function readDuration(ms: number): string {
   if (ms < 60_000) return `${(Math.floor(ms / 10) / 100).toFixed(2)} s`;
   const seconds = Math.floor(ms / 1000);
   return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, "0")} s`;
+}
+
+const grouped = (count: bigint): string => count.toLocaleString("en-US");
+
+/** Rounded to so many parts of one, halves up. @param whole above 0 */
+const partsOf = (part: bigint, whole: bigint, parts: bigint): bigint =>
+  (2n * part * parts + whole) / (2n * whole);
+
+function percentOf(part: bigint, whole: bigint): string {
+  if (part === 0n) return "0 %";
+  const tenths = partsOf(part, whole, 1000n);
+  if (tenths === 0n) return "< 0.1 %";
+  return tenths < 100n
+    ? `${tenths / 10n}.${tenths % 10n} %`
+    : `${grouped(partsOf(part, whole, 100n))} %`;
+}
+
+/** "42 %", "4.2 %", "< 0.1 %"; "-" of nothing. Neither may be below 0. */
+export const readShare = (part: bigint, whole: bigint): string =>
+  whole === 0n ? "-" : percentOf(part, whole);
+
+/** How much more than before: "+12 %", "-3.1 %", "new" where there was nothing, "" where there is still nothing. */
+export function readChange(now: bigint, before: bigint): string {
+  if (before === 0n) return now === 0n ? "" : "new";
+  const more = now - before;
+  if (more === 0n) return "0 %";
+  return more > 0n ? `+${percentOf(more, before)}` : `-${percentOf(-more, before)}`;
 }

@@ -3,13 +3,16 @@ import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { fieldsOf } from "../../ui/form.ts";
-import { periods, type Filters } from "./filters.ts";
+import { CsvButton } from "../../ui/csv-button.tsx";
+import { PeriodPicker } from "../../ui/period-picker.tsx";
+import { csvOf, type Filters } from "./filters.ts";
 
 const statuses = [
   { value: "succeeded", label: "ok" },
   { value: "failed", label: "failed" },
   { value: "client_closed", label: "caller left" },
   { value: "expired", label: "expired" },
+  { value: "failed,expired", label: "failed or expired" },
   { value: "canceled", label: "canceled" },
 ];
 
@@ -36,8 +39,6 @@ function useMembers(ws: string | undefined) {
   return (data?.data ?? []).map(({ user_id: value, email: label }) => ({ value, label }));
 }
 
-const periodChoices = Object.entries(periods).map(([value, { label }]) => ({ value, label }));
-
 interface ChipsProps {
   readonly filters: Filters;
   readonly set: (change: Partial<Filters>) => void;
@@ -45,10 +46,9 @@ interface ChipsProps {
 
 /** Whose calls, of which time, and only those that failed. */
 function Chips({ filters, set }: ChipsProps) {
-  const { member, period, from, to, status } = filters;
+  const { member, status } = filters;
   const members = useMembers(filters.ws);
   const isFailed = status === "failed";
-  const anyTime = from === undefined && to === undefined;
   return (
     <>
       {(members.length > 1 || member !== undefined) && (
@@ -63,14 +63,10 @@ function Chips({ filters, set }: ChipsProps) {
           onChange={(value) => set({ member: value ?? undefined })}
         />
       )}
-      <Select
-        aria-label="Period"
-        placeholder={anyTime ? "Any time" : "As in the address"}
-        w={170}
-        clearable
-        data={periodChoices}
-        value={period ?? null}
-        onChange={(value) => set({ period: value ?? undefined, from: undefined, to: undefined })}
+      <PeriodPicker
+        search={filters}
+        fallback={null}
+        set={(chosen) => set({ period: undefined, from: undefined, to: undefined, ...chosen })}
       />
       <Button
         variant={isFailed ? "filled" : "default"}
@@ -79,6 +75,19 @@ function Chips({ filters, set }: ChipsProps) {
       >
         Failed
       </Button>
+      {(["protocol", "code"] as const).map(
+        (name) =>
+          filters[name] !== undefined && (
+            <Button
+              key={name}
+              variant="default"
+              aria-label={`Remove the filter ${name}: ${filters[name]}`}
+              onClick={() => set({ [name]: undefined })}
+            >
+              {name}: {filters[name]} ✕
+            </Button>
+          ),
+      )}
     </>
   );
 }
@@ -138,6 +147,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
         >
           Clear
         </Button>
+        <CsvButton path="/admin/v1/requests" query={() => csvOf(filters)} name="requests" />
       </Group>
     </form>
   );

@@ -1,12 +1,17 @@
 /** The filters of the log, as they stand in the address. */
+import { momentsIn } from "../../base/period.ts";
 import { pick } from "../../base/search.ts";
+
+const minuteMs = 60_000;
 
 export const filterNames = [
   "key",
   "member",
   "model",
   "provider",
+  "protocol",
   "status",
+  "code",
   "period",
   "from",
   "to",
@@ -16,27 +21,49 @@ export type Filters = { readonly [Name in "ws" | (typeof filterNames)[number]]?:
 
 export const filtersOf = (search: Record<string, unknown>): Filters => pick(search, filterNames);
 
-const hourMs = 60 * 60 * 1000;
-
-/** Periods that end now, by their word in the address. */
-export const periods: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
-  "24h": { label: "Last 24 hours", ms: 24 * hourMs },
-  "7d": { label: "Last 7 days", ms: 7 * 24 * hourMs },
-  "30d": { label: "Last 30 days", ms: 30 * 24 * hourMs },
-};
-
-/** A period that ends now begins at the full minute, so that what is asked for stays the same for a while. */
-const beginOf = (ms: number): string =>
-  new Date(Math.floor((Date.now() - ms) / 60_000) * 60_000).toISOString();
-
-const timeShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
-const timeOf = (text: string | undefined): string | undefined =>
-  text !== undefined && timeShape.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined;
-
-/** The filters with their period as times; `from` and `to` of the address win, and what is no time counts as absent. */
+/** The filters with their period as times: what is no time counts as absent. */
 export function inPeriod({ period, from, to, ...others }: Filters): Filters {
-  const chosen = Object.hasOwn(periods, period ?? "") ? periods[period!] : undefined;
-  const begin = timeOf(from) ?? (chosen && beginOf(chosen.ms));
-  const end = timeOf(to);
-  return { ...others, ...(begin && { from: begin }), ...(end && { to: end }) };
+  // A period that ends now begins at the full minute, so that what is asked for stays the same for a while.
+  const minute = new Date(Math.floor(Date.now() / minuteMs) * minuteMs);
+  const moments = momentsIn(
+    { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
+    minute,
+  );
+  return {
+    ...others,
+    ...(moments.from && { from: moments.from.toISOString() }),
+    ...(moments.to && { to: moments.to.toISOString() }),
+  };
+}
+
+const pageSize = "100";
+
+/** The query of a page; what is undefined is not sent. */
+export const queryOf = (
+  { ws, key, member, model, provider, protocol, status, code, from, to }: Filters,
+  cursor: string | undefined,
+) => ({
+  view: "list" as const,
+  limit: pageSize,
+  workspace_id: ws,
+  key_id: key,
+  model,
+  provider,
+  status,
+  protocol,
+  error_code: code,
+  member_id: member,
+  from,
+  to,
+  cursor,
+});
+
+/** The same as a file, whose period must have both its ends. */
+export function csvOf(filters: Filters) {
+  const { view: _view, limit: _limit, ...query } = queryOf(inPeriod(filters), undefined);
+  return {
+    ...query,
+    from: query.from ?? "2000-01-01T00:00:00Z",
+    to: query.to ?? new Date().toISOString(),
+  };
 }

@@ -1,0 +1,186 @@
+/**
+ * The period in the address: by a word (`period`), or by two moments (`from`, and `to`, which is not included). Days, weeks and
+ * months are those of UTC. One meaning for every page that has a period.
+ */
+
+export interface PeriodSearch {
+  readonly period?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** From a moment up to another, which is not included. */
+export interface Span {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+interface Period {
+  readonly label: string;
+  /** What it is compared with, after "than". */
+  readonly before: string;
+  readonly span: (now: Date) => Span;
+  readonly spanBefore: (span: Span) => Span;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const weekMs = 7 * dayMs;
+
+const span = (from: number, to: number): Span => ({ from: new Date(from), to: new Date(to) });
+const lengthOf = ({ from, to }: Span): number => to.getTime() - from.getTime();
+const justBefore = (one: Span): Span =>
+  span(one.from.getTime() - lengthOf(one), one.from.getTime());
+
+/** The first of a month, `by` months from the one of `time`. */
+const monthOf = (time: Date, by = 0): number =>
+  Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + by, 1);
+const mondayOf = (time: Date): number => {
+  const day = Math.floor(time.getTime() / dayMs);
+  return (day - ((time.getUTCDay() + 6) % 7)) * dayMs;
+};
+
+const rolling = (label: string, before: string, ms: number): Period => ({
+  label,
+  before,
+  span: (now) => span(now.getTime() - ms, now.getTime()),
+  spanBefore: justBefore,
+});
+
+/** By their word in the address. */
+const periods: ReadonlyMap<string, Period> = new Map([
+  ["24h", rolling("Last 24 hours", "the 24 hours before", dayMs)],
+  ["7d", rolling("Last 7 days", "the 7 days before", weekMs)],
+  ["30d", rolling("Last 30 days", "the 30 days before", 30 * dayMs)],
+  ["90d", rolling("Last 90 days", "the 90 days before", 90 * dayMs)],
+  [
+    "last-week",
+    {
+      label: "Last week",
+      before: "the week before",
+      span: (now) => span(mondayOf(now) - weekMs, mondayOf(now)),
+      spanBefore: justBefore,
+    },
+  ],
+  [
+    "month",
+    {
+      label: "This month",
+      before: "the month before up to the same time",
+      span: (now) => span(monthOf(now), now.getTime()),
+      spanBefore: (one) => {
+        const begin = monthOf(one.from, -1);
+        return span(begin, Math.min(begin + lengthOf(one), one.from.getTime()));
+      },
+    },
+  ],
+  [
+    "last-month",
+    {
+      label: "Last month",
+      before: "the month before",
+      span: (now) => span(monthOf(now, -1), monthOf(now)),
+      spanBefore: ({ from }) => span(monthOf(from, -1), from.getTime()),
+    },
+  ],
+]);
+
+export const periodChoices = [...periods].map(([value, { label }]) => ({ value, label }));
+
+const timeShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+const timeOf = (text: string | undefined): Date | undefined =>
+  text !== undefined && timeShape.test(text) && !Number.isNaN(Date.parse(text))
+    ? new Date(text)
+    : undefined;
+
+/** `from` and `to` where they say something: what is no time is left out, and so are both where nothing is between them. */
+function momentsOf({ from, to }: PeriodSearch): { from?: Date; to?: Date } {
+  const [begin, end] = [timeOf(from), timeOf(to)];
+  if (begin !== undefined && end !== undefined && begin >= end) return {};
+  return { ...(begin && { from: begin }), ...(end && { to: end }) };
+}
+
+/** The moments of a list's address, each where it is said; moments win over the word. A period that ends now has no end. */
+export function momentsIn(search: PeriodSearch, now: Date): { from?: Date; to?: Date } {
+  const moments = momentsOf(search);
+  const period = periods.get(search.period ?? "");
+  if (moments.from !== undefined || moments.to !== undefined || period === undefined)
+    return moments;
+  const { from, to } = period.span(now);
+  return to.getTime() === now.getTime() ? { from } : { from, to };
+}
+
+export interface Shown extends Span {
+  readonly label: string;
+  /** Its word in the address; undefined where two moments say it. */
+  readonly word: string | undefined;
+  /** The period before, and what it is called. */
+  readonly before: Span;
+  readonly beforeLabel: string;
+  /** True where the address says something that is no period. */
+  readonly unread: boolean;
+}
+
+const fallback = "7d";
+
+/** The period of a page that always has one: the last seven days where the address says none. */
+export function shownOf(search: PeriodSearch, now: Date): Shown {
+  const { from, to } = momentsOf(search);
+  const end = to ?? now;
+  const asked = [search.period, search.from, search.to].filter((text) => text !== undefined);
+  if (from !== undefined && from < end) {
+    const chosen = { from, to: end };
+    const unread = search.to !== undefined && to === undefined;
+    const names = { label: "From and to", beforeLabel: "as long a time before", word: undefined };
+    return { ...chosen, ...names, unread, before: justBefore(chosen) };
+  }
+  const word = periods.has(search.period ?? "") ? search.period! : fallback;
+  const period = periods.get(word)!;
+  const chosen = period.span(now);
+  return {
+    ...chosen,
+    word,
+    label: period.label,
+    before: period.spanBefore(chosen),
+    beforeLabel: period.before,
+    unread: asked.length > 0 && !(asked.length === 1 && periods.has(search.period ?? "")),
+  };
+}
+
+export type Step = "hour" | "day" | "month";
+
+/** How finely a period is drawn: at most some hundred bars. */
+export function stepOf(one: Span): Step {
+  if (lengthOf(one) <= 2 * dayMs) return "hour";
+  return lengthOf(one) <= 100 * dayMs ? "day" : "month";
+}
+
+const stepsMax = 1_000;
+
+/** The beginnings of all hours, days or months that a period touches, the first one too where it began earlier. */
+export function startsOf({ from, to }: Span, step: Step): string[] {
+  const starts: string[] = [];
+  const size = step === "hour" ? hourMs : dayMs;
+  let at = step === "month" ? monthOf(from) : Math.floor(from.getTime() / size) * size;
+  while (at < to.getTime() && starts.length < stepsMax) {
+    starts.push(new Date(at).toISOString());
+    at = step === "month" ? monthOf(new Date(at), 1) : at + size;
+  }
+  return starts;
+}
+
+/** The end of the hour, day or month that begins then. */
+export const endOf = (start: string, step: Step): Date =>
+  step === "month"
+    ? new Date(monthOf(new Date(start), 1))
+    : new Date(Date.parse(start) + (step === "hour" ? hourMs : dayMs));
+
+const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** "16 Nov", "14:00" or "Nov 2026", of UTC. */
+export function readStart(start: string, step: Step): string {
+  const time = new Date(start);
+  const month = months[time.getUTCMonth()]!;
+  if (step === "month") return `${month} ${time.getUTCFullYear()}`;
+  return step === "day" ? `${time.getUTCDate()} ${month}` : start.slice(11, 16);
+}

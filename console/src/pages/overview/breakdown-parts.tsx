@@ -1,0 +1,81 @@
+/** A row and the head of a table of the overview. */
+import { Button } from "@mantine/core";
+import { readChange, readShare } from "../../base/numbers.ts";
+import { Measure } from "./measure.tsx";
+import classes from "./overview.module.css";
+import { measureOf, type UsageRow } from "./usage.ts";
+
+/** One group. */
+export function Line(props: {
+  row: UsageRow;
+  name: string;
+  sum: bigint;
+  before: ((row: UsageRow) => bigint) | undefined;
+  filter: Readonly<Record<string, string>> | undefined;
+  rows: Readonly<Record<string, string | undefined>>;
+}) {
+  const { row, name, sum, before, filter, rows } = props;
+  const cost = measureOf(row, "cost");
+  const part = sum > 0n ? Number((cost * 1000n) / sum) / 10 : 0;
+  return (
+    <tr>
+      <td className="cut" title={name}>
+        {name}
+      </td>
+      <td className={classes["right"]}>
+        <Measure size={cost} metric="cost" filter={filter} rows={rows} />
+      </td>
+      <td className={`${classes["right"]} ${classes["wide"]}`}>
+        {readShare(cost, sum)}
+        <span className={classes["share"]} style={{ width: `${part}%` }} />
+      </td>
+      {before !== undefined && (
+        <td className={classes["right"]}>
+          {row.other === true ? "" : readChange(cost, before(row))}
+        </td>
+      )}
+      <td className={`${classes["right"]} ${classes["wide"]}`}>
+        <Measure size={BigInt(row.requests)} metric="requests" filter={filter} rows={rows} />
+      </td>
+      <td className={classes["right"]} title={`${row.errors} of ${row.requests}`}>
+        {readShare(BigInt(row.errors), BigInt(row.requests))}
+      </td>
+    </tr>
+  );
+}
+
+/** The names of the columns; change is a button that orders by it. */
+export function Head(props: { compared: boolean; isByChange: boolean; set: () => void }) {
+  const { compared, isByChange, set } = props;
+  const right = classes["right"];
+  return (
+    <thead>
+      <tr>
+        <th style={{ textAlign: "left" }}>Name</th>
+        <th className={right} style={{ width: 76 }}>
+          USD
+        </th>
+        <th className={`${right} ${classes["wide"]}`} style={{ width: 56 }}>
+          Share
+        </th>
+        {compared && (
+          <th
+            className={right}
+            style={{ width: 72 }}
+            aria-sort={isByChange ? "descending" : "none"}
+          >
+            <Button size="compact-xs" px={0} variant="subtle" onClick={set}>
+              Change{isByChange ? " ↓" : ""}
+            </Button>
+          </th>
+        )}
+        <th className={`${right} ${classes["wide"]}`} style={{ width: 60 }}>
+          Calls
+        </th>
+        <th className={right} style={{ width: 60 }}>
+          Errors
+        </th>
+      </tr>
+    </thead>
+  );
+}

@@ -1,0 +1,143 @@
+/** What was used, by one group: spend, its share and its change, calls and how many of them failed. Its foot is the tile's number. */
+import { Button, Group as Row, Skeleton, Text, Title } from "@mantine/core";
+import { useState } from "react";
+import { exactUsd, readUsd } from "../../base/money.ts";
+import type { Shown } from "../../base/period.ts";
+import { CsvButton } from "../../ui/csv-button.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { Head, Line } from "./breakdown-parts.tsx";
+import classes from "./overview.module.css";
+import { usageQuery, useGroups, useGroupsBefore, useWorkspaceNames } from "./queries.ts";
+import { groupLabels, isCompared, type Group, type OverviewSearch } from "./search.ts";
+import { filterOf, idOf, measureOf, nameOf, sumOf, type UsageRow } from "./usage.ts";
+
+const shownFirst = 8;
+
+interface BreakdownProps {
+  readonly by: Group;
+  readonly search: OverviewSearch;
+  readonly shown: Shown;
+  readonly rows: Readonly<Record<string, string | undefined>>;
+  /** The spend of the period as the tile has it. */
+  readonly total: bigint | undefined;
+  readonly set: (change: Partial<OverviewSearch>) => void;
+}
+
+/** Spend before, by group. */
+function beforeOf(rows: readonly UsageRow[] | undefined, by: Group) {
+  if (rows === undefined) return undefined;
+  const known = new Map(rows.map((row) => [idOf(row, by), measureOf(row, "cost")]));
+  return (row: UsageRow): bigint => known.get(idOf(row, by)) ?? 0n;
+}
+
+/** The order of a table: the dearest first, or what grew the most. All others stay last. */
+function ordered(
+  rows: readonly UsageRow[],
+  before: ((row: UsageRow) => bigint) | undefined,
+): readonly UsageRow[] {
+  const size = (row: UsageRow) => measureOf(row, "cost") - (before?.(row) ?? 0n);
+  const place = (row: UsageRow) => (row.other === true ? 1 : 0);
+  return rows.toSorted(
+    (one, other) => place(one) - place(other) || (size(one) < size(other) ? 1 : -1),
+  );
+}
+
+/** Says that the rows do not come to what the tile has. */
+function Off({ sum, total }: { sum: bigint; total: bigint | undefined }) {
+  if (total === undefined || sum === total) return null;
+  return (
+    <Text role="alert" c="var(--bad)" size="sm">
+      These rows come to {exactUsd(sum)} USD, the period to {exactUsd(total)} USD. Calls have ended
+      meanwhile, or `verify` finds a difference.
+    </Text>
+  );
+}
+
+/** Rows in their order; `found` are all of them. */
+function Rows(
+  props: BreakdownProps & {
+    found: readonly UsageRow[];
+    before: ((row: UsageRow) => bigint) | undefined;
+  },
+) {
+  const { by, search, rows, total, set, found, before } = props;
+  const [all, setAll] = useState(false);
+  const names = useWorkspaceNames();
+  const sum = sumOf(found, "cost");
+  const { sort } = search;
+  const isByChange = sort === "change";
+  return (
+    <>
+      <table className={classes["table"]} width="100%" aria-label={`By ${groupLabels[by]}`}>
+        <Head
+          compared={before !== undefined}
+          isByChange={isByChange}
+          set={() => set({ sort: isByChange ? undefined : "change" })}
+        />
+        <tbody>
+          {ordered(found, isByChange ? before : undefined)
+            .slice(0, all ? found.length : shownFirst)
+            .map((row) => (
+              <Line
+                key={`${row.other} ${idOf(row, by)}`}
+                row={row}
+                name={nameOf(row, by, names)}
+                sum={sum}
+                before={before}
+                filter={filterOf(row, by)}
+                rows={rows}
+              />
+            ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th style={{ textAlign: "left" }}>All</th>
+            <th className={classes["right"]} title={`${exactUsd(sum)} USD`}>
+              {readUsd(sum)}
+            </th>
+          </tr>
+        </tfoot>
+      </table>
+      <Off sum={sum} total={total} />
+      {found.length > shownFirst && (
+        <Button variant="subtle" size="xs" onClick={() => setAll(!all)}>
+          {all ? "Show fewer" : `Show all ${found.length}`}
+        </Button>
+      )}
+    </>
+  );
+}
+
+export function Breakdown(props: BreakdownProps) {
+  const { by, search, shown, total } = props;
+  const query = useGroups(search.ws, shown, by);
+  const former = useGroupsBefore(search.ws, { shown, by }, isCompared(search));
+  const before = beforeOf(isCompared(search) ? former.data?.data : undefined, by);
+  const title = `By ${groupLabels[by]}`;
+  return (
+    <section aria-label={title}>
+      <Row justify="space-between" mb="sm">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        <CsvButton
+          path="/admin/v1/usage"
+          query={() => usageQuery(search.ws, shown, { granularity: "total", by })}
+          name={`usage-by-${by}`}
+        />
+      </Row>
+      {query.error !== null && (
+        <RegionError what="usage" error={query.error} retry={query.refetch} />
+      )}
+      {query.data === undefined && query.error === null && <Skeleton height={240} />}
+      {query.data !== undefined && (
+        <Rows
+          {...props}
+          found={query.data.data}
+          before={before}
+          total={query.isFetching ? undefined : total}
+        />
+      )}
+    </section>
+  );
+}

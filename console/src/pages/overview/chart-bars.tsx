@@ -1,0 +1,47 @@
+/** Stacked bars over time. Loaded after the numbers, into a box that is there already. */
+import "@mantine/charts/styles.css";
+import { BarChart } from "@mantine/charts";
+import { readStart, type Step } from "../../base/period.ts";
+import type { Bars } from "./usage.ts";
+
+interface ChartBarsProps {
+  readonly bars: Bars;
+  readonly step: Step;
+  readonly title: string;
+  /** A size as it is read. */
+  readonly read: (size: number) => string;
+  /** Somebody chose the bar that begins then. */
+  readonly choose: (start: string) => void;
+}
+
+const startOf = (bar: unknown): string | undefined => {
+  const { payload } = bar as { payload?: { start?: unknown } };
+  return typeof payload?.start === "string" ? payload.start : undefined;
+};
+
+export function ChartBars({ bars, step, title, read, choose }: ChartBarsProps) {
+  return (
+    <BarChart
+      h="100%"
+      type="stacked"
+      dataKey="start"
+      data={bars.points.map((point) => ({ ...point }))}
+      series={bars.series.map(({ name, label, color }) => ({ name, label, color }))}
+      valueFormatter={read}
+      tickLine="none"
+      gridAxis="x"
+      xAxisProps={{ tickFormatter: (start: string) => readStart(start, step), minTickGap: 24 }}
+      yAxisProps={{ width: 64 }}
+      tooltipProps={{ labelFormatter: (start) => `${readStart(start as string, step)} (UTC)` }}
+      barChartProps={{ title }}
+      barProps={{
+        isAnimationActive: false,
+        cursor: "pointer",
+        onClick: (bar: unknown) => {
+          const start = startOf(bar);
+          if (start !== undefined) choose(start);
+        },
+      }}
+    />
+  );
+}

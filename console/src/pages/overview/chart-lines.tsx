@@ -1,0 +1,37 @@
+/** How long calls took over time: half of them as a solid line, 95 % as a dashed one. */
+import "@mantine/charts/styles.css";
+import { LineChart } from "@mantine/charts";
+import { readDuration } from "../../base/numbers.ts";
+import { readStart, type Step } from "../../base/period.ts";
+
+export interface TimePoint {
+  readonly start: string;
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
+export function ChartLines(props: { points: readonly TimePoint[]; step: Step; title: string }) {
+  const { points, step, title } = props;
+  return (
+    <LineChart
+      h="100%"
+      dataKey="start"
+      data={points.map((point) => ({ ...point }))}
+      series={[
+        { name: "p50", color: "var(--series-1)" },
+        { name: "p95", color: "var(--series-2)", strokeDasharray: "6 4" },
+      ]}
+      valueFormatter={readDuration}
+      curveType="linear"
+      tickLine="none"
+      gridAxis="x"
+      connectNulls={false}
+      withDots={points.length <= 31}
+      xAxisProps={{ tickFormatter: (start: string) => readStart(start, step), minTickGap: 24 }}
+      yAxisProps={{ width: 64 }}
+      tooltipProps={{ labelFormatter: (start) => `${readStart(start as string, step)} (UTC)` }}
+      lineChartProps={{ title }}
+      lineProps={{ isAnimationActive: false }}
+    />
+  );
+}

@@ -1,0 +1,150 @@
+/** What was spent in a period, on what and by whom; errors and times. A member sees what the own keys did. */
+import { Button, Group as Row, Switch, Text } from "@mantine/core";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { parseUsd } from "../../base/money.ts";
+import { shownOf, type Shown } from "../../base/period.ts";
+import { readTime } from "../../base/time.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Page } from "../../ui/page.tsx";
+import { PeriodPicker, UnreadPeriod } from "../../ui/period-picker.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { Breakdown } from "./breakdown.tsx";
+import { Errors, Latency } from "./latency.tsx";
+import { OverTime } from "./over-time.tsx";
+import classes from "./overview.module.css";
+import {
+  useLastCall,
+  useNow,
+  useSeesOthers,
+  useTotals,
+  useTotalsBefore,
+  useWorkspaceNames,
+} from "./queries.ts";
+import { groups, isCompared, type Group, type OverviewSearch } from "./search.ts";
+import { nothing, Tiles } from "./tiles.tsx";
+
+const route = getRouteApi("/shell/overview");
+
+function Nothing({ ws, shown, now }: { ws: string | undefined; shown: Shown; now: Date }) {
+  const last = useLastCall(ws, true).data?.data[0];
+  const when = last === undefined ? "" : readTime(new Date(last.created_at), now);
+  return (
+    <Empty
+      text={
+        last === undefined
+          ? "No calls yet."
+          : `No calls in this period (${shown.label.toLowerCase()}); the last one was at ${when}.`
+      }
+      to={last === undefined ? "/start" : "/requests"}
+      action={last === undefined ? "Make your first call" : "Show all requests"}
+    />
+  );
+}
+
+/** The groups that say something: by member and by workspace where there may be several. */
+function useGroupsShown(ws: string | undefined): readonly Group[] {
+  const others = useSeesOthers(ws);
+  const names = useWorkspaceNames();
+  const several = ws === undefined && names.size > 1;
+  return groups.filter((by) => {
+    if (by === "member") return others;
+    return by !== "workspace" || several;
+  });
+}
+
+interface AsideProps {
+  readonly search: OverviewSearch;
+  readonly shown: Shown;
+  readonly busy: boolean;
+  readonly renew: () => void;
+  readonly set: (change: Partial<OverviewSearch>) => void;
+}
+
+function Aside({ search, shown, busy, renew, set }: AsideProps) {
+  return (
+    <Row gap="md">
+      <Switch
+        label={`Compare with ${shown.beforeLabel}`}
+        checked={isCompared(search)}
+        onChange={({ currentTarget: { checked } }) => set({ compare: checked ? undefined : "off" })}
+      />
+      <PeriodPicker
+        search={search}
+        fallback="7d"
+        set={(chosen) => set({ period: undefined, from: undefined, to: undefined, ...chosen })}
+      />
+      <Button variant="default" onClick={renew} loading={busy}>
+        Refresh
+      </Button>
+    </Row>
+  );
+}
+
+/** What stands below the tiles. */
+function Parts(props: {
+  search: OverviewSearch;
+  shown: Shown;
+  total: bigint | undefined;
+  set: (change: Partial<OverviewSearch>) => void;
+}) {
+  const { search, shown, total, set } = props;
+  const shownGroups = useGroupsShown(search.ws);
+  const rows = rowsAt(search, shown);
+  return (
+    <>
+      <OverTime {...{ search, shown, rows, set }} groups={shownGroups} />
+      <div className={classes["halves"]}>
+        {shownGroups.map((by) => (
+          <Breakdown key={by} {...{ by, search, shown, rows, set, total }} />
+        ))}
+        <Latency ws={search.ws} shown={shown} isTable={search.table !== undefined} />
+        <Errors ws={search.ws} shown={shown} rows={rows} />
+      </div>
+    </>
+  );
+}
+
+/** The filter of the log that shows the calls of the period. It is always named: what the log shows without is another one. */
+const rowsAt = ({ ws, from, to }: OverviewSearch, { word }: Shown) => ({
+  ws,
+  ...(word === undefined ? { from, to } : { period: word }),
+});
+
+export function OverviewPage() {
+  const search: OverviewSearch = route.useSearch();
+  const navigate = useNavigate();
+  const [now, renew] = useNow();
+  const shown = shownOf(search, now);
+  const { ws } = search;
+  const totals = useTotals(ws, shown);
+  const before = useTotalsBefore(ws, shown, isCompared(search));
+  const others = useSeesOthers(ws);
+  const total = totals.data && (totals.data.data[0] ?? nothing);
+  const cost = total && parseUsd(total.cost);
+  const set = (change: Partial<OverviewSearch>) =>
+    void navigate({ to: "/overview", search: { ...search, ...change }, resetScroll: false });
+  const aside = <Aside {...{ search, shown, renew, set }} busy={totals.isFetching} />;
+  return (
+    <Page title={others ? "Overview" : "Your use"} aside={aside}>
+      <UnreadPeriod unread={shown.unread} label={shown.label} />
+      {totals.error !== null && (
+        <RegionError what="usage" error={totals.error} retry={totals.refetch} />
+      )}
+      <Tiles
+        now={total}
+        before={isCompared(search) ? before.data && (before.data.data[0] ?? nothing) : undefined}
+        beforeLabel={shown.beforeLabel}
+        search={rowsAt(search, shown)}
+      />
+      {total?.requests === 0 && cost === 0n ? (
+        <Nothing ws={ws} shown={shown} now={now} />
+      ) : (
+        <Parts {...{ search, shown, set }} total={totals.isFetching ? undefined : cost} />
+      )}
+      <Text size="sm" className="muted">
+        From {shown.from.toISOString()} up to {shown.to.toISOString()}; days are those of UTC. Spend
+        is the ledger's.
+      </Text>
+    </Page>
+  );
+}

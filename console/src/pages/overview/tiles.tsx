@@ -1,0 +1,128 @@
+/** The numbers of the period, each with its change; each leads to its rows. */
+import { Skeleton } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Schemas } from "../../api/client.ts";
+import { exactUsd, parseUsd, readUsd } from "../../base/money.ts";
+import { readChange, readCount, readDuration, readShare } from "../../base/numbers.ts";
+import classes from "./overview.module.css";
+
+export type Total = Schemas["Usage"]["data"][number];
+
+interface Tile {
+  readonly title: string;
+  readonly value: string;
+  /** Exactly, where `value` is shortened. */
+  readonly exact?: string;
+  readonly change?: string;
+  /** What stands below, where nothing is compared. */
+  readonly more?: string;
+  readonly status?: string;
+}
+
+const big = (count: number): bigint => BigInt(Math.round(count));
+
+const took = (times: Total["duration"]): Pick<Tile, "value" | "more"> =>
+  times == null
+    ? { value: "-" }
+    : { value: readDuration(times.p50), more: `p95: ${readDuration(times.p95)}` };
+
+/** `before` is undefined where nothing is compared. */
+function tilesOf(now: Total, before: Total | undefined): Tile[] {
+  const change = (size: (of: Total) => bigint): { change?: string } =>
+    before === undefined ? {} : { change: readChange(size(now), size(before)) };
+  const cost = parseUsd(now.cost);
+  return [
+    {
+      title: "Spend (USD)",
+      value: readUsd(cost),
+      exact: `${exactUsd(cost)} USD`,
+      ...change((of) => parseUsd(of.cost)),
+    },
+    {
+      title: "Requests",
+      value: readCount(now.requests),
+      exact: String(now.requests),
+      ...change((of) => big(of.requests)),
+    },
+    {
+      title: "Errors",
+      value: readShare(big(now.errors), big(now.requests)),
+      exact: `${now.errors} of ${now.requests}`,
+      ...change((of) => big(of.errors)),
+      status: "failed,expired",
+    },
+    { title: "Duration p50", ...took(now.duration) },
+    { title: "First token p50", ...took(now.first_token) },
+    {
+      title: "From the cache",
+      value: readShare(big(now.cache_read_tokens), big(now.input_tokens)),
+      exact: `${now.cache_read_tokens} of ${now.input_tokens} input tokens`,
+    },
+  ];
+}
+
+/** What there is where nothing was called. */
+export const nothing: Total = {
+  start: "",
+  requests: 0,
+  errors: 0,
+  client_closed: 0,
+  input_tokens: 0,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 0,
+  reasoning_tokens: 0,
+  output_images: 0,
+  output_video_seconds: 0,
+  output_video_tokens: 0,
+  duration: null,
+  first_token: null,
+  cost: "0",
+};
+
+const Frame = ({ children }: { children: ReactNode }) => (
+  <div className={classes["tiles"]}>{children}</div>
+);
+
+const tileCount = 6;
+
+/** "+12 % against the 7 days before"; its place is kept where nothing is compared. */
+function compared(change: string | undefined, beforeLabel: string): string {
+  if (change === undefined || change === "") return "\u00A0";
+  return change === "new" ? `nothing in ${beforeLabel}` : `${change} against ${beforeLabel}`;
+}
+
+export function Tiles(props: {
+  now: Total | undefined;
+  before: Total | undefined;
+  beforeLabel: string;
+  search: Readonly<Record<string, string | undefined>>;
+}) {
+  const { now, before, beforeLabel, search } = props;
+  if (now === undefined) {
+    const empty = Array.from({ length: tileCount }, (_, place) => (
+      <div key={place} className={classes["tile"]}>
+        <Skeleton height={64} />
+      </div>
+    ));
+    return <Frame>{empty}</Frame>;
+  }
+  return (
+    <Frame>
+      {tilesOf(now, before).map(({ title, value, exact, change, more, status }) => (
+        <Link
+          key={title}
+          className={classes["tile"]}
+          to="/requests"
+          search={{ ...search, ...(status !== undefined && { status }) }}
+          title={exact}
+        >
+          <span className="muted">{title}</span>
+          <span className={classes["value"]}>{value}</span>
+          <span className="muted">{more ?? compared(change, beforeLabel)}</span>
+        </Link>
+      ))}
+    </Frame>
+  );
+}

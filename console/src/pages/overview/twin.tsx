@@ -1,0 +1,69 @@
+/** The bars as a table: every number that is drawn, with its rows. */
+import { readStart, type Step } from "../../base/period.ts";
+import { Measure } from "./measure.tsx";
+import classes from "./overview.module.css";
+import type { Metric } from "./search.ts";
+import type { Bars } from "./usage.ts";
+
+const timeWidth = 88;
+const sizeWidth = 92;
+
+export function Twin(props: {
+  bars: Bars;
+  metric: Metric;
+  step: Step;
+  /** The filter of the calls from a start to the next one. */
+  at: (start: string) => Readonly<Record<string, string | undefined>>;
+}) {
+  const { bars, metric, step, at } = props;
+  return (
+    // What scrolls can be scrolled by keys.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <section className={classes["twin"]} tabIndex={0} aria-label="The chart as a table">
+      <table
+        className={classes["table"]}
+        width="100%"
+        aria-label="Over time"
+        style={{ minWidth: timeWidth + (bars.series.length + 1) * sizeWidth }}
+      >
+        <thead>
+          <tr>
+            <th style={{ width: timeWidth, textAlign: "left" }}>UTC</th>
+            {bars.series.map(({ name, label }) => (
+              <th key={name} className={`${classes["right"]} cut`} title={label}>
+                {label}
+              </th>
+            ))}
+            <th className={classes["right"]}>All</th>
+          </tr>
+        </thead>
+        <tbody>
+          {bars.points.map(({ start }) => {
+            const sizes = bars.exact.get(start);
+            const all = [...(sizes?.values() ?? [])].reduce((sum, size) => sum + size, 0n);
+            return (
+              <tr key={start}>
+                <th scope="row" style={{ textAlign: "left" }}>
+                  {readStart(start, step)}
+                </th>
+                {bars.series.map(({ name, filter }) => (
+                  <td key={name} className={classes["right"]}>
+                    <Measure
+                      size={sizes?.get(name) ?? 0n}
+                      metric={metric}
+                      filter={filter}
+                      rows={at(start)}
+                    />
+                  </td>
+                ))}
+                <td className={classes["right"]}>
+                  <Measure size={all} metric={metric} filter={{}} rows={at(start)} />
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,135 @@
+/** Rows of usage: what they are called, what they measure, and which calls they are of. Pure. */
+import { parseUsd } from "../../base/money.ts";
+import type { Group, Metric } from "./search.ts";
+
+/** What is read of a row of `GET /usage`. */
+export interface UsageRow {
+  readonly start: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost: string;
+  readonly other?: boolean;
+  readonly model?: string | null;
+  readonly key_id?: string | null;
+  readonly key_name?: string | null;
+  readonly member_id?: string | null;
+  readonly member_email?: string | null;
+  readonly provider?: string | null;
+  readonly workspace_id?: string | null;
+}
+
+const columns = {
+  model: "model",
+  key: "key_id",
+  member: "member_id",
+  provider: "provider",
+  workspace: "workspace_id",
+} as const satisfies Record<Group, keyof UsageRow>;
+
+/** What a row is of; null: of nothing that has a name, or of all others. */
+export const idOf = (row: UsageRow, by: Group): string | null => row[columns[by]] ?? null;
+
+const unnamed: Readonly<Record<Group, string>> = {
+  model: "no model",
+  key: "no key",
+  member: "admin token",
+  provider: "nobody",
+  workspace: "no workspace",
+};
+
+/** The name of a row's group; `names` has those of workspaces. */
+export function nameOf(row: UsageRow, by: Group, names: ReadonlyMap<string, string>): string {
+  if (row.other === true) return "all others";
+  const id = idOf(row, by);
+  if (id === null) return unnamed[by];
+  if (by === "key") return row.key_name ?? id;
+  if (by === "member") return row.member_email ?? id;
+  return names.get(id) ?? id;
+}
+
+/** Nano-USD, or a count. */
+export function measureOf(row: UsageRow, metric: Metric): bigint {
+  if (metric === "cost") return parseUsd(row.cost);
+  if (metric === "tokens") return BigInt(row.input_tokens) + BigInt(row.output_tokens);
+  return BigInt(row[metric]);
+}
+
+export const sumOf = (rows: readonly UsageRow[], metric: Metric): bigint =>
+  rows.reduce((sum, row) => sum + measureOf(row, metric), 0n);
+
+/** The filter of the log that leaves the calls of a group; undefined where there is none. */
+export function filterOf(row: UsageRow, by: Group): Readonly<Record<string, string>> | undefined {
+  const id = row.other === true ? null : idOf(row, by);
+  if (id === null) return undefined;
+  return { [by === "workspace" ? "ws" : by]: id };
+}
+
+/** A colour of the chart and its name in it. */
+export interface Series {
+  readonly name: string;
+  readonly label: string;
+  readonly color: string;
+  readonly total: bigint;
+  readonly filter: Readonly<Record<string, string>> | undefined;
+}
+
+export interface Bars {
+  readonly series: readonly Series[];
+  /** One for each start, in their order: by series what it comes to, for drawing alone. */
+  readonly points: readonly ({ readonly start: string } & Readonly<Record<string, unknown>>)[];
+  /** The same exactly, for reading. */
+  readonly exact: ReadonlyMap<string, ReadonlyMap<string, bigint>>;
+}
+
+const colors = ["var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--series-4)"];
+const otherName = "other";
+
+interface Drawn {
+  readonly by: Group;
+  readonly metric: Metric;
+  readonly starts: readonly string[];
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** Rows by step and group as stacked bars: at most four groups, the largest first, and one for all the rest. */
+export function barsOf(rows: readonly UsageRow[], { by, metric, starts, names }: Drawn): Bars {
+  const totals = new Map<string, { total: bigint; first: UsageRow }>();
+  const exact = new Map<string, Map<string, bigint>>();
+  const keyOf = (row: UsageRow): string => {
+    const id = row.other === true ? null : idOf(row, by);
+    return id === null ? otherName : `of ${id}`;
+  };
+  for (const row of rows) {
+    const size = measureOf(row, metric);
+    const key = keyOf(row);
+    totals.set(key, {
+      total: (totals.get(key)?.total ?? 0n) + size,
+      first: totals.get(key)?.first ?? row,
+    });
+    const at = exact.get(row.start) ?? new Map<string, bigint>();
+    exact.set(row.start, at.set(key, (at.get(key) ?? 0n) + size));
+  }
+  const named = [...totals.keys()].filter((key) => key !== otherName);
+  named.sort((one, other) => (totals.get(one)!.total < totals.get(other)!.total ? 1 : -1));
+  const order = [...named, ...(totals.has(otherName) ? [otherName] : [])];
+  const series = order.map((key, place): Series => {
+    const { total, first } = totals.get(key)!;
+    const isOther = key === otherName;
+    return {
+      name: key,
+      label: isOther ? "others" : nameOf(first, by, names),
+      color: isOther ? "var(--series-other)" : (colors[place] ?? "var(--series-other)"),
+      total,
+      filter: isOther ? undefined : filterOf(first, by),
+    };
+  });
+  const unit = metric === "cost" ? 1e9 : 1;
+  const points = starts.map((start) => {
+    const at = exact.get(start);
+    const sizes = series.map(({ name }) => [name, Number(at?.get(name) ?? 0n) / unit]);
+    return { start, ...(Object.fromEntries(sizes) as Record<string, number>) };
+  });
+  return { series, points, exact };
+}

@@ -1,0 +1,61 @@
+/** A button that fetches an answer as a CSV file and hands it to the browser. */
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { errorOf, asApiError } from "../api/errors.ts";
+
+interface CsvButtonProps {
+  readonly path: string;
+  /** With `from` and `to`; what is undefined is not sent. Asked for when the button is pressed. */
+  readonly query: () => Readonly<Record<string, string | undefined>>;
+  /** The file's name, without its ending. */
+  readonly name: string;
+}
+
+async function download({ path, query, name }: CsvButtonProps): Promise<void> {
+  const kept = Object.entries(query()).flatMap(([field, value]) =>
+    value === undefined ? [] : [[field, value]],
+  );
+  const answer = await fetch(`${path}?${String(new URLSearchParams(kept))}`, {
+    headers: { accept: "text/csv" },
+  });
+  if (!answer.ok) throw await errorOf(answer);
+  const address = URL.createObjectURL(await answer.blob());
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = `${name}.csv`;
+  link.click();
+  URL.revokeObjectURL(address);
+}
+
+export function CsvButton(props: CsvButtonProps) {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  const run = async () => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await download(props);
+    } catch (error) {
+      setFailure(asApiError(error).message);
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        loading={busy}
+        onClick={() => void run()}
+        aria-label={`Download CSV of ${props.name}`}
+      >
+        CSV
+      </Button>
+      {failure !== undefined && (
+        <span role="alert" className="bad">
+          {failure}
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,108 @@
+/** Chooses the period of a page, in the address: by a word, or from one day to another (UTC). */
+import { Button, Group, Popover, Select, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { periodChoices, type PeriodSearch } from "../base/period.ts";
+import { fieldsOf } from "./form.ts";
+
+interface PeriodPickerProps {
+  readonly search: PeriodSearch;
+  /** What is shown where the address says nothing: a word, or all times. */
+  readonly fallback: string | null;
+  readonly set: (search: PeriodSearch) => void;
+}
+
+const dayMs = 86_400_000;
+const dayOf = (text: string | undefined, before = 0): string => {
+  const ms = Date.parse(text ?? "");
+  return Number.isNaN(ms) ? "" : new Date(ms - before).toISOString().slice(0, 10);
+};
+
+/** From the first day up to the end of the last one. */
+function spanOf(first: string, last: string): PeriodSearch {
+  const end = Date.parse(`${last}T00:00:00Z`);
+  return {
+    ...(first !== "" && { from: `${first}T00:00:00Z` }),
+    ...(!Number.isNaN(end) && { to: new Date(end + dayMs).toISOString() }),
+  };
+}
+
+function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
+  const [open, setOpen] = useState(false);
+  return (
+    <Popover opened={open} onChange={setOpen} trapFocus position="bottom-end" withinPortal>
+      <Popover.Target>
+        <Button variant="default" onClick={() => setOpen(!open)}>
+          Choose days
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Choose days">
+        <form
+          onSubmit={(event) => {
+            const field = fieldsOf(event);
+            // It may stand within another form.
+            event.stopPropagation();
+            setOpen(false);
+            set(spanOf(field("first"), field("last")));
+          }}
+        >
+          <TextInput
+            type="date"
+            name="first"
+            label="First day (UTC)"
+            defaultValue={dayOf(search.from)}
+          />
+          <TextInput
+            type="date"
+            name="last"
+            label="Last day (UTC)"
+            mt="sm"
+            defaultValue={dayOf(search.to, 1)}
+          />
+          <Button type="submit" mt="md">
+            Show these days
+          </Button>
+        </form>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+/** "2026-11-01 to 2026-11-07", as days where both are whole ones. */
+function words({ from, to }: PeriodSearch): string {
+  const isDay = (text: string | undefined) =>
+    text === undefined || /T00:00:00(\.000)?Z$/.test(text);
+  if (!isDay(from) || !isDay(to)) return "As in the address";
+  const [first, last] = [dayOf(from), dayOf(to, 1)];
+  if (first === last) return first;
+  return [first === "" ? "Up to" : first, last === "" ? "on" : last].join(
+    first === "" || last === "" ? " " : " to ",
+  );
+}
+
+export function PeriodPicker({ search, fallback, set }: PeriodPickerProps) {
+  const hasMoments = search.from !== undefined || search.to !== undefined;
+  const isKnown = periodChoices.some(({ value }) => value === search.period);
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <Select
+        aria-label="Period"
+        placeholder={hasMoments ? words(search) : "Any time"}
+        w={190}
+        clearable={fallback === null}
+        allowDeselect={fallback === null}
+        data={periodChoices}
+        value={hasMoments ? null : isKnown ? search.period! : fallback}
+        onChange={(period) => set(period === null || period === fallback ? {} : { period })}
+      />
+      <Days search={search} set={set} />
+    </Group>
+  );
+}
+
+/** Says that the address names no period. */
+export const UnreadPeriod = ({ unread, label }: { unread: boolean; label: string }) =>
+  unread && (
+    <Text component="output" display="block" size="sm" mb="md">
+      The address names no period that can be read; shown is: {label.toLowerCase()}.
+    </Text>
+  );

@@ -1,0 +1,152 @@
+/** Periods, shares, changes and stacked bars of the console, by tables and properties. */
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { readChange, readShare } from "../../console/src/base/numbers.ts";
+import {
+  endOf,
+  momentsIn,
+  readStart,
+  shownOf,
+  startsOf,
+  stepOf,
+} from "../../console/src/base/period.ts";
+import { barsOf, sumOf } from "../../console/src/pages/overview/usage.ts";
+
+// A Sunday, the last day of a month.
+const now = new Date("2026-05-31T10:30:00Z");
+const ends = ({ from, to }: { from: Date; to: Date }) =>
+  [from, to].map((time) => time.toISOString().replace(/(:00)?\.000Z$/, ""));
+
+it("each period has its ends in UTC, and the one before it", () => {
+  for (const [period, span, before] of [
+    ["24h", ["2026-05-30T10:30", "2026-05-31T10:30"], ["2026-05-29T10:30", "2026-05-30T10:30"]],
+    ["7d", ["2026-05-24T10:30", "2026-05-31T10:30"], ["2026-05-17T10:30", "2026-05-24T10:30"]],
+    ["30d", ["2026-05-01T10:30", "2026-05-31T10:30"], ["2026-04-01T10:30", "2026-05-01T10:30"]],
+    ["90d", ["2026-03-02T10:30", "2026-05-31T10:30"], ["2025-12-02T10:30", "2026-03-02T10:30"]],
+    [
+      "last-week",
+      ["2026-05-18T00:00", "2026-05-25T00:00"],
+      ["2026-05-11T00:00", "2026-05-18T00:00"],
+    ],
+    // April has no 31st: its part ends where May begins.
+    ["month", ["2026-05-01T00:00", "2026-05-31T10:30"], ["2026-04-01T00:00", "2026-05-01T00:00"]],
+    [
+      "last-month",
+      ["2026-04-01T00:00", "2026-05-01T00:00"],
+      ["2026-03-01T00:00", "2026-04-01T00:00"],
+    ],
+  ] as const) {
+    const shown = shownOf({ period }, now);
+    expect({ period, span: ends(shown), before: ends(shown.before), unread: shown.unread }).toEqual(
+      { period, span, before, unread: false },
+    );
+  }
+});
+
+it("two moments win over a word; what cannot be read is the usual period, and is said", () => {
+  const from = "2026-05-01T00:00:00Z";
+  const to = "2026-05-03T00:00:00Z";
+  expect(ends(shownOf({ period: "24h", from, to }, now))).toEqual([
+    "2026-05-01T00:00",
+    "2026-05-03T00:00",
+  ]);
+  expect(ends(shownOf({ from }, now))).toEqual(["2026-05-01T00:00", "2026-05-31T10:30"]);
+  for (const [search, unread] of [
+    [{}, false],
+    [{ period: "constructor" }, true],
+    [{ from: to, to: from }, true],
+    [{ from: "2026-13-01T00:00:00Z" }, true],
+    [{ from: "yesterday" }, true],
+    [{ period: "24h", from: "yesterday" }, true],
+    // It begins after now, and has no end.
+    [{ from: "2027-01-01T00:00:00Z" }, true],
+  ] as const) {
+    const shown = shownOf(search, now);
+    expect({ search, unread: shown.unread }).toEqual({ search, unread });
+    expect(shown.from < shown.to).toBe(true);
+  }
+  expect(momentsIn({}, now)).toEqual({});
+  expect(momentsIn({ to }, now)).toEqual({ to: new Date(to) });
+  expect(momentsIn({ period: "7d" }, now)).toEqual({ from: new Date("2026-05-24T10:30:00Z") });
+});
+
+it("whatever is in the address, a period has a beginning, an end, and steps that cover it without a gap", () => {
+  const text = fc.option(
+    fc.oneof(
+      fc.string(),
+      fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+    ),
+    { nil: undefined },
+  );
+  fc.assert(
+    fc.property(fc.record({ period: text, from: text, to: text }), ({ period, from, to }) => {
+      const shown = shownOf(
+        { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
+        now,
+      );
+      expect(shown.from < shown.to).toBe(true);
+      const step = stepOf(shown);
+      const starts = startsOf(shown, step);
+      expect(starts.length).toBeGreaterThan(0);
+      expect(starts[0]! <= shown.from.toISOString()).toBe(true);
+      for (const [place, start] of starts.slice(1).entries())
+        expect(endOf(starts[place]!, step).toISOString()).toBe(start);
+      const isWhole = endOf(starts.at(-1)!, step) >= shown.to;
+      expect(isWhole || starts.length === 1000).toBe(true);
+    }),
+  );
+});
+
+it("the beginning of an hour, a day and a month is read in UTC", () => {
+  expect(readStart("2026-05-31T10:00:00.000Z", "hour")).toBe("10:00");
+  expect(readStart("2026-05-31T00:00:00.000Z", "day")).toBe("31 May");
+  expect(readStart("2026-05-01T00:00:00.000Z", "month")).toBe("May 2026");
+});
+
+it("a share is never 0 for more than nothing; a change says how much more or less", () => {
+  for (const [part, whole, share] of [
+    [0n, 0n, "-"],
+    [0n, 5n, "0 %"],
+    [1n, 1_000_000n, "< 0.1 %"],
+    [42n, 1000n, "4.2 %"],
+    [99_999n, 1_000_000n, "10 %"],
+    [5n, 5n, "100 %"],
+  ] as const)
+    expect([part, whole, readShare(part, whole)]).toEqual([part, whole, share]);
+  for (const [after, before, change] of [
+    [0n, 0n, ""],
+    [5n, 0n, "new"],
+    [5n, 5n, "0 %"],
+    [56n, 50n, "+12 %"],
+    [0n, 7n, "-100 %"],
+    [97n, 100n, "-3.0 %"],
+    [7_000n, 7n, "+99,900 %"],
+    [1_000_001n, 1_000_000n, "+< 0.1 %"],
+  ] as const)
+    expect([after, before, readChange(after, before)]).toEqual([after, before, change]);
+});
+
+it("bars: four groups and the rest, nothing lost, sums exact", () => {
+  const starts = ["2026-05-30T00:00:00.000Z", "2026-05-31T00:00:00.000Z"];
+  const row = fc.record({
+    start: fc.constantFrom(...starts),
+    model: fc.constantFrom("a", "b", "c", "d", null),
+    other: fc.boolean(),
+    requests: fc.nat(),
+    errors: fc.nat(),
+    input_tokens: fc.nat(),
+    output_tokens: fc.nat(),
+    cost: fc.nat().map((nano) => `0.${String(nano).padStart(9, "0").slice(-9)}`),
+  });
+  fc.assert(
+    fc.property(fc.array(row), fc.constantFrom("cost", "tokens", "requests"), (rows, metric) => {
+      const bars = barsOf(rows, { by: "model", metric, starts, names: new Map() });
+      expect(bars.series.length).toBeLessThanOrEqual(5);
+      const whole = bars.series.reduce((sum, { total }) => sum + total, 0n);
+      expect(whole).toBe(sumOf(rows, metric));
+      const drawn = [...bars.exact.values()].flatMap((at) => [...at.values()]);
+      expect(drawn.reduce((sum, size) => sum + size, 0n)).toBe(whole);
+      expect(bars.points.map(({ start }) => start)).toEqual(starts);
+    }),
+  );
+});

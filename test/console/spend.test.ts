@@ -1,0 +1,238 @@
+/**
+ * Overview and Money in a real browser, after calls of all kinds: every number is the ledger's own, added up here in BigInt; every
+ * number leads to rows that add up to it; each reader sees what is theirs.
+ */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseSearch } from "../../console/src/base/search.ts";
+import { csvOf, filtersOf } from "../../console/src/pages/requests/filters.ts";
+import { eventually } from "../support/patience.ts";
+import { seriousFindings } from "./axe.ts";
+import { chargesOf, makeCalls, nanoOf, sumOf, type Charge } from "./made-up-calls.ts";
+import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+let charges: Charge[];
+beforeAll(async () => {
+  world = await startConsoleWorld();
+  await makeCalls(world);
+  // The last rows of the log are written a moment after the answers.
+  charges = await eventually(async () => {
+    const all = await chargesOf(world);
+    return all.length > 25 && all.every(({ model }) => model !== null) && all;
+  }, "every charge has its row in the log");
+});
+afterAll(() => world.close());
+
+type Who = Parameters<ConsoleWorld["open"]>[0];
+
+/** The charges that somebody sees. */
+const seenBy = (who: Who): Charge[] => {
+  if (who === "root") return charges;
+  if (who === "mem") return charges.filter(({ member }) => member === world.mem.userId);
+  return charges.filter(({ workspace }) => workspace === world.home.id);
+};
+
+const tile = (page: Page, name: string) => page.getByRole("link", { name: new RegExp(`^${name}`) });
+
+/** The rows of a table by their first cell: the exact spend, where it leads to, and the calls. */
+async function rowsOf(page: Page, label: string) {
+  const rows = page.getByRole("table", { name: label, exact: true }).locator("tbody tr");
+  await rows.first().waitFor();
+  const found = [];
+  for (const row of await rows.all()) {
+    const spend = row.locator("td").nth(1).locator("[title]").first();
+    found.push({
+      name: await row.locator("td").first().innerText(),
+      nano: nanoOf((await spend.getAttribute("title"))!),
+      href: await spend.getAttribute("href"),
+    });
+  }
+  return found;
+}
+
+/** The sum of the costs of the rows that an address of the log shows, asked for as the page asks. */
+async function costAt(who: Who, href: string): Promise<bigint> {
+  const search = parseSearch(new URL(href, world.gateway.url).search);
+  const query = Object.entries({ ...csvOf(filtersOf(search)), workspace_id: search["ws"] });
+  const kept = query.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  const answer = await fetch(
+    `${world.gateway.url}/admin/v1/requests?${String(new URLSearchParams(kept))}`,
+    { headers: { accept: "text/csv", authorization: `Bearer ${world[who].token}` } },
+  );
+  const [head, ...lines] = (await answer.text()).trimEnd().split("\r\n");
+  // The columns before it have no commas in them.
+  const column = head!.split(",").indexOf("cost");
+  return lines.reduce((sum, line) => sum + nanoOf(cellsOf(line)[column]!), 0n);
+}
+
+const cellsOf = (line: string): string[] =>
+  [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((cell) => cell[1] ?? cell[2]!);
+
+const byName = (all: readonly Charge[], of: (charge: Charge) => string): Map<string, bigint> => {
+  const sums = new Map<string, bigint>();
+  for (const charge of all) sums.set(of(charge), (sums.get(of(charge)) ?? 0n) + charge.nano);
+  return sums;
+};
+
+const bySize = (one: bigint, other: bigint): number => Number(one - other);
+
+describe("the overview", () => {
+  for (const who of ["root", "ann", "mem"] as const) {
+    it(`every number that ${who} sees is the ledger's, and leads to rows that add up to it`, async () => {
+      const seen = seenBy(who);
+      const { page, complaints, context } = await world.open(who);
+      await page.goto("/overview?period=24h");
+      const title = who === "mem" ? "Your use" : "Overview";
+      await page.getByRole("heading", { name: title, level: 1 }).waitFor();
+      const spend = tile(page, "Spend");
+      expect(nanoOf((await spend.getAttribute("title"))!)).toBe(sumOf(seen));
+      expect(await costAt(who, (await spend.getAttribute("href"))!)).toBe(sumOf(seen));
+      const emails = new Map(
+        (["ann", "mem", "mel", "bob"] as const).map((name) => [
+          world[name].userId,
+          world[name].email,
+        ]),
+      );
+      const tables: [string, (charge: Charge) => string][] = [
+        ["By model", ({ model }) => model!],
+        ["By provider", ({ provider }) => provider!],
+      ];
+      if (who !== "mem") tables.push(["By member", ({ member }) => emails.get(member)!]);
+      if (who === "root")
+        tables.push([
+          "By workspace",
+          ({ workspace }) => (workspace === world.home.id ? "home" : "away"),
+        ]);
+      for (const [label, of] of tables) {
+        const rows = await rowsOf(page, label);
+        const named = rows.filter(({ nano }) => nano > 0n).map(({ name, nano }) => [name, nano]);
+        expect({ label, rows: new Map(named as [string, bigint][]) }).toEqual({
+          label,
+          rows: byName(seen, of),
+        });
+        for (const { href, nano, name } of rows.filter((row) => row.href !== null))
+          expect({ label, name, cost: await costAt(who, href!) }).toEqual({
+            label,
+            name,
+            cost: nano,
+          });
+      }
+      // All keys of these tests have one name: their sums, in any order.
+      const keys = (await rowsOf(page, "By key"))
+        .map(({ nano }) => nano)
+        .filter((nano) => nano > 0n);
+      expect(keys.toSorted(bySize)).toEqual(
+        [...byName(seen, ({ key }) => key).values()].toSorted(bySize),
+      );
+      expect(await page.getByRole("table", { name: "By member" }).count()).toBe(
+        who === "mem" ? 0 : 1,
+      );
+      expect(await page.getByRole("alert").count()).toBe(0);
+      expect(complaints).toEqual([]);
+      await context.close();
+    });
+  }
+
+  it("the bars as a table add up to the period; errors lead to the calls that failed", async () => {
+    const { page, complaints, context } = await world.open("ann");
+    await page.goto("/overview?period=24h&table=1");
+    const twin = page.getByRole("table", { name: "Over time" });
+    await twin.waitFor();
+    const titles = await twin.locator("tbody td:last-child [title]").all();
+    let sum = 0n;
+    for (const one of titles) sum += nanoOf((await one.getAttribute("title"))!);
+    expect(sum).toBe(sumOf(seenBy("ann")));
+    const errors = page.getByRole("table", { name: "Errors by code" });
+    const failed = errors.getByRole("row", { name: "upstream_error" }).getByRole("link");
+    const count = Number(await failed.getAttribute("title"));
+    expect(count).toBeGreaterThan(3);
+    await failed.click();
+    await page.waitForURL("**/requests?**");
+    await page
+      .getByText("502 upstream_error")
+      .nth(count - 1)
+      .waitFor();
+    expect(await page.getByText("502 upstream_error").count()).toBe(count);
+    await page.goBack();
+    await twin.waitFor();
+    await page.keyboard.press("t");
+    await page.getByRole("table", { name: "What the colours are" }).waitFor();
+    expect(new URL(page.url()).search).toBe("?period=24h");
+    await page.locator('.recharts-bar-rectangle path[height]:not([height="0"])').first().click();
+    await page.waitForURL("**/requests?from=*");
+    await page.getByRole("row").nth(1).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("job C: last week against the one before, the key that grew, as a file, in three clicks", async () => {
+    const { page, complaints, context } = await world.open("ann");
+    await page.goto("/overview");
+    await page.getByRole("combobox", { name: "Period" }).click();
+    await page.getByRole("option", { name: "Last week" }).click();
+    await page.getByText("No calls in this period (last week); the last one was at").waitFor();
+    await page.goto("/overview");
+    await page
+      .getByRole("table", { name: "By key" })
+      .getByRole("button", { name: "Change" })
+      .click();
+    await page.waitForURL("**/overview?sort=change");
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download CSV of usage-by-key" }).click();
+    const file = await (await download).createReadStream();
+    let text = "";
+    for await (const piece of file) text += String(piece);
+    const [head, ...lines] = text.trimEnd().split("\r\n");
+    const column = head!.split(",").indexOf("cost");
+    const sum = lines.reduce((all, line) => all + nanoOf(cellsOf(line)[column]!), 0n);
+    expect(sum).toBe(sumOf(seenBy("ann")));
+    await page.getByRole("table", { name: "By key" }).getByRole("link").first().click();
+    await page.waitForURL("**/requests?**period=7d**");
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("what the address says and nobody can read is said; a failure is said, and tried again", async () => {
+    const { page, complaints, context } = await world.open("mem");
+    await page.goto("/overview?period=constructor&by=%3Cscript%3E&metric=__proto__&ws=%27");
+    await page.getByText("The address names no period that can be read").waitFor();
+    await page.route("**/admin/v1/usage?**", (route) =>
+      route.fulfill({ status: 403, body: JSON.stringify({ error: { message: "Not yours." } }) }),
+    );
+    await page.goto("/overview?period=30d");
+    await page.getByRole("alert").first().getByText("Not yours.").waitFor();
+    await page.unroute("**/admin/v1/usage?**");
+    await page.getByRole("button", { name: "Try again" }).first().click();
+    await tile(page, "Spend").waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+it("Overview is accessible in both schemes, on a phone too, and breaks no rule of the policy", async () => {
+  for (const scheme of ["light", "dark"] as const)
+    for (const [path, width] of [
+      ["/overview", 1280],
+      ["/overview?table=1", 390],
+    ] as const) {
+      const { page, complaints, context } = await world.open("root", { scheme, width });
+      await page.goto(path);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.waitForLoadState("networkidle");
+      if (process.env["TOLLGATE_TEST_PICTURES"] !== undefined)
+        await page.screenshot({
+          path: `${process.env["TOLLGATE_TEST_PICTURES"]}${path.replaceAll(/\W/g, "_")}-${scheme}.png`,
+          fullPage: true,
+        });
+      expect({ path, scheme, found: await seriousFindings(page) }).toEqual({
+        path,
+        scheme,
+        found: [],
+      });
+      const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+      expect({ path, wide }).toEqual({ path, wide: width });
+      expect(complaints).toEqual([]);
+      await context.close();
+    }
+});
