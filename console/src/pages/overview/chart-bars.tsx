@@ -2,6 +2,7 @@
 import "@mantine/charts/styles.css";
 import { BarChart } from "@mantine/charts";
 import { readStart, type Step } from "../../base/period.ts";
+import { titleOf } from "./chart-title.ts";
 import type { Bars } from "./usage.ts";
 
 interface ChartBarsProps {
@@ -32,7 +33,7 @@ export function ChartBars({ bars, step, title, read, choose }: ChartBarsProps) {
       gridAxis="x"
       xAxisProps={{ tickFormatter: (start: string) => readStart(start, step), minTickGap: 24 }}
       yAxisProps={{ width: 64 }}
-      tooltipProps={{ labelFormatter: (start) => `${readStart(start as string, step)} (UTC)` }}
+      tooltipProps={{ labelFormatter: (start) => titleOf(start, step) }}
       barChartProps={{ title }}
       barProps={{
         isAnimationActive: false,

@@ -3,6 +3,7 @@ import "@mantine/charts/styles.css";
 import { LineChart } from "@mantine/charts";
 import { readDuration } from "../../base/numbers.ts";
 import { readStart, type Step } from "../../base/period.ts";
+import { titleOf } from "./chart-title.ts";
 
 export interface TimePoint {
   readonly start: string;
@@ -29,7 +30,7 @@ export function ChartLines(props: { points: readonly TimePoint[]; step: Step; ti
       withDots={points.length <= 31}
       xAxisProps={{ tickFormatter: (start: string) => readStart(start, step), minTickGap: 24 }}
       yAxisProps={{ width: 64 }}
-      tooltipProps={{ labelFormatter: (start) => `${readStart(start as string, step)} (UTC)` }}
+      tooltipProps={{ labelFormatter: (start) => titleOf(start, step) }}
       lineChartProps={{ title }}
       lineProps={{ isAnimationActive: false }}
     />
