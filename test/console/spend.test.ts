@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-type Who = Parameters<ConsoleWorld["open"]>[0];
+type Who = "root" | "ann" | "mem";
 
 /** The charges that somebody sees. */
 const seenBy = (who: Who): Charge[] => {
