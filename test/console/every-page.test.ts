@@ -2,10 +2,10 @@
  * Every page there is, in both schemes, wide and narrow: nothing the browser complains of, nothing that an accessibility checker
  * finds serious, nothing wider than the window.
  */
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { exampleOf, pagePaths } from "./addresses.ts";
 import { seriousFindings } from "./axe.ts";
+import { beyond } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -24,17 +24,6 @@ const looks = [
   { width: 1280, scheme: "dark" },
   { width: 390, scheme: "light" },
 ] as const;
-
-/** How much wider than the window the page is, in pixels, and by what. */
-const beyond = (page: Page) =>
-  page.evaluate<string[]>(`(() => {
-    const width = document.documentElement.clientWidth;
-    if (document.documentElement.scrollWidth <= width) return [];
-    return [...document.querySelectorAll("main *")]
-      .filter((one) => one.getBoundingClientRect().right > width + 1)
-      .slice(0, 5)
-      .map((one) => one.outerHTML.slice(0, 150));
-  })()`);
 
 /** What is wrong with the page as it stands, by scheme and width. */
 async function faultsOf({ page, complaints, settled }: Visit): Promise<object[]> {

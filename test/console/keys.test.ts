@@ -2,6 +2,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Person } from "../admin/people.ts";
+import { seriousFindings } from "./axe.ts";
+import { beyond } from "./beyond.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -17,6 +19,13 @@ const newKey = async (person: Person, name: string, more: object = {}) =>
   ) as { id: string; key: string; name: string };
 const statusOf = async (id: string): Promise<unknown> =>
   (await world.root.call("GET", `/keys/${id}`)).json.status;
+/** A call with a key. */
+const ask = (key: string) =>
+  fetch(`${world.gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "sandbox/chat", messages: [{ role: "user", content: "Hi" }] }),
+  });
 const toast = (page: Page, text: string) => page.getByRole("alert").filter({ hasText: text });
 
 it("a key is disabled with one click, and Undo within ten seconds enables it again", async () => {
@@ -65,6 +74,216 @@ it("a key is revoked only once its name is typed", async () => {
   await toast(page, "is revoked").waitFor();
   expect(await statusOf(id)).toBe("revoked");
   await expect.poll(() => page.getByRole("button", { name: /able|Revoke/ }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a key is made in three clicks, and its value is there to copy", async () => {
+  const { page, complaints, context } = await world.open("mem");
+  await page.goto("/keys");
+  let clicks = 0;
+  const click = async (name: string) => {
+    await page.getByRole("button", { name, exact: true }).click();
+    clicks += 1;
+  };
+  await click("New key");
+  const dialog = page.getByRole("dialog", { name: "New key" });
+  await dialog.getByLabel("Name").fill("three clicks");
+  expect(await dialog.getByLabel("For").count()).toBe(0);
+  await click("Create");
+  await page.getByText(/^gw_live_\w{20,}$/).waitFor();
+  await click("Copy the key");
+  expect(clicks).toBe(3);
+  await page.getByRole("link", { name: "Open in Start" }).click();
+  await page.getByRole("heading", { name: "Make your first call" }).waitFor();
+  const { json } = await world.mem.call("GET", "/keys?q=three%20clicks");
+  expect(json.data).toMatchObject([{ name: "three clicks", created_by: world.mem.userId }]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a workspace admin makes a key for a member with caps; what the API refuses stands at its field", async () => {
+  const { page, complaints, context } = await world.open("ann");
+  await page.goto("/keys?new=1");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("for mel");
+  await dialog.getByRole("combobox", { name: "For" }).click();
+  await page.getByRole("option", { name: "mel@example.com" }).click();
+  await dialog.getByLabel("Daily cap (USD)").fill("five");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText(/spend_caps\.daily/).waitFor();
+  await dialog.getByLabel("Daily cap (USD)").fill("5.00");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("for mel@example.com").waitFor();
+  expect(await dialog.getByRole("link", { name: "Open in Start" }).count()).toBe(0);
+  const { json } = await world.mel.call("GET", "/keys?limit=1");
+  expect(json.data).toMatchObject([{ name: "for mel", spend_caps: { daily: "5" } }]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("job D: a leaked key is found by its last four, stopped, looked at and given a new value", async () => {
+  const { id, key } = await newKey(world.ann, "leaked");
+  await world.chat(key);
+  const { page, complaints, context } = await world.open("ann");
+  await page.goto("/keys");
+  let clicks = 0;
+  const click = async (role: "button" | "link" | "radio" | "tab", name: string) => {
+    await page.getByRole(role, { name, exact: true }).click();
+    clicks += 1;
+  };
+  await page.getByLabel("Name or last four characters").fill(key.slice(-4));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/keys?q=${key.slice(-4)}`);
+  await click("link", "leaked");
+  await click("button", "Disable");
+  await toast(page, "leaked is disabled").waitFor();
+  expect(clicks).toBe(2);
+  expect((await ask(key)).status).toBe(401);
+  await page.getByRole("table", { name: "Use by model" }).getByText("sandbox/chat").waitFor();
+  await page.getByRole("table", { name: "Use by hour" }).waitFor();
+  await click("button", "Rotate");
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate key" }).click();
+  const value = await page
+    .getByRole("region", { name: "the key" })
+    .getByText(/^gw_live_/)
+    .innerText();
+  expect(value).not.toBe(key);
+  await click("button", "Enable");
+  await toast(page, "leaked works again").waitFor();
+  expect((await ask(key)).status).toBe(401);
+  expect((await ask(value)).status).toBe(200);
+  await click("tab", "History");
+  const history = page.getByRole("table", { name: "Audit log, newest first" });
+  for (const action of ["key.enable", "key.rotate", "key.disable", "key.create"])
+    await history.getByRole("cell", { name: action, exact: true }).waitFor();
+  await history.getByText("status: active → disabled").waitFor();
+  expect(await history.innerText()).not.toContain(value);
+  expect(await statusOf(id)).toBe("active");
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a revealed value is hidden again when the tab is left", async () => {
+  const { id, key } = await newKey(world.mem, "shown");
+  const { page, complaints, context } = await world.open("mem");
+  await page.goto(`/keys/${id}`);
+  await page.getByRole("button", { name: "Reveal" }).click();
+  await page.getByText(key).waitFor();
+  await page.evaluate(
+    "Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true }); document.dispatchEvent(new Event('visibilitychange'))",
+  );
+  await page.getByText(key).waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("caps are bars; a change is undone; of two who change at once the second sees both and chooses", async () => {
+  const { id, key } = await newKey(world.mem, "capped", { spend_caps: { daily: "0.001" } });
+  await world.chat(key);
+  const { page, complaints, context } = await world.open("ann");
+  await page.goto(`/keys/${id}?tab=caps`);
+  await page.getByText(/^(reached|0\.\d+ left), resets in \d+ [hm]/).waitFor();
+  const daily = page.getByLabel("Daily cap (USD)");
+  await daily.fill("2.50");
+  await page.getByText("Unsaved changes").waitFor();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await toast(page, "Saved.").waitFor();
+  const capOf = async () => (await world.ann.call("GET", `/keys/${id}`)).json.spend_caps.daily;
+  expect(await capOf()).toBe("2.5");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect.poll(capOf).toBe("0.001");
+  await expect.poll(() => daily.inputValue()).toBe("0.001");
+  await daily.fill("3");
+  world.must(await world.root.call("PATCH", `/keys/${id}`, { spend_caps: { daily: "4" } }));
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Changed by somebody else" });
+  await dialog.getByRole("cell", { name: /daily 4/ }).waitFor();
+  await dialog.getByRole("cell", { name: /daily 3/ }).waitFor();
+  await dialog.getByRole("button", { name: "Take theirs" }).click();
+  await expect.poll(() => daily.inputValue()).toBe("4");
+  await daily.fill("3");
+  world.must(await world.root.call("PATCH", `/keys/${id}`, { name: "renamed" }));
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await dialog.getByRole("button", { name: "Save mine" }).click();
+  await expect.poll(capOf).toBe("3");
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a member lowers a cap and is refused to raise it, at the form", async () => {
+  const { id } = await newKey(world.mem, "lowered", { spend_caps: { daily: "5" } });
+  const { page, complaints, context } = await world.open("mem");
+  await page.goto(`/keys/${id}?tab=caps`);
+  await page.getByText("Raising one takes a workspace admin").waitFor();
+  await page.getByLabel("Daily cap (USD)").fill("9");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("alert").getByText("does not allow key.loosen_spend_caps").waitFor();
+  expect(await page.getByRole("tab", { name: "History" }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("routing shows where a call would go while the form is filled in; models out of scope are marked", async () => {
+  const { id } = await newKey(world.ann, "routed", {
+    model_allowlist: ["sandbox/multi", "gone/x"],
+  });
+  const { page, complaints, context } = await world.open("ann");
+  await page.goto(`/keys/${id}?tab=routing`);
+  await page.getByRole("combobox", { name: "Model", exact: true }).click();
+  await page.getByRole("option", { name: "sandbox/multi" }).click();
+  const preview = page.getByRole("table", { name: "Where it would go" });
+  await preview.getByRole("row", { name: /sandbox-anthropic\/messages.*tried/ }).waitFor();
+  await page.getByRole("switch", { name: "Routing of its own" }).click();
+  await page.getByRole("combobox", { name: "Only these providers" }).click();
+  await page.getByRole("option", { name: "sandbox-google" }).click();
+  await preview.getByRole("row", { name: /sandbox-anthropic.*not among the pinned/ }).waitFor();
+  await preview.getByRole("row", { name: /sandbox-google.*tried 1\./ }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await toast(page, "Saved.").waitFor();
+  const { json } = await world.ann.call("GET", `/keys/${id}`);
+  expect(json.routing).toMatchObject({ mode: "custom", pinned_providers: ["sandbox-google"] });
+  await page.getByRole("tab", { name: "Models" }).click();
+  await page.getByRole("note").locator("s", { hasText: "gone/x" }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a member sees the own keys alone, and no foreign one by its address", async () => {
+  const { id } = await newKey(world.ann, "of ann");
+  const { page, complaints, context } = await world.open("mem");
+  await page.goto("/keys?sort=name&status=active");
+  await page.getByRole("link", { name: "three clicks" }).waitFor();
+  expect(await page.getByRole("link", { name: "of ann" }).count()).toBe(0);
+  expect(await page.getByRole("combobox", { name: "Owner" }).count()).toBe(0);
+  await page.goto("/keys?q=of%20ann");
+  await page.getByText("No key fits these filters.").waitFor();
+  for (const tab of ["use", "caps", "routing"]) {
+    await page.goto(`/keys/${id}?tab=${tab}`);
+    await page.getByRole("alert").getByText("There is no such key").waitFor();
+  }
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("what the page of a key has in its tabs, and the dialog for a new one, is accessible on a phone too", async () => {
+  const { id } = await newKey(world.ann, "looked at", {
+    spend_caps: { daily: "0.001", monthly: "10" },
+    model_allowlist: ["sandbox/chat", "gone/x"],
+  });
+  const { page, settled, complaints, context } = await world.open("root");
+  const tabs = ["caps", "models", "routing", "history"];
+  for (const path of ["/keys?new=1", ...tabs.map((tab) => `/keys/${id}?tab=${tab}`)]) {
+    await page.goto(path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await settled();
+    expect({ path, found: await seriousFindings(page) }).toEqual({ path, found: [] });
+    await page.setViewportSize({ width: 390, height: 800 });
+    await settled();
+    expect({ path, wider: await beyond(page) }).toEqual({ path, wider: [] });
+    await page.setViewportSize({ width: 1280, height: 800 });
+  }
   expect(complaints).toEqual([]);
   await context.close();
 });

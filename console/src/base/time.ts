@@ -5,7 +5,7 @@ const dayOf = (time: Date): string =>
   `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
 
 /** "14:03:22.114", with the date in front where it is not the day of `now`. */
-export function readTime(time: Date, now: Date): string {
+export function readTime(time: Date, now = new Date()): string {
   const clock = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${two(time.getMilliseconds(), 3)}`;
   return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`;
 }
@@ -17,7 +17,7 @@ export const readMinute = (time: Date): string =>
 const minuteMs = 60_000;
 
 /** "in 5 h 12 m", "in 3 d 2 h": how far off a time to come is. */
-export function readUntil(time: Date, now: Date): string {
+export function readUntil(time: Date, now = new Date()): string {
   const minutes = Math.max(0, Math.ceil((time.getTime() - now.getTime()) / minuteMs));
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
   if (days > 0) return `in ${days} d ${hours} h`;
@@ -25,7 +25,7 @@ export function readUntil(time: Date, now: Date): string {
 }
 
 /** "2 m ago", "3 d ago": how long ago something was; for what was used last, and nothing else. */
-export function readAgo(time: Date, now: Date): string {
+export function readAgo(time: Date, now = new Date()): string {
   const minutes = Math.floor((now.getTime() - time.getTime()) / minuteMs);
   if (minutes < 1) return "just now";
   if (minutes < 60) return `${minutes} m ago`;

@@ -20,8 +20,7 @@ const near = 80;
 /** What is left and until when, in words. */
 function left({ cap, remaining, resetsAt }: Cap, percent: number): string {
   if (cap === null) return "no cap";
-  const until =
-    resetsAt === undefined ? "" : `, resets ${readUntil(new Date(resetsAt), new Date())}`;
+  const until = resetsAt === undefined ? "" : `, resets ${readUntil(new Date(resetsAt))}`;
   if (percent >= 100) return `reached${until}`;
   return `${readUsd(parseUsd(remaining ?? "0"))} left${until}`;
 }

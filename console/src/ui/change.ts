@@ -30,6 +30,8 @@ export interface ChangeOptions<Input, Output> {
   /** The way back, offered for ten seconds: sends the former values with `ifMatch(after)`. */
   readonly undo?: (after: Output, input: Input) => Promise<unknown>;
   readonly done?: (after: Output, input: Input) => void;
+  /** What was typed counts no more: it is saved, or the other's was taken. */
+  readonly settled?: () => void;
 }
 
 export interface Change<Input> {
@@ -60,16 +62,22 @@ function useIdempotency(): { of: (input: unknown) => Headers["idempotency"]; tak
 
 /** A change that is sent when `run` is called. */
 export function useChange<Input, Output>(options: ChangeOptions<Input, Output>): Change<Input> {
-  const { send, touches, base, read, said, undo, done } = options;
+  const { send, touches, base, read, said, undo, done, settled } = options;
   const queries = useQueryClient();
   const idempotency = useIdempotency();
   const again = () => refresh(queries, touches);
+  const forget = async () => {
+    mutation.reset();
+    await again();
+    settled?.();
+  };
   const mutation = useMutation({
     mutationFn: ({ input, over }: { input: Input; over?: object }) =>
       send(input, { ifMatch: ifMatch(over ?? base), idempotency: idempotency.of(input) }),
     async onSuccess(after, { input }) {
       idempotency.taken();
       await again();
+      settled?.();
       if (undo !== undefined) {
         offerUndo(said ?? "Done.", async () => {
           try {
@@ -89,10 +97,7 @@ export function useChange<Input, Output>(options: ChangeOptions<Input, Output>):
         theirs,
         mine: input as object,
         save: () => mutation.mutate({ input, over: theirs }),
-        take: () => {
-          mutation.reset();
-          void again();
-        },
+        take: () => void forget(),
       });
     },
   });

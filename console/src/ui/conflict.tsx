@@ -2,6 +2,7 @@
 import { Button, Group, Stack, Table, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { differencesOf, readValue } from "../base/former.ts";
+import { ScrollBox } from "./scroll-box.tsx";
 
 export interface Conflict {
   /** As it was when the change was decided on, and as it is now. */
@@ -22,26 +23,28 @@ function Body({ conflict, close }: { conflict: Conflict; close: () => void }) {
   return (
     <Stack gap="md">
       <Text>Since you opened this, somebody else changed it. Nothing of yours is saved yet.</Text>
-      <Table aria-label="Changed meanwhile">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Field</Table.Th>
-            <Table.Th>Was</Table.Th>
-            <Table.Th>Is now</Table.Th>
-            <Table.Th>Yours</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map(({ field, before, after }) => (
-            <Table.Tr key={field}>
-              <Table.Td>{field}</Table.Td>
-              <Table.Td>{before}</Table.Td>
-              <Table.Td>{after}</Table.Td>
-              <Table.Td>{field in mine ? readValue(mine[field]) : "-"}</Table.Td>
+      <ScrollBox label="Changed meanwhile">
+        <Table aria-label="Changed meanwhile">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Field</Table.Th>
+              <Table.Th>Was</Table.Th>
+              <Table.Th>Is now</Table.Th>
+              <Table.Th>Yours</Table.Th>
             </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(({ field, before, after }) => (
+              <Table.Tr key={field}>
+                <Table.Td>{field}</Table.Td>
+                <Table.Td>{before}</Table.Td>
+                <Table.Td>{after}</Table.Td>
+                <Table.Td>{field in mine ? readValue(mine[field]) : "-"}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollBox>
       <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={choose(conflict.take)} data-autofocus>
           Take theirs

@@ -2,7 +2,7 @@
 import { Button, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 
-export function Empty(props: { text: string; to: "/start" | "/requests"; action: string }) {
+function Empty(props: { text: string; to: "/start" | "/requests" | "/keys"; action: string }) {
   return (
     <div className="panel">
       <Text mb="md">{props.text}</Text>
@@ -12,5 +12,15 @@ export function Empty(props: { text: string; to: "/start" | "/requests"; action:
         {props.action}
       </Button>
     </div>
+  );
+}
+
+/** A list without rows: of a kind there are none, or none fits the filters of its page. */
+export function NoRows(props: { what: string; to: "/requests" | "/keys"; isFiltered: boolean }) {
+  const { what, to, isFiltered } = props;
+  return isFiltered ? (
+    <Empty text={`No ${what} fits these filters.`} to={to} action="Remove the filters" />
+  ) : (
+    <Empty text={`No ${what}s yet.`} to="/start" action="Make your first call" />
   );
 }

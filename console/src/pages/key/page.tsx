@@ -1,25 +1,106 @@
-/** One key: what it may do, what it did, and what can be done with it. */
-import { getRouteApi } from "@tanstack/react-router";
+/** One key: what it did, what it may do, and what can be done with it. */
+import { Group, Tabs, Text } from "@mantine/core";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { readAgo, readTime } from "../../base/time.ts";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { Caps } from "./caps.tsx";
+import { History } from "./history.tsx";
+import { Models } from "./models.tsx";
 import { Moves } from "./moves.tsx";
-import { useKey } from "./queries.ts";
+import { useKey, type Key } from "./queries.ts";
+import { useMay } from "./rights.ts";
+import { RoutingTab } from "./routing.tsx";
+import { Reveal } from "./reveal.tsx";
+import { Use } from "./use.tsx";
 
 const route = getRouteApi("/shell/keys/$id");
+
+const tabs = [
+  { value: "use", label: "Use" },
+  { value: "caps", label: "Caps and limits" },
+  { value: "models", label: "Models" },
+  { value: "routing", label: "Routing" },
+  { value: "history", label: "History" },
+] as const;
+
+type Tab = (typeof tabs)[number]["value"];
+
+/** What the key is, in one line. */
+function Facts({ apiKey }: { apiKey: Key }) {
+  const { status, owner_email: owner, created_at: made, last_used_at: used } = apiKey;
+  return (
+    <Group gap="lg" mb="lg">
+      <span className="mono">
+        {apiKey.key_prefix}...{apiKey.key_last4}
+      </span>
+      <span className={status === "active" ? "ok" : "bad"}>{status}</span>
+      <Text>{owner === null ? "nobody's" : `of ${owner}`}</Text>
+      <Text className="muted" title={made}>
+        made {readTime(new Date(made))}
+      </Text>
+      <Text className="muted" title={used ?? undefined}>
+        {used === null ? "never used" : `used ${readAgo(new Date(used))}`}
+      </Text>
+      {apiKey.expires_at !== null && (
+        <Text className="muted" title={apiKey.expires_at}>
+          ends {readTime(new Date(apiKey.expires_at))}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+function Parts({ apiKey }: { apiKey: Key }) {
+  const { tab, period } = route.useSearch();
+  const navigate = useNavigate();
+  const may = useMay(apiKey);
+  const shown = tabs.filter(({ value }) => value !== "history" || may("audit.read"));
+  const chosen: Tab = shown.find(({ value }) => value === tab)?.value ?? "use";
+  const parts: Readonly<Record<Tab, ReactNode>> = {
+    use: <Use apiKey={apiKey} period={period} />,
+    caps: <Caps apiKey={apiKey} />,
+    models: <Models apiKey={apiKey} />,
+    routing: <RoutingTab apiKey={apiKey} />,
+    history: <History apiKey={apiKey} />,
+  };
+  const open = (next: string | null) =>
+    void navigate({
+      to: "/keys/$id",
+      params: { id: apiKey.id },
+      search: (before) => ({ ...before, tab: next === "use" ? undefined : (next ?? undefined) }),
+    });
+  return (
+    <Tabs value={chosen} onChange={open} keepMounted={false}>
+      <Tabs.List mb="lg">
+        {shown.map(({ value, label }) => (
+          <Tabs.Tab key={value} value={value}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value={chosen}>{parts[chosen]}</Tabs.Panel>
+    </Tabs>
+  );
+}
 
 export function KeyPage() {
   const { id } = route.useParams();
   const { data: key, error, refetch } = useKey(id);
-  if (error !== null) {
-    return (
-      <Page title="Key">
-        <RegionError what="key" error={error} retry={refetch} />
-      </Page>
-    );
-  }
   return (
-    <Page title={key === undefined ? "Key" : key.name} aside={key && <Moves apiKey={key} />}>
-      {key !== undefined && <p>{key.status}</p>}
+    <Page
+      title={key === undefined ? "Key" : `Key ${key.name}`}
+      aside={key && <Moves apiKey={key} />}
+    >
+      {error !== null && <RegionError what="key" error={error} retry={refetch} />}
+      {error === null && key !== undefined && (
+        <>
+          <Facts apiKey={key} />
+          <Reveal apiKey={key} />
+          <Parts key={key.id} apiKey={key} />
+        </>
+      )}
     </Page>
   );
 }

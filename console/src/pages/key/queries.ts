@@ -1,7 +1,42 @@
 /** What a key's page asks for. */
-import { api, type Schemas } from "../../api/client.ts";
+import { useQuery } from "@tanstack/react-query";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { beginOf, periodOf } from "./periods.ts";
 
 export type Key = Schemas["KeyRecord"];
+type Preview = Schemas["PreviewRoutingRequest"];
 
-export const useKey = (id: string) =>
-  api.useQuery("get", "/admin/v1/keys/{id}", { params: { path: { id } } });
+const one = (id: string) => ({ params: { path: { id } } });
+
+export const useKey = (id: string) => api.useQuery("get", "/admin/v1/keys/{id}", one(id));
+
+/** The key as it is now, past what is kept. */
+export const readKey = async (id: string): Promise<Key> =>
+  (await client.GET("/admin/v1/keys/{id}", one(id))).data!;
+
+/** What the key used in a period, by model or by hour. */
+export function useUse(id: string, period: string | undefined, by: "model" | "hour") {
+  const query = {
+    key_id: id,
+    from: beginOf(periodOf(period)),
+    granularity: by === "hour" ? ("hour" as const) : ("total" as const),
+    ...(by === "model" && { group_by: "model" as const }),
+  };
+  return api.useQuery("get", "/admin/v1/usage", { params: { query } }, { staleTime: 30_000 });
+}
+
+/** The last changes of the key. */
+export const useHistory = (id: string) =>
+  api.useQuery("get", "/admin/v1/audit", {
+    params: { query: { subject_id: id, limit: "50" } },
+  });
+
+/** The plan that a call of this key would get, with what stands in the form. Asked for as a read: nothing is kept of it. */
+export const usePreview = (body: Preview | undefined) =>
+  useQuery({
+    queryKey: ["post", "/admin/v1/routing/preview", body],
+    queryFn: async ({ signal }) =>
+      (await client.POST("/admin/v1/routing/preview", { body: body!, signal })).data!,
+    enabled: body !== undefined,
+    placeholderData: (before) => before,
+  });

@@ -40,6 +40,7 @@ export const columns: readonly Column<Key>[] = [
       </span>
     ),
   },
+  { header: "Owner", width: 180, wide: true, cell: (key) => key.owner_email ?? nothing },
   { header: "Status", width: 90, cell: (key) => <Status status={key.status} /> },
   {
     header: "Today (USD)",
@@ -57,6 +58,6 @@ export const columns: readonly Column<Key>[] = [
     width: 110,
     wide: true,
     cell: ({ last_used_at: at }) =>
-      at === null ? nothing : <span title={at}>{readAgo(new Date(at), new Date())}</span>,
+      at === null ? nothing : <span title={at}>{readAgo(new Date(at))}</span>,
   },
 ];

@@ -1,22 +1,32 @@
 /** The filters of the list of keys, as they stand in the address. */
 import { pick } from "../../base/search.ts";
 
-export const filterNames = ["status", "owner", "q", "sort"] as const;
-
-export type Filters = { readonly [Name in "ws" | (typeof filterNames)[number]]?: string };
-
 const statuses = ["active", "disabled", "revoked"] as const;
-type Status = (typeof statuses)[number];
+const sorts = ["cap", "spend", "used", "name"] as const;
 
-const isStatus = (text: string | undefined): text is Status =>
-  (statuses as readonly (string | undefined)[]).includes(text);
+/** What the list is of. `new` is the dialog for a new key. */
+export type Filters = {
+  readonly [Name in "ws" | "owner" | "q" | "new"]?: string;
+} & {
+  readonly status?: (typeof statuses)[number];
+  readonly sort?: (typeof sorts)[number];
+};
+
+const oneOf = <Word extends string>(words: readonly Word[], text: string | undefined) =>
+  words.find((word) => word === text);
 
 /** What stands in the address, without what is no filter. */
 export function filtersOf(search: Record<string, unknown>): Filters {
-  const { status, ...others } = pick(search, filterNames);
-  return { ...others, ...(isStatus(status) && { status }) };
+  const { status, sort, q, ...others } = pick(search, ["status", "sort", "owner", "q", "new"]);
+  const known = { status: oneOf(statuses, status), sort: oneOf(sorts, sort), q: q?.slice(0, 100) };
+  const kept = Object.entries(known).filter(([, value]) => value !== undefined);
+  return { ...others, ...(Object.fromEntries(kept) as Filters) };
 }
 
-/** The status of the address, as the API takes it. */
-export const statusOf = ({ status }: Filters): Status | undefined =>
-  isStatus(status) ? status : undefined;
+export const statusChoices = statuses.map((value) => ({ value, label: value }));
+export const sortChoices = [
+  { value: "cap", label: "nearest to a cap" },
+  { value: "spend", label: "most spent this month" },
+  { value: "used", label: "used last" },
+  { value: "name", label: "name" },
+];

@@ -1,22 +1,25 @@
 /** What the list of keys asks for. */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { client, type Schemas } from "../../api/client.ts";
-import { statusOf, type Filters } from "./filters.ts";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { mayAll } from "../../base/rights.ts";
+import type { Filters } from "./filters.ts";
 
 export type Key = Schemas["KeyRecords"]["data"][number];
 
 const pageSize = "100";
 
 /** The keys that fit the filters, a page at a time. */
-export const useKeys = (filters: Filters) =>
+export const useKeys = ({ ws, owner, status, q, sort }: Filters) =>
   useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/keys", filters, "pages"],
+    queryKey: ["get", "/admin/v1/keys", { ws, owner, status, q, sort }, "pages"],
     queryFn: async ({ pageParam: cursor, signal }) => {
       const query = {
         limit: pageSize,
-        workspace_id: filters.ws,
-        created_by: filters.owner,
-        status: statusOf(filters),
+        workspace_id: ws,
+        created_by: owner,
+        status,
+        q,
+        sort,
         cursor,
       };
       return (await client.GET("/admin/v1/keys", { params: { query }, signal })).data!;
@@ -24,3 +27,28 @@ export const useKeys = (filters: Filters) =>
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
+
+/** The workspaces in which the reader may make keys. */
+export function useWorkspaces() {
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const { data } = api.useQuery("get", "/admin/v1/workspaces", {
+    params: { query: { limit: "100" } },
+  });
+  const workspaces = (data?.data ?? []).filter(
+    ({ id }) => me !== undefined && mayAll(me.rights, "key.create", id),
+  );
+  return workspaces.map(({ id: value, name: label }) => ({ value, label }));
+}
+
+/** People of a workspace who can have keys; only the reader, for whoever sees nobody else. */
+export function useMembers(workspaceId: string | undefined) {
+  const { data } = api.useQuery(
+    "get",
+    "/admin/v1/workspaces/{id}/members",
+    { params: { path: { id: workspaceId ?? "" }, query: { limit: "100" } } },
+    { enabled: workspaceId !== undefined },
+  );
+  return (data?.data ?? [])
+    .filter(({ status }) => status === "active")
+    .map(({ user_id: value, email: label }) => ({ value, label }));
+}

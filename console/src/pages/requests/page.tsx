@@ -1,5 +1,5 @@
 /** The log: who called what, when, how it ended and what it cost. */
-import { Empty } from "../../ui/empty.tsx";
+import { NoRows } from "../../ui/empty.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { Page } from "../../ui/page.tsx";
 import { columns } from "./columns.tsx";
@@ -22,13 +22,7 @@ export function RequestsPage() {
         label="Requests, newest first"
         columns={columns}
         keyOf={({ id }) => id}
-        empty={
-          <Empty
-            text={isFiltered ? "No call fits these filters." : "No calls yet."}
-            to={isFiltered ? "/requests" : "/start"}
-            action={isFiltered ? "Remove the filters" : "Make your first call"}
-          />
-        }
+        empty={<NoRows what="call" to="/requests" isFiltered={isFiltered} />}
       />
     </Page>
   );

@@ -1,0 +1,39 @@
+/** Spend caps between a form and the API: text in fields, null where there is none. */
+
+export const windows = ["daily", "weekly", "monthly", "total"] as const;
+export type Window = (typeof windows)[number];
+
+export const windowNames: Readonly<Record<Window, string>> = {
+  daily: "Today",
+  weekly: "This week",
+  monthly: "This month",
+  total: "In all",
+};
+
+export interface SpendCaps extends Readonly<Record<Window, string | null>> {
+  readonly hard: boolean;
+}
+
+export interface CapFields extends Readonly<Record<Window, string>> {
+  readonly hard: boolean;
+}
+
+export const noCaps: CapFields = { daily: "", weekly: "", monthly: "", total: "", hard: false };
+
+export const capFieldsOf = (caps: SpendCaps): CapFields => ({
+  daily: caps.daily ?? "",
+  weekly: caps.weekly ?? "",
+  monthly: caps.monthly ?? "",
+  total: caps.total ?? "",
+  hard: caps.hard,
+});
+
+const capOf = (text: string): string | null => (text.trim() === "" ? null : text.trim());
+
+export const capsOf = (fields: CapFields): SpendCaps => ({
+  daily: capOf(fields.daily),
+  weekly: capOf(fields.weekly),
+  monthly: capOf(fields.monthly),
+  total: capOf(fields.total),
+  hard: fields.hard,
+});

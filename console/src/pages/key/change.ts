@@ -1,0 +1,35 @@
+/** Changing a key's settings from a form, with Undo. */
+import { client, type Schemas } from "../../api/client.ts";
+import { ifMatch } from "../../api/etag.ts";
+import { touched } from "../../api/keys.ts";
+import { formerOf } from "../../base/former.ts";
+import { routingOf } from "../../base/routing.ts";
+import { useChange } from "../../ui/change.ts";
+import type { Draft } from "../../ui/draft.ts";
+import { readKey, type Key } from "./queries.ts";
+
+export type Patch = Schemas["ChangeKeyRequest"];
+
+/** What takes a patch back. With routing that followed only that is sent: the API refuses idle settings. */
+function formerPatch(before: Key, patch: Patch): Patch {
+  const former = formerOf(before, patch);
+  return patch.routing === undefined ? former : { ...former, routing: routingOf(before.routing) };
+}
+
+/** Saves a patch of the key that the draft is of. */
+export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
+  const { base, discard } = draft;
+  const send = async (body: Patch, header: { "If-Match"?: string }) => {
+    const params = { path: { id: base.id }, header };
+    return (await client.PATCH("/admin/v1/keys/{id}", { params, body })).data!;
+  };
+  return useChange({
+    base,
+    read: () => readKey(base.id),
+    send: (body: Patch, headers) => send(body, headers.ifMatch),
+    touches: touched.key,
+    settled: discard,
+    said: "Saved.",
+    undo: (after, body) => send(formerPatch(base, body), ifMatch(after)),
+  });
+}

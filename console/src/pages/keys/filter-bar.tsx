@@ -1,0 +1,61 @@
+/** The filters of the list of keys. Each change is a new address. */
+import { Button, Group, Select, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { fieldsOf } from "../../ui/form.ts";
+import { filtersOf, sortChoices, statusChoices, type Filters } from "./filters.ts";
+import { useMembers } from "./queries.ts";
+
+export function FilterBar({ filters }: { filters: Filters }) {
+  const navigate = useNavigate();
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const members = useMembers(filters.ws ?? me?.memberships[0]?.workspace_id);
+  const set = (change: Partial<Record<keyof Filters, string | undefined>>) =>
+    void navigate({ to: "/keys", search: filtersOf({ ...filters, ...change }) });
+  return (
+    <form key={filters.q} onSubmit={(event) => set({ q: fieldsOf(event)("q") || undefined })}>
+      <Group gap="sm" mb="lg" align="end">
+        <TextInput
+          name="q"
+          aria-label="Name or last four characters"
+          placeholder="Name or last four"
+          defaultValue={filters.q}
+          maxLength={100}
+        />
+        <Select
+          aria-label="Status"
+          placeholder="Any status"
+          w={140}
+          clearable
+          data={statusChoices}
+          value={filters.status ?? null}
+          onChange={(status) => set({ status: status ?? undefined })}
+        />
+        {(members.length > 1 || filters.owner !== undefined) && (
+          <Select
+            aria-label="Owner"
+            placeholder="Anybody's"
+            w={200}
+            searchable
+            clearable
+            data={members}
+            value={filters.owner ?? null}
+            onChange={(owner) => set({ owner: owner ?? undefined })}
+          />
+        )}
+        <Select
+          aria-label="Order"
+          placeholder="Newest first"
+          w={190}
+          clearable
+          data={sortChoices}
+          value={filters.sort ?? null}
+          onChange={(sort) => set({ sort: sort ?? undefined })}
+        />
+        <Button type="submit" variant="default">
+          Search
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,179 @@
+/** Making a key: New key, Create, Copy. For oneself, or for a member. */
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState, type FormEvent } from "react";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { touched } from "../../api/keys.ts";
+import { capsOf, noCaps } from "../../base/caps.ts";
+import { mayAll } from "../../base/rights.ts";
+import { CapsFields } from "../../ui/caps-fields.tsx";
+import { useChange } from "../../ui/change.ts";
+import { Copy } from "../../ui/copy.tsx";
+import { FormError } from "../../ui/form-error.tsx";
+import { ModelPicker } from "../../ui/model-picker.tsx";
+import { useMembers, useWorkspaces } from "./queries.ts";
+
+type Made = Schemas["KeyRecordWithKey"];
+
+/** The key in full, this once; its owner can have it shown again. */
+function Finished({ made, isOwn, close }: { made: Made; isOwn: boolean; close: () => void }) {
+  return (
+    <Stack gap="md">
+      <Text>
+        The key <strong>{made.name}</strong> is made
+        {isOwn ? "." : `, for ${made.owner_email ?? "its owner"}.`} Keep it where nobody else reads.
+      </Text>
+      <code className="mono">{made.key}</code>
+      <Group gap="sm">
+        <Copy text={() => made.key} label="the key" />
+        {isOwn && (
+          <Button
+            size="xs"
+            variant="default"
+            renderRoot={(props) => (
+              <Link to="/start" search={{ ws: made.workspace_id }} {...props} />
+            )}
+          >
+            Open in Start
+          </Button>
+        )}
+        <Button size="xs" variant="default" onClick={close}>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+const formNames = ["name", "workspace_id", "user_id", "spend_caps", "model_allowlist"];
+
+/** Where a key is made, and for whom. */
+function usePlace(ws: string | undefined) {
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const workspaces = useWorkspaces();
+  const [chosen, setWorkspace] = useState<string | null>(null);
+  const workspace = chosen ?? ws ?? me?.memberships[0]?.workspace_id ?? workspaces[0]?.value;
+  const maySeeOthers = me !== undefined && mayAll(me.rights, "key.create_for_member", workspace);
+  const members = useMembers(maySeeOthers ? workspace : undefined);
+  const others = members.filter(({ value }) => value !== me?.user_id);
+  const [owner, setOwner] = useState<string | null>(null);
+  return { workspaces, workspace, setWorkspace, others, owner, setOwner };
+}
+
+interface PlaceProps {
+  readonly place: ReturnType<typeof usePlace>;
+  readonly isFixed: boolean;
+  readonly at: (name: string) => string | undefined;
+}
+
+/** In which workspace, where there is a choice, and for whom, for who may. */
+function Place({ place, isFixed, at }: PlaceProps) {
+  const { workspaces, workspace, setWorkspace, others, owner, setOwner } = place;
+  return (
+    <>
+      {!isFixed && workspaces.length > 1 && (
+        <Select
+          label="Workspace"
+          searchable
+          allowDeselect={false}
+          data={workspaces}
+          value={workspace ?? null}
+          error={at("workspace_id")}
+          onChange={setWorkspace}
+        />
+      )}
+      {others.length > 0 && (
+        <Select
+          label="For"
+          placeholder="me"
+          searchable
+          clearable
+          data={others}
+          value={owner}
+          error={at("user_id")}
+          onChange={setOwner}
+        />
+      )}
+    </>
+  );
+}
+
+function Fields({ ws, done }: { ws: string | undefined; done: (made: Made) => void }) {
+  const place = usePlace(ws);
+  const { workspace, owner } = place;
+  const [name, setName] = useState("");
+  const [caps, setCaps] = useState(noCaps);
+  const [models, setModels] = useState<string[]>([]);
+  const change = useChange({
+    send: async () => {
+      const body = {
+        workspace_id: workspace ?? "",
+        name,
+        spend_caps: capsOf(caps),
+        model_allowlist: models,
+        ...(owner !== null && { user_id: owner }),
+      };
+      return (await client.POST("/admin/v1/keys", { body })).data!;
+    },
+    touches: touched.key,
+    done,
+  });
+  const { at } = change;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.run({});
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <TextInput
+          label="Name"
+          data-autofocus
+          required
+          maxLength={200}
+          value={name}
+          error={at("name")}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <Place place={place} isFixed={ws !== undefined} at={at} />
+        <CapsFields fields={caps} set={setCaps} at={at} shown={["daily", "monthly"]} />
+        <ModelPicker value={models} set={setModels} error={at("model_allowlist")} />
+        <FormError error={change.beside(...formNames)} />
+        <Button type="submit" loading={change.isPending} disabled={workspace === undefined}>
+          Create
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+interface NewKeyProps {
+  readonly ws: string | undefined;
+  readonly opened: boolean;
+  readonly close: () => void;
+}
+
+export function NewKey({ ws, opened, close }: NewKeyProps) {
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const [made, setMade] = useState<Made>();
+  const leave = () => {
+    setMade(undefined);
+    close();
+  };
+  return (
+    <Modal
+      opened={opened}
+      onClose={leave}
+      title={made === undefined ? "New key" : "Your new key"}
+      // A key that was not copied must not go by a slip.
+      closeOnClickOutside={made === undefined}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {made === undefined ? (
+        <Fields ws={ws} done={setMade} />
+      ) : (
+        <Finished made={made} isOwn={made.created_by === me?.user_id} close={leave} />
+      )}
+    </Modal>
+  );
+}

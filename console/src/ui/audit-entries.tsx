@@ -1,0 +1,63 @@
+/** Entries of the audit log: who did what when, and the fields that it changed. */
+import { Table, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Schemas } from "../api/client.ts";
+import { differencesOf } from "../base/former.ts";
+import { readTime } from "../base/time.ts";
+import { ScrollBox } from "./scroll-box.tsx";
+
+type Entry = Schemas["AuditEntries"]["data"][number];
+
+/** What an entry changed, a line a field. */
+function Changes({ entry: { before, after } }: { entry: Entry }) {
+  const rows = differencesOf(before, after);
+  if (rows.length === 0) return <span className="muted">-</span>;
+  return (
+    <ul style={{ margin: 0, paddingLeft: 16 }}>
+      {rows.map(({ field, before: was, after: is }) => (
+        <li key={field} style={{ overflowWrap: "anywhere" }}>
+          {field}: {before !== null && `${was} → `}
+          {is}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface AuditEntriesProps {
+  readonly entries: readonly Entry[];
+  /** What of the object stands in each row; left out where all are of one. */
+  readonly subject?: (entry: Entry) => ReactNode;
+}
+
+export function AuditEntries({ entries, subject }: AuditEntriesProps) {
+  if (entries.length === 0) return <Text className="muted">Nothing was changed yet.</Text>;
+  return (
+    <ScrollBox label="Audit log">
+      <Table aria-label="Audit log, newest first" verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={170}>Time</Table.Th>
+            <Table.Th w={200}>Who</Table.Th>
+            <Table.Th w={170}>What</Table.Th>
+            {subject !== undefined && <Table.Th w={200}>Of</Table.Th>}
+            <Table.Th>Changed</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {entries.map((entry) => (
+            <Table.Tr key={entry.id}>
+              <Table.Td title={entry.created_at}>{readTime(new Date(entry.created_at))}</Table.Td>
+              <Table.Td style={{ overflowWrap: "anywhere" }}>{entry.actor.name}</Table.Td>
+              <Table.Td title={entry.request_id ?? ""}>{entry.action}</Table.Td>
+              {subject !== undefined && <Table.Td>{subject(entry)}</Table.Td>}
+              <Table.Td>
+                <Changes entry={entry} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollBox>
+  );
+}

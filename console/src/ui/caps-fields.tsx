@@ -1,0 +1,51 @@
+/** Spend caps in a form. Amounts are text, never numbers of the browser. */
+import { Checkbox, SimpleGrid, TextInput } from "@mantine/core";
+import { windows, type CapFields, type Window } from "../base/caps.ts";
+
+const labels: Readonly<Record<Window, string>> = {
+  daily: "Daily cap (USD)",
+  weekly: "Weekly cap (USD)",
+  monthly: "Monthly cap (USD)",
+  total: "Cap in all (USD)",
+};
+
+interface CapsFieldsProps {
+  readonly fields: CapFields;
+  readonly set: (fields: CapFields) => void;
+  /** The refusal of a field of the API. */
+  readonly at: (name: string) => string | undefined;
+  readonly shown?: readonly Window[];
+  readonly disabled?: boolean;
+  readonly description?: string | undefined;
+}
+
+export function CapsFields(props: CapsFieldsProps) {
+  const { fields, set, at, shown = windows, disabled = false, description } = props;
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+        {shown.map((window) => (
+          <TextInput
+            key={window}
+            label={labels[window]}
+            placeholder="no cap"
+            inputMode="decimal"
+            autoComplete="off"
+            value={fields[window]}
+            disabled={disabled}
+            error={at(`spend_caps.${window}`)}
+            onChange={({ currentTarget: { value } }) => set({ ...fields, [window]: value })}
+          />
+        ))}
+      </SimpleGrid>
+      <Checkbox
+        mt="sm"
+        label="Hard: what running calls may still cost counts too"
+        description={description}
+        checked={fields.hard}
+        disabled={disabled}
+        onChange={({ currentTarget: { checked } }) => set({ ...fields, hard: checked })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+/** Choosing models for an allowlist. Those that a layer above leaves out stay, and are marked. */
+import { MultiSelect, Text } from "@mantine/core";
+import { api } from "../api/client.ts";
+
+interface ModelPickerProps {
+  readonly value: readonly string[];
+  readonly set: (models: string[]) => void;
+  /** Of the saved ones: out of reach now. */
+  readonly outOfScope?: readonly string[];
+  readonly error?: string | undefined;
+  readonly disabled?: boolean;
+}
+
+export function ModelPicker({
+  value,
+  set,
+  outOfScope = [],
+  error,
+  disabled = false,
+}: ModelPickerProps) {
+  const { data } = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
+  const known = (data?.data ?? []).map(({ id }) => id);
+  // What is chosen and is not configured any more can still be taken away.
+  const options = [...new Set([...known, ...value])];
+  const left = value.filter((id) => outOfScope.includes(id));
+  return (
+    <>
+      <MultiSelect
+        label="Models that may be called"
+        description="None chosen: every model that the layers above allow."
+        placeholder={value.length === 0 ? "Every model" : "Add a model"}
+        searchable
+        clearable
+        hidePickedOptions
+        limit={50}
+        data={options}
+        value={[...value]}
+        onChange={set}
+        error={error}
+        disabled={disabled}
+        nothingFoundMessage="No such model"
+        clearButtonProps={{ "aria-label": "Allow every model" }}
+      />
+      {left.length > 0 && (
+        <Text component="div" size="sm" mt="sm" role="note">
+          Not callable now, because a layer above does not allow them or they are not configured:
+          <ul>
+            {left.map((id) => (
+              <li key={id}>
+                <s>{id}</s>
+              </li>
+            ))}
+          </ul>
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+/** A secret that is shown for a minute, or until the tab is left. */
+import { Button, Group, Text } from "@mantine/core";
+import { useEffect, type ReactNode } from "react";
+import { Copy } from "./copy.tsx";
+
+const shownMs = 60_000;
+
+interface SecretProps {
+  readonly value: string;
+  readonly label: string;
+  readonly hide: () => void;
+  readonly children?: ReactNode;
+}
+
+export function Secret({ value, label, hide, children }: SecretProps) {
+  useEffect(() => {
+    const timer = setTimeout(hide, shownMs);
+    const left = () => {
+      if (document.visibilityState === "hidden") hide();
+    };
+    document.addEventListener("visibilitychange", left);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", left);
+    };
+  }, [hide]);
+  return (
+    <section className="panel" aria-label={label}>
+      <Group gap="sm">
+        <code className="mono">{value}</code>
+        <Copy text={() => value} label={label} />
+        <Button size="xs" variant="default" onClick={hide}>
+          Hide
+        </Button>
+      </Group>
+      <Text size="sm" mt="sm" className="muted">
+        It is hidden again after a minute, or when you leave this tab. That it was shown is in the
+        audit log.
+      </Text>
+      {children}
+    </section>
+  );
+}

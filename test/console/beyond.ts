@@ -1,0 +1,13 @@
+/** Whether a page is wider than its window. */
+import type { Page } from "playwright-core";
+
+/** The first elements that reach beyond the window, where any do. */
+export const beyond = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= width) return [];
+    return [...document.querySelectorAll("main *")]
+      .filter((one) => one.getBoundingClientRect().right > width + 1)
+      .slice(0, 5)
+      .map((one) => one.outerHTML.slice(0, 150));
+  })()`);
