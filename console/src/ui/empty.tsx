@@ -2,7 +2,11 @@
 import { Button, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 
-function Empty(props: { text: string; to: "/start" | "/requests" | "/keys"; action: string }) {
+export function Empty(props: {
+  text: string;
+  to: "/start" | "/requests" | "/keys";
+  action: string;
+}) {
   return (
     <div className="panel">
       <Text mb="md">{props.text}</Text>
