@@ -6,6 +6,7 @@ import { keysRoute } from "./pages/keys/route.ts";
 import { firstRoute } from "./pages/first/route.ts";
 import { overviewRoute } from "./pages/overview/route.ts";
 import { passwordRoute } from "./pages/password/route.ts";
+import { playgroundRoute } from "./pages/playground/route.ts";
 import { requestRoute } from "./pages/request/route.ts";
 import { requestsRoute } from "./pages/requests/route.ts";
 import { rootRoute, shellRoute } from "./pages/root.ts";
@@ -22,6 +23,7 @@ export const router = createRouter({
       overviewRoute,
       requestsRoute,
       requestRoute,
+      playgroundRoute,
       keysRoute,
       keyRoute,
     ]),

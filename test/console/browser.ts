@@ -52,7 +52,7 @@ const cookiesOf = (cookie: string, url: string) =>
   });
 
 /** Answers that a page asks for knowingly, such as who reads before anybody signed in, are no complaint. */
-const expected = /the server responded with a status of (?:400|401|403|404|409|412|429)/;
+const expected = /the server responded with a status of (?:400|401|402|403|404|409|412|429)/;
 
 /** A new window at the gateway, that keeps what the browser complains of. */
 export async function visit(browser: Browser, options: VisitOptions): Promise<Visit> {

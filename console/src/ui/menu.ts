@@ -13,6 +13,7 @@ export const entries = [
   { to: "/start", label: "Start", action: "key.read" },
   { to: "/overview", label: "Overview", action: "usage.read", bar: true },
   { to: "/requests", label: "Requests", action: "request.read", bar: true },
+  { to: "/playground", label: "Playground", action: "key.reveal" },
   { to: "/keys", label: "Keys", action: "key.read", bar: true },
 ] as const satisfies readonly Entry[];
 

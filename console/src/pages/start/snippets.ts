@@ -1,4 +1,12 @@
 /** How each protocol and client is called: texts with the base URL, a model and a key of the reader's. docs/clients.md has more. */
+import {
+  curlOfText,
+  protocolNames,
+  protocols,
+  sdkCodesOf,
+  type Protocol,
+  type TextCall,
+} from "../../base/code.ts";
 
 export interface Filled {
   /** Without a slash at the end. */
@@ -15,84 +23,43 @@ export interface Snippet {
 }
 
 const hello = "Hello";
-
-const curl = (path: string, header: string, body: (filled: Filled) => object) => (filled: Filled) =>
-  `curl ${filled.url}${path.replace("{model}", filled.model)} \\
-  -H "${header}${filled.key}" \\
-  -H "Content-Type: application/json" \\
-  -d '${JSON.stringify(body(filled))}'`;
-
-const bearer = "Authorization: Bearer ";
 const messages = [{ role: "user", content: hello }];
+
+/** The smallest call of each protocol. */
+const bodies: Readonly<Record<Protocol, Record<string, unknown>>> = {
+  chat: { messages },
+  responses: { input: hello },
+  messages: { max_tokens: 256, messages },
+  generate_content: { contents: [{ role: "user", parts: [{ text: hello }] }] },
+};
+
+const callOf = (protocol: Protocol, filled: Filled): TextCall => ({
+  ...filled,
+  protocol,
+  stream: false,
+  body: bodies[protocol],
+});
+
+const curls: readonly Snippet[] = protocols.map((protocol) => ({
+  client: "curl",
+  protocol: protocolNames[protocol],
+  text: (filled) => curlOfText(callOf(protocol, filled)),
+}));
+
+/** An SDK, in the two languages it is there for. */
+const sdk = (client: string, protocol: Protocol): Snippet[] =>
+  [0, 1].map((at) => ({
+    client,
+    protocol: ["Python", "JavaScript"][at]!,
+    text: (filled) => sdkCodesOf(callOf(protocol, filled)).codes[at]!.text,
+  }));
 
 /** In the order of the tabs. */
 export const snippets: readonly Snippet[] = [
-  {
-    client: "curl",
-    protocol: "chat completions",
-    text: curl("/v1/chat/completions", bearer, ({ model }) => ({ model, messages })),
-  },
-  {
-    client: "curl",
-    protocol: "responses",
-    text: curl("/v1/responses", bearer, ({ model }) => ({ model, input: hello })),
-  },
-  {
-    client: "curl",
-    protocol: "messages",
-    text: curl("/v1/messages", "x-api-key: ", ({ model }) => ({
-      model,
-      max_tokens: 256,
-      messages,
-    })),
-  },
-  {
-    client: "curl",
-    protocol: "generateContent",
-    text: curl("/v1beta/models/{model}:generateContent", "x-goog-api-key: ", () => ({
-      contents: [{ role: "user", parts: [{ text: hello }] }],
-    })),
-  },
-  {
-    client: "OpenAI SDK",
-    protocol: "Python",
-    text: ({ url, model, key }) => `from openai import OpenAI
-
-client = OpenAI(base_url="${url}/v1", api_key="${key}")
-answer = client.chat.completions.create(
-    model="${model}", messages=[{"role": "user", "content": "${hello}"}]
-)
-print(answer.choices[0].message.content)`,
-  },
-  {
-    client: "OpenAI SDK",
-    protocol: "JavaScript",
-    text: ({ url, model, key }) => `import OpenAI from "openai";
-
-const client = new OpenAI({ baseURL: "${url}/v1", apiKey: "${key}" });
-const answer = await client.responses.create({ model: "${model}", input: "${hello}" });
-console.log(answer.output_text);`,
-  },
-  {
-    client: "Anthropic SDK",
-    text: ({ url, model, key }) => `import Anthropic from "@anthropic-ai/sdk";
-
-const client = new Anthropic({ baseURL: "${url}", apiKey: "${key}" });
-const answer = await client.messages.create({
-  model: "${model}",
-  max_tokens: 256,
-  messages: [{ role: "user", content: "${hello}" }],
-});
-console.log(answer.content);`,
-  },
-  {
-    client: "Google SDK",
-    text: ({ url, model, key }) => `import { GoogleGenAI } from "@google/genai";
-
-const client = new GoogleGenAI({ apiKey: "${key}", httpOptions: { baseUrl: "${url}" } });
-const answer = await client.models.generateContent({ model: "${model}", contents: "${hello}" });
-console.log(answer.text);`,
-  },
+  ...curls,
+  ...sdk("OpenAI SDK", "chat"),
+  ...sdk("Anthropic SDK", "messages"),
+  ...sdk("Google SDK", "generate_content"),
   {
     client: "AI SDK",
     text: ({

@@ -1,0 +1,49 @@
+/** The call as code. What is shown names the key by its ends and cuts pictures short; what is copied is whole. */
+import { Group, SegmentedControl } from "@mantine/core";
+import { useState } from "react";
+import { api, client } from "../../api/client.ts";
+import type { CodeText, Place } from "../../base/sdks.ts";
+import { Copy } from "../../ui/copy.tsx";
+import classes from "./playground.module.css";
+import type { Key } from "./queries.ts";
+
+/** Texts of more signs than any field but a picture has. */
+const longText = /[A-Za-z0-9+/=]{200,}/g;
+
+async function reveal(id: string): Promise<string> {
+  const { data } = await client.POST("/admin/v1/keys/{id}/reveal", { params: { path: { id } } });
+  return data!.key;
+}
+
+interface CodePanelProps {
+  readonly apiKey: Key;
+  readonly codes: (place: Place) => readonly CodeText[];
+}
+
+export function CodePanel({ apiKey, codes }: CodePanelProps) {
+  const { data: info } = api.useQuery("get", "/admin/v1/info");
+  const [label, setLabel] = useState("curl");
+  if (info === undefined) return null;
+  const placed = (key: string) => codes({ url: info.public_url, key });
+  const shown = placed(`${apiKey.key_prefix}...${apiKey.key_last4}`);
+  const chosen = shown.find((one) => one.label === label) ?? shown[0]!;
+  const whole = async () =>
+    placed(await reveal(apiKey.id)).find((one) => one.label === chosen.label)!.text;
+  return (
+    <section className="panel" aria-label="The call as code">
+      <Group justify="space-between" mb="sm">
+        <SegmentedControl
+          aria-label="Code in"
+          value={chosen.label}
+          data={shown.map((one) => one.label)}
+          onChange={setLabel}
+        />
+        <Copy label="the code" text={whole} />
+      </Group>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls is reached by keyboard */}
+      <pre className={`mono ${classes["code"]}`} tabIndex={0}>
+        {chosen.text.replaceAll(longText, (text) => `${text.slice(0, 40)}...`)}
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,33 @@
+/** Where the reader writes: text and pictures. */
+import { Group, Textarea } from "@mantine/core";
+import type { Said } from "./conversation.ts";
+import { PictureButton } from "./picture-button.tsx";
+import { onCtrlEnter, RunButton, type Running } from "./run-button.tsx";
+
+interface ComposerProps extends Running {
+  readonly said: Said;
+  readonly change: (said: Said) => void;
+}
+
+export const Composer = ({ said, change, ...running }: ComposerProps) => (
+  <div className="panel">
+    <Textarea
+      label="You"
+      value={said.text}
+      autosize
+      minRows={3}
+      maxRows={16}
+      onKeyDown={onCtrlEnter(running)}
+      onChange={({ currentTarget }) => change({ ...said, text: currentTarget.value })}
+    />
+    <Group mt="sm" gap="sm" justify="space-between">
+      <Group gap="sm">
+        <PictureButton
+          pictures={said.pictures}
+          change={(pictures) => change({ ...said, pictures })}
+        />
+      </Group>
+      <RunButton {...running} />
+    </Group>
+  </div>
+);

@@ -1,0 +1,69 @@
+/** What a call cost and how long it took, from its row in the log, and what was changed in it on the way. */
+import { Text } from "@mantine/core";
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { readCount, readDuration } from "../../base/numbers.ts";
+import { exactUsd, parseUsd } from "../../base/money.ts";
+import { Money } from "../../ui/money.tsx";
+import { textAt } from "./json.ts";
+import { rowOf } from "./queries.ts";
+
+const outOf = (usage: unknown): number | undefined => {
+  const count = (usage as { output_tokens?: unknown } | null)?.output_tokens;
+  return typeof count === "number" ? count : undefined;
+};
+
+/** The row of one ended call. */
+export function Cost({ id }: { id: string }) {
+  const { data: row, isError } = useQuery(rowOf(id));
+  const link = (
+    <Link to="/requests/$id" params={{ id }} search={({ ws }) => ({ ws })}>
+      request
+    </Link>
+  );
+  if (row === undefined)
+    return (
+      <Text size="sm" className="muted" mih={20}>
+        {isError ? "Not in the log yet: " : "Looking for its cost: "}
+        {link}
+      </Text>
+    );
+  const out = outOf(row.usage);
+  const facts = [
+    row.first_token_ms !== null &&
+      row.stream === true &&
+      `${readDuration(row.first_token_ms)} first`,
+    row.duration_ms !== null && readDuration(row.duration_ms),
+    out !== undefined && out > 0 && `${readCount(out)} out`,
+  ].filter((fact) => typeof fact === "string");
+  return (
+    <>
+      <Text size="sm" mih={20} className="number" style={{ whiteSpace: "normal" }}>
+        {facts.map((fact) => `${fact}, `)}
+        <Money amount={row.cost} unit />
+        {", "}
+        {link}
+      </Text>
+      {row.changes.map(({ param, action, note }) => (
+        <Text key={`${param} ${note}`} size="sm" style={{ overflowWrap: "anywhere" }}>
+          <span className="mono">{param}</span> {action}
+          {note !== null && `: ${note}`}
+        </Text>
+      ))}
+    </>
+  );
+}
+
+/** What the calls of this page cost together, as far as their rows are written. */
+export function Spent({ ids }: { ids: readonly string[] }) {
+  const sum = useQueries({
+    queries: ids.map(rowOf),
+    combine: (rows) =>
+      rows.reduce((total, { data }) => total + parseUsd(textAt(data, "cost") || "0"), 0n),
+  });
+  return (
+    <Text size="sm">
+      Spent here <Money amount={exactUsd(sum).replaceAll(",", "")} unit />
+    </Text>
+  );
+}

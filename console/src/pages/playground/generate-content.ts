@@ -1,0 +1,36 @@
+/** generateContent as the playground speaks it. Pure. */
+import type { Ask, Piece, Said } from "./conversation.ts";
+import { at, listAt, textAt } from "./json.ts";
+
+const partsOf = ({ text, pictures }: Said): unknown[] => [
+  ...pictures.map(({ mediaType, base64 }) => ({
+    inlineData: { mimeType: mediaType, data: base64 },
+  })),
+  { text },
+];
+
+export function body({ system, said, tools, fields }: Ask): Record<string, unknown> {
+  return {
+    contents: said.map((one) => ({
+      role: one.role === "user" ? "user" : "model",
+      parts: partsOf(one),
+    })),
+    ...(system !== "" && { systemInstruction: { parts: [{ text: system }] } }),
+    ...(tools.length > 0 && { tools: [{ functionDeclarations: tools }] }),
+    ...fields,
+  };
+}
+
+function ofPart(part: unknown, index: number): Piece {
+  const name = textAt(part, "functionCall", "name");
+  if (name !== "") {
+    const text = JSON.stringify(at(part, "functionCall", "args") ?? {});
+    // Each comes whole, in a frame of its own or beside others.
+    return { kind: "call", at: `${name} ${index} ${text}`, name, arguments: text };
+  }
+  return { kind: at(part, "thought") === true ? "thought" : "text", text: textAt(part, "text") };
+}
+
+/** Of a frame, or of a whole answer. */
+export const pieces = (frame: unknown): Piece[] =>
+  listAt(frame, "candidates", 0, "content", "parts").map(ofPart);

@@ -1,0 +1,66 @@
+/** What can be made here, and with which models. Pure. */
+import type { Protocol } from "../../base/code.ts";
+import type { Callable } from "./queries.ts";
+
+export type Mode = "text" | "image" | "edit" | "video" | "embedding";
+
+export const modes: readonly Mode[] = ["text"];
+
+export const modeNames: Readonly<Record<Mode, string>> = {
+  text: "Text",
+  image: "Image",
+  edit: "Edit",
+  video: "Video",
+  embedding: "Embedding",
+};
+
+const endpoints: Readonly<Record<Protocol, string>> = {
+  chat: "chat_completions",
+  responses: "responses",
+  messages: "messages",
+  generate_content: "generate_content",
+};
+
+const speaks = (model: Callable, protocol: Protocol): boolean =>
+  model.endpoints.includes(endpoints[protocol]);
+
+const makes = (model: Callable, what: string): boolean =>
+  model.architecture.output_modalities.includes(what);
+
+const answers = (model: Callable, ...names: readonly string[]): boolean =>
+  names.some((name) => model.endpoints.includes(name));
+
+/** Whether a model does what a mode is for; of text, in the protocol. */
+export function fits(model: Callable, mode: Mode, protocol: Protocol): boolean {
+  switch (mode) {
+    case "text":
+      return speaks(model, protocol);
+    case "image":
+      return makes(model, "image") && answers(model, "images_generations", "tasks");
+    case "edit":
+      return makes(model, "image") && answers(model, "images_edits", "tasks");
+    case "video":
+      return makes(model, "video") && answers(model, "tasks");
+    case "embedding":
+      return answers(model, "embeddings");
+  }
+}
+
+const kept = "tollgate-playground";
+
+/** The models that were chosen last, by mode: all that this page keeps in the browser. */
+function choices(): Partial<Record<Mode, unknown>> {
+  try {
+    return JSON.parse(localStorage.getItem(kept) ?? "{}") as Partial<Record<Mode, unknown>>;
+  } catch {
+    return {};
+  }
+}
+
+export function rememberedModels(mode: Mode): readonly string[] {
+  const models = choices()?.[mode];
+  return Array.isArray(models) ? models.filter((one) => typeof one === "string") : [];
+}
+
+export const rememberModels = (mode: Mode, models: readonly string[]): void =>
+  localStorage.setItem(kept, JSON.stringify({ ...choices(), [mode]: models }));

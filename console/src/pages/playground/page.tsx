@@ -1,0 +1,114 @@
+/** The playground: calls with a key of one's own, as any program makes them. Nothing of them is kept in the browser. */
+import { Group, SegmentedControl, Select, Skeleton, Text } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Page } from "../../ui/page.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { Spent } from "./cost.tsx";
+import { modeNames, modes, rememberModels } from "./kinds.ts";
+import type { ModeProps } from "./mode-props.ts";
+import { Picker } from "./picker.tsx";
+import { useCallable, useKeys, type Callable, type Key } from "./queries.ts";
+import { TextMode } from "./text-mode.tsx";
+import { useChoice } from "./use-choice.ts";
+
+const route = getRouteApi("/shell/playground");
+
+function Again({ id, error }: { id: string; error: unknown }) {
+  if (error !== null) return <RegionError what="request" error={error} />;
+  return (
+    <Text size="sm" mb="md" role="note" style={{ overflowWrap: "anywhere" }}>
+      As in {id}: model and protocol are those of that call. Its prompt and the values of its
+      parameters are not kept.
+    </Text>
+  );
+}
+
+type MadeProps = { readonly apiKey: Key; readonly callable: readonly Callable[] };
+
+function Made({ apiKey, callable }: MadeProps) {
+  const choice = useChoice(callable);
+  const { search, mode, protocol, models, chosen, change } = choice;
+  const [ids, setIds] = useState<readonly string[]>([]);
+  const choose = (chosenIds: readonly string[]) => {
+    rememberModels(mode, chosenIds);
+    change({ models: chosenIds.join(",") });
+  };
+  const common: ModeProps = {
+    apiKey,
+    models,
+    chosen,
+    picker: <Picker {...{ mode, models, chosen, choose }} />,
+    ended: (id) => setIds((before) => [...before, id]),
+  };
+  return (
+    <>
+      <Group justify="space-between" mb="md">
+        <SegmentedControl
+          aria-label="What to make"
+          value={mode}
+          data={modes.map((value) => ({ value, label: modeNames[value] }))}
+          onChange={(value) => change({ mode: value, models: undefined })}
+          hidden={modes.length < 2}
+        />
+        <Spent ids={ids} />
+      </Group>
+      {search.from !== undefined && <Again id={search.from} error={choice.error} />}
+      {models.length === 0 ? (
+        <Empty
+          text={`This key may call no model for this (${modeNames[mode]}). Ask an administrator for a provider, or for a wider allowlist.`}
+          to="/start"
+          action="See what this key may call"
+        />
+      ) : (
+        <TextMode
+          {...common}
+          protocol={protocol}
+          speak={(value) => change({ protocol: value })}
+          streams={choice.streamed ?? true}
+        />
+      )}
+    </>
+  );
+}
+
+/** Waits for what the key may call. */
+function WithKey({ apiKey }: { apiKey: Key }) {
+  const { data, error, refetch } = useCallable(apiKey.id);
+  if (error !== null) return <RegionError what="models" error={error} retry={refetch} />;
+  if (data === undefined) return <Skeleton height={320} />;
+  return <Made apiKey={apiKey} callable={data} />;
+}
+
+export function PlaygroundPage() {
+  const { ws } = route.useSearch();
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const { keys, error, refetch } = useKeys(ws, me?.user_id);
+  const [keyId, setKeyId] = useState<string | null>(null);
+  const apiKey = keys?.find(({ id }) => id === keyId) ?? keys?.[0];
+  const choice = apiKey !== undefined && (
+    <Select
+      aria-label="Key"
+      w={260}
+      allowDeselect={false}
+      searchable
+      data={keys!.map(({ id, name, key_last4: end }) => ({
+        value: id,
+        label: `${name} (...${end})`,
+      }))}
+      value={apiKey.id}
+      onChange={setKeyId}
+    />
+  );
+  return (
+    <Page title="Playground" aside={choice}>
+      {error !== null && <RegionError what="keys" error={error} retry={refetch} />}
+      {keys?.length === 0 && (
+        <Empty text="You have no key yet. A call needs one." to="/start" action="Make a key" />
+      )}
+      {apiKey !== undefined && <WithKey key={apiKey.id} apiKey={apiKey} />}
+    </Page>
+  );
+}

@@ -1,0 +1,51 @@
+/** Pictures for a call: a button to add some, the names of those that are there, and what was wrong with a file. */
+import { Button, FileButton, Pill, Text } from "@mantine/core";
+import { useState } from "react";
+import type { Picture } from "./conversation.ts";
+import { pictureTypes, readPicture } from "./pictures.ts";
+
+interface PictureButtonProps {
+  readonly pictures: readonly Picture[];
+  readonly change: (pictures: readonly Picture[]) => void;
+  readonly label?: string;
+}
+
+export function PictureButton({ pictures, change, label = "Add picture" }: PictureButtonProps) {
+  const [fault, setFault] = useState("");
+  const add = async (files: readonly File[]) => {
+    setFault("");
+    try {
+      change([...pictures, ...(await Promise.all(files.map(readPicture)))]);
+    } catch (error) {
+      setFault((error as Error).message);
+    }
+  };
+  return (
+    <>
+      <FileButton accept={pictureTypes.join(",")} multiple onChange={(files) => void add(files)}>
+        {(props) => (
+          <Button size="xs" variant="default" {...props}>
+            {label}
+          </Button>
+        )}
+      </FileButton>
+      {pictures.map((picture, index) => (
+        <Pill
+          key={`${picture.name} ${String(index)}`}
+          withRemoveButton
+          removeButtonProps={{
+            "aria-label": `Remove ${picture.name}`,
+            "aria-hidden": false,
+            tabIndex: 0,
+          }}
+          onRemove={() => change(pictures.filter((one) => one !== picture))}
+        >
+          {picture.name}
+        </Pill>
+      ))}
+      <Text size="sm" role="alert" className="bad">
+        {fault}
+      </Text>
+    </>
+  );
+}

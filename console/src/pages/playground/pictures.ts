@@ -1,0 +1,19 @@
+/** Pictures that the reader chooses, as they go into a call. */
+import type { Picture } from "./conversation.ts";
+
+export const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+const bytesMax = 20 * 1024 * 1024;
+
+/** @throws Error in words for the reader, where a file is no picture or too large */
+export async function readPicture(file: File): Promise<Picture> {
+  if (!pictureTypes.includes(file.type))
+    throw new Error(`${file.name} is no PNG, JPEG, WebP or GIF.`);
+  if (file.size > bytesMax) throw new Error(`${file.name} is larger than 20 MB.`);
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve(reader.result as string));
+    reader.addEventListener("error", () => reject(new Error(`${file.name} cannot be read.`)));
+    reader.readAsDataURL(file);
+  });
+  return { name: file.name, mediaType: file.type, base64: url.slice(url.indexOf(",") + 1) };
+}

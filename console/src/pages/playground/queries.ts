@@ -1,0 +1,57 @@
+/** What the playground reads: keys, what a key may call, and what became of a call. */
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { api, type Schemas } from "../../api/client.ts";
+import { asApiError } from "../../api/errors.ts";
+import { ask } from "./call.ts";
+import type { Domains } from "./parameters.ts";
+
+export type Key = Schemas["KeyRecords"]["data"][number];
+
+/** Active keys that the reader may use: their own first. */
+export function useKeys(ws: string | undefined, userId: string | null | undefined) {
+  const query = {
+    status: "active" as const,
+    limit: "100",
+    ...(ws !== undefined && { workspace_id: ws }),
+  };
+  const { data, error, refetch } = api.useQuery("get", "/admin/v1/keys", { params: { query } });
+  const isOwn = (key: Key) => key.created_by === userId;
+  const keys = data?.data.toSorted((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
+  return { keys, error, refetch };
+}
+
+/** A model that a key may call, as `GET /v1/models` lists it for that key. */
+export interface Callable {
+  readonly id: string;
+  readonly endpoints: readonly string[];
+  readonly architecture: {
+    readonly input_modalities: readonly string[];
+    readonly output_modalities: readonly string[];
+  };
+  readonly supported_parameters: Domains;
+}
+
+/** What the key can really call, by its allowlist, its routing and those of the layers above. */
+export const useCallable = (keyId: string | undefined) =>
+  useQuery({
+    queryKey: ["models of a key", keyId],
+    enabled: keyId !== undefined,
+    staleTime: 60_000,
+    retry: false,
+    async queryFn({ signal }) {
+      const response = await ask({ keyId: keyId!, path: "/v1/models", signal });
+      return ((await response.json()) as { data: Callable[] }).data;
+    },
+  });
+
+const looks = 20;
+const lookMs = 500;
+
+/** The row of a call that has ended; it is written a moment later, and looked for until then. */
+export const rowOf = (id: string) =>
+  queryOptions({
+    ...api.queryOptions("get", "/admin/v1/requests/{id}", { params: { path: { id } } }),
+    staleTime: Infinity,
+    retry: (failures, error) => asApiError(error).status === 404 && failures < looks,
+    retryDelay: lookMs,
+  });

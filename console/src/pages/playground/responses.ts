@@ -1,0 +1,64 @@
+/** The responses protocol as the playground speaks it. Pure. */
+import type { Ask, Piece, Said } from "./conversation.ts";
+import { at, listAt, textAt } from "./json.ts";
+
+const contentOf = ({ role, text, pictures }: Said): unknown[] => [
+  { type: role === "user" ? "input_text" : "output_text", text },
+  ...pictures.map(({ mediaType, base64 }) => ({
+    type: "input_image",
+    image_url: `data:${mediaType};base64,${base64}`,
+  })),
+];
+
+export function body({ system, said, tools, fields }: Ask): Record<string, unknown> {
+  return {
+    ...(system !== "" && { instructions: system }),
+    input: said.map((one) => ({ role: one.role, content: contentOf(one) })),
+    ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", ...tool })) }),
+    ...fields,
+  };
+}
+
+/** Of an item of the output, as a whole. */
+function ofItem(item: unknown): Piece[] {
+  const type = textAt(item, "type");
+  if (type === "function_call") return [begun(item, textAt(item, "arguments"))];
+  if (type === "reasoning")
+    return listAt(item, "summary").map((part) => ({ kind: "thought", text: textAt(part, "text") }));
+  return listAt(item, "content").map((part) => ({
+    kind: "text",
+    text: textAt(part, "text") || textAt(part, "refusal"),
+  }));
+}
+
+const begun = (item: unknown, text: string): Piece => ({
+  kind: "call",
+  at: textAt(item, "id"),
+  name: textAt(item, "name"),
+  arguments: text,
+});
+
+/** Of a frame, or of a whole answer, which has no type. */
+export function pieces(frame: unknown): Piece[] {
+  const delta = textAt(frame, "delta");
+  switch (textAt(frame, "type")) {
+    case "":
+      return listAt(frame, "output").flatMap(ofItem);
+    case "response.output_text.delta":
+    case "response.refusal.delta":
+      return [{ kind: "text", text: delta }];
+    case "response.reasoning_summary_text.delta":
+    case "response.reasoning_text.delta":
+      return [{ kind: "thought", text: delta }];
+    case "response.output_item.added": {
+      const item = at(frame, "item");
+      return textAt(item, "type") === "function_call" ? [begun(item, "")] : [];
+    }
+    case "response.function_call_arguments.delta":
+      return [{ kind: "call", at: textAt(frame, "item_id"), arguments: delta }];
+    case "response.failed":
+      return [{ kind: "error", text: textAt(frame, "response", "error", "message") }];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,12 @@
+/** `/playground`: trying models with a key of one's own. Prompts are never in the address. */
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { pick } from "../../base/search.ts";
+import { shellRoute } from "../root.ts";
+
+export const playgroundRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/playground",
+  validateSearch: (search: Record<string, unknown>) =>
+    pick(search, ["mode", "protocol", "models", "from"]),
+  component: lazyRouteComponent(() => import("./page.tsx"), "PlaygroundPage"),
+});

@@ -1,0 +1,35 @@
+/** Run and Stop, and why nothing can be sent yet. Ctrl Enter in a field does the same. */
+import { Button, Group } from "@mantine/core";
+import type { KeyboardEvent } from "react";
+
+export interface Running {
+  readonly running: boolean;
+  /** Why it cannot be sent now, in words; undefined where it can. */
+  readonly obstacle: string | undefined;
+  readonly run: () => void;
+  readonly stop: () => void;
+}
+
+/** For the fields that are sent. */
+export const onCtrlEnter =
+  ({ running, obstacle, run }: Running) =>
+  (event: KeyboardEvent): void => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (!running && obstacle === undefined) run();
+  };
+
+export const RunButton = ({ running, obstacle, run, stop }: Running) => (
+  <Group gap="sm">
+    <output className="muted">{running ? "" : obstacle}</output>
+    {running ? (
+      <Button variant="default" onClick={stop}>
+        Stop
+      </Button>
+    ) : (
+      <Button onClick={run} disabled={obstacle !== undefined} title="Ctrl Enter">
+        Run
+      </Button>
+    )}
+  </Group>
+);

@@ -1,0 +1,141 @@
+/** The turns of a conversation with several models, and their answers as they arrive. */
+import { useEffect, useRef, useState } from "react";
+import { asApiError, type ApiError } from "../../api/errors.ts";
+import { pathOf, wireBody, type Protocol } from "../../base/code.ts";
+import { ask, idOf, isStop } from "./call.ts";
+import { nothing, withPiece, type Content, type Said, type Tool } from "./conversation.ts";
+import { bodyOf, framesOf, piecesOf } from "./wire.ts";
+
+export interface Answer {
+  readonly model: string;
+  readonly state: "waiting" | "answering" | "done" | "stopped" | "failed";
+  readonly content: Content;
+  /** Of its row in the log. */
+  readonly requestId?: string;
+  readonly error?: ApiError;
+}
+
+export interface Turn {
+  readonly id: number;
+  readonly said: Said;
+  readonly keyId: string;
+  readonly answers: readonly Answer[];
+}
+
+/** What is sent to every chosen model. */
+export interface Asking {
+  readonly keyId: string;
+  readonly protocol: Protocol;
+  readonly models: readonly string[];
+  readonly stream: boolean;
+  readonly system: string;
+  readonly said: Said;
+  readonly tools: readonly Tool[];
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** What a model has heard and said so far: other models' answers are none of its own. */
+const heardBy = (turns: readonly Turn[], model: string): Said[] =>
+  turns.flatMap(({ said, answers }) => {
+    const own = answers.find((one) => one.model === model && one.content.text !== "");
+    if (own === undefined) return [];
+    return [said, { role: "assistant" as const, text: own.content.text, pictures: [] }];
+  });
+
+/** The call of one model. */
+export const callOf = (asking: Asking, turns: readonly Turn[], model: string) => ({
+  protocol: asking.protocol,
+  stream: asking.stream,
+  model,
+  body: bodyOf(asking.protocol, {
+    system: asking.system,
+    said: [...heardBy(turns, model), asking.said],
+    tools: asking.tools,
+    fields: asking.fields,
+  }),
+});
+
+type Call = ReturnType<typeof callOf>;
+const drawnMs = 50;
+
+/** Makes a call and reports what comes of it, at most every 50 ms; it never throws. */
+async function listen(
+  call: Call,
+  { keyId, signal }: { keyId: string; signal: AbortSignal },
+  report: (answer: Partial<Answer>) => void,
+): Promise<void> {
+  let content = nothing;
+  let drawnAt = 0;
+  try {
+    const response = await ask({ keyId, path: pathOf(call), body: wireBody(call), signal });
+    report({ state: "answering", requestId: idOf(response) });
+    const streamed = response.headers.get("content-type")?.startsWith("text/event-stream");
+    const frames = streamed === true ? framesOf(response.body!) : [await response.json()];
+    for await (const frame of frames) {
+      for (const piece of piecesOf(call.protocol, frame)) content = withPiece(content, piece);
+      if (Date.now() - drawnAt < drawnMs) continue;
+      drawnAt = Date.now();
+      report({ content });
+    }
+    report({ state: content.fault === "" ? "done" : "failed", content });
+  } catch (thrown) {
+    if (isStop(thrown)) return report({ state: "stopped", content });
+    const error = asApiError(thrown);
+    const { requestId } = error;
+    report({ state: "failed", content, error, ...(requestId !== undefined && { requestId }) });
+  }
+}
+
+export function useConversation(ended: (requestId: string) => void) {
+  const [turns, setTurns] = useState<readonly Turn[]>([]);
+  const [running, setRunning] = useState(false);
+  const stopping = useRef<AbortController>(undefined);
+  useEffect(() => () => stopping.current?.abort(), []);
+
+  async function run(asking: Asking): Promise<void> {
+    const stop = new AbortController();
+    stopping.current = stop;
+    setRunning(true);
+    const id = (turns.at(-1)?.id ?? 0) + 1;
+    const begun = asking.models.map((model): Answer => ({
+      model,
+      state: "waiting",
+      content: nothing,
+    }));
+    const { said, keyId } = asking;
+    setTurns((before) => [...before, { id, said, keyId, answers: begun }]);
+    const report = (model: string) => (part: Partial<Answer>) =>
+      setTurns((before) =>
+        before.map((turn) =>
+          turn.id === id
+            ? {
+                ...turn,
+                answers: turn.answers.map((one) =>
+                  one.model === model ? { ...one, ...part } : one,
+                ),
+              }
+            : turn,
+        ),
+      );
+    await Promise.all(
+      asking.models.map(async (model) => {
+        let requestId: string | undefined;
+        const call = callOf(asking, turns, model);
+        await listen(call, { keyId, signal: stop.signal }, (part) => {
+          ({ requestId = requestId } = part);
+          report(model)(part);
+        });
+        if (requestId !== undefined) ended(requestId);
+      }),
+    );
+    setRunning(false);
+  }
+
+  return {
+    turns,
+    running,
+    run,
+    stop: () => stopping.current?.abort(),
+    clear: () => setTurns([]),
+  };
+}

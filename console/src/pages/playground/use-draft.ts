@@ -1,0 +1,67 @@
+/** What the reader is about to ask: all of it is state of the page, and gone with it. */
+import { useState } from "react";
+import type { Protocol } from "../../base/code.ts";
+import type { Said } from "./conversation.ts";
+import type { ModeProps } from "./mode-props.ts";
+import { fieldsOf, readFields, type Typed } from "./parameters.ts";
+import { readTools } from "./tools.ts";
+import type { Asking } from "./use-conversation.ts";
+
+const unsaid: Said = { role: "user", text: "", pictures: [] };
+
+interface DraftOptions extends Pick<ModeProps, "apiKey" | "models" | "chosen"> {
+  readonly protocol: Protocol;
+  readonly streams: boolean;
+}
+
+export function useDraft({ apiKey, models, chosen, protocol, streams }: DraftOptions) {
+  const [stream, setStream] = useState<boolean>();
+  const [system, setSystem] = useState("");
+  const [said, setSaid] = useState(unsaid);
+  const [toolsText, setToolsText] = useState("");
+  const [typed, setTyped] = useState<Typed>({});
+  const { tools, fault: toolsFault } = readTools(toolsText);
+  const fields = fieldsOf(
+    models.filter(({ id }) => chosen.includes(id)).map((one) => one.supported_parameters),
+    protocol,
+  );
+  const { body, faults } = readFields(fields, typed, protocol);
+  const asking: Asking = {
+    keyId: apiKey.id,
+    protocol,
+    models: chosen,
+    stream: stream ?? streams,
+    system,
+    said,
+    tools,
+    fields: body,
+  };
+  return {
+    asking,
+    obstacle: obstacleOf({ asking, toolsFault, faults }),
+    setStream,
+    setSystem,
+    setSaid,
+    /** After it was sent. */
+    clear: () => setSaid(unsaid),
+    toolsForm: { text: toolsText, fault: toolsFault, change: setToolsText },
+    parametersForm: { fields, typed, faults, change: setTyped },
+  };
+}
+
+interface Obstacles {
+  readonly asking: Asking;
+  readonly toolsFault: string | undefined;
+  readonly faults: Typed;
+}
+
+/** Why nothing can be sent yet. */
+function obstacleOf({ asking, toolsFault, faults }: Obstacles): string | undefined {
+  if (asking.models.length === 0) return "Choose a model.";
+  if (toolsFault !== undefined) return "Mend the tools first.";
+  const [field] = Object.keys(faults);
+  if (field !== undefined) return `Mend ${field} first.`;
+  return asking.said.text.trim() === "" && asking.said.pictures.length === 0
+    ? "Write something."
+    : undefined;
+}

@@ -1,0 +1,156 @@
+/** What the playground sends and reads, without a browser: streams in pieces, parameters, tools, code. */
+import { execFileSync } from "node:child_process";
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { curlOfText, protocols, sdkCodesOf } from "../../console/src/base/code.ts";
+import { pythonArguments } from "../../console/src/base/literals.ts";
+import { nothing, withPiece } from "../../console/src/pages/playground/conversation.ts";
+import { readField, readFields } from "../../console/src/pages/playground/parameters.ts";
+import { examples, readTools } from "../../console/src/pages/playground/tools.ts";
+import { framesOf, piecesOf } from "../../console/src/pages/playground/wire.ts";
+
+/** Bytes as a body that comes in pieces cut at these places. */
+function bodyOf(bytes: Uint8Array<ArrayBuffer>, cuts: readonly number[]) {
+  const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      for (let index = 1; index < places.length; index += 1)
+        controller.enqueue(bytes.slice(places[index - 1], places[index]));
+      controller.close();
+    },
+  });
+}
+
+it("a stream is read the same however it is cut, with either line end, and what is no JSON is left out", async () => {
+  const frames = [{ text: "Grüße 👋" }, { text: "\n data: {}" }, { n: [1, null] }];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat(), { maxLength: 12 }),
+      fc.constantFrom("\n", "\r\n", "\r"),
+      fc.boolean(),
+      async (cuts, end, isEnded) => {
+        const lines = frames.flatMap((frame) => [
+          ": comment",
+          "event: x",
+          `data: ${JSON.stringify(frame)}`,
+          "",
+        ]);
+        const text = [...lines, "data: [DONE]"].join(end) + (isEnded ? end + end : "");
+        const read: unknown[] = [];
+        for await (const frame of framesOf(bodyOf(new TextEncoder().encode(text), cuts)))
+          read.push(frame);
+        expect(read).toEqual(frames);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+it("no frame breaks the reading, whatever a vendor sends", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...protocols), fc.jsonValue(), (protocol, frame) => {
+      const content = piecesOf(protocol, frame).reduce(withPiece, nothing);
+      expect(typeof content.text).toBe("string");
+    }),
+  );
+  for (const protocol of protocols) {
+    for (const type of [
+      "",
+      "message",
+      "content_block_start",
+      "response.output_item.added",
+      "response.failed",
+    ]) {
+      for (const inside of [null, 7, "x", [null], {}]) {
+        const names =
+          "choices output content candidates item delta content_block response index".split(" ");
+        const frame = { type, ...Object.fromEntries(names.map((name) => [name, inside])) };
+        expect(() => piecesOf(protocol, frame)).not.toThrow();
+      }
+    }
+    expect(piecesOf(protocol, { error: { message: "Gone" } })).toEqual([
+      { kind: "error", text: "Gone" },
+    ]);
+  }
+});
+
+it("a field is read as its domain says, or says what is wrong", () => {
+  const integer = { type: "integer", min: 1, max: 8 };
+  for (const [domain, text, read] of [
+    [integer, "8", { value: 8 }],
+    [integer, "9", { fault: "At most 8." }],
+    [integer, "0", { fault: "At least 1." }],
+    [integer, "1.5", { fault: "A whole number is needed." }],
+    [integer, "1e1", { fault: "A number is needed." }],
+    [{ type: "number", max: 2 }, "-0.5", { value: -0.5 }],
+    [{ type: "integer", multiple_of: 16 }, "17", { fault: "A multiple of 16." }],
+    [{ type: "boolean" }, "false", { value: false }],
+    [{ type: "enum", values: [480, 720] }, "720", { value: 720 }],
+    [{ type: "array", max: 2 }, "a\n\nb", { value: ["a", "b"] }],
+    [{ type: "array", max: 2 }, "a\nb\nc", { fault: "At most 2 items." }],
+    [{ type: "object" }, '{"a":1}', { value: { a: 1 } }],
+    [{ type: "object" }, "{a:1}", { fault: "This is no JSON." }],
+  ] as const) {
+    expect(readField(domain, text)).toEqual(read);
+  }
+});
+
+it("a parameter stands where the protocol has it", () => {
+  const fields = [
+    ["max_tokens", { type: "integer" }],
+    ["temperature", { type: "number" }],
+  ] as [string, { type: string }][];
+  const typed = { max_tokens: "10", temperature: "0.5" };
+  const bodies = protocols.map((protocol) => readFields(fields, typed, protocol).body);
+  expect(bodies).toEqual([
+    { max_tokens: 10, temperature: 0.5 },
+    { max_output_tokens: 10, temperature: 0.5 },
+    { max_tokens: 10, temperature: 0.5 },
+    { generationConfig: { maxOutputTokens: 10, temperature: 0.5 } },
+  ]);
+});
+
+it("tools are checked, and the examples can be sent", () => {
+  for (const text of Object.values(examples)) expect(readTools(text).fault).toBeUndefined();
+  for (const [text, fault] of [
+    ["{", "This is no JSON"],
+    ["{}", "begin with ["],
+    ["[1]", '"name" must be'],
+    ['[{"name":"a"}]', '"parameters" must be'],
+    ['[{"name":"a","parameters":{}}]', 'the "type" of'],
+    ['[{"name":"a","description":1,"parameters":{"type":"object"}}]', '"description" must be'],
+  ] as const) {
+    expect(readTools(text)).toEqual({ tools: [], fault: expect.stringContaining(fault) as string });
+  }
+  expect(readTools("  ")).toEqual({ tools: [] });
+});
+
+it("code says exactly what is sent, to a shell, to Python and to JavaScript", () => {
+  const body = {
+    messages: [{ role: "user", content: `it's "\\ $HOME \`x\` 👋\n${"long ".repeat(30)}` }],
+    flag: true,
+    none: null,
+  };
+  const call = {
+    url: "http://127.0.0.1:1",
+    key: "k",
+    protocol: "chat",
+    model: "a/b",
+    stream: true,
+    body,
+  } as const;
+  const sent = { model: "a/b", stream: true, ...body };
+  // A shell reads the text; in place of curl stands what prints its last word.
+  const shell = curlOfText(call).replace(
+    "curl",
+    `f() { for last; do :; done; printf %s "$last"; }; f`,
+  );
+  expect(JSON.parse(execFileSync("sh", ["-c", shell], { encoding: "utf8" }))).toEqual(sent);
+  const [, js] = sdkCodesOf(call).codes;
+  const [, literal = ""] = /create\((.*)\)\) \{/s.exec(js!.text) ?? [];
+  // oxlint-disable-next-line typescript/no-implied-eval -- the text is code, and is read as such
+  expect(new Function(`return ${literal}`)()).toEqual(sent);
+  expect(pythonArguments({ flag: true, none: null, list: [] })).toBe(
+    "    flag=True,\n    none=None,\n    list=[],\n",
+  );
+});
