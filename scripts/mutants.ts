@@ -20,6 +20,7 @@ Writes docs/mutants.json after each mutant; \`npm run docs\` then writes docs/mu
   --match TEXT      only mutants whose name (file, line of code, change) contains this
   --tests GLOB      only these test files (may be given again); what lives in them keeps what is known of it
   --processes N     how many run at a time (default 2)
+  --seconds N       how long the tests of one mutant may take in all (default 20); more on a busy machine
   --results FILE    keeps the results there (default docs/mutants.json)
   --list            lists the sample and runs nothing
   --verbose         names what killed each
@@ -33,6 +34,7 @@ const { values, positionals } = parseArgs({
     match: { type: "string", default: "" },
     tests: { type: "string", multiple: true },
     processes: { type: "string", default: "2" },
+    seconds: { type: "string", default: "20" },
     results: { type: "string", default: resultsPath(root) },
     list: { type: "boolean", default: false },
     verbose: { type: "boolean", default: false },
@@ -70,7 +72,11 @@ async function runFolder(folder: string): Promise<void> {
     if (fates.length % 25 === 0)
       console.log(`mutants: ${folder}: ${fates.length}/${wanted.length} (${seconds(started)})`);
   };
-  await tryAll(place, wanted, units, { processes: Number(values.processes), onFate });
+  await tryAll(place, wanted, units, {
+    processes: Number(values.processes),
+    msMax: 1_000 * Number(values.seconds),
+    onFate,
+  });
   const { killed, total } = keep();
   const share = ((100 * killed) / total).toFixed(1);
   console.log(

@@ -7,11 +7,15 @@ export interface Unit {
   readonly tests: readonly string[] | "all";
   /** How long they took without a mutant, in milliseconds. */
   readonly ms: number;
+  /** Whether the mutant is reached while the file is imported. */
+  readonly atImport: boolean;
 }
 
 /** One mutant and the tests that may notice it, the quickest first. */
 export interface Trial {
   readonly mutant: number;
+  /** It changes what runs on import: modules are evaluated anew for it. */
+  readonly fresh: boolean;
   readonly units: readonly Unit[];
 }
 
@@ -40,6 +44,8 @@ export interface Reached {
   readonly test?: string;
   readonly ms: number;
   readonly mutants: readonly number[];
+  /** Of a file: those that its import reaches. */
+  readonly imported?: readonly number[];
   readonly failed: boolean;
 }
 

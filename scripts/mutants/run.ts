@@ -6,9 +6,6 @@ import { runJob } from "./process.ts";
 import type { Mutant } from "./sites.ts";
 import type { Switched } from "./weave.ts";
 
-/** How long the tests of one mutant may take in all, as they took without it. */
-const trialMaxMs = 20_000;
-
 export interface Fate {
   readonly mutant: Mutant;
   readonly how: "killed" | "survived" | "unreached";
@@ -81,23 +78,32 @@ async function reachIn(place: Place, files: readonly string[]): Promise<Reached[
   return lines;
 }
 
-/** The tests of one file that reach a mutant; all of them where only its hooks do. */
+/** The tests of one file that reach a mutant; all of them where its import does, or only its hooks do. */
 function unitsOf(lines: readonly Reached[], number: number): Unit[] {
   const outside = lines.find(({ test }) => test === undefined);
   const tests = lines.filter(({ test, mutants }) => test !== undefined && mutants.includes(number));
   const file = lines[0]?.file;
   if (file === undefined || outside === undefined) return [];
   const sum = (some: readonly Reached[]) => some.reduce((ms, line) => ms + line.ms, outside.ms);
-  if (tests.length > 0) return [{ file, tests: tests.map(({ test }) => test!), ms: sum(tests) }];
-  return outside.mutants.includes(number)
-    ? [{ file, tests: "all", ms: sum(lines.filter((line) => line !== outside)) }]
+  const atImport = outside.imported?.includes(number) ?? false;
+  if (tests.length > 0 && !atImport)
+    return [{ file, tests: tests.map(({ test }) => test!), ms: sum(tests), atImport }];
+  return atImport || outside.mutants.includes(number)
+    ? [{ file, tests: "all", ms: sum(lines.filter((line) => line !== outside)), atImport }]
     : [];
 }
 
-/** The units that fit into the time; one always does. */
-function within(units: readonly Unit[]): readonly Unit[] {
+/** The units that fit into the time, as they took without a mutant; one always does. */
+function within(units: readonly Unit[], msMax: number): readonly Unit[] {
   let ms = 0;
-  return units.filter((unit, index) => (ms += unit.ms) <= trialMaxMs || index === 0);
+  return units.filter((unit, index) => (ms += unit.ms) <= msMax || index === 0);
+}
+
+interface Trying {
+  readonly processes: number;
+  /** How long the tests of one mutant may take in all, in milliseconds. */
+  readonly msMax: number;
+  readonly onFate: (fate: Fate) => void;
 }
 
 /** Runs the mutants, `processes` at a time. */
@@ -105,12 +111,15 @@ export async function tryAll(
   place: Place,
   mutants: readonly Mutant[],
   unitsOfEach: readonly (readonly Unit[])[],
-  { processes, onFate }: { processes: number; onFate: (fate: Fate) => void },
+  { processes, msMax, onFate }: Trying,
 ): Promise<void> {
   const trials: Trial[] = [];
   for (const [mutant, units] of unitsOfEach.entries()) {
     if (units.length === 0) onFate({ mutant: mutants[mutant]!, how: "unreached" });
-    else trials.push({ mutant, units: within(units) });
+    else {
+      const tried = within(units, msMax);
+      trials.push({ mutant, units: tried, fresh: tried.some(({ atImport }) => atImport) });
+    }
   }
   // Neighbours share test files, and those stay warm.
   trials.sort((a, b) => (a.units[0]!.file < b.units[0]!.file ? -1 : 1));

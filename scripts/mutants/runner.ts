@@ -43,6 +43,29 @@ interface Step {
   readonly failed?: string;
 }
 
+interface WorkerState {
+  readonly evaluatedModules: {
+    readonly idToModuleMap: Map<
+      string,
+      { promise?: unknown; exports?: unknown; evaluated: boolean; readonly importers: Set<string> }
+    >;
+  };
+}
+
+/** vitest's own, and the one PostgreSQL server of the process. */
+const kept = /\/vitest\/dist\/|vitest-virtual-|\/@vitest\/|\/test\/support\/postgres\.ts$/;
+
+/** Modules are evaluated anew when they are next imported, as vitest does it between files that are isolated. */
+function forgetModules({ evaluatedModules }: WorkerState): void {
+  for (const [path, node] of evaluatedModules.idToModuleMap) {
+    if (kept.test(path)) continue;
+    node.promise = undefined;
+    node.exports = undefined;
+    node.evaluated = false;
+    node.importers.clear();
+  }
+}
+
 // oxlint-disable-next-line import/no-default-export -- vitest takes a runner by its default export.
 export default class MutantRunner extends TestRunner {
   #queue: WorkerFile[];
@@ -52,6 +75,9 @@ export default class MutantRunner extends TestRunner {
   /** The first test that failed in the file that runs. */
   #failed: string | undefined;
   #outside = new Set<number>();
+  #imported: readonly number[] = [];
+  /** Whether modules were evaluated with a mutant in what runs on import. */
+  #spoilt = false;
 
   constructor(config: ConstructorParameters<typeof TestRunner>[0]) {
     super(config);
@@ -63,6 +89,15 @@ export default class MutantRunner extends TestRunner {
     if (job.trials === undefined) return;
     this.#queue.length = 0;
     this.#nextTrial();
+  }
+
+  override importFile(...file: Parameters<TestRunner["importFile"]>): unknown {
+    const fresh = this.#step?.trial.fresh ?? true;
+    if (file[1] === "collect" && (fresh || this.#spoilt)) {
+      forgetModules((this as unknown as { workerState: WorkerState }).workerState);
+      this.#spoilt = fresh && active !== -1;
+    }
+    return super.importFile(...file);
   }
 
   #nextTrial(): void {
@@ -88,6 +123,7 @@ export default class MutantRunner extends TestRunner {
   onCollected(files: File[]): void {
     this.#failed = undefined;
     this.#outside = new Set(reached);
+    this.#imported = [...reached];
     reached = new Set();
     if (this.#step === undefined) return;
     const wanted = this.#wanted();
@@ -133,7 +169,8 @@ export default class MutantRunner extends TestRunner {
     const inTests = testsOf(file).reduce((sum, { result }) => sum + (result?.duration ?? 0), 0);
     const ms = Math.round((file.collectDuration ?? 0) + (file.result?.duration ?? 0) - inTests);
     const path = relative(job.root, file.filepath);
-    say({ kind: "reached", file: path, ms, mutants: [...this.#outside], failed });
+    const found = { mutants: [...this.#outside], imported: this.#imported };
+    say({ kind: "reached", file: path, ms, ...found, failed });
   }
 
   #conclude(file: File, failed: boolean): void {

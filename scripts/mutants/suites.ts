@@ -48,11 +48,12 @@ export const suites: Record<string, readonly string[]> = {
     "test/admin/*.test.ts",
     "test/admin-reads/{csv,deliveries,request-detail,requests,tasks,usage}.test.ts",
     "test/providers/{added,layers,pause}.test.ts",
+    "test/presets/update.test.ts",
     "test/console/serving.test.ts",
     "test/files/http.test.ts",
     "test/operation/health.test.ts",
     "test/task-http/*.test.ts",
-    "test/images/{edits-1,uploads,generations,stream}.test.ts",
+    "test/images/{edits-1,uploads,generations,idempotency,stream}.test.ts",
     "test/rows/{auth,errors,text,models}.test.ts",
   ],
 };

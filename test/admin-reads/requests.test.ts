@@ -164,6 +164,9 @@ describe("the request log", () => {
     expect(json.data[0]).not.toHaveProperty("explanation");
     expect(json.data[0]).not.toHaveProperty("attempts");
     expect(JSON.stringify(json.data[0]).length).toBeLessThan(600);
+    const whole = await world.mel.call("GET", "/requests?status=failed");
+    expect(whole.json.data[0].attempts).toHaveLength(1);
+    expect(whole.headers.get("etag")).toBeNull();
   });
 
   it.each([

@@ -101,7 +101,12 @@ models:
             tier: "partner",
             upstream_model: "talk-large",
             price: { input: "0.5", output: "2" },
-            health: { state: "ready", reason: null, failure_share: 0 },
+            health: {
+              state: "ready",
+              reason: null,
+              failure_share: 0,
+              stream: { first_token_ms: null, tokens_per_second: null },
+            },
           },
         ],
       },

@@ -212,6 +212,13 @@ describe("invitations", () => {
       ["invitation.revoke", "ann@example.com"],
       ["invitation.create", "ann@example.com"],
     ]);
+    const { data: entries } = world.must(
+      await world.ann.call("GET", `/audit?subject_id=${second.invitation.id}`),
+    );
+    expect(entries).toMatchObject([
+      { before: { status: "invited" }, after: null },
+      { before: null, after: { status: "invited" } },
+    ]);
     expect((await auditOf(first.invitation.id))[0]).toEqual([
       "invitation.revoke",
       "ann@example.com",

@@ -47,6 +47,12 @@ describe("console sessions", () => {
     expect(after.json.error.code).toBe("invalid_credential");
   });
 
+  it("the ways to sign in are told to everybody, and kept by no cache", async () => {
+    const options = await call(gateway.url, "GET", "/auth/options");
+    expect([options.status, options.json]).toEqual([200, { password: true, oidc: null }]);
+    expect(options.headers.get("cache-control")).toBe("no-store");
+  });
+
   it("a wrong password and an unknown address are answered alike", async () => {
     const wrong = await signIn(email, "not the password");
     const unknown = await signIn("nobody@example.com", "not the password");

@@ -72,6 +72,24 @@ it("counts tokens and cost, by model and provider", async () => {
   expect(await linesOf(calls, "cost_usd_total{")).toEqual([`tollgate_cost_usd_total{${labels}} 3`]);
 });
 
+it("counts the tokens of pictures, of text and of image alike; what is not billed by tokens has none", async () => {
+  const pictures = {
+    unit: "image_tokens",
+    inputTextTokens: 1,
+    inputImageTokens: 20,
+    outputTextTokens: 300,
+    outputImageTokens: 4_000,
+  } as const;
+  const images = { unit: "images", outputImages: 2, inputImages: 1 } as const;
+  const counted = async (usage: object) => {
+    const metered = { usage, source: "upstream" } as unknown as CallRecord["metered"];
+    const lines = await linesOf([record({ metered })], "token_usage_total{");
+    return lines.map((line) => line.split(" ").at(-1));
+  };
+  expect(await counted(pictures)).toEqual(["21", "4300"]);
+  expect(await counted(images)).toEqual(["0", "0"]);
+});
+
 it("escapes what a label must not hold", async () => {
   const lines = await linesOf([record({ provider: 'a"b\\c\nd' })], "cost_usd_total{");
   expect(lines).toEqual([

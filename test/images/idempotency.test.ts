@@ -1,4 +1,6 @@
 // One idempotency key, one image call: its answer again, whole or as events, and nothing made or charged twice.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { picture, prompted, startImages, modelB, type Bytes, type ImageBench } from "./support.ts";
 
@@ -77,6 +79,16 @@ describe("a key that has made an answer", () => {
     expect(row!.size).toBeLessThan(500);
     expect((await bench.state()).files).toContain(row!.answer);
     expect((await bench.get(`/files/${row!.answer}`)).status).toBe(404);
+  });
+
+  it("says so once its answer is no longer kept", async () => {
+    const call = () => bench.generate({ prompt: "A boat" }, keyed("five"));
+    await (await call()).text();
+    const [row] = await bench.database.query<{ answer: string }>(
+      "select answer from idempotency_keys where key = 'five'",
+    );
+    rmSync(join(bench.directory, "data", "files", row!.answer));
+    expect(await codeOf(await call())).toBe("404 not_found");
   });
 
   it("is the workspace's own: a malformed one is refused", async () => {

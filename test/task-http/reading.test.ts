@@ -35,6 +35,16 @@ describe("reading", () => {
     expect(cancel.status).toBe(404);
   });
 
+  it("MODELS-01: in Google's list a model of videos has no method that generates text", async () => {
+    const methods = async (model: string) => {
+      const answer = await bench.get(`/v1beta/models/${model}`);
+      const read = (await answer.json()) as { supportedGenerationMethods: string[] };
+      return read.supportedGenerationMethods;
+    };
+    expect(await methods("sandbox/video-model-v1")).toEqual([]);
+    expect(await methods("sandbox/chat")).toContain("generateContent");
+  });
+
   it("a list is of the workspace, newest first, page by page, filtered", async () => {
     const mine = await Promise.all(
       [1, 2, 3].map(() => bench.create({ ...video, model: "sandbox/video-model-v1.5" })),

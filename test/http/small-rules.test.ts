@@ -1,0 +1,289 @@
+/** Small rules of the door one by one: encodings, headers of answers, uploads that nobody needs, connections that do not read. */
+import { EventEmitter } from "node:events";
+import type { IncomingHttpHeaders, Server } from "node:http";
+import type { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { describe, expect, it } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
+import { parseTrustedProxies } from "../../src/base/client-address.ts";
+import { GatewayError } from "../../src/base/errors.ts";
+import { passAnswer } from "../../src/http/admin/session-answer.ts";
+import { decodeBody, encodingOf } from "../../src/http/bodies/content-encoding.ts";
+import { addressOf } from "../../src/http/client-address.ts";
+import { rateOf } from "../../src/http/callers/rate-headers.ts";
+import { answerFailure } from "../../src/http/errors/failure.ts";
+import { errorAnswer } from "../../src/http/errors/reply-error.ts";
+import { storePicture } from "../../src/http/forms/picture-upload.ts";
+import { boundConnections } from "../../src/http/front/connections.ts";
+import { createCors } from "../../src/http/front/cors.ts";
+import { CommonLines } from "../../src/http/front/fast/head.ts";
+import { readPlainRequest } from "../../src/http/front/fast/request.ts";
+import { UnreadWatch } from "../../src/http/front/unread.ts";
+import { submitCreation } from "../../src/http/media/create-task.ts";
+import { createTextReply } from "../../src/http/text/reply-stream.ts";
+import { matchRoute } from "../../src/http/routes.ts";
+import { silentLog } from "../support/postgres.ts";
+
+describe("a body's encoding", () => {
+  it.each([
+    [undefined, undefined],
+    ["", undefined],
+    [" Identity ", undefined],
+    ["GZIP", "gzip"],
+    ["zstd", "zstd"],
+  ])("%s calls for %s", (header, decoder) => expect(encodingOf(header)).toBe(decoder));
+
+  it.each(["deflate", "gzip, br", "constructor"])("%s is refused with 415", (header) => {
+    expect(() => encodingOf(header)).toThrow(GatewayError);
+  });
+
+  it("any number of bodies that come at once are decoded, some at a time", async () => {
+    const limit = { bytesMax: 1_000, setting: "x" } as unknown as Parameters<
+      typeof decodeBody
+    >[2]["limit"];
+    const budget = new ByteBudget(1_000_000);
+    const texts = Array.from({ length: 9 }, (_, index) => `body ${index}`);
+    const decoded = await Promise.all(
+      texts.map((text) => decodeBody(gzipSync(text), "gzip", { limit, lease: budget.lease() })),
+    );
+    expect(decoded.map(String)).toEqual(texts);
+  });
+});
+
+describe("the fast path", () => {
+  const requestOf = (headers: number) =>
+    Buffer.from(
+      `POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n${"X-More: 1\r\n".repeat(headers - 2)}\r\n`,
+    );
+
+  it("takes a request with as many headers as there may be, and leaves one with more to Node", () => {
+    expect(readPlainRequest(requestOf(500))).toBeDefined();
+    expect(readPlainRequest(requestOf(501))).toBeUndefined();
+  });
+
+  it("says in whole seconds how long a connection may be idle, where there is an end", () => {
+    expect(new CommonLines(5_900).at(0, false)).toContain("Keep-Alive: timeout=5\r\n");
+    expect(new CommonLines(0).at(0, false)).not.toContain("Keep-Alive:");
+    expect(new CommonLines(5_900).at(0, true)).toBe(
+      "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\nConnection: close\r\n",
+    );
+  });
+});
+
+it("without an allowed origin no answer says anything of origins", () => {
+  expect(createCors([])).toBeUndefined();
+  expect(createCors(["https://page.example"])).toBeDefined();
+});
+
+it("MSG: the request's id has its second name in the messages protocol alone", () => {
+  const error = new GatewayError("overloaded", "Wait.");
+  const names = (style: "messages" | "chat") =>
+    Object.keys(errorAnswer({ style, error, requestId: "req_1" }).headers);
+  expect(names("messages")).toContain("request-id");
+  expect(names("chat")).not.toContain("request-id");
+});
+
+it("the address that proxies tell of may stand in several headers", () => {
+  const socket = { remoteAddress: "10.0.0.1" };
+  const address = (forwarded: string | string[]) =>
+    addressOf(
+      { headers: { "x-forwarded-for": forwarded } as IncomingHttpHeaders, socket },
+      parseTrustedProxies("10.0.0.0/8"),
+    );
+  expect(address("203.0.113.7, 10.0.0.2")).toBe("203.0.113.7");
+  expect(address(["203.0.113.7", "10.0.0.2"])).toBe("203.0.113.7");
+});
+
+it("LIM-17: what is left of a limit is said in the head of an answer, and not once that is sent", () => {
+  const rates = {
+    admit: (_caller: unknown, say: (headers: object) => void) => say({ "x-left": "1" }),
+  };
+  const said = (headersSent: boolean) => {
+    const headers: string[] = [];
+    const response = { headersSent, setHeader: (name: string) => headers.push(name) };
+    const caller = { rateLimits: {} };
+    rateOf({ rates } as never, response as never, caller as never);
+    return headers;
+  };
+  expect([said(false), said(true)]).toEqual([["x-left"], []]);
+});
+
+describe("an answer of the sign-in's library", () => {
+  it("is passed on with its own headers, and no empty ones", async () => {
+    const headers: Record<string, unknown> = {};
+    const reply = {
+      request: { id: "req_1" },
+      code: () => reply,
+      header: (name: string, value: unknown) => ((headers[name] = value), reply),
+      send: () => reply,
+    } as unknown as FastifyReply;
+    await passAnswer(reply, new Response(null, { status: 302, headers: { location: "/" } }));
+    expect(headers).toEqual({
+      "cache-control": "no-store",
+      "x-request-id": "req_1",
+      location: "/",
+    });
+  });
+});
+
+describe("a picture that is uploaded", () => {
+  const limits = { fileBytes: 10_000_000, sidePixels: 100, areaPixels: 10_000 };
+  const store = {
+    async put({ source }: { source: AsyncIterable<Buffer> }) {
+      let bytes = 0;
+      for await (const piece of source) bytes += piece.length;
+      return { name: "file_1", bytes };
+    },
+  };
+  async function* pieces(...all: Buffer[]) {
+    yield* all;
+  }
+  const upload = (...all: Buffer[]) =>
+    storePicture("image", pieces(...all), { store: store as never, limits });
+  const png = (width: number) => {
+    const bytes = Buffer.from(
+      "89504e470d0a1a0a0000000d49484452000000000000000108060000001f15c489",
+      "hex",
+    );
+    bytes.writeUInt32BE(width, 16);
+    return bytes;
+  };
+
+  it("is stored with its size; an empty one is none", async () => {
+    expect(await upload(png(7))).toMatchObject({ width: 7, height: 1, bytes: 33 });
+    expect(await upload()).toBeUndefined();
+  });
+
+  it.each([
+    [
+      "is no picture",
+      Buffer.from("GIF89a, or anything else that is not asked for"),
+      "invalid_image_file",
+    ],
+    ["ends before its size", png(7).subarray(0, 18), "invalid_image_file"],
+    ["is wider than it may be", png(101), "image_too_large"],
+  ])("that %s is refused", async (_what, bytes, code) => {
+    await expect(upload(bytes)).rejects.toMatchObject({ code });
+  });
+});
+
+it.each([
+  ["queue_full", 1],
+  ["database_unavailable", 0],
+] as const)(
+  "uploads of a task that is refused with %s are removed %s times",
+  async (code, times) => {
+    let removed = 0;
+    const tasks = { submit: () => Promise.reject(new GatewayError(code, "No.")) };
+    const request = { caller: {}, headers: {} } as unknown as FastifyRequest;
+    const uploads = { discard: () => Promise.resolve((removed += 1)) };
+    await expect(
+      submitCreation({ tasks } as never, request, { model: "m", uploads } as never),
+    ).rejects.toMatchObject({ code });
+    expect(removed).toBe(times);
+  },
+);
+
+it("a client that is gone is known as gone to whoever asks later", () => {
+  const raw = Object.assign(new EventEmitter(), { destroyed: false });
+  const reply = createTextReply(raw as never, { headers: {}, jsonArray: false });
+  let calls = 0;
+  reply.onGone(() => (calls += 1));
+  expect(calls).toBe(0);
+  raw.emit("close");
+  reply.onGone(() => (calls += 1));
+  expect(calls).toBe(2);
+});
+
+describe("an error of the framework", () => {
+  const answerTo = (thrown: unknown) => {
+    let status: number | undefined;
+    const response = {
+      headersSent: false,
+      destroyed: false,
+      writeHead: (code: number) => void (status = code),
+      end: () => undefined,
+    };
+    const match = matchRoute("POST", "/v1/tasks");
+    answerFailure(
+      { log: silentLog },
+      { raw: { headers: {} }, match, id: "req_1", response } as never,
+      thrown,
+    );
+    return status;
+  };
+  it.each([
+    [400, 400],
+    [413, 400],
+    [499, 400],
+    [500, 500],
+    [399, 500],
+  ])("with the status %s is answered with %s", (statusCode, status) => {
+    expect(answerTo(Object.assign(new Error("No."), { statusCode }))).toBe(status);
+  });
+});
+
+describe("connections", () => {
+  const socketOf = (remoteAddress: string, more: object = {}) => {
+    const socket = Object.assign(new EventEmitter(), {
+      remoteAddress,
+      destroyed: false,
+      bytesWritten: 0,
+      writableLength: 0,
+      destroy: () => void (socket.destroyed = true),
+      ...more,
+    });
+    return socket;
+  };
+
+  it("LIM: of one address are bounded, those of a trusted proxy are not", () => {
+    const server = new EventEmitter();
+    let served = 0;
+    server.on("connection", () => (served += 1));
+    const rules = {
+      totalMax: 20,
+      perAddressMax: 2,
+      refusedMax: 5,
+      unreadMs: 1e9,
+      pendingBytesMax: 1e9,
+    };
+    const trustedProxies = parseTrustedProxies("10.0.0.0/8");
+    boundConnections(server as Server, { connections: rules, trustedProxies, log: silentLog });
+    const connect = (address: string) => {
+      const socket = socketOf(address);
+      server.emit("connection", socket);
+      return socket;
+    };
+    const [first] = ["203.0.113.7", "203.0.113.7", "203.0.113.7"].map(connect);
+    expect(served).toBe(2);
+    first!.emit("close");
+    for (const address of ["203.0.113.7", "203.0.113.8", "10.0.0.1", "10.0.0.1", "10.0.0.1"])
+      connect(address);
+    expect(served).toBe(7);
+    server.emit("close");
+  });
+
+  it("that stand still are closed, and those that stand longest where all hold too much", () => {
+    const watch = new UnreadWatch({ unreadMs: 100, pendingBytesMax: 50 });
+    const look = (sockets: ReturnType<typeof socketOf>[], nowMs: number) =>
+      watch.look(sockets as unknown as Socket[], nowMs);
+    const slow = socketOf("a", { writableLength: 20, bytesWritten: 100 });
+    const still = socketOf("b", { writableLength: 20, bytesWritten: 100 });
+    expect(look([slow, still], 0)).toEqual({ late: 0, crowded: 0 });
+    // A new write that waits as a whole is no movement; what the kernel took is.
+    still.writableLength += 10;
+    still.bytesWritten += 10;
+    slow.writableLength -= 10;
+    expect(look([slow, still], 99)).toEqual({ late: 0, crowded: 0 });
+    expect(look([slow, still], 100)).toEqual({ late: 1, crowded: 0 });
+    expect([slow.destroyed, still.destroyed]).toEqual([false, true]);
+    const crowd = [socketOf("c", { writableLength: 42 }), socketOf("d", { writableLength: 5 })];
+    expect(look([slow, ...crowd], 120)).toEqual({ late: 0, crowded: 1 });
+    expect([slow.destroyed, ...crowd.map(({ destroyed }) => destroyed)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+});
