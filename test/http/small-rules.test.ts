@@ -1,6 +1,6 @@
 /** Small rules of the door one by one: encodings, headers of answers, uploads that nobody needs, connections that do not read. */
 import { EventEmitter } from "node:events";
-import type { IncomingHttpHeaders, Server } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -88,7 +88,7 @@ it("the address that proxies tell of may stand in several headers", () => {
   const socket = { remoteAddress: "10.0.0.1" };
   const address = (forwarded: string | string[]) =>
     addressOf(
-      { headers: { "x-forwarded-for": forwarded } as IncomingHttpHeaders, socket },
+      { headers: { "x-forwarded-for": forwarded }, socket },
       parseTrustedProxies("10.0.0.0/8"),
     );
   expect(address("203.0.113.7, 10.0.0.2")).toBe("203.0.113.7");
