@@ -4,6 +4,8 @@ import { parseSearch, stringifySearch } from "./base/search.ts";
 import { keyRoute } from "./pages/key/route.ts";
 import { keysRoute } from "./pages/keys/route.ts";
 import { firstRoute } from "./pages/first/route.ts";
+import { ledgerRoute } from "./pages/ledger/route.ts";
+import { moneyRoute } from "./pages/money/route.ts";
 import { overviewRoute } from "./pages/overview/route.ts";
 import { passwordRoute } from "./pages/password/route.ts";
 import { playgroundRoute } from "./pages/playground/route.ts";
@@ -26,6 +28,8 @@ export const router = createRouter({
       playgroundRoute,
       keysRoute,
       keyRoute,
+      moneyRoute,
+      ledgerRoute,
     ]),
   ]),
   parseSearch,

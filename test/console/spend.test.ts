@@ -210,19 +210,188 @@ describe("the overview", () => {
   });
 });
 
-it("with numbers in it Overview is accessible in both schemes", async () => {
-  for (const scheme of ["light", "dark"] as const)
-    for (const path of ["/overview"]) {
-      const { page, complaints, context } = await world.open("root", { scheme });
+/** The amounts of a column of the ledger's page, read to the end of the list. */
+async function amountsOf(page: Page, column: number): Promise<bigint[]> {
+  const rows = page.getByRole("table", { name: "Entries of the ledger" }).locator("tbody tr");
+  await rows.locator(".number").first().waitFor();
+  const texts = await rows.locator(`td:nth-child(${column}) .number`).allInnerTexts();
+  return texts.map(nanoOf);
+}
+const amountColumn = 5;
+const balanceColumn = 6;
+
+const creditsOf = async (ws: string): Promise<bigint> => {
+  const [row] = await world.gateway.database.query<{ nano: bigint }>(
+    "select coalesce(sum(amount_nano), 0)::bigint as nano from ledger_entries where workspace_id = $1 and kind = 'credit'",
+    [ws],
+  );
+  return row!.nano;
+};
+
+describe("money", () => {
+  const amount = async (page: Page, title: string): Promise<bigint> => {
+    const tileOf = page.locator("main").getByText(`${title} (USD)`, { exact: true }).locator("..");
+    return nanoOf((await tileOf.innerText()).split("\n")[1]!);
+  };
+
+  it("every number of a workspace is the ledger's, and leads to entries that add up to it", async () => {
+    const { page, complaints, context } = await world.open("ann");
+    // Only rows in sight are in the page.
+    await page.setViewportSize({ width: 1280, height: 6_000 });
+    await page.goto("/money");
+    await page.getByRole("heading", { name: "Caps (USD)" }).waitFor();
+    const charged = sumOf(seenBy("ann"));
+    const credits = await creditsOf(world.home.id);
+    await page.getByText("Charged (USD)").waitFor();
+    expect(await amount(page, "Charged")).toBe(charged);
+    expect(await amount(page, "Credits")).toBe(credits);
+    expect(await amount(page, "Available")).toBe(credits - charged);
+    expect(await amount(page, "Held")).toBe(0n);
+    for (const [title, sum] of [
+      ["Charged", -charged],
+      ["Credits", credits],
+    ] as const) {
+      await page.getByRole("link", { name: `${title} (USD)` }).click();
+      await page.waitForURL("**/money/ledger?**");
+      const amounts = await amountsOf(page, amountColumn);
+      expect(amounts.reduce((all, one) => all + one, 0n)).toBe(sum);
+      await page.goBack();
+    }
+    // Each balance is the one before and the entry's own amount; the last one is what is left.
+    await page.getByRole("link", { name: "Ledger" }).click();
+    await page.waitForURL(`**/money/ledger?ws=${world.home.id}`);
+    const amounts = await amountsOf(page, amountColumn);
+    const balances = await amountsOf(page, balanceColumn);
+    expect(balances[0]).toBe(credits - charged);
+    const steps = balances.map((balance, place) => balance - (balances[place + 1] ?? 0n));
+    expect(steps).toEqual(amounts);
+    await page.getByRole("link", { name: /^req_/ }).first().click();
+    await page.getByRole("table", { name: "Price" }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("credit is added once: the sum is said before, and neither a second click nor a lost answer pays twice", async () => {
+    const { page, complaints, context } = await world.open("root");
+    const before = await creditsOf(world.away.id);
+    await page.goto(`/money?ws=${world.away.id}`);
+    await page.getByRole("button", { name: "Add credit" }).click();
+    const dialog = page.getByRole("dialog");
+    for (const wrong of ["", "1e3", "0", "0.0000000001", "<b>1</b>"]) {
+      await dialog.getByLabel("Amount (USD)").fill(wrong);
+      await dialog.getByRole("button", { name: "Continue" }).click();
+      await dialog.getByText(/^(Decimal USD|It must not be 0)/).waitFor();
+    }
+    await dialog.getByLabel("Amount (USD)").fill("25.50");
+    await dialog.getByLabel("Note").fill("<script>alert(1)</script>");
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await dialog.getByText("(25 dollars and 50 cents) to away.").waitFor();
+    // The gateway pays, and its answer is lost.
+    let lost = 0;
+    await page.route("**/credits", async (route) => {
+      await route.fetch();
+      lost += 1;
+      await route.abort();
+    });
+    await dialog.getByRole("button", { name: "Add 25.5 USD" }).click();
+    await dialog.getByText("The gateway cannot be reached.").waitFor();
+    expect(lost).toBe(1);
+    expect(await creditsOf(world.away.id)).toBe(before + 25_500_000_000n);
+    await page.unroute("**/credits");
+    await dialog.getByRole("button", { name: "Add 25.5 USD" }).dblclick();
+    await dialog.waitFor({ state: "hidden" });
+    await page.getByText("The credit is in the ledger.").first().waitFor();
+    expect(await creditsOf(world.away.id)).toBe(before + 25_500_000_000n);
+    await page.getByText("Credits (USD)").waitFor();
+    await eventually(
+      async () => (await amount(page, "Credits")) === before + 25_500_000_000n,
+      "the page shows it",
+    );
+    await page.getByRole("link", { name: "Credits (USD)" }).click();
+    await page.getByText("<script>alert(1)</script>").waitFor();
+    expect(complaints.filter((text) => !text.includes("ERR_FAILED"))).toEqual([]);
+    await context.close();
+  });
+
+  it("an administrator sees every workspace's balance, and whether the ledger adds up", async () => {
+    const { page, complaints, context } = await world.open("root");
+    await page.goto("/money");
+    const home = page.getByRole("row", { name: /^home/ });
+    await home.getByRole("cell").nth(3).getByText(/\d/).waitFor();
+    expect(nanoOf(await home.getByRole("cell").nth(3).innerText())).toBe(sumOf(seenBy("ann")));
+    await page.getByRole("button", { name: "Check now" }).click();
+    await page.getByText(/^No difference in \d+ entries, checked /).waitFor();
+    await home.getByRole("link").click();
+    await page.getByRole("heading", { name: "Caps (USD)" }).waitFor();
+    await page.goto("/money/ledger");
+    await page.locator("main").getByRole("link", { name: "away" }).click();
+    await page.getByRole("table", { name: "Entries of the ledger" }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("caps of all layers stand in one tree, the nearest to its limit first", async () => {
+    const { ann, mem, home, must, gateway } = world;
+    must(
+      await gateway.admin("PATCH", `/workspaces/${home.id}`, { spend_caps: { monthly: "500" } }),
+    );
+    must(
+      await ann.call("PATCH", `/workspaces/${home.id}/members/${mem.userId}`, {
+        spend_caps: { monthly: "0.00001" },
+      }),
+    );
+    const { page, complaints, context } = await world.open("ann");
+    await page.goto("/money");
+    const caps = page.getByRole("region", { name: "Caps" });
+    await caps.getByText("reached, resets in").waitFor();
+    const names = await caps.getByRole("listitem").allInnerTexts();
+    expect(names[1]).toContain(mem.email);
+    await caps.getByRole("link", { name: mem.email }).click();
+    await page.waitForURL(`**/requests?**member=${mem.userId}**`);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("a member sees the balance and the own caps: no ledger, no credit, no check", async () => {
+    const { page, complaints, context } = await world.open("mem");
+    await page.goto("/money");
+    const caps = page.getByRole("region", { name: "Caps" });
+    await caps.getByText(world.mem.email).waitFor();
+    expect(await caps.getByText(world.ann.email).count()).toBe(0);
+    await page.getByText("Available (USD)").waitFor();
+    for (const name of ["Add credit", "Check now"])
+      expect(await page.getByRole("button", { name }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: "Ledger" }).count()).toBe(0);
+    await page.goto("/money/ledger");
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByRole("row", { name: /charge/ }).count()).toBe(0);
+    await page.goto(`/money?ws=${world.away.id}`);
+    await page.getByRole("alert").first().getByText("There is no such").waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+it("with numbers in them Overview, Money and the ledger are accessible in both schemes", async () => {
+  const pictures = process.env["TOLLGATE_TEST_PICTURES"];
+  for (const scheme of ["light", "dark"] as const) {
+    const { page, complaints, context } = await world.open("ann", { scheme });
+    for (const path of ["/overview", "/money", "/money/ledger"]) {
       await page.goto(path);
-      await page.getByRole("table").first().waitFor();
+      await page.locator("main").getByText("(USD)").first().waitFor();
       await page.waitForLoadState("networkidle");
+      if (pictures !== undefined)
+        await page.screenshot({
+          path: `${pictures}${path.replaceAll("/", "-")}-${scheme}.png`,
+          fullPage: true,
+        });
       expect({ path, scheme, found: await seriousFindings(page) }).toEqual({
         path,
         scheme,
         found: [],
       });
-      expect(complaints).toEqual([]);
-      await context.close();
     }
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
 });

@@ -47,3 +47,24 @@ export function shareOf(part: bigint, whole: bigint): number {
   if (whole <= 0n) return 100;
   return Number((part * 1000n) / whole) / 10;
 }
+
+/** All nine decimals, so that amounts below each other are aligned at the point: "-1,234.500000000". */
+export function fullUsd(nano: bigint): string {
+  const [whole, part = ""] = exactUsd(nano).split(".");
+  return `${whole}.${part.padEnd(digits, "0")}`;
+}
+
+const counted = (count: bigint, one: string): string =>
+  `${grouped(String(count))} ${one}${count === 1n ? "" : "s"}`;
+
+/** "25 dollars and 50 cents", "1 dollar", "minus 3 cents and 5 nano-dollars": an amount before it is paid. */
+export function spokenUsd(nano: bigint): string {
+  const size = nano < 0n ? -nano : nano;
+  const parts = [
+    [size / dollar, "dollar"],
+    [(size % dollar) / cent, "cent"],
+    [size % cent, "nano-dollar"],
+  ] as const;
+  const words = parts.filter(([count]) => count > 0n).map(([count, one]) => counted(count, one));
+  return `${nano < 0n ? "minus " : ""}${words.join(" and ") || counted(0n, "dollar")}`;
+}

@@ -15,6 +15,7 @@ export const entries = [
   { to: "/requests", label: "Requests", action: "request.read", bar: true },
   { to: "/playground", label: "Playground", action: "key.reveal" },
   { to: "/keys", label: "Keys", action: "key.read", bar: true },
+  { to: "/money", label: "Money", action: "balance.read" },
 ] as const satisfies readonly Entry[];
 
 /** Where `/` leads once there was a call: behind Start. */

@@ -1,0 +1,57 @@
+/** The filters of the ledger, as they stand in the address. */
+import { momentsIn } from "../../base/period.ts";
+import { pick } from "../../base/search.ts";
+
+const filterNames = ["kind", "key", "member", "reference", "period", "from", "to"] as const;
+
+export type Filters = { readonly [Name in "ws" | (typeof filterNames)[number]]?: string };
+
+export const kinds = ["credit", "charge", "void", "expire"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Of an unknown kind there is nothing: it is left out. */
+export function filtersOf(search: Record<string, unknown>): Filters {
+  const { kind, ...others } = pick(search, filterNames);
+  return { ...others, ...(kindOf({ kind }) && { kind }) };
+}
+
+export const kindOf = ({ kind }: { readonly kind?: string | undefined }): Kind | undefined =>
+  kinds.find((one) => one === kind);
+
+export const isFiltered = (filters: Filters): boolean =>
+  filterNames.some((name) => filters[name] !== undefined);
+
+const minuteMs = 60_000;
+
+/** What the API is asked for; what is undefined is not sent. A period that ends now begins at the full minute. */
+export function queryOf(filters: Filters, now: number) {
+  const { key, member, reference, period, from, to } = filters;
+  const moments = momentsIn(
+    { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
+    new Date(Math.floor(now / minuteMs) * minuteMs),
+  );
+  return {
+    kind: kindOf(filters),
+    key_id: key,
+    member_id: member,
+    reference,
+    from: moments.from?.toISOString(),
+    to: moments.to?.toISOString(),
+  };
+}
+
+/** The same as a file, whose period must have both its ends. */
+export function csvOf(filters: Filters, now: number) {
+  const query = queryOf(filters, now);
+  return {
+    ...query,
+    from: query.from ?? "2000-01-01T00:00:00Z",
+    to: query.to ?? new Date(now).toISOString(),
+  };
+}
+
+/** The call that an entry is of: without the part that a late charge has; undefined for credits. */
+export function callOf(reference: string): string | undefined {
+  const [, id] = /^((?:req|task)_\w+)(?::late)?$/.exec(reference) ?? [];
+  return id;
+}

@@ -1,0 +1,122 @@
+/** The ledger of a workspace: every credit and every charge, with the balance after it. */
+import { Button, Group, Select, Text } from "@mantine/core";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { CsvButton } from "../../ui/csv-button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { LongList } from "../../ui/long-list.tsx";
+import { useOneWorkspace, type Workspace } from "../../ui/one-workspace.ts";
+import { Page } from "../../ui/page.tsx";
+import { PeriodPicker } from "../../ui/period-picker.tsx";
+import { columnsOf } from "./columns.tsx";
+import { csvOf, isFiltered, kindOf, kinds, type Filters } from "./filters.ts";
+import { useEntries, useKeyNames } from "./queries.ts";
+
+const route = getRouteApi("/shell/money/ledger");
+
+interface FilterBarProps {
+  readonly id: string;
+  readonly filters: Filters;
+  readonly keys: readonly { readonly value: string; readonly label: string }[];
+}
+
+function FilterBar({ id, filters, keys }: FilterBarProps) {
+  const navigate = useNavigate();
+  const set = (change: Partial<Filters>) =>
+    void navigate({ to: "/money/ledger", search: { ...filters, ...change } });
+  return (
+    <Group gap="sm" mb="lg">
+      <Select
+        aria-label="Kind"
+        placeholder="Any kind"
+        w={140}
+        clearable
+        data={[...kinds]}
+        value={kindOf(filters) ?? null}
+        onChange={(kind) => set({ kind: kind ?? undefined })}
+      />
+      <Select
+        aria-label="Key"
+        placeholder="Any key"
+        w={200}
+        searchable
+        clearable
+        data={[...keys]}
+        value={filters.key ?? null}
+        onChange={(key) => set({ key: key ?? undefined })}
+      />
+      <PeriodPicker
+        search={filters}
+        fallback={null}
+        set={(chosen) => set({ period: undefined, from: undefined, to: undefined, ...chosen })}
+      />
+      {(["member", "reference"] as const).map(
+        (name) =>
+          filters[name] !== undefined && (
+            <Button
+              key={name}
+              variant="default"
+              aria-label={`Remove the filter ${name}: ${filters[name]}`}
+              onClick={() => set({ [name]: undefined })}
+            >
+              {name}: {filters[name]} ✕
+            </Button>
+          ),
+      )}
+      <CsvButton
+        path={`/admin/v1/workspaces/${encodeURIComponent(id)}/ledger`}
+        query={() => csvOf(filters, Date.now())}
+        name="ledger"
+      />
+    </Group>
+  );
+}
+
+function Choose({ workspaces }: { workspaces: readonly Workspace[] }) {
+  return (
+    <>
+      <Text mb="md">Each workspace has a ledger of its own.</Text>
+      <ul>
+        {workspaces.map(({ id, name }) => (
+          <li key={id}>
+            <Link to="/money/ledger" search={(before) => ({ ...before, ws: id })}>
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function LedgerPage() {
+  const filters: Filters = route.useSearch();
+  const { id, choices } = useOneWorkspace(filters.ws);
+  const query = useEntries(id, filters);
+  const { names, choices: keys } = useKeyNames(id);
+  const [now] = useState(() => new Date());
+  return (
+    <Page title="Ledger">
+      {id === undefined && choices !== undefined && <Choose workspaces={choices} />}
+      {id !== undefined && (
+        <>
+          <FilterBar id={id} filters={filters} keys={keys} />
+          <LongList
+            query={query}
+            what="entries"
+            label="Entries of the ledger, newest first"
+            columns={columnsOf(names, now)}
+            keyOf={(entry) => entry.id}
+            empty={
+              <Empty
+                text={isFiltered(filters) ? "No entry fits these filters." : "No entries yet."}
+                to="/start"
+                action="Make a call"
+              />
+            }
+          />
+        </>
+      )}
+    </Page>
+  );
+}

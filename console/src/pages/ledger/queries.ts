@@ -1,0 +1,41 @@
+/** What the ledger's page asks for. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { queryOf, type Filters } from "./filters.ts";
+
+export type Entry = Schemas["LedgerEntries"]["data"][number];
+
+const pageSize = "100";
+
+/** The entries that fit the filters, a page at a time. */
+export const useEntries = (id: string | undefined, filters: Filters) =>
+  useInfiniteQuery({
+    queryKey: ["get", "/admin/v1/workspaces/{id}/ledger", id, filters],
+    queryFn: async ({ pageParam: cursor, signal }) => {
+      const query = { ...queryOf(filters, Date.now()), limit: pageSize, cursor };
+      const params = { path: { id: id! }, query };
+      return (await client.GET("/admin/v1/workspaces/{id}/ledger", { params, signal })).data!;
+    },
+    enabled: id !== undefined,
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  });
+
+/** Names of keys, by id, and as choices; of a longer list the id is shown. */
+export function useKeyNames(id: string | undefined) {
+  const query = { limit: "100", sort: "used" as const, workspace_id: id };
+  const { data } = api.useQuery(
+    "get",
+    "/admin/v1/keys",
+    { params: { query } },
+    { enabled: id !== undefined },
+  );
+  const keys = data?.data ?? [];
+  return {
+    names: new Map(keys.map(({ id: key, name }) => [key, name])),
+    choices: keys.map(({ id: value, name, key_last4: end }) => ({
+      value,
+      label: `${name} (...${end})`,
+    })),
+  };
+}

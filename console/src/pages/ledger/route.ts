@@ -1,0 +1,11 @@
+/** `/money/ledger`: every entry of a workspace's ledger, newest first. Its filters are in the address. */
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { shellRoute } from "../root.ts";
+import { filtersOf } from "./filters.ts";
+
+export const ledgerRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/money/ledger",
+  validateSearch: filtersOf,
+  component: lazyRouteComponent(() => import("./page.tsx"), "LedgerPage"),
+});

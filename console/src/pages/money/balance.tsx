@@ -1,0 +1,115 @@
+/** What a workspace has left, and what it comes from; each number leads to its entries where the reader may see them. */
+import { Group, Skeleton, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Schemas } from "../../api/client.ts";
+import { exactUsd, parseUsd } from "../../base/money.ts";
+import { RegionError } from "../../ui/region-error.tsx";
+import classes from "./money.module.css";
+import { useBalance } from "./queries.ts";
+
+type Balance = Schemas["Balance"];
+
+/** An amount, or the word "unlimited". */
+const read = (amount: string): string =>
+  amount === "unlimited" ? amount : exactUsd(parseUsd(amount));
+
+function Tile(props: {
+  title: string;
+  amount: string;
+  note?: string;
+  entries?: { ws: string; kind: string } | undefined;
+}) {
+  const { title, amount, note, entries } = props;
+  const inside: ReactNode = (
+    <>
+      <span className="muted">{title}</span>
+      <span className={classes["amount"]}>{read(amount)}</span>
+      <span className="muted">{note ?? "\u00A0"}</span>
+    </>
+  );
+  if (entries === undefined) return <div className={classes["tile"]}>{inside}</div>;
+  return (
+    <Link className={classes["tile"]} to="/money/ledger" search={entries}>
+      {inside}
+    </Link>
+  );
+}
+
+function Tiles({ balance, id, mayRead }: { balance: Balance; id: string; mayRead: boolean }) {
+  const entries = (kind: string) => (mayRead ? { ws: id, kind } : undefined);
+  const { available, credits, charged, held, credit_line: line } = balance;
+  const isSpent = available !== "unlimited" && parseUsd(available) <= 0n;
+  return (
+    <div className={classes["tiles"]}>
+      <Tile
+        title="Available (USD)"
+        amount={available}
+        note={isSpent ? "calls are refused" : "credits and credit line, less charged and held"}
+      />
+      <Tile title="Credits (USD)" amount={credits} entries={entries("credit")} />
+      <Tile title="Charged (USD)" amount={charged} entries={entries("charge")} />
+      <Tile title="Held (USD)" amount={held} note="by calls and tasks under way" />
+      <Tile title="Credit line (USD)" amount={line} note="beyond its credits" />
+    </div>
+  );
+}
+
+export function BalanceOf({ id, mayRead }: { id: string; mayRead: boolean }) {
+  const { data, error, refetch } = useBalance(id);
+  if (error !== null) return <RegionError what="balance" error={error} retry={refetch} />;
+  if (data === undefined) return <Skeleton height={98} mb="xl" />;
+  return <Tiles balance={data} id={id} mayRead={mayRead} />;
+}
+
+/** One line for each workspace, where the reader sees several. */
+function BalanceLine({ id, name }: { id: string; name: string }) {
+  const { data, error } = useBalance(id);
+  return (
+    <tr>
+      <td className="cut">
+        <Link to="/money" search={{ ws: id }}>
+          {name}
+        </Link>
+      </td>
+      {(["available", "credits", "charged", "held"] as const).map((field) => (
+        <td
+          key={field}
+          className={`${classes["right"]} ${field === "available" ? "" : classes["wide"]}`}
+        >
+          {data === undefined ? (error === null ? "" : "-") : read(data[field])}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+export function Balances({ workspaces }: { workspaces: readonly { id: string; name: string }[] }) {
+  return (
+    <>
+      <table className={classes["table"]} width="100%" aria-label="Balances">
+        <thead>
+          <tr>
+            <th style={{ textAlign: "left" }}>Workspace</th>
+            <th className={classes["right"]}>Available (USD)</th>
+            {["Credits (USD)", "Charged (USD)", "Held (USD)"].map((title) => (
+              <th key={title} className={`${classes["right"]} ${classes["wide"]}`}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {workspaces.map(({ id, name }) => (
+            <BalanceLine key={id} id={id} name={name} />
+          ))}
+        </tbody>
+      </table>
+      <Group mt="md">
+        <Text size="sm" className="muted">
+          Choose a workspace for its caps and its ledger.
+        </Text>
+      </Group>
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+/** The tree of caps: workspace, members, keys, each cap as a bar. */
+import { Skeleton, Text, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { CapBar } from "../../ui/cap-bar.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import classes from "./money.module.css";
+import { useKeysByCap, useMembers, useWorkspace } from "./queries.ts";
+import { treeOf, type CapLine, type Node } from "./tree.ts";
+
+const windowWords: Readonly<Record<CapLine["window"], string>> = {
+  daily: "today",
+  weekly: "this week",
+  monthly: "this month",
+  total: "in all",
+};
+
+function Name({ node, ws }: { node: Node; ws: string }) {
+  if (node.layer === "key")
+    return (
+      <Link to="/keys/$id" params={{ id: node.id }} search={{ ws }}>
+        {node.name}
+      </Link>
+    );
+  if (node.layer === "member")
+    return (
+      <Link to="/requests" search={{ ws, member: node.id, period: "month" }}>
+        {node.name}
+      </Link>
+    );
+  return <strong>{node.name}</strong>;
+}
+
+function Branch({ node, ws }: { node: Node; ws: string }) {
+  return (
+    <li>
+      <div className={classes["node"]}>
+        <span className="cut" title={node.name}>
+          <Name node={node} ws={ws} /> <span className="muted">{node.layer}</span>
+        </span>
+        <div className={classes["bars"]}>
+          {node.lines.length === 0 && <span className="muted">no cap of its own</span>}
+          {node.lines.map(({ window, hard, ...cap }) => (
+            <div key={window} className={classes["line"]}>
+              <span className="muted">
+                {windowWords[window]}
+                {hard && ", hard"}
+              </span>
+              <CapBar label={`${node.name}, ${windowWords[window]}`} {...cap} />
+            </div>
+          ))}
+        </div>
+      </div>
+      {(node.below.length > 0 || node.free > 0) && (
+        <ul className={classes["below"]}>
+          {node.below.map((one) => (
+            <Branch key={`${one.layer} ${one.id}`} node={one} ws={ws} />
+          ))}
+          {node.free > 0 && (
+            <li className="muted">
+              {node.free === 1 ? "1 key" : `${node.free} keys`} without a cap
+            </li>
+          )}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+export function Caps({ id }: { id: string }) {
+  const workspace = useWorkspace(id);
+  const members = useMembers(id);
+  const keys = useKeysByCap(id);
+  const error = workspace.error ?? members.error ?? keys.error;
+  const isKnown = workspace.data && members.rows && keys.rows;
+  return (
+    <section aria-label="Caps">
+      <Title order={2} size="h4" mb="sm">
+        Caps (USD), the nearest to its limit first
+      </Title>
+      {error !== null && (
+        <RegionError what="caps" error={error} retry={() => void workspace.refetch()} />
+      )}
+      {error === null && !isKnown && <Skeleton height={160} />}
+      {isKnown && (
+        <ul className={classes["tree"]}>
+          <Branch
+            ws={id}
+            node={treeOf({ workspace: workspace.data, members: members.rows, keys: keys.rows })}
+          />
+        </ul>
+      )}
+      {(members.isCut || keys.isCut) && (
+        <Text size="sm" className="muted">
+          There are more members or keys; those nearest to their caps are shown.
+        </Text>
+      )}
+      <Text size="sm" className="muted">
+        Days, weeks and months are those of UTC. A hard cap counts what is reserved too.
+      </Text>
+    </section>
+  );
+}

@@ -1,0 +1,162 @@
+/** Adding credit: the sum and the new balance are shown before it is paid, and it is paid once, however often it is sent. */
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useState } from "react";
+import { client, type Schemas } from "../../api/client.ts";
+import { randomId } from "../../base/ids.ts";
+import { exactUsd, parseUsd, spokenUsd } from "../../base/money.ts";
+import { useChange } from "../../ui/change.ts";
+import { fieldsOf } from "../../ui/form.ts";
+import { FormError } from "../../ui/form-error.tsx";
+import { useBalance } from "./queries.ts";
+
+interface Credit {
+  readonly amount: string;
+  readonly note: string;
+}
+
+const shape = /^-?\d{1,8}(\.\d{1,9})?$/;
+
+/** What is wrong with an amount, as the API would say it; undefined: nothing. */
+function amountFault(amount: string): string | undefined {
+  if (!shape.test(amount)) return "Decimal USD such as 25.00; below 0 takes credit back.";
+  return parseUsd(amount) === 0n ? "It must not be 0." : undefined;
+}
+
+function Ask(props: {
+  credit: Credit;
+  balance: Schemas["Balance"] | undefined;
+  name: string;
+  busy: boolean;
+  error: unknown;
+  back: () => void;
+  pay: () => void;
+}) {
+  const { credit, balance, name, busy, error, back, pay } = props;
+  const amount = parseUsd(credit.amount);
+  const { available = "unlimited" } = balance ?? {};
+  const after = available === "unlimited" ? available : exactUsd(parseUsd(available) + amount);
+  const sum = exactUsd(amount < 0n ? -amount : amount);
+  const verb = amount < 0n ? "Take back" : "Add";
+  return (
+    <Stack gap="md">
+      <Text>
+        {verb} <strong>{sum} USD</strong> ({spokenUsd(amount < 0n ? -amount : amount)})
+        {amount < 0n ? " from " : " to "}
+        {name}.
+      </Text>
+      <Text>
+        Available after it: <strong>{after} USD</strong>
+      </Text>
+      <Text className="muted">
+        It stands in the ledger for good. A correction is a second entry.
+      </Text>
+      <FormError error={error} />
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={back} disabled={busy} data-autofocus>
+          Back
+        </Button>
+        <Button onClick={pay} loading={busy}>
+          {verb} {sum} USD
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Fields(props: {
+  written: Credit;
+  close: () => void;
+  /** What was written, and whether it can be asked for. */
+  wrote: (credit: Credit, isRight: boolean) => void;
+}) {
+  const { written, close, wrote } = props;
+  const [fault, setFault] = useState<string>();
+  return (
+    <form
+      onSubmit={(event) => {
+        const field = fieldsOf(event);
+        const credit = { amount: field("amount").trim(), note: field("note") };
+        const wrong = amountFault(credit.amount);
+        setFault(wrong);
+        wrote(credit, wrong === undefined);
+      }}
+    >
+      <Stack gap="md">
+        <TextInput
+          name="amount"
+          label="Amount (USD)"
+          inputMode="decimal"
+          autoComplete="off"
+          defaultValue={written.amount}
+          error={fault}
+          data-autofocus
+        />
+        <TextInput
+          name="note"
+          label="Note (optional)"
+          maxLength={500}
+          defaultValue={written.note}
+        />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit">Continue</Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** Lives as long as the dialog is open: so does the key that makes it one payment. */
+function CreditForm({ id, name, close }: { id: string; name: string; close: () => void }) {
+  const [key] = useState(randomId);
+  const [written, setWritten] = useState<Credit>({ amount: "", note: "" });
+  const [isAsked, setAsked] = useState(false);
+  const { data: balance } = useBalance(id);
+  const change = useChange({
+    send: ({ amount, note }: Credit) =>
+      client.POST("/admin/v1/workspaces/{id}/credits", {
+        params: { path: { id }, header: { "Idempotency-Key": key } },
+        body: { amount, note: note === "" ? null : note },
+      }),
+    touches: ["/admin/v1/workspaces", "/admin/v1/audit"],
+    said: "The credit is in the ledger.",
+    done: close,
+  });
+  if (!isAsked) {
+    const wrote = (credit: Credit, isRight: boolean) => {
+      setWritten(credit);
+      setAsked(isRight);
+    };
+    return <Fields {...{ written, close, wrote }} />;
+  }
+  return (
+    <Ask
+      {...{ balance, name }}
+      credit={written}
+      busy={change.isPending}
+      error={change.error}
+      back={() => setAsked(false)}
+      pay={() => change.run(written)}
+    />
+  );
+}
+
+export function AddCredit({ id, name }: { id: string; name: string }) {
+  const [opened, { open, close }] = useDisclosure();
+  return (
+    <>
+      <Button onClick={open}>Add credit</Button>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={`Add credit to ${name}`}
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        <CreditForm id={id} name={name} close={close} />
+      </Modal>
+    </>
+  );
+}

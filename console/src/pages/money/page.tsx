@@ -1,0 +1,42 @@
+/** Money: what is left, who may spend how much, and whether it adds up. A member sees the balance and the own caps. */
+import { Button, Group } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { mayAll } from "../../base/rights.ts";
+import { useOneWorkspace } from "../../ui/one-workspace.ts";
+import { Page } from "../../ui/page.tsx";
+import { BalanceOf, Balances } from "./balance.tsx";
+import { Caps } from "./caps.tsx";
+import { AddCredit } from "./credit.tsx";
+import { Verify } from "./verify.tsx";
+
+const route = getRouteApi("/shell/money");
+
+export function MoneyPage() {
+  const { ws } = route.useSearch();
+  const { id, choices } = useOneWorkspace(ws);
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const may = (action: string) => me !== undefined && mayAll(me.rights, action, id);
+  const name = choices?.find((one) => one.id === id)?.name ?? "this workspace";
+  const aside = id !== undefined && (
+    <Group gap="sm">
+      {may("ledger.read") && (
+        <Button
+          variant="default"
+          renderRoot={(button) => <Link to="/money/ledger" search={{ ws: id }} {...button} />}
+        >
+          Ledger
+        </Button>
+      )}
+      {may("workspace.add_credits") && <AddCredit id={id} name={name} />}
+    </Group>
+  );
+  return (
+    <Page title="Money" aside={aside}>
+      {id !== undefined && <BalanceOf id={id} mayRead={may("ledger.read")} />}
+      {may("ledger.verify") && <Verify />}
+      {id !== undefined && <Caps id={id} />}
+      {id === undefined && choices !== undefined && <Balances workspaces={choices} />}
+    </Page>
+  );
+}

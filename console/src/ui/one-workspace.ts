@@ -1,0 +1,19 @@
+/** The workspace that a page about one of them is about: the one of the address, or the only one there is. */
+import { api, type Schemas } from "../api/client.ts";
+
+export type Workspace = Schemas["Workspaces"]["data"][number];
+
+export interface OneWorkspace {
+  /** Undefined until it is known, and where the reader must choose. */
+  readonly id: string | undefined;
+  /** All that the reader sees; undefined until they are known. */
+  readonly choices: readonly Workspace[] | undefined;
+}
+
+export function useOneWorkspace(ws: string | undefined): OneWorkspace {
+  const { data } = api.useQuery("get", "/admin/v1/workspaces", {
+    params: { query: { limit: "100" } },
+  });
+  const choices = data?.data;
+  return { id: ws ?? (choices?.length === 1 ? choices[0]!.id : undefined), choices };
+}
