@@ -1,5 +1,6 @@
 /** A row and the head of a table of the overview. */
 import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { readChange, readShare } from "../../base/numbers.ts";
 import { Measure } from "./measure.tsx";
 import classes from "./overview.module.css";
@@ -20,7 +21,13 @@ export function Line(props: {
   return (
     <tr>
       <td className="cut" title={name}>
-        {name}
+        {row.key_id == null ? (
+          name
+        ) : (
+          <Link to="/keys/$id" params={{ id: row.key_id }} search={({ ws }) => ({ ws })}>
+            {name}
+          </Link>
+        )}
       </td>
       <td className={classes["right"]}>
         <Measure size={cost} metric="cost" filter={filter} rows={rows} />
