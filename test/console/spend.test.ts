@@ -376,26 +376,14 @@ describe("money", () => {
   });
 });
 
-it("with numbers in them Overview, Money and the ledger are accessible in both schemes", async () => {
-  const pictures = process.env["TOLLGATE_TEST_PICTURES"];
-  for (const scheme of ["light", "dark"] as const) {
-    const { page, complaints, context } = await world.open("ann", { scheme });
-    for (const path of ["/overview", "/money", "/money/ledger"]) {
-      await page.goto(path);
-      await page.locator("main").getByText("(USD)").first().waitFor();
-      await page.waitForLoadState("networkidle");
-      if (pictures !== undefined)
-        await page.screenshot({
-          path: `${pictures}${path.replaceAll("/", "-")}-${scheme}.png`,
-          fullPage: true,
-        });
-      expect({ path, scheme, found: await seriousFindings(page) }).toEqual({
-        path,
-        scheme,
-        found: [],
-      });
-    }
-    expect(complaints).toEqual([]);
-    await context.close();
+it("with numbers in them Overview and Money are accessible; empty ones are looked at with every page", async () => {
+  const { page, complaints, context } = await world.open("ann", { scheme: "dark" });
+  for (const path of ["/overview", "/money"]) {
+    await page.goto(path);
+    await page.locator("main").getByText("(USD)").first().waitFor();
+    await page.waitForLoadState("networkidle");
+    expect({ path, found: await seriousFindings(page) }).toEqual({ path, found: [] });
   }
+  expect(complaints).toEqual([]);
+  await context.close();
 });
