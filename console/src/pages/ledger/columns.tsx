@@ -9,7 +9,7 @@ import type { Entry } from "./queries.ts";
 const nothing = <span className="muted">-</span>;
 
 /** What an entry did to the balance: charges take from it. */
-export function changeOf({ kind, amount }: Pick<Entry, "kind" | "amount">): bigint {
+function changeOf({ kind, amount }: Pick<Entry, "kind" | "amount">): bigint {
   const nano = parseUsd(amount);
   return kind === "charge" ? -nano : nano;
 }
