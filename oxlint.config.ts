@@ -15,6 +15,7 @@ const layers: Record<string, string[]> = {
   backup: ["base", "storage", "ledger"],
   tenancy: ["base", "storage", "catalog"],
   usage: ["base", "storage", "tenancy"],
+  rates: ["base", "storage", "tenancy"],
   admin: ["base", "storage", "ledger", "tenancy", "catalog"],
   routing: ["base", "catalog"],
   upstream: ["base", "protocols", "catalog", "media"],
@@ -42,6 +43,7 @@ const layers: Record<string, string[]> = {
     "upstream",
     "attempts",
     "tasks",
+    "rates",
   ],
   http: [
     "base",
@@ -56,6 +58,7 @@ const layers: Record<string, string[]> = {
     "calls",
     "admin",
     "usage",
+    "rates",
   ],
 };
 /** The rooms of src/http: which other rooms each may import (docs/architecture.md). Its files outside of rooms are for all. */

@@ -2,6 +2,7 @@
 import {
   renderCreditLine,
   renderKeySettings,
+  renderRateLimits,
   renderRouting,
   renderSpendCaps,
   type KeyRecord,
@@ -38,6 +39,7 @@ export const workspaceKind: Kind<Workspace> = {
     credit_line: renderCreditLine(workspace.creditLineNano),
     model_allowlist: workspace.modelAllowlist,
     routing: renderRouting(workspace.routing),
+    rate_limits: renderRateLimits(workspace.rateLimits),
     alert_webhook_url: workspace.alertWebhookUrl,
   }),
 };
@@ -47,7 +49,7 @@ export const memberKind: Kind<Member> = {
   what: "member",
   id: (member) => member.userId,
   place: (member) => ({ workspaceId: member.workspaceId, ownerId: member.userId }),
-  view: ({ workspaceId, userId, role, status, invitation, spendCaps }) => ({
+  view: ({ workspaceId, userId, role, status, invitation, spendCaps, rateLimits }) => ({
     workspace_id: workspaceId,
     user_id: userId,
     role,
@@ -57,6 +59,7 @@ export const memberKind: Kind<Member> = {
       expires_at: invitation.expiresAt.toISOString(),
     },
     spend_caps: renderSpendCaps(spendCaps),
+    rate_limits: renderRateLimits(rateLimits),
   }),
 };
 

@@ -51,6 +51,7 @@ export const rights = {
   "workspace.change": right("workspace.read", "everything", "workspace", "nothing"),
   "workspace.set_spend_caps": right("workspace.read", "everything", "nothing", "nothing"),
   "workspace.set_credit_line": right("workspace.read", "everything", "nothing", "nothing"),
+  "workspace.set_rate_limits": right("workspace.read", "everything", "nothing", "nothing"),
   "workspace.set_status": right("workspace.read", "everything", "nothing", "nothing"),
   "workspace.add_credits": right("workspace.read", "everything", "nothing", "nothing"),
   "balance.read": right("workspace.read", "everything", "workspace", "workspace"),

@@ -6,9 +6,9 @@ import type { Log } from "../base/log.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols/index.ts";
 import type { Constraints, Health } from "../routing/index.ts";
+import type { RateUse } from "../rates/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
 import type { CallerHeaders, Pools } from "../upstream/index.ts";
-import type { RateUse } from "./rate-limit.ts";
 import type { CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
@@ -27,7 +27,7 @@ interface Call<Protocol extends CallProtocol> {
   readonly callerHeaders: CallerHeaders;
   /** Other models that may answer, as the header names them. */
   readonly fallbackModels?: string | undefined;
-  /** Where the key has limits. */
+  /** Where the caller has limits. */
   readonly rate: RateUse | undefined;
   /** What the call holds of the process's budget of bodies: its own, and whole answers. Whoever made it releases it. */
   readonly lease: ByteLease;

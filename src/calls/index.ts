@@ -12,7 +12,6 @@ export {
 } from "./image.ts";
 export { requestRow, type CallRecord, type ImageRecord } from "./record.ts";
 export { chargeLines } from "./price-lines.ts";
-export { createRateLimiter, type KeyUse, type RateLimiter, type RateUse } from "./rate-limit.ts";
 export type { Reply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";
 export { runTextCall } from "./text.ts";

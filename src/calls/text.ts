@@ -34,7 +34,8 @@ export async function runTextCall(
       call.protocol === "embeddings"
         ? prepareEmbedding(services, call, record)
         : prepare(services, call, record);
-    call.rate?.takeTokens(prepared.inputEstimate);
+    const taking = call.rate?.takeTokens(prepared.inputEstimate);
+    if (taking !== undefined) await taking;
     const hold = { id: call.id, workspaceId: call.caller.workspaceId };
     await services.spend.reserve(hold, call.caller, record.reservedNano);
     context = new CallContext({

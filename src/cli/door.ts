@@ -1,11 +1,5 @@
 /** What the HTTP routes are given: the parts of the running gateway, as `http` wants them. */
-import {
-  createRateLimiter,
-  requestRow,
-  type CallRecord,
-  type ImageRecord,
-  type Spend,
-} from "../calls/index.ts";
+import { requestRow, type CallRecord, type ImageRecord, type Spend } from "../calls/index.ts";
 import type { HttpServices, Metrics, MetricsAccess } from "../http/index.ts";
 import type { Verifier } from "../ledger/index.ts";
 import type { RequestLog } from "../storage/index.ts";
@@ -43,8 +37,6 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
   const { environment, log, accessLog, role, catalog, database, ledger, files } = ground;
   const { limits, descriptors } = ground;
   const { settings } = catalog;
-  const rates = createRateLimiter();
-  role.shareRates(rates);
   return {
     ...callServices(parts),
     database,
@@ -53,7 +45,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     files,
     fileUrl: (name) => media.fileUrl(name),
     authenticator: ground.authenticator,
-    rates,
+    rates: ground.rates,
     admin: await adminServices(parts),
     metrics,
     metricsAccess: parts.metricsAccess,

@@ -23,6 +23,7 @@ import { firstStart, type FirstStart } from "./first-start.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
 import { openGround, type Ground } from "./ground.ts";
 import { startHoldSweep } from "./hold-sweep.ts";
+import { startRateSweep } from "./rate-sweep.ts";
 import { listenOn } from "./listen.ts";
 import { openMedia } from "./media.ts";
 import { startUsageFold } from "./usage-fold.ts";
@@ -156,6 +157,7 @@ function openWorkers(
   const spend = createSpend(ledger, { database, log, queue, leaseMs: holdLeaseMs });
   closers.push(() => spend.close());
   closers.push(startHoldSweep(ledger, log, role.sweeps));
+  closers.push(startRateSweep(database, log, role.sweeps));
   const everyMs = options.usageEveryMs;
   closers.push(startUsageFold({ database, log, sweeps: role.sweeps, everyMs }));
   const verifier = createVerifier(database, log);

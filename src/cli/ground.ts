@@ -8,6 +8,7 @@ import { systemClock } from "../base/clock.ts";
 import { createAccessLog } from "../base/log.ts";
 import { Slots } from "../base/slots.ts";
 import { createLedger } from "../ledger/index.ts";
+import { openRates } from "../rates/index.ts";
 import { Health } from "../routing/index.ts";
 import {
   countOpenFiles,
@@ -70,6 +71,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const files = countOpenFiles(await openFileStore(catalog.settings.storage, dataDir), outgoing);
   closers.push(() => files.close());
   closers.push(startFileSweep({ database, files, clock, log, sweeps: role.sweeps }));
+  const rates = openRates(database);
+  closers.push(rates.close);
   const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());
   const logs = openLogs(options, { catalog, database }, closers);
@@ -89,6 +92,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     ledger,
     holdLeaseMs,
     files,
+    rates,
     proxies,
     pools,
     ...logs,

@@ -4,15 +4,10 @@ import type { TrustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { AccessLog, Log } from "../base/log.ts";
-import type {
-  ImageServices,
-  RateLimiter,
-  TextServices,
-  Trial,
-  TrialOptions,
-} from "../calls/index.ts";
+import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/index.ts";
 import type { Catalog, VendorState } from "../catalog/index.ts";
 import type { Ledger, Verifier } from "../ledger/index.ts";
+import type { RateLimiter } from "../rates/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";

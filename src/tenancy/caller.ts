@@ -4,8 +4,10 @@
  */
 import type { Queryable } from "../storage/index.ts";
 import type { KeySettingsRow, KeyStatus } from "./key-record.ts";
-import type { RateLimits, RoutingJson, RoutingSettings } from "./routing-settings.ts";
-import { rateLimitsOfRow, routingOfRow } from "./routing-settings.ts";
+import type { RateLimits, RateLimitsJson } from "./rate-limits.ts";
+import { rateLimitsOfRow } from "./rate-limits.ts";
+import type { RoutingJson, RoutingSettings } from "./routing-settings.ts";
+import { routingOfRow } from "./routing-settings.ts";
 import type { TemporaryValue } from "./temporary-key.ts";
 import type { WorkspaceStatus } from "./workspaces.ts";
 
@@ -13,6 +15,13 @@ import type { WorkspaceStatus } from "./workspaces.ts";
 export interface ScopeLayer {
   readonly modelAllowlist: readonly string[];
   readonly routing: RoutingSettings;
+}
+
+/** What limits a caller's requests, and whose limits they are. */
+export interface ScopeLimits {
+  readonly scope: "workspace" | "member" | "key";
+  readonly id: string;
+  readonly limits: RateLimits;
 }
 
 /** A caller who may call. Shared between requests, so never changed. */
@@ -27,7 +36,8 @@ export interface Caller {
   readonly keyRotation: number;
   /** When this value stops working: the key's expiry, or sooner the end of its grace after a rotation, or its own. */
   readonly expiresAt: Date | null;
-  readonly rateLimits: RateLimits | null;
+  /** The workspace's first; without those that limit nothing. */
+  readonly limits: readonly ScopeLimits[];
   readonly allowRequestOverride: boolean;
   /** null for a personal workspace. */
   readonly organization: ScopeLayer | null;
@@ -50,6 +60,8 @@ interface CallerRow extends KeySettingsRow {
   readonly workspace_status: WorkspaceStatus;
   readonly workspace_allowlist: readonly string[];
   readonly workspace_routing: Partial<RoutingJson> | null;
+  readonly workspace_limits: Partial<RateLimitsJson> | null;
+  readonly member_limits: Partial<RateLimitsJson> | null;
   readonly organization_id: string | null;
   readonly organization_allowlist: readonly string[] | null;
   readonly organization_routing: Partial<RoutingJson> | null;
@@ -64,8 +76,10 @@ const selecting = (isPrevious: string, leftMs: string, where: string) =>
   `select k.id, k.workspace_id, k.name, k.status, k.created_by, k.model_allowlist, k.routing, k.allow_request_override,
      k.rate_limits, k.expires_at, k.rotations, k.previous_expires_at, ${isPrevious} as is_previous, ${leftMs} as left_ms,
      w.status as workspace_status, w.model_allowlist as workspace_allowlist, w.routing as workspace_routing,
+     w.rate_limits as workspace_limits, m.rate_limits as member_limits,
      o.id as organization_id, o.model_allowlist as organization_allowlist, o.routing as organization_routing
    from api_keys k join workspaces w on w.id = k.workspace_id left join organizations o on o.id = w.organization_id
+     left join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by
    where ${where}`;
 
 const byLookup = selecting(
@@ -115,7 +129,7 @@ function callerOfRow(row: CallerRow, end: Date | null): Caller {
     memberId: row.created_by,
     keyRotation: row.is_previous ? row.rotations - 1 : row.rotations,
     expiresAt: earlier(ownEnd, end),
-    rateLimits: rateLimitsOfRow(row.rate_limits),
+    limits: limitsOf(row),
     allowRequestOverride: row.allow_request_override,
     organization:
       row.organization_id === null
@@ -123,6 +137,18 @@ function callerOfRow(row: CallerRow, end: Date | null): Caller {
         : layer(row.organization_allowlist, row.organization_routing),
     workspace: layer(row.workspace_allowlist, row.workspace_routing),
     key: layer(row.model_allowlist, row.routing),
+  });
+}
+
+function limitsOf(row: CallerRow): ScopeLimits[] {
+  const scopes = [
+    { scope: "workspace", id: row.workspace_id, json: row.workspace_limits },
+    { scope: "member", id: row.created_by, json: row.member_limits },
+    { scope: "key", id: row.id, json: row.rate_limits },
+  ] as const;
+  return scopes.flatMap(({ scope, id, json }) => {
+    const limits = rateLimitsOfRow(json);
+    return limits === null || id === null ? [] : [{ scope, id, limits }];
   });
 }
 

@@ -83,17 +83,17 @@ export {
   type Organization,
   type OrganizationPatch,
 } from "./organizations.ts";
+export {
+  renderRateLimits,
+  sameRateLimits,
+  type RateLimits,
+  type RateLimitsPatch,
+} from "./rate-limits.ts";
 export { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
 export { rotateKey } from "./rotate-key.ts";
 export { issueTemporary } from "./temporary-key.ts";
 export { verifyPassword } from "./passwords.ts";
-export type {
-  RateLimits,
-  RateLimitsPatch,
-  RoutingPatch,
-  RoutingSettings,
-  SortStrategy,
-} from "./routing-settings.ts";
+export type { RoutingPatch, RoutingSettings, SortStrategy } from "./routing-settings.ts";
 export { keyScopeOf, routingScope, routingScopeOf, type RoutingScope } from "./scope.ts";
 export { openSecrets, type Secrets, type SecretsOptions } from "./secrets.ts";
 export {

@@ -3,7 +3,8 @@
  * none. A bound is what an administrator said last of that field; clearing the field clears it. Spend caps need none: their
  * owner may never loosen them, whoever set them (CAP-14).
  */
-import type { RateLimits, RateLimitsJson, RateLimitsPatch } from "./routing-settings.ts";
+import { rateLimitNames, renderRateLimits, rateLimitsOfRow } from "./rate-limits.ts";
+import type { RateLimits, RateLimitsJson, RateLimitsPatch } from "./rate-limits.ts";
 
 /** The settings of a key that can have bounds, as they are in force. */
 export interface BoundSettings {
@@ -22,8 +23,7 @@ export interface BoundSettingsPatch {
 /** null: no bound of that kind. */
 export interface KeyBounds {
   readonly modelAllowlist: readonly string[] | null;
-  readonly requestsPerMinute: number | null;
-  readonly tokensPerMinute: number | null;
+  readonly rateLimits: RateLimits;
   readonly expiresAt: Date | null;
 }
 
@@ -34,18 +34,18 @@ export interface KeyBoundsJson {
   readonly expires_at?: string | null;
 }
 
+const noLimits: RateLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null };
+
 export const noBounds: KeyBounds = {
   modelAllowlist: null,
-  requestsPerMinute: null,
-  tokensPerMinute: null,
+  rateLimits: noLimits,
   expiresAt: null,
 };
 
 export function boundsOfRow(json: KeyBoundsJson): KeyBounds {
   return {
     modelAllowlist: json.model_allowlist ?? null,
-    requestsPerMinute: json.rate_limits?.requests_per_minute ?? null,
-    tokensPerMinute: json.rate_limits?.tokens_per_minute ?? null,
+    rateLimits: rateLimitsOfRow(json.rate_limits ?? null) ?? noLimits,
     expiresAt: json.expires_at ? new Date(json.expires_at) : null,
   };
 }
@@ -53,10 +53,7 @@ export function boundsOfRow(json: KeyBoundsJson): KeyBounds {
 export function renderBounds(bounds: KeyBounds): KeyBoundsJson {
   return {
     model_allowlist: bounds.modelAllowlist,
-    rate_limits: {
-      requests_per_minute: bounds.requestsPerMinute,
-      tokens_per_minute: bounds.tokensPerMinute,
-    },
+    rate_limits: renderRateLimits(bounds.rateLimits),
     expires_at: bounds.expiresAt?.toISOString() ?? null,
   };
 }
@@ -64,18 +61,18 @@ export function renderBounds(bounds: KeyBounds): KeyBoundsJson {
 /** The bounds after an administrator made `patch`: of the fields it names, what is in force `now`. */
 export function bind(current: KeyBounds, patch: BoundSettingsPatch, now: BoundSettings): KeyBounds {
   const { modelAllowlist, rateLimits, expiresAt } = patch;
-  const limits = now.rateLimits;
-  const named = (name: "requestsPerMinute" | "tokensPerMinute"): boolean =>
-    rateLimits === null || rateLimits?.[name] !== undefined;
+  const bound = (name: keyof RateLimits): number | null =>
+    rateLimits === null || rateLimits?.[name] !== undefined
+      ? (now.rateLimits?.[name] ?? null)
+      : current.rateLimits[name];
   const list = now.modelAllowlist.length > 0 ? now.modelAllowlist : null;
   return {
     modelAllowlist: modelAllowlist === undefined ? current.modelAllowlist : list,
-    requestsPerMinute: named("requestsPerMinute")
-      ? (limits?.requestsPerMinute ?? null)
-      : current.requestsPerMinute,
-    tokensPerMinute: named("tokensPerMinute")
-      ? (limits?.tokensPerMinute ?? null)
-      : current.tokensPerMinute,
+    rateLimits: {
+      requestsPerMinute: bound("requestsPerMinute"),
+      tokensPerMinute: bound("tokensPerMinute"),
+      concurrency: bound("concurrency"),
+    },
     expiresAt: expiresAt === undefined ? current.expiresAt : now.expiresAt,
   };
 }
@@ -90,11 +87,10 @@ export function beyondBounds(bounds: KeyBounds, now: BoundSettings): string | un
   if (allowed !== null && (list.length === 0 || !list.every((id) => allowed.includes(id)))) {
     return "model_allowlist";
   }
-  if (above(now.rateLimits?.requestsPerMinute ?? null, bounds.requestsPerMinute)) {
-    return "rate_limits.requests_per_minute";
-  }
-  if (above(now.rateLimits?.tokensPerMinute ?? null, bounds.tokensPerMinute)) {
-    return "rate_limits.tokens_per_minute";
-  }
+  const names = Object.keys(rateLimitNames) as (keyof RateLimits)[];
+  const beyond = names.find((name) =>
+    above(now.rateLimits?.[name] ?? null, bounds.rateLimits[name]),
+  );
+  if (beyond !== undefined) return `rate_limits.${rateLimitNames[beyond]}`;
   return above(now.expiresAt, bounds.expiresAt) ? "expires_at" : undefined;
 }

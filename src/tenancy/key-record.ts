@@ -6,13 +6,9 @@ import type { NanoUsd } from "../base/money.ts";
 import { formatUsd } from "../base/money.ts";
 import type { BoundSettings, KeyBounds, KeyBoundsJson } from "./key-bounds.ts";
 import { boundsOfRow } from "./key-bounds.ts";
-import type { RateLimitsJson, RoutingJson, RoutingSettings } from "./routing-settings.ts";
-import {
-  rateLimitsOfRow,
-  renderRateLimits,
-  renderRouting,
-  routingOfRow,
-} from "./routing-settings.ts";
+import { rateLimitsOfRow, renderRateLimits, type RateLimitsJson } from "./rate-limits.ts";
+import type { RoutingJson, RoutingSettings } from "./routing-settings.ts";
+import { renderRouting, routingOfRow } from "./routing-settings.ts";
 import type { SpendCaps, SpendCapsRow } from "./spend-caps.ts";
 import { renderSpendCaps, spendCapColumns, spendCapsOfRow } from "./spend-caps.ts";
 

@@ -13,14 +13,9 @@ import { bind, noBounds, renderBounds } from "./key-bounds.ts";
 import { generateKey, parseKey } from "./key-format.ts";
 import type { KeyRecord, KeyRow } from "./key-record.ts";
 import { keyColumns, keyOfRow } from "./key-record.ts";
+import { mergeRateLimits, rateLimitsParam } from "./rate-limits.ts";
 import type { RoutingPatch } from "./routing-settings.ts";
-import {
-  followRouting,
-  mergeRateLimits,
-  mergeRouting,
-  renderRateLimits,
-  renderRouting,
-} from "./routing-settings.ts";
+import { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
 import type { Secrets } from "./secrets.ts";
 import type { SpendCapsPatch } from "./spend-caps.ts";
 import { mergeSpendCaps, noSpendCaps, spendCapColumns, spendCapParams } from "./spend-caps.ts";
@@ -130,7 +125,6 @@ function settingParams(
   patch: KeySettings & Pick<KeyPatch, "binding">,
 ): unknown[] {
   const limits = mergeRateLimits(current.rateLimits, patch.rateLimits);
-  const rateLimits = renderRateLimits(limits);
   const modelAllowlist = mergeAllowlist(current.modelAllowlist, patch.modelAllowlist);
   const expiresAt = patch.expiresAt === undefined ? current.expiresAt : patch.expiresAt;
   if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) {
@@ -141,7 +135,7 @@ function settingParams(
     JSON.stringify(modelAllowlist),
     JSON.stringify(renderRouting(mergeRouting(current.routing, patch.routing))),
     patch.allowRequestOverride ?? current.allowRequestOverride,
-    rateLimits === null ? null : JSON.stringify(rateLimits),
+    rateLimitsParam(limits),
     expiresAt,
     JSON.stringify(
       renderBounds(

@@ -3,6 +3,8 @@ import { GatewayError } from "../base/errors.ts";
 import { changeRow } from "./changes.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
 import { lockClause, onlyRow, pageLimit } from "./context.ts";
+import { mergeRateLimits, rateLimitsOfRow, rateLimitsParam } from "./rate-limits.ts";
+import type { RateLimits, RateLimitsJson, RateLimitsPatch } from "./rate-limits.ts";
 import type { SpendCaps, SpendCapsPatch, SpendCapsRow } from "./spend-caps.ts";
 import {
   mergeSpendCaps,
@@ -32,6 +34,7 @@ export interface Member {
   /** null for an active member. */
   readonly invitation: Invitation | null;
   readonly spendCaps: SpendCaps;
+  readonly rateLimits: RateLimits | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -43,6 +46,7 @@ export interface MemberRow extends SpendCapsRow {
   readonly status: MemberStatus;
   readonly invitation_id: string | null;
   readonly invitation_expires_at: Date | null;
+  readonly rate_limits: Partial<RateLimitsJson> | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
@@ -51,6 +55,7 @@ export interface MemberRow extends SpendCapsRow {
 export interface MemberPatch {
   readonly role?: MemberRole | undefined;
   readonly spendCaps?: SpendCapsPatch | null | undefined;
+  readonly rateLimits?: RateLimitsPatch | null | undefined;
 }
 
 export interface MemberReference {
@@ -59,7 +64,7 @@ export interface MemberReference {
 }
 
 export const memberColumns = `workspace_id, user_id, role, status, invitation_id, invitation_expires_at, ${spendCapColumns},
-  created_at, updated_at`;
+  rate_limits, created_at, updated_at`;
 
 export function memberOfRow(row: MemberRow): Member {
   return {
@@ -72,6 +77,7 @@ export function memberOfRow(row: MemberRow): Member {
         ? null
         : { id: row.invitation_id, expiresAt: row.invitation_expires_at! },
     spendCaps: spendCapsOfRow(row),
+    rateLimits: rateLimitsOfRow(row.rate_limits),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
@@ -89,8 +95,8 @@ export async function addMember(
   );
   onlyRow(known, "workspace or user");
   const [row] = await database.query<MemberRow>(
-    `insert into members (workspace_id, user_id, role, created_at, updated_at, ${spendCapColumns})
-     values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)
+    `insert into members (workspace_id, user_id, role, created_at, updated_at, ${spendCapColumns}, rate_limits)
+     values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10::jsonb)
      on conflict (workspace_id, user_id) do nothing returning ${memberColumns}`,
     [
       input.workspaceId,
@@ -98,6 +104,7 @@ export async function addMember(
       input.role,
       new Date(clock.now()),
       ...spendCapParams(mergeSpendCaps(noSpendCaps, input.spendCaps)),
+      rateLimitsParam(mergeRateLimits(null, input.rateLimits)),
     ],
   );
   if (row === undefined) throw new GatewayError("conflict", "The user is a member already.");
@@ -180,13 +187,14 @@ export async function changeMember(
     const current = memberOfRow(onlyRow(found, "member"));
     const rows = await tx.query<MemberRow>(
       `update members set role = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6, cap_weekly_nano = $7,
-         cap_daily_nano = $8, cap_hard = $9
+         cap_daily_nano = $8, cap_hard = $9, rate_limits = $10::jsonb
        where workspace_id = $1 and user_id = $2 returning ${memberColumns}`,
       [
         ...keys,
         patch.role ?? current.role,
         new Date(context.clock.now()),
         ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
+        rateLimitsParam(mergeRateLimits(current.rateLimits, patch.rateLimits)),
       ],
     );
     return { id: reference.workspaceId, member: memberOfRow(onlyRow(rows, "member")) };

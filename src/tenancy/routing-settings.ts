@@ -1,5 +1,5 @@
 /**
- * Routing settings of an organization, a workspace or a key, and a key's rate limits, as values and as stored JSON.
+ * Routing settings of an organization, a workspace or a key, as values and as stored JSON.
  * Requirements: ROUTE. How the layers combine: scope.ts.
  */
 import { supplyTiers, type SupplyTier } from "../base/management.ts";
@@ -125,63 +125,5 @@ export function routingOfRow(json: Partial<RoutingJson> | null): RoutingSettings
     supplyTiers: json?.supply_tiers ?? [],
     pinnedProviders: json?.pinned_providers ?? [],
     preferredProviders: json?.preferred_providers ?? [],
-  };
-}
-
-/** Limits of one key per minute; null: no limit of that kind. docs/decisions.md "Rate limits". */
-export interface RateLimits {
-  readonly requestsPerMinute: number | null;
-  readonly tokensPerMinute: number | null;
-}
-
-/** Absent: unchanged. null: no limit; null in place of the whole: no limits. */
-export type RateLimitsPatch = {
-  readonly [Name in keyof RateLimits]?: RateLimits[Name] | undefined;
-};
-
-export interface RateLimitsJson {
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-}
-
-/** The limits after a patch; null when none is left. @throws GatewayError `invalid_value` */
-export function mergeRateLimits(
-  current: RateLimits | null,
-  patch: RateLimitsPatch | null | undefined,
-): RateLimits | null {
-  if (patch === undefined) return current;
-  if (patch === null) return null;
-  const pick = (value: number | null | undefined, old: number | null, name: string) => {
-    const next = value === undefined ? old : value;
-    if (next === null || (Number.isSafeInteger(next) && next >= 1)) return next;
-    throw invalidValue(`rate_limits.${name}`, "must be a whole number from 1 up, or null");
-  };
-  const requestsPerMinute = pick(
-    patch.requestsPerMinute,
-    current?.requestsPerMinute ?? null,
-    "requests_per_minute",
-  );
-  const tokensPerMinute = pick(
-    patch.tokensPerMinute,
-    current?.tokensPerMinute ?? null,
-    "tokens_per_minute",
-  );
-  if (requestsPerMinute === null && tokensPerMinute === null) return null;
-  return { requestsPerMinute, tokensPerMinute };
-}
-
-export function renderRateLimits(limits: RateLimits | null): RateLimitsJson | null {
-  if (limits === null) return null;
-  return {
-    requests_per_minute: limits.requestsPerMinute,
-    tokens_per_minute: limits.tokensPerMinute,
-  };
-}
-
-export function rateLimitsOfRow(json: Partial<RateLimitsJson> | null): RateLimits | null {
-  if (json === null) return null;
-  return {
-    requestsPerMinute: json.requests_per_minute ?? null,
-    tokensPerMinute: json.tokens_per_minute ?? null,
   };
 }

@@ -5,6 +5,8 @@ import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
 import type { CreditLine } from "./credit-line.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
 import { onlyRow, pageLimit, pageOf, recordById, type RowKind } from "./context.ts";
+import { mergeRateLimits, rateLimitsOfRow, rateLimitsParam } from "./rate-limits.ts";
+import type { RateLimits, RateLimitsJson, RateLimitsPatch } from "./rate-limits.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 import { followRouting, mergeRouting, renderRouting, routingOfRow } from "./routing-settings.ts";
 import type { SpendCaps, SpendCapsPatch, SpendCapsRow } from "./spend-caps.ts";
@@ -31,6 +33,7 @@ export interface Workspace {
   readonly creditLineNano: CreditLine;
   readonly modelAllowlist: readonly string[];
   readonly routing: RoutingSettings;
+  readonly rateLimits: RateLimits | null;
   /** Where alerts about its spend caps are posted; null: nowhere. */
   readonly alertWebhookUrl: string | null;
   readonly createdAt: Date;
@@ -45,6 +48,7 @@ interface WorkspaceRow extends SpendCapsRow {
   readonly credit_line_nano: bigint | null;
   readonly model_allowlist: readonly string[];
   readonly routing: Partial<RoutingJson> | null;
+  readonly rate_limits: Partial<RateLimitsJson> | null;
   readonly alert_webhook_url: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -59,6 +63,7 @@ export interface WorkspacePatch {
   readonly creditLineNano?: CreditLine | undefined;
   readonly modelAllowlist?: readonly string[] | null | undefined;
   readonly routing?: RoutingPatch | null | undefined;
+  readonly rateLimits?: RateLimitsPatch | null | undefined;
   /** An address that the caller has checked. */
   readonly alertWebhookUrl?: string | null | undefined;
 }
@@ -68,7 +73,7 @@ export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
   readonly organizationId: string | null;
 }
 
-const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, alert_webhook_url, credit_line_nano, created_at, updated_at`;
+const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, rate_limits, alert_webhook_url, credit_line_nano, created_at, updated_at`;
 
 function ofRow(row: WorkspaceRow): Workspace {
   return {
@@ -80,6 +85,7 @@ function ofRow(row: WorkspaceRow): Workspace {
     creditLineNano: row.credit_line_nano,
     modelAllowlist: row.model_allowlist,
     routing: routingOfRow(row.routing),
+    rateLimits: rateLimitsOfRow(row.rate_limits),
     alertWebhookUrl: row.alert_webhook_url,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -102,8 +108,8 @@ export async function createWorkspace(
   const name = checkName(input.name);
   const rows = await context.database.query<WorkspaceRow>(
     `insert into workspaces (id, organization_id, name, status, created_at, updated_at, ${spendCapColumns},
-       model_allowlist, routing, alert_webhook_url, credit_line_nano)
-     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12, $13::bigint
+       model_allowlist, routing, rate_limits, alert_webhook_url, credit_line_nano)
+     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12::jsonb, $13, $14::bigint
      where $2::text is null or exists (select 1 from organizations where id = $2)
      returning ${columns}`,
     [
@@ -114,6 +120,7 @@ export async function createWorkspace(
       ...spendCapParams(mergeSpendCaps(noSpendCaps, input.spendCaps)),
       JSON.stringify(mergeAllowlist([], input.modelAllowlist)),
       JSON.stringify(renderRouting(mergeRouting(followRouting, input.routing))),
+      rateLimitsParam(mergeRateLimits(null, input.rateLimits)),
       input.alertWebhookUrl ?? null,
       input.creditLineNano === undefined ? 0n : input.creditLineNano,
     ],
@@ -165,7 +172,7 @@ export function changeWorkspace(
     const rows = await tx.query<WorkspaceRow>(
       `update workspaces set name = $2, status = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6,
          cap_weekly_nano = $7, cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,
-         alert_webhook_url = $12, credit_line_nano = $13
+         rate_limits = $12::jsonb, alert_webhook_url = $13, credit_line_nano = $14
        where id = $1 returning ${columns}`,
       [id, ...changedParams(current, patch, new Date(context.clock.now()))],
     );
@@ -186,6 +193,7 @@ function changedParams(current: Workspace, patch: WorkspacePatch, now: Date): un
     ...spendCapParams(mergeSpendCaps(current.spendCaps, patch.spendCaps)),
     JSON.stringify(allowlist),
     JSON.stringify(renderRouting(mergeRouting(current.routing, patch.routing))),
+    rateLimitsParam(mergeRateLimits(current.rateLimits, patch.rateLimits)),
     patch.alertWebhookUrl === undefined ? current.alertWebhookUrl : patch.alertWebhookUrl,
     patch.creditLineNano === undefined ? current.creditLineNano : patch.creditLineNano,
   ];

@@ -267,6 +267,9 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
     spend_caps: { total: counted() },
   })),
   "workspace.set_credit_line": ofWorkspace("PATCH", "", () => ({ credit_line: counted() })),
+  "workspace.set_rate_limits": ofWorkspace("PATCH", "", () => ({
+    rate_limits: { requests_per_minute: Number(counted()) },
+  })),
   "workspace.set_status": async (world, one) => {
     const outcome = await ofWorkspace("PATCH", "", () => ({ status: "disabled" }))(world, one);
     const { id } = placeOf(world, one.relation);

@@ -22,6 +22,7 @@ const meant: Readonly<Record<Action, string>> = {
   "workspace.change": ".++ .+0 .-0",
   "workspace.set_spend_caps": ".++ .-0 .-0",
   "workspace.set_credit_line": ".++ .-0 .-0",
+  "workspace.set_rate_limits": ".++ .-0 .-0",
   "workspace.set_status": ".++ .-0 .-0",
   "workspace.add_credits": ".++ .-0 .-0",
   "balance.read": ".++ .+0 .+0",

@@ -134,7 +134,7 @@ describe("keys of members", () => {
     const cleared = {
       model_allowlist: [],
       expires_at: null,
-      rate_limits: { requests_per_minute: 30, tokens_per_minute: null },
+      rate_limits: { requests_per_minute: 30, tokens_per_minute: null, concurrency: null },
     };
     expect(world.must(await world.mem.call("PATCH", path, cleared))).toMatchObject(cleared);
     const lifted = await world.mem.call("PATCH", path, { rate_limits: null });

@@ -43,7 +43,7 @@ export const anyCaller = {
   memberId: null,
   keyRotation: 0,
   expiresAt: null,
-  rateLimits: null,
+  limits: [],
   allowRequestOverride: true,
   organization: null,
   workspace: layer,

@@ -28,8 +28,8 @@ const property = (names: string[]) => ({
   ),
 });
 const schemas = {
-  ApiKey: property(["spend_caps", "spend", "remaining", "resets_at", "routing"]),
-  CreateKeyRequest: property(["spend_caps", "routing"]),
+  ApiKey: property(["spend_caps", "spend", "remaining", "resets_at", "routing", "rate_limits"]),
+  CreateKeyRequest: property(["spend_caps", "routing", "rate_limits"]),
   MessagesRequest: property(["messages", "system", "tools"]),
   One: { type: "object", properties: { id: { type: "string" } } },
   List: { type: "array", items: { type: "object", properties: { id: { type: "string" } } } },

@@ -132,7 +132,7 @@ const callerOf = (layers: Case["layers"]): Caller => ({
   memberId: null,
   keyRotation: 0,
   expiresAt: null,
-  rateLimits: null,
+  limits: [],
   ...layers,
 });
 

@@ -59,7 +59,12 @@ describeDatabase("authentication", (open) => {
       organizationId: tenant.organization.id,
       memberId: "user_7",
       expiresAt: null,
-      rateLimits: { requestsPerMinute: 5, tokensPerMinute: null },
+      limits: [
+        {
+          scope: "key",
+          limits: { requestsPerMinute: 5, tokensPerMinute: null, concurrency: null },
+        },
+      ],
       key: { modelAllowlist: ["acme/talk"] },
     });
     const personal = await createWorkspace(tenant, { name: "Own", organizationId: null });

@@ -32,7 +32,7 @@ const fullPatch = {
     preferredProviders: ["b"],
   },
   allowRequestOverride: true,
-  rateLimits: { requestsPerMinute: 60, tokensPerMinute: 100_000 },
+  rateLimits: { requestsPerMinute: 60, tokensPerMinute: 100_000, concurrency: 9 },
   expiresAt: new Date("2027-01-01T00:00:00.000Z"),
 } as const satisfies KeyPatch;
 
@@ -122,7 +122,7 @@ const patches: [string, KeyPatch, object][] = [
   [
     "one rate limit cleared",
     { rateLimits: { tokensPerMinute: null } },
-    { rateLimits: { requestsPerMinute: 60, tokensPerMinute: null } },
+    { rateLimits: { requestsPerMinute: 60, tokensPerMinute: null, concurrency: 9 } },
   ],
   ["rate limits cleared", { rateLimits: null }, { rateLimits: null }],
   [
@@ -143,6 +143,7 @@ const badPatches: [string, KeyPatch][] = [
   ["model_allowlist", { modelAllowlist: "acme/talk" as unknown as string[] }],
   ["rate_limits.requests_per_minute", { rateLimits: { requestsPerMinute: 0 } }],
   ["rate_limits.tokens_per_minute", { rateLimits: { tokensPerMinute: 1.5 } }],
+  ["rate_limits.concurrency", { rateLimits: { concurrency: -1 } }],
   ["expires_at", { expiresAt: new Date("never") }],
   ["name", { name: "n".repeat(201) }],
 ];

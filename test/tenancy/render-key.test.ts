@@ -40,12 +40,11 @@ it("KEY-16: the record on the wire, to the letter", () => {
       preferredProviders: ["b"],
     },
     allowRequestOverride: false,
-    rateLimits: { requestsPerMinute: 60, tokensPerMinute: null },
+    rateLimits: { requestsPerMinute: 60, tokensPerMinute: null, concurrency: null },
     expiresAt: null,
     bounds: {
       modelAllowlist: null,
-      requestsPerMinute: null,
-      tokensPerMinute: null,
+      rateLimits: { requestsPerMinute: null, tokensPerMinute: null, concurrency: null },
       expiresAt: null,
     },
     createdAt: new Date(startMs),
@@ -86,6 +85,6 @@ it("KEY-16: the record on the wire, to the letter", () => {
       preferred_providers: ["b"],
     },
     allow_request_override: false,
-    rate_limits: { requests_per_minute: 60, tokens_per_minute: null },
+    rate_limits: { requests_per_minute: 60, tokens_per_minute: null, concurrency: null },
   });
 });

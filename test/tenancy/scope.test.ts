@@ -18,7 +18,7 @@ const caller = (layers: Partial<Caller>): Caller => ({
   organizationId: "org_1",
   memberId: null,
   expiresAt: null,
-  rateLimits: null,
+  limits: [],
   allowRequestOverride: false,
   organization: layer(),
   workspace: layer(),

@@ -43,9 +43,7 @@ export class Hub {
   /** Passes on or answers what a worker says. */
   received(worker: WorkerProcess, message: ToSupervisor): void {
     if (message.kind === "measured") worker.measured = message.families;
-    else if (message.kind === "used") {
-      for (const other of this.#workers) if (other !== worker) other.send(message);
-    } else if (message.kind === "ask") {
+    else if (message.kind === "ask") {
       const { id, what } = message;
       void this.#answer(what, worker).then((answer) => worker.send({ kind: "answer", id, answer }));
     }

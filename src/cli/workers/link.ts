@@ -1,6 +1,5 @@
 /** A worker's side of the channel to its supervisor: its role among the others, made of messages. */
 import type { MetricFamily } from "../../base/metric-family.ts";
-import type { KeyUse, RateLimiter } from "../../calls/index.ts";
 import type { Answers, Question, ToSupervisor, ToWorker, WorkerStart } from "./messages.ts";
 import type { OwnState, WorkerRole } from "./role.ts";
 
@@ -8,8 +7,6 @@ import type { OwnState, WorkerRole } from "./role.ts";
 const answerMsMax = 2_000;
 /** How often what was counted is sent unasked: what came after that is lost with a worker that is killed. */
 const reportEveryMs = 5_000;
-/** How long uses of keys are gathered before others hear of them. */
-const gatherMs = 50;
 
 /** The part of `process` that is the channel. */
 export interface Channel {
@@ -33,7 +30,6 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
   let sweeps = false;
   let gateway: LinkedGateway | undefined;
   let stop: { readonly leaveMs: number; readonly replaced: boolean } | undefined;
-  let limiter: RateLimiter | undefined;
   const measure = async (): Promise<MetricFamily[]> => (await gateway?.measure()) ?? [];
   const questions = createQuestions(channel);
 
@@ -48,7 +44,6 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
     if (message.kind === "sweeps") sweeps = message.on;
     else if (message.kind === "question") void answer(message.id, message.what);
     else if (message.kind === "answer") questions.answered(message.id, message.answer);
-    else if (message.kind === "used") limiter?.usedElsewhere(message.uses);
     else if (stop === undefined) {
       stop = message;
       gateway?.stop(message);
@@ -69,10 +64,6 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
     },
     async joinMetrics(own) {
       return (await questions.ask("metrics")) ?? own();
-    },
-    shareRates(rates) {
-      limiter = rates;
-      shareUses(rates, (uses) => channel.send({ kind: "used", uses }));
     },
     async flushLogs() {
       await questions.ask("flush");
@@ -131,15 +122,3 @@ function startReports(measure: () => Promise<MetricFamily[]>, channel: Channel) 
 
 /** Half of the workers: one that died must not have a balancer take all of them out. */
 const enough = (count: number): number => Math.ceil(count / 2);
-
-function shareUses(rates: RateLimiter, send: (uses: readonly KeyUse[]) => void): void {
-  let waiting: KeyUse[] = [];
-  rates.onUse((use) => {
-    waiting.push(use);
-    if (waiting.length > 1) return;
-    setTimeout(() => {
-      send(waiting);
-      waiting = [];
-    }, gatherMs).unref();
-  });
-}

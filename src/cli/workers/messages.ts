@@ -1,6 +1,5 @@
 /** What a supervisor and its workers tell each other. Plain data: it travels as JSON. docs/operate.md "Workers". */
 import type { MetricFamily } from "../../base/metric-family.ts";
-import type { KeyUse } from "../../calls/index.ts";
 import type { FirstStart } from "../first-start.ts";
 import type { Given } from "./role.ts";
 
@@ -44,8 +43,7 @@ export type ToWorker =
     }
   | { readonly kind: "sweeps"; readonly on: boolean }
   | { readonly kind: "question"; readonly id: number; readonly what: Question }
-  | { readonly kind: "answer"; readonly id: number; readonly answer: Answers[Question] }
-  | { readonly kind: "used"; readonly uses: readonly KeyUse[] };
+  | { readonly kind: "answer"; readonly id: number; readonly answer: Answers[Question] };
 
 export type ToSupervisor =
   | {
@@ -56,5 +54,4 @@ export type ToSupervisor =
   | { readonly kind: "failed"; readonly text: string; readonly exitCode: 1 | 2 }
   | { readonly kind: "ask"; readonly id: number; readonly what: Question }
   | { readonly kind: "answer"; readonly id: number; readonly data: boolean | MetricFamily[] | null }
-  | { readonly kind: "measured"; readonly families: readonly MetricFamily[] }
-  | { readonly kind: "used"; readonly uses: readonly KeyUse[] };
+  | { readonly kind: "measured"; readonly families: readonly MetricFamily[] };

@@ -1,7 +1,6 @@
 /** What a gateway's process is among the workers of its gateway; alone, as with `--workers 1`, it is all of them. */
 import type { MetricFamily } from "../../base/metric-family.ts";
 import type { JoinMetrics, Readiness } from "../../http/index.ts";
-import type { RateLimiter } from "../../calls/index.ts";
 
 /** What a supervisor gives its workers; all absent for a gateway alone, which has its own. */
 export interface Given {
@@ -25,8 +24,6 @@ export interface WorkerRole {
   /** Whether the gateway takes calls, given whether this process does. */
   ready(isOpen: boolean): Promise<Readiness>;
   readonly joinMetrics: JoinMetrics;
-  /** Counts what keys with limits use in other processes too. */
-  shareRates(rates: RateLimiter): void;
   /** Has all other processes write their rows of the request log. */
   flushLogs(): Promise<void>;
 }
@@ -47,6 +44,5 @@ export const alone: WorkerRole = {
   sweeps: () => true,
   ready: (isOpen) => Promise.resolve({ isReady: isOpen }),
   joinMetrics: (own) => own(),
-  shareRates: () => undefined,
   flushLogs: () => Promise.resolve(),
 };

@@ -29,6 +29,8 @@ import {
   pageOfQuery,
   pageQuery,
   pageSchema,
+  rateLimitsBody,
+  rateLimitsOf,
   renderPage,
   spendCapsBody,
   spendCapsOf,
@@ -169,10 +171,14 @@ const change = route({
   path: "/workspaces/{id}/members/{user_id}",
   operationId: "changeMember",
   conditional: true,
-  summary: "Change a member's role or spend caps",
+  summary: "Change a member's role, spend caps or rate limits",
   description: "Takes a workspace admin. null: no limit. Absent: unchanged.",
   action: "member.change",
-  body: strict({ role: Type.Optional(role), spend_caps: Type.Optional(spendCapsBody) }),
+  body: strict({
+    role: Type.Optional(role),
+    spend_caps: Type.Optional(spendCapsBody),
+    rate_limits: Type.Optional(rateLimitsBody),
+  }),
   example: { spend_caps: { monthly: "50.00" } },
   answer: memberSchema,
   errors: ["not_found", "insufficient_permissions"],
@@ -186,6 +192,7 @@ const change = route({
         changeMember(context, before, {
           role: body.role,
           spendCaps: spendCapsOf(body.spend_caps),
+          rateLimits: rateLimitsOf(body.rate_limits),
         }),
     });
     return answer(services, member);

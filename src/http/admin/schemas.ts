@@ -94,10 +94,10 @@ export function routingOf(
   };
 }
 
-const perMinute = optional(nullable(Type.Integer({ minimum: 1 })));
+const limit = optional(nullable(Type.Integer({ minimum: 1 })));
 
 export const rateLimitsBody = nullable(
-  strict({ requests_per_minute: perMinute, tokens_per_minute: perMinute }),
+  strict({ requests_per_minute: limit, tokens_per_minute: limit, concurrency: limit }),
 );
 
 /** The rate limits of a body as a patch. */
@@ -105,7 +105,11 @@ export function rateLimitsOf(
   body: Static<typeof rateLimitsBody> | undefined,
 ): RateLimitsPatch | null | undefined {
   if (body === undefined || body === null) return body;
-  return { requestsPerMinute: body.requests_per_minute, tokensPerMinute: body.tokens_per_minute };
+  return {
+    requestsPerMinute: body.requests_per_minute,
+    tokensPerMinute: body.tokens_per_minute,
+    concurrency: body.concurrency,
+  };
 }
 
 export const timeBody = Type.String({

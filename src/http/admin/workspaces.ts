@@ -19,6 +19,7 @@ import {
   listWorkspaces,
   parseCreditLine,
   renderSpend,
+  sameRateLimits,
   type Workspace,
 } from "../../tenancy/index.ts";
 import { orNull } from "../shapes/schema.ts";
@@ -32,6 +33,8 @@ import {
   pageOfQuery,
   pageQuery,
   pageSchema,
+  rateLimitsBody,
+  rateLimitsOf,
   renderPage,
   routingBody,
   routingOf,
@@ -64,6 +67,7 @@ const settings = {
   credit_line: Type.Optional(creditLine),
   model_allowlist: Type.Optional(allowlistBody),
   routing: Type.Optional(routingBody),
+  rate_limits: Type.Optional(rateLimitsBody),
   alert_webhook_url: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
 };
 const patch = strict({
@@ -76,6 +80,7 @@ const settingsOf = (body: Static<typeof patch>) => ({
   spendCaps: spendCapsOf(body.spend_caps),
   modelAllowlist: body.model_allowlist,
   routing: routingOf(body.routing),
+  rateLimits: rateLimitsOf(body.rate_limits),
   creditLineNano: body.credit_line === undefined ? undefined : parseCreditLine(body.credit_line),
   alertWebhookUrl: alertUrlOf(body.alert_webhook_url),
 });
@@ -192,7 +197,7 @@ const change = route({
   conditional: true,
   summary: "Change a workspace",
   description:
-    "Spend caps, credit line and status take an organization admin. null: no limit. Absent: unchanged.",
+    "Spend caps, rate limits, credit line and status take an organization admin. null: no limit. Absent: unchanged.",
   action: "workspace.change",
   body: patch,
   example: { spend_caps: { monthly: "500.00", hard: true } },
@@ -215,6 +220,9 @@ const change = route({
         }
         if (before.creditLineNano !== after.creditLineNano) {
           permit(actor, "workspace.set_credit_line", place, workspaceKind.what);
+        }
+        if (!sameRateLimits(before.rateLimits, after.rateLimits)) {
+          permit(actor, "workspace.set_rate_limits", place, workspaceKind.what);
         }
         if (before.status !== after.status) {
           permit(actor, "workspace.set_status", place, workspaceKind.what);

@@ -30,7 +30,7 @@ export function callerOf(
 
 /**
  * The first step of Fastify's routes, as the table says: the key before the body is read, so that a stranger cannot make us
- * buffer megabytes, then its limit of requests. Tokens of what is not a text call are not counted.
+ * buffer megabytes, then its limits of requests and of calls at once. Tokens of what is not a text call are not counted.
  * @throws GatewayError where the key is none, or above its limit
  */
 export async function admitCaller(
@@ -41,7 +41,7 @@ export async function admitCaller(
   const { key, limited } = request.match.route;
   if (key === undefined || (key === "optional" && !hasCredential(request))) return;
   request.caller = await callerOf(services, request);
-  if (limited === true) rateOf(services, response, request.caller);
+  if (limited === true) await rateOf(services, response, request.caller);
 }
 
 /** The headers that a direct route passes on: they change what the body's fields mean. */

@@ -1,18 +1,31 @@
-/** The limits of the calling key, before its body is read; what is left of them stands in the headers of every answer. LIM-17. */
-import type { RateUse } from "../../calls/index.ts";
+/** The limits of the caller, before the body is read; what is left of them stands in the headers of every answer. LIM-17. */
+import type { RateUse } from "../../rates/index.ts";
 import type { Caller } from "../../tenancy/index.ts";
 import type { ResponseSink } from "../exchange.ts";
 import type { HttpServices } from "../services.ts";
 
-/** Counts a request where its key has limits. @throws GatewayError `rate_limit_exceeded` */
+/**
+ * Counts a request where its caller has limits; among the calls at once until its answer is over.
+ * @throws GatewayError `rate_limit_exceeded`, `database_unavailable` (or rejects)
+ */
 export function rateOf(
   { rates }: Pick<HttpServices, "rates">,
   response: ResponseSink,
   caller: Caller,
-): RateUse | undefined {
-  if (caller.rateLimits === null) return undefined;
-  return rates.admit(caller, (headers) => {
+): RateUse | Promise<RateUse> | undefined {
+  if (caller.limits.length === 0) return undefined;
+  const use = rates.admit(caller, (headers) => {
     if (response.headersSent) return;
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   });
+  return use instanceof Promise
+    ? use.then((admitted) => endWith(response, admitted))
+    : endWith(response, use);
+}
+
+function endWith(response: ResponseSink, use: RateUse): RateUse {
+  // The client may have left while the limits were asked for.
+  if (response.destroyed) use.end();
+  else response.on("close", () => use.end());
+  return use;
 }

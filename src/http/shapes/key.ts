@@ -53,9 +53,13 @@ export const apiKeySchema = Type.Object({
     description: "True: a request may name a strategy although the key has its own routing.",
   }),
   rate_limits: orNull(
-    Type.Object({
-      requests_per_minute: orNull(Type.Integer()),
-      tokens_per_minute: orNull(Type.Integer()),
-    }),
+    Type.Object(
+      {
+        requests_per_minute: orNull(Type.Integer()),
+        tokens_per_minute: orNull(Type.Integer()),
+        concurrency: orNull(Type.Integer({ description: "Calls at once." })),
+      },
+      { description: "For all gateways together; null: no limit." },
+    ),
   ),
 });

@@ -6,8 +6,9 @@
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { JsonSource } from "../../base/json-source.ts";
-import { countInputTokens, runTextCall, type RateUse } from "../../calls/index.ts";
+import { countInputTokens, runTextCall } from "../../calls/index.ts";
 import type { CallProtocol, JsonObject } from "../../protocols/index.ts";
+import type { RateUse } from "../../rates/index.ts";
 import type { Caller } from "../../tenancy/index.ts";
 import { jsonBody, modelInBody, streamInBody } from "../bodies/body.ts";
 import { limitOf } from "../bodies/body-limits.ts";
@@ -30,7 +31,8 @@ export async function answerText(services: HttpServices, asked: Received): Promi
     const found = callerOf(services, asked);
     const caller = found instanceof Promise ? await found : found;
     if (asked.seen !== undefined) asked.seen.keyId = caller.keyId;
-    const rate = rateOf(services, asked.response, caller);
+    const limited = rateOf(services, asked.response, caller);
+    const rate = limited instanceof Promise ? await limited : limited;
     const { raw, match, response, id } = asked;
     const limit = limitOf(services.bodies, match.route);
     const read = readBytes(raw, asked.body, { limit, lease });

@@ -36,7 +36,8 @@ export class FastResponse implements ResponseSink {
   /** Whether the writer has to wait. */
   #waiting = false;
   #ended = false;
-  #onClose: (() => void) | undefined;
+  /** Called once, when the answer is over or the client has left. */
+  #onClose: (() => void)[] = [];
   #onDrain: (() => void) | undefined;
   headersSent = false;
   /** 0 before it has a head. */
@@ -87,7 +88,7 @@ export class FastResponse implements ResponseSink {
     this.#add(text);
     if (this.#chunked) this.#out += "0\r\n\r\n";
     this.flush();
-    this.over?.(true);
+    this.#close(true);
     this.#line.answered();
   }
 
@@ -112,7 +113,7 @@ export class FastResponse implements ResponseSink {
   }
 
   on(event: "close" | "drain", listener: () => void): void {
-    if (event === "close") this.#onClose = listener;
+    if (event === "close") this.#onClose.push(listener);
     else this.#onDrain = listener;
   }
 
@@ -125,9 +126,13 @@ export class FastResponse implements ResponseSink {
 
   /** The connection closed before the answer's end. */
   broken(): void {
-    if (!this.#ended) this.over?.(false);
+    if (!this.#ended) this.#close(false);
     this.#ended = true;
     this.#out = "";
-    this.#onClose?.();
+  }
+
+  #close(whole: boolean): void {
+    this.over?.(whole);
+    for (const listener of this.#onClose.splice(0)) listener();
   }
 }

@@ -1,7 +1,13 @@
-/** Requests and tokens a minute of a key: what is refused, in which words, and what every answer tells. LIM-17. */
+/** Limits of a key, its member and its workspace: what is refused, in which words, and what every answer tells. LIM-17. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { changeKey, type RateLimits } from "../../src/tenancy/index.ts";
+import {
+  changeKey,
+  changeMember,
+  changeWorkspace,
+  type RateLimits,
+} from "../../src/tenancy/index.ts";
+import { eventually } from "../support/patience.ts";
 import { json } from "../support/recorder.ts";
 import { chat, eachProtocol } from "../rows/protocols.ts";
 import { answering, startWorld, type World } from "../rows/world.ts";
@@ -14,8 +20,7 @@ afterAll(() => world.close());
 beforeEach(() => world.answer(answering));
 
 async function limitedKey(limits: Partial<RateLimits>) {
-  const rateLimits = { requestsPerMinute: null, tokensPerMinute: null, ...limits };
-  return world.makeKey({ rateLimits });
+  return world.makeKey({ rateLimits: limits });
 }
 
 /** The headers about limits, without their prefix. */
@@ -167,5 +172,108 @@ describe("tokens a minute", () => {
     expect(answer.status).toBe(429);
     expect(answer.headers.get("x-should-retry")).toBe("false");
     expect(heard()).toBe(0);
+  });
+});
+
+describe("calls at once", () => {
+  it("above the limit are refused, and let in when one has ended; a client that leaves ends its call", async () => {
+    const { key } = await limitedKey({ concurrency: 2 });
+    const waiting: (() => void)[] = [];
+    world.answer((request, response) => {
+      waiting.push(() => void answering(request, response));
+    });
+    const leaving = new AbortController();
+    const first = world.call(chat, { key });
+    const second = fetch(new URL(chat.path(chat.model, false), world.gateway.url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(chat.body(chat.model, false)),
+      signal: leaving.signal,
+    });
+    second.catch(() => undefined);
+    await eventually(() => (waiting.length === 2 ? true : undefined), "two under way");
+    const refused = await world.call(chat, { key });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await refused.text()).toContain("2 calls at once");
+    leaving.abort();
+    world.answer(answering);
+    await eventually(async () => {
+      const answer = await world.call(chat, { key });
+      await answer.text();
+      return answer.status === 200 ? true : undefined;
+    }, "a place");
+    for (const release of waiting) release();
+    expect((await first).status).toBe(200);
+  });
+
+  it("one after the other never wait for each other, whole or streamed", async () => {
+    const { key } = await limitedKey({ concurrency: 1 });
+    world.answer(answering);
+    for (let count = 0; count < 6; count += 1) {
+      const answer = await world.call(chat, { key, stream: count % 2 === 1 });
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+  });
+
+  it("a refused call takes nothing of the other limits", async () => {
+    const { key } = await limitedKey({ concurrency: 1, requestsPerMinute: 10 });
+    let release = (): void => undefined;
+    world.answer((request, response) => {
+      release = () => void answering(request, response);
+    });
+    const running = world.call(chat, { key });
+    await eventually(() => (heard() === 1 ? true : undefined), "one under way");
+    for (let count = 0; count < 5; count += 1)
+      expect((await world.call(chat, { key })).status).toBe(429);
+    release();
+    await (await running).text();
+    world.answer(answering);
+    const next = await eventually(async () => {
+      const answer = await world.call(chat, { key });
+      return answer.status === 200 ? answer : undefined;
+    }, "a place");
+    expect(told(next)).toMatchObject({ "remaining-requests": "8" });
+  });
+});
+
+describe("a member's and a workspace's limits", () => {
+  const context = () => ({ database: world.gateway.database, clock: systemClock });
+
+  it("count what all keys of the member use; the answer tells of the limit with the least left", async () => {
+    const { workspaceId, database } = world.gateway;
+    const [member] = await database.query<{ user_id: string }>("select user_id from members");
+    const createdBy = member!.user_id;
+    const own = await world.makeKey({ createdBy, rateLimits: { requestsPerMinute: 100 } });
+    const other = await world.makeKey({ createdBy });
+    const reference = { workspaceId, userId: createdBy };
+    await changeMember(context(), reference, { rateLimits: { requestsPerMinute: 3 } });
+    const first = await world.call(chat, { key: own.key });
+    expect(told(first)).toMatchObject({ "limit-requests": "3", "remaining-requests": "2" });
+    expect((await world.call(chat, { key: other.key })).status).toBe(200);
+    expect((await world.call(chat, { key: other.key })).status).toBe(200);
+    const refused = await world.call(chat, { key: own.key });
+    expect(refused.status).toBe(429);
+    expect(await refused.text()).toContain("The member's limit of 3 requests a minute");
+    await changeMember(context(), reference, { rateLimits: null });
+    // What the member's limit refused was not counted against the key.
+    const answer = await world.call(chat, { key: own.key });
+    expect(told(answer)).toMatchObject({ "limit-requests": "100", "remaining-requests": "98" });
+  });
+
+  it("of a workspace hold for keys without an owner, too, and for tokens", async () => {
+    const { key, record } = await world.makeKey({ createdBy: null });
+    await changeWorkspace(context(), record.workspaceId, { rateLimits: { tokensPerMinute: 200 } });
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const answer = await world.call(chat, { key });
+      statuses.push(answer.status);
+      await answer.text();
+    }
+    // Each answer used 120.
+    expect(statuses).toEqual([200, 200, 429]);
+    await changeWorkspace(context(), record.workspaceId, { rateLimits: null });
+    expect((await world.call(chat, { key })).status).toBe(200);
   });
 });

@@ -1,0 +1,139 @@
+/**
+ * The limits in use in this process, and the sequence of questions about them: one is under way at a time, and who comes meanwhile
+ * waits for the next. docs/limits.md.
+ */
+import { Meter, type Short } from "./meter.ts";
+import type { MeterName, SendAsks } from "./take.ts";
+
+export interface ExchangeClock {
+  /** Monotonic milliseconds. */
+  now(): number;
+  soon(work: () => void): void;
+  later(work: () => void, ms: number): void;
+}
+
+export const systemExchangeClock: ExchangeClock = {
+  now: () => performance.now(),
+  soon: (work) => void setImmediate(work),
+  later: (work, ms) => void setTimeout(work, ms).unref(),
+};
+
+/** How many limits one question is about. */
+const asksMax = 500;
+/** How often what is free and not used goes back. */
+const settleEveryMs = 250;
+
+const keyOf = ({ workspaceId, scope, scopeId, unit }: MeterName): string =>
+  `${workspaceId} ${scope} ${scopeId} ${unit}`;
+
+export class Exchange {
+  private readonly send: SendAsks;
+  private readonly clock: ExchangeClock;
+  private readonly meters = new Map<string, Meter>();
+  /** Those with something to send. */
+  private touched = new Map<string, Meter>();
+  private flying = false;
+  private settling = false;
+
+  constructor(send: SendAsks, clock: ExchangeClock = systemExchangeClock) {
+    this.send = send;
+    this.clock = clock;
+  }
+
+  meterOf(name: MeterName): Meter {
+    const key = keyOf(name);
+    let meter = this.meters.get(key);
+    if (meter === undefined) this.meters.set(key, (meter = new Meter(name)));
+    return meter;
+  }
+
+  /** Takes at once (undefined), or waits for an answer: undefined again, or what was not granted. @throws GatewayError (rejects) */
+  take(
+    meter: Meter,
+    amount: number,
+    limit: number,
+  ): Short | Promise<Short | undefined> | undefined {
+    const nowMs = this.clock.now();
+    if (meter.takes(amount, limit, nowMs)) return undefined;
+    const refusal = meter.refusal(amount, nowMs);
+    if (refusal !== undefined) return refusal;
+    return new Promise((resolve, reject) => {
+      meter.waiting.push({ amount, resolve, reject });
+      this.touch(meter);
+    });
+  }
+
+  /** Corrects what was taken in second `step` by `amount`, below zero where it is given back. */
+  give(meter: Meter, step: number, amount: number): void {
+    if (amount === 0) return;
+    meter.give(step, amount);
+    this.touch(meter);
+  }
+
+  /** Renews the leases of running calls, and forgets what nobody uses. */
+  heartbeat(): void {
+    const nowMs = this.clock.now();
+    for (const [key, meter] of this.meters)
+      if (meter.running > 0) this.touch(meter);
+      else if (meter.isForgotten(nowMs)) this.meters.delete(key);
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  private touch(meter: Meter): void {
+    this.touched.set(keyOf(meter.name), meter);
+    if (this.flying) return;
+    this.flying = true;
+    this.clock.soon(() => void this.fly());
+  }
+
+  private async fly(): Promise<void> {
+    while (this.touched.size > 0) await this.ask();
+    this.flying = false;
+    this.settleLater();
+  }
+
+  /** In one order, in which all gateways lock them. */
+  private collect(): Meter[] {
+    const keys = [...this.touched.keys()].sort().slice(0, asksMax);
+    return keys.map((key) => {
+      const meter = this.touched.get(key)!;
+      this.touched.delete(key);
+      return meter;
+    });
+  }
+
+  private async ask(): Promise<void> {
+    const nowMs = this.clock.now();
+    const asked = this.collect().map((meter) => ({
+      meter,
+      count: meter.waiting.length,
+      ask: meter.ask(nowMs),
+    }));
+    try {
+      const answers = await this.send(asked.map(({ ask }) => ask));
+      asked.forEach(({ meter, count }, index) => {
+        meter.answered(count, answers[index]!, this.clock.now());
+        if (meter.waiting.length > 0) this.touch(meter);
+      });
+    } catch (error) {
+      for (const { meter, count } of asked) {
+        meter.failed(count, error);
+        if (meter.waiting.length > 0) this.touch(meter);
+      }
+    }
+  }
+
+  private settleLater(): void {
+    if (this.settling || ![...this.meters.values()].some(({ free }) => free > 0)) return;
+    this.settling = true;
+    this.clock.later(() => {
+      this.settling = false;
+      const nowMs = this.clock.now();
+      for (const meter of this.meters.values()) if (meter.settle(nowMs)) this.touch(meter);
+      this.settleLater();
+    }, settleEveryMs);
+  }
+}

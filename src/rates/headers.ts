@@ -1,0 +1,27 @@
+/** What every answer tells about limits of requests and tokens, under the names that OpenAI's clients read. LIM-17. */
+import type { Meter } from "./meter.ts";
+
+/** As OpenAI writes it: `1m0s`, `12s`, `0s`. */
+function duration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
+
+/** Of several limits of one unit the one of which least is left. */
+export function headersOf(
+  parts: readonly { readonly meter: Meter; readonly limit: number }[],
+  nowMs: number,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const unit of ["requests", "tokens"] as const) {
+    const [least] = parts
+      .filter(({ meter }) => meter.name.unit === unit)
+      .map(({ meter, limit }) => ({ limit, ...meter.left(limit, nowMs) }))
+      .sort((one, other) => one.remaining - other.remaining);
+    if (least === undefined) continue;
+    headers[`x-ratelimit-limit-${unit}`] = String(least.limit);
+    headers[`x-ratelimit-remaining-${unit}`] = String(least.remaining);
+    headers[`x-ratelimit-reset-${unit}`] = duration(least.resetMs);
+  }
+  return headers;
+}

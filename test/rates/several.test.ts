@@ -1,0 +1,92 @@
+/** A limit behind several gateways: together they let through what one would. LIM-17; docs/limits.md. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { inForm } from "../support/long.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { chat } from "../rows/protocols.ts";
+import { answering, startWorld, type World } from "../rows/world.ts";
+
+const gateways: World[] = [];
+beforeAll(async () => {
+  const masterKey = Buffer.alloc(32, 7).toString("base64");
+  const databaseUrl = await (await sharedPostgres()).createMigrated();
+  const first = await startWorld({ masterKey, databaseUrl });
+  gateways.push(first);
+  for (let count = 0; count < 2; count += 1)
+    gateways.push(await startWorld({ masterKey, databaseUrl, beside: first }));
+  first.answer(answering);
+});
+afterAll(async () => {
+  for (const gateway of gateways.toReversed()) await gateway.close();
+});
+
+/** Calls one gateway after the other, so many a second each, for `seconds`; when each was answered with 200. */
+async function flood(key: string, perSecond: number, seconds: number): Promise<number[]> {
+  const passed: number[] = [];
+  const started = performance.now();
+  const calls: Promise<void>[] = [];
+  const total = perSecond * gateways.length * seconds;
+  for (let count = 0; count < total; count += 1) {
+    const dueMs = (count / (perSecond * gateways.length)) * 1_000;
+    const waitMs = dueMs - (performance.now() - started);
+    if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const gateway = gateways[count % gateways.length]!;
+    calls.push(
+      gateway.call(chat, { key }).then(async (answer) => {
+        await answer.text();
+        if (answer.status === 200) passed.push(performance.now() - started);
+        else expect(answer.status).toBe(429);
+      }),
+    );
+  }
+  await Promise.all(calls);
+  return passed;
+}
+
+it("600 requests a minute on three gateways under 3,000 a minute: 570 to 630 pass in every minute", async () => {
+  const limit = inForm(60, 600);
+  const minutes = inForm(1, 4);
+  const { key } = await gateways[0]!.makeKey({ rateLimits: { requestsPerMinute: limit } });
+  const passed = await flood(key, inForm(20, 16.67), inForm(6, 60 * minutes));
+  if (minutes === 1) {
+    expect(passed).toHaveLength(limit);
+    return;
+  }
+  // The first minute has its burst at once; from then on what was used is free again as it was used.
+  for (let minute = 0; minute < minutes; minute += 1) {
+    const within = passed.filter((ms) => ms >= minute * 60_000 && ms < (minute + 1) * 60_000);
+    console.log(`minute ${minute + 1}: ${within.length}`);
+    expect(within.length).toBeGreaterThanOrEqual(570);
+    expect(within.length).toBeLessThanOrEqual(630);
+  }
+});
+
+it("calls at once are limited over all of them", async () => {
+  const { key } = await gateways[0]!.makeKey({ rateLimits: { concurrency: 4 } });
+  let running = 0;
+  let most = 0;
+  gateways[0]!.answer((request, response) => {
+    running += 1;
+    most = Math.max(most, running);
+    setTimeout(() => {
+      running -= 1;
+      void answering(request, response);
+    }, 30);
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, async (_, index) => {
+      await new Promise((resolve) => setTimeout(resolve, index * 5));
+      const answer = await gateways[index % 3]!.call(chat, { key });
+      await answer.text();
+      return answer.status;
+    }),
+  );
+  expect(most).toBeLessThanOrEqual(4);
+  expect(answers.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4);
+  // Nothing is left of them.
+  for (let count = 0; count < 12; count += 1) {
+    const answer = await gateways[count % 3]!.call(chat, { key });
+    expect(answer.status).toBe(200);
+    await answer.text();
+  }
+  gateways[0]!.answer(answering);
+});

@@ -1,0 +1,173 @@
+/** What the database grants of a limit: never more within a minute, whoever asks and whatever the clock does. LIM-17; docs/limits.md. */
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { askDatabase, type Ask, type SendAsks } from "../../src/rates/take.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { setLedgerClock } from "../ledger/support.ts";
+import { describeDatabase } from "../support/postgres.ts";
+
+const start = Date.UTC(2026, 10, 3, 12);
+const at = (database: Database, ms: number) =>
+  setLedgerClock(database, new Date(start + ms).toISOString());
+let scopes = 0;
+/** A limit that nobody used. */
+function fresh(limit: number, unit: Ask["unit"] = "requests") {
+  scopes += 1;
+  const name = { workspaceId: "w", scope: "key", scopeId: `k${scopes}`, unit } as const;
+  return (need: number, more: Partial<Ask> = {}): Ask => ({
+    ...name,
+    limit,
+    need,
+    headroom: 0,
+    first: need,
+    gives: [],
+    ...more,
+  });
+}
+const one = async (send: SendAsks, ask: Ask) => (await send([ask]))[0]!;
+
+describeDatabase("requests and tokens", (open) => {
+  it("LIM-17: what was used is gone a minute later, and never sooner", async () => {
+    const database = await open();
+    const send = askDatabase(database, "g", 60_000);
+    const ask = fresh(3);
+    await at(database, 500);
+    expect(await one(send, ask(3))).toMatchObject({ granted: 3, total: 3, resetMs: 60_500 });
+    await at(database, 60_499);
+    expect(await one(send, ask(1))).toMatchObject({ granted: 0, total: 3, waitMs: 501 });
+    await at(database, 61_000);
+    expect(await one(send, ask(1))).toMatchObject({ granted: 1, total: 1 });
+    await at(database, 10 * 60_000);
+    expect(await one(send, ask(2))).toMatchObject({ granted: 2, total: 2 });
+  });
+
+  it("LIM-17: a part is granted where not all is left; headroom only while eight times it is left", async () => {
+    const database = await open();
+    const send = askDatabase(database, "g", 60_000);
+    const ask = fresh(100);
+    await at(database, 0);
+    expect((await one(send, ask(10, { headroom: 5 }))).granted).toBe(15);
+    expect((await one(send, ask(50, { headroom: 5 }))).granted).toBe(50);
+    expect((await one(send, ask(60))).granted).toBe(35);
+    expect((await one(send, ask(1))).granted).toBe(0);
+  });
+
+  it("LIM-17: what is given back is free again, and never more than was taken; what was used beyond counts now", async () => {
+    const database = await open();
+    const send = askDatabase(database, "g", 60_000);
+    const ask = fresh(10, "tokens");
+    await at(database, 1_000);
+    const { step } = await one(send, ask(10));
+    await at(database, 30_000);
+    const back = await one(send, ask(0, { gives: [{ step, amount: -4 }] }));
+    expect(back.total).toBe(6);
+    const beyond = await one(send, ask(0, { gives: [{ step, amount: 7 }] }));
+    expect(beyond.total).toBe(13);
+    // The first second is over; what is given back of it now was forgotten with it.
+    await at(database, 65_000);
+    expect((await one(send, ask(0, { gives: [{ step, amount: -6 }] }))).total).toBe(7);
+  });
+
+  it("counts whole tokens, whatever a vendor reports", async () => {
+    const database = await open();
+    const ask = fresh(5, "tokens");
+    const gives = [{ step: 0, amount: 2.7 }];
+    const answer = await one(askDatabase(database, "g", 60_000), ask(1.5, { gives }));
+    expect(answer).toMatchObject({ granted: 1, total: 3 });
+  });
+
+  it("a clock that goes back by an hour forgets nothing, and locks nobody out for an hour", async () => {
+    const database = await open();
+    const send = askDatabase(database, "g", 60_000);
+    const ask = fresh(5);
+    await at(database, 3_600_000);
+    expect((await one(send, ask(5))).granted).toBe(5);
+    await at(database, 0);
+    expect(await one(send, ask(1))).toMatchObject({ granted: 0, total: 5, waitMs: 61_000 });
+    await at(database, 61_000);
+    expect((await one(send, ask(5))).granted).toBe(5);
+  });
+
+  it("many gateways at once are granted the limit together, in whatever order they name limits", async () => {
+    const database = await open();
+    const gateways = ["a", "b", "c", "d"].map((name) => askDatabase(database, name, 60_000));
+    const asks = [fresh(50), fresh(50), fresh(50)];
+    await at(database, 0);
+    const granted = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const answers = await gateways[index % 4]!(asks.map((ask) => ask(3)));
+        return answers.map((answer) => answer.granted);
+      }),
+    );
+    for (const place of [0, 1, 2])
+      expect(granted.reduce((sum, row) => sum + row[place]!, 0)).toBe(50);
+  });
+
+  it("whatever comes when, no sixty seconds see more than the limit, and who waits as it says gets in", async () => {
+    const database = await open();
+    const send = askDatabase(database, "g", 60_000);
+    const limit = 10;
+    const arrivals = fc.array(fc.tuple(fc.nat(15_000), fc.integer({ min: 1, max: 4 })), {
+      minLength: 1,
+      maxLength: 30,
+    });
+    await fc.assert(
+      fc.asyncProperty(arrivals, async (steps) => {
+        const ask = fresh(limit);
+        const granted: { atMs: number; amount: number }[] = [];
+        let nowMs = 0;
+        for (const [pauseMs, amount] of steps) {
+          nowMs += pauseMs;
+          await at(database, nowMs);
+          let answer = await one(send, ask(amount));
+          if (answer.granted < amount) {
+            // A part is of no use to who waits for all of it.
+            const gives = [{ step: answer.step, amount: -answer.granted }];
+            const { waitMs } = await one(send, ask(0, { first: amount, gives }));
+            nowMs += Math.max(waitMs, answer.waitMs);
+            await at(database, nowMs);
+            answer = await one(send, ask(amount));
+          }
+          expect(answer.granted).toBe(amount);
+          granted.push({ atMs: nowMs, amount });
+        }
+        for (const { atMs } of granted) {
+          const within = granted.filter((each) => each.atMs >= atMs && each.atMs < atMs + 60_000);
+          expect(within.reduce((sum, { amount }) => sum + amount, 0)).toBeLessThanOrEqual(limit);
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
+
+describeDatabase("calls at once", (open) => {
+  it("are limited over all gateways; those that run go on when the limit is lowered", async () => {
+    const database = await open();
+    const [a, b] = ["a", "b"].map((name) => askDatabase(database, name, 60_000));
+    const ask = fresh(5, "calls");
+    await at(database, 0);
+    expect((await one(a!, ask(4, { first: 0 }))).granted).toBe(4);
+    expect((await one(b!, ask(3, { first: 0 }))).granted).toBe(1);
+    expect((await one(a!, ask(4, { first: 4, limit: 2 }))).granted).toBe(4);
+    expect((await one(a!, ask(2, { first: 2 }))).granted).toBe(2);
+    expect((await one(b!, ask(3, { first: 1 }))).granted).toBe(3);
+  });
+
+  it("of a gateway that died count until its lease ends, and are forgotten then", async () => {
+    const database = await open();
+    const [a, b] = ["a", "b"].map((name) => askDatabase(database, name, 60_000));
+    const ask = fresh(2, "calls");
+    await at(database, 0);
+    await one(a!, ask(2, { first: 0 }));
+    expect((await one(b!, ask(1, { first: 0 }))).granted).toBe(0);
+    await at(database, 60_001);
+    expect((await one(b!, ask(1, { first: 0 }))).granted).toBe(1);
+    await at(database, 200_000);
+    await database.query("select rate_sweep()");
+    const left = await database.query(
+      "select 1 from rate_windows union all select 1 from rate_calls",
+    );
+    expect(left).toEqual([]);
+  });
+});
