@@ -32,6 +32,8 @@ export class Meter {
   running = 0;
   waiting: Waiting[] = [];
   private gives: Give[] = [];
+  /** The sum of what is corrected by the question under way. */
+  private correcting = 0;
   /** The second that the last grant counts for. */
   step = 0;
   private grantedAt = -Infinity;
@@ -102,6 +104,7 @@ export class Meter {
     const waits = this.waiting.reduce((sum, { amount }) => sum + amount, 0);
     const gives = this.gives;
     this.gives = [];
+    this.correcting = gives.reduce((sum, { amount }) => sum + amount, 0);
     const first = this.countsCalls ? this.running : (this.waiting[0]?.amount ?? 0);
     const need = this.countsCalls ? this.running + waits : Math.max(waits - this.free, 0);
     const headroom = waits > 0 ? this.headroom(nowMs) : 0;
@@ -111,6 +114,7 @@ export class Meter {
   /** The answer to `asked`: those who waited for it go on or are refused, in their order; who came later waits on where it is not there. */
   answered(asked: number, answer: Granted, nowMs: number): void {
     this.step = answer.step;
+    this.correcting = 0;
     this.total = answer.total;
     this.resetAt = nowMs + answer.resetMs;
     if (answer.granted > 0) this.grantedAt = nowMs;
@@ -132,6 +136,7 @@ export class Meter {
 
   /** The database did not answer. */
   failed(asked: number, error: unknown): void {
+    this.correcting = 0;
     for (const { reject } of this.waiting.splice(0, asked)) reject(error);
   }
 
@@ -147,7 +152,7 @@ export class Meter {
 
   /** What is left of `limit`, and how long until all of it is, in milliseconds. */
   left(limit: number, nowMs: number): { readonly remaining: number; readonly resetMs: number } {
-    const corrections = this.gives.reduce((sum, { amount }) => sum + amount, 0);
+    const corrections = this.gives.reduce((sum, { amount }) => sum + amount, this.correcting);
     const total = nowMs >= this.resetAt ? 0 : this.total;
     const used = Math.max(total + corrections - this.free, 0);
     const resetMs = used === 0 ? 0 : Math.max(this.resetAt - nowMs, 0);

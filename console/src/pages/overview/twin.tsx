@@ -17,8 +17,7 @@ export function Twin(props: {
 }) {
   const { bars, metric, step, at } = props;
   return (
-    // What scrolls can be scrolled by keys.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls can be scrolled by keys
     <section className={classes["twin"]} tabIndex={0} aria-label="The chart as a table">
       <table
         className={classes["table"]}
