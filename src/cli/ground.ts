@@ -8,7 +8,7 @@ import { systemClock } from "../base/clock.ts";
 import { createAccessLog } from "../base/log.ts";
 import { Slots } from "../base/slots.ts";
 import { createLedger } from "../ledger/index.ts";
-import { openRates } from "../rates/index.ts";
+import { openRates, type RateLimiter } from "../rates/index.ts";
 import { Health } from "../routing/index.ts";
 import {
   countOpenFiles,
@@ -29,7 +29,7 @@ import { openProxies } from "./proxies.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
 import { shareOf } from "./workers/share.ts";
 
-const holdLeaseMsDefault = 60_000;
+const minuteMs = 60_000;
 const privateAddressesAllowed =
   "TOLLGATE_ALLOW_PRIVATE_ADDRESSES is on: callbacks, media and artifacts may reach loopback and private networks. " +
   "That is for development only";
@@ -38,7 +38,7 @@ export type Ground = Awaited<ReturnType<typeof openGround>>;
 
 /** Opens all of it. What was opened when something fails is in `closers`. */
 export async function openGround(options: GatewayOptions, closers: Closers) {
-  const { environment, log, clock = systemClock, role = alone } = options;
+  const { environment, log, clock = systemClock, role = alone, holdLeaseMs = minuteMs } = options;
   if (environment.allowPrivateAddresses) log.warn({}, privateAddressesAllowed);
   const sandbox = await startSandboxIfWanted(environment, role);
   closers.push(() => sandbox?.close());
@@ -65,14 +65,12 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const { masterKey, dataDir } = environment;
   const secrets = await openSecrets({ database, masterKey, dataDir });
   await catalog.follow(database, secrets);
-  const holdLeaseMs = options.holdLeaseMs ?? holdLeaseMsDefault;
   const ledger = createLedger(database, { leaseMs: holdLeaseMs });
   closers.push(() => ledger.close());
   const files = countOpenFiles(await openFileStore(catalog.settings.storage, dataDir), outgoing);
   closers.push(() => files.close());
   closers.push(startFileSweep({ database, files, clock, log, sweeps: role.sweeps }));
-  const rates = openRates(database);
-  closers.push(rates.close);
+  const rates = openLimits(database, closers);
   const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());
   const logs = openLogs(options, { catalog, database }, closers);
@@ -113,6 +111,12 @@ function openLogs(
   const accessLog = wanted && createAccessLog({ ...wanted, ...catalog.settings.accessLog });
   closers.push(() => accessLog?.flush());
   return { requestLog, accessLog };
+}
+
+function openLimits(database: Database, closers: Closers): RateLimiter {
+  const rates = openRates(database);
+  closers.push(() => rates.close());
+  return rates;
 }
 
 /** The limits of this process among its workers, and how its open files are shared out. */

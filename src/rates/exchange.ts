@@ -5,14 +5,14 @@
 import { Meter, type Short } from "./meter.ts";
 import type { MeterName, SendAsks } from "./take.ts";
 
-export interface ExchangeClock {
+interface ExchangeClock {
   /** Monotonic milliseconds. */
   now(): number;
   soon(work: () => void): void;
   later(work: () => void, ms: number): void;
 }
 
-export const systemExchangeClock: ExchangeClock = {
+const systemExchangeClock: ExchangeClock = {
   now: () => performance.now(),
   soon: (work) => void setImmediate(work),
   later: (work, ms) => void setTimeout(work, ms).unref(),

@@ -5,7 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import type { Usage } from "../base/usage.ts";
 import type { Caller, RateLimits } from "../tenancy/index.ts";
-import { Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { headersOf } from "./headers.ts";
 import type { Meter, Short } from "./meter.ts";
 import type { RateUnit } from "./take.ts";
@@ -83,7 +83,7 @@ async function decided(
   parts: readonly Part[],
   results: readonly (Short | Promise<Short | undefined> | undefined)[],
 ): Promise<Taken[]> {
-  const settled = await Promise.allSettled(results);
+  const settled = await Promise.allSettled(results.map((result) => Promise.resolve(result)));
   const failed = settled.find(({ status }) => status === "rejected") as
     | PromiseRejectedResult
     | undefined;

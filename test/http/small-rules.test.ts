@@ -101,9 +101,13 @@ it("LIM-17: what is left of a limit is said in the head of an answer, and not on
   };
   const said = (headersSent: boolean) => {
     const headers: string[] = [];
-    const response = { headersSent, setHeader: (name: string) => headers.push(name) };
-    const caller = { rateLimits: {} };
-    rateOf({ rates } as never, response as never, caller as never);
+    const response = {
+      headersSent,
+      setHeader: (name: string) => headers.push(name),
+      on: () => undefined,
+    };
+    const caller = { limits: [{}] };
+    void rateOf({ rates } as never, response as never, caller as never);
     return headers;
   };
   expect([said(false), said(true)]).toEqual([["x-left"], []]);
