@@ -14,5 +14,6 @@ export { requestRow, type CallRecord, type ImageRecord } from "./record.ts";
 export { chargeLines } from "./price-lines.ts";
 export type { Reply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";
+export { parametersOf } from "./supported.ts";
 export { runTextCall } from "./text.ts";
 export { tryProvider, type Trial, type TrialOptions } from "./try-provider.ts";

@@ -117,6 +117,48 @@ models:
     expect(first).toMatchObject({ family: "video-v1", endpoints: ["tasks", "videos_generations"] });
   });
 
+  it("what a key may call, and the outermost layer that leaves a model out; parameters of models that are named", async () => {
+    const { root, ann, mem, bob, home, must } = world;
+    must(
+      await root.call("PATCH", `/workspaces/${home.id}`, {
+        model_allowlist: ["acme/talk", "sandbox/chat"],
+      }),
+    );
+    const { id } = must(
+      await mem.call("POST", "/keys", {
+        workspace_id: home.id,
+        name: "narrow",
+        model_allowlist: ["sandbox/chat"],
+      }),
+    ) as { id: string };
+    const { json } = await mem.call("GET", `/models?key_id=${id}`);
+    const scopeOf = (model: string) => {
+      const { in_scope, out_of_scope_by } = json.data.find((one: { id: string }) => one.id === model);
+      return [in_scope, out_of_scope_by];
+    };
+    expect(scopeOf("sandbox/chat")).toEqual([true, null]);
+    expect(scopeOf("acme/talk")).toEqual([false, "key"]);
+    expect(scopeOf("sandbox/video-model-v1")).toEqual([false, "workspace"]);
+    expect(json.data[0]).not.toHaveProperty("supported_parameters");
+    expect((await ann.call("GET", `/models?key_id=${id}`)).status).toBe(200);
+    expect((await bob.call("GET", `/models?key_id=${id}`)).status).toBe(404);
+    const named = await mem.call("GET", "/models?ids=acme/talk,none,sandbox/video-model-v1");
+    expect(named.json.data.map((one: { id: string }) => one.id).sort()).toEqual([
+      "acme/talk",
+      "sandbox/video-model-v1",
+    ]);
+    const list = await world.gateway.get("/v1/models");
+    const { data } = (await list.json()) as { data: { id: string; supported_parameters: object }[] };
+    for (const one of named.json.data)
+      expect(one).toMatchObject({
+        in_scope: true,
+        supported_parameters: data.find((other) => other.id === one.id)!.supported_parameters,
+      });
+    const found = await mem.call("GET", "/models?q=TALK");
+    expect(found.json.data.map((one: { id: string }) => one.id)).toContain("acme/talk");
+    must(await root.call("PATCH", `/workspaces/${home.id}`, { model_allowlist: null }));
+  });
+
   it("callers see neither addresses nor accounts nor upstream names", async () => {
     const inside = await world.root.call("GET", "/providers");
     const local = { id: "local", base_url: "http://127.0.0.1:1/v1", models: ["acme/talk"] };

@@ -4,11 +4,12 @@
  */
 import { GatewayError } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/index.ts";
-import { modelsFor } from "../../routing/index.ts";
+import { modelsFor, openScope, type CallableModel } from "../../routing/index.ts";
 import {
   getOrganization,
   getWorkspace,
   routingScopeOf,
+  type KeyRecord,
   type RoutingPatch,
   type RowContext,
   type ScopeLayer,
@@ -51,4 +52,42 @@ function check(catalog: Catalog, named: readonly string[] | undefined, param: st
   throw new GatewayError("invalid_value", `\`${param}\`: there is no provider "${unknown}".`, {
     param,
   });
+}
+
+export const layerNames = ["organization", "workspace", "key"] as const;
+type LayerName = (typeof layerNames)[number];
+
+/** What can be called, by model id, and which layer is the first to leave a model out. */
+export interface Reach {
+  readonly callable: ReadonlyMap<string, CallableModel>;
+  /** null where none does: then the configuration itself lets nobody call it. */
+  readonly leftOutBy: (modelId: string) => LayerName | null;
+}
+
+const byId = (callable: readonly CallableModel[]): ReadonlyMap<string, CallableModel> =>
+  new Map(callable.map((one) => [one.model.id, one]));
+
+/** What anybody can call whom nothing constrains. */
+export const reachOfAll = (catalog: Catalog): Reach => ({
+  callable: byId(modelsFor(catalog, openScope)),
+  leftOutBy: () => null,
+});
+
+/** What a key can call: the plan's own rule, once for each of the layers above it and for itself. */
+export async function reachOfKey(
+  context: RowContext,
+  catalog: Catalog,
+  key: KeyRecord,
+): Promise<Reach> {
+  const layers = [...(await layersOfWorkspace(context, key.workspaceId)), key];
+  const names = layerNames.slice(-layers.length);
+  const all = byId(modelsFor(catalog, openScope));
+  const stages = layers.map((_, index) =>
+    byId(modelsFor(catalog, routingScopeOf(layers.slice(0, index + 1)))),
+  );
+  return {
+    callable: stages.at(-1)!,
+    leftOutBy: (id) =>
+      all.has(id) ? (names[stages.findIndex((stage) => !stage.has(id))] ?? null) : null,
+  };
 }

@@ -1,0 +1,168 @@
+/**
+ * A model as the management API shows it: what it takes, who offers it at which price, and how that goes. What a provider
+ * calls a model is for those who run the installation (T37).
+ */
+import { Type } from "../../base/json-schema.ts";
+import { parametersOf } from "../../calls/index.ts";
+import { modelRow, type Catalog, type Model, type Provider } from "../../catalog/index.ts";
+import type { Health } from "../../routing/index.ts";
+import { oneOf, orNull } from "../shapes/schema.ts";
+import { layerNames, type Reach } from "./scope.ts";
+
+const measured = Type.Object({
+  first_token_ms: orNull(Type.Number()),
+  tokens_per_second: orNull(Type.Number()),
+});
+
+const offerHealth = Type.Object(
+  {
+    state: oneOf("ready", "due", "out"),
+    reason: orNull(Type.String({ description: "Why it is left out; null where it is not." })),
+    failure_share: Type.Number({ description: "Of recent calls, from 0 to 1." }),
+    stream: measured,
+    whole: measured,
+  },
+  {
+    description:
+      "As the process that answers knows it from its own calls. `ready`: calls may go there. `due`: one may, to probe it. `out`: none may while others are left. Means are null where nothing is known.",
+  },
+);
+
+const offer = Type.Object({
+  provider: Type.String(),
+  tier: Type.String(),
+  source: oneOf("file", "environment", "sandbox", "api"),
+  paused_until: orNull(Type.String({ description: "Its provider gets no new calls until then." })),
+  protocol: Type.Optional(Type.String()),
+  upstream_model: Type.Optional(Type.String({ description: "For organization admins." })),
+  price: Type.Unsafe<object>({
+    type: "object",
+    description: "USD, as in the configuration file: text per million tokens.",
+  }),
+  price_above: Type.Optional(Type.Unsafe<object>({ type: "object" })),
+  price_tiers: Type.Optional(Type.Array(Type.Unsafe<object>({ type: "object" }))),
+  later_prices: Type.Optional(
+    Type.Array(Type.Unsafe<object>({ type: "object" }), {
+      description: "Each with `from`: when it begins to hold, by itself.",
+    }),
+  ),
+  record: Type.Optional(
+    Type.Unsafe<object>({
+      type: "object",
+      description: "What is different about the model at this provider.",
+    }),
+  ),
+  streaming: Type.Optional(Type.Boolean()),
+  health: orNull(offerHealth),
+});
+
+/** As the configuration file has it; absent where it is not known. */
+const abilities = (what: string) =>
+  Type.Unsafe<object>({ type: "object", description: `${what} As in the configuration file.` });
+
+const domain = Type.Object({
+  type: oneOf("string", "integer", "number", "boolean", "enum", "array", "object"),
+  values: Type.Optional(Type.Array(Type.String())),
+  min: Type.Optional(Type.Number({ description: "Of arrays: items; of texts: characters." })),
+  max: Type.Optional(Type.Number()),
+  multiple_of: Type.Optional(Type.Number()),
+  pattern: Type.Optional(Type.String()),
+  default: Type.Optional(Type.Unknown()),
+});
+
+export const modelShape = Type.Object({
+  id: Type.String(),
+  aliases: Type.Optional(
+    Type.Array(Type.String(), { description: "Other names it answers to; a star stands for any end." }),
+  ),
+  fallbacks: Type.Optional(
+    Type.Array(Type.String(), { description: "Models that answer where no provider of it can." }),
+  ),
+  in_scope: Type.Boolean({
+    description: "Whether it can be called: by the key of `key_id`, else by anybody.",
+  }),
+  // With `key_id`: the outermost layer that leaves it out.
+  out_of_scope_by: orNull(oneOf(...layerNames)),
+  supported_parameters: Type.Optional(
+    Type.Record(Type.String(), domain, {
+      description: "With `ids` alone: what it takes, with exact domains, by chat-completions name.",
+    }),
+  ),
+  name: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  kind: oneOf("text", "image", "video", "embedding"),
+  family: Type.Optional(Type.String()),
+  endpoints: Type.Array(Type.String()),
+  context_length: Type.Optional(Type.Integer()),
+  max_output_tokens: Type.Optional(Type.Integer()),
+  reasoning: Type.Optional(abilities("How it reasons.")),
+  tool_choice: Type.Optional(abilities("Which choices of tools it takes.")),
+  structured_outputs: Type.Optional(Type.Boolean()),
+  prefill: Type.Optional(Type.Boolean()),
+  input_modalities: Type.Optional(Type.Array(Type.String())),
+  output_modalities: Type.Optional(Type.Array(Type.String())),
+  lifecycle: Type.Optional(abilities("Absent: in service.")),
+  offers: Type.Array(offer),
+});
+
+type ServedModel = Parameters<Health["of"]>[0];
+
+function healthOf(health: Health, served: ServedModel, at: Provider): object {
+  const nowMs = health.nowMs();
+  const { circuit, speed } = health.of(served);
+  const state = health.standing(served, at);
+  const listed = (stream: boolean) => ({
+    first_token_ms: speed.firstTokenMs(stream, nowMs) ?? null,
+    tokens_per_second: speed.tokensPerSecond(stream, nowMs) ?? null,
+  });
+  return {
+    state,
+    reason: state === "out" ? health.reason(served, at) : null,
+    failure_share: circuit.failureShare(nowMs),
+    stream: listed(true),
+    whole: listed(false),
+  };
+}
+
+/** What of an offer's row callers may not know. */
+const insideOnly = new Set(["upstream_model"]);
+
+function pausedUntil({ paused }: Catalog, provider: string): string | null {
+  const untilMs = paused?.get(provider);
+  return untilMs === undefined ? null : new Date(untilMs).toISOString();
+}
+
+interface Reading {
+  readonly catalog: Catalog;
+  readonly health: Health | undefined;
+  /** The reader runs the installation. */
+  readonly inside: boolean;
+  readonly reach: Reach;
+  /** Parameters too: there are many, so only of models that were asked for by name. */
+  readonly whole: boolean;
+}
+
+export function renderModel(one: Model, reading: Reading): object {
+  const { catalog, health, inside, reach, whole } = reading;
+  const { offers, ...row } = modelRow(one);
+  const callable = reach.callable.get(one.id);
+  return {
+    ...row,
+    endpoints: one.endpoints,
+    in_scope: callable !== undefined,
+    out_of_scope_by: reach.leftOutBy(one.id),
+    ...(whole && { supported_parameters: callable ? parametersOf(callable) : {} }),
+    offers: offers.map((each, index) => {
+      const at = catalog.providers.get(each.provider)!;
+      const shown = Object.entries(each).filter(([name]) => inside || !insideOnly.has(name));
+      return {
+        ...Object.fromEntries(shown),
+        tier: at.tier,
+        source: catalog.sources?.get(at.id)?.kind ?? "file",
+        paused_until: pausedUntil(catalog, at.id),
+        health: health ? healthOf(health, one.offers[index]!, at) : null,
+      };
+    }),
+  };
+}
+
