@@ -125,6 +125,8 @@ What holds:
 - What you may not see is answered like what does not exist.
 - A change is in force on every gateway when it is answered, and in \`GET /admin/v1/audit\`: who, what, from what to
   what, without secrets.
+- \`GET /models?key_id=\` says of each model whether that key may call it, and which layer is the first to leave it out.
+  \`ids\` names up to twenty models, with their parameters and exact domains.
 - Models of an allowlist that a layer above leaves out stay in it, named in \`out_of_scope_models\`.
 - Whoever is removed from a workspace has their keys in it disabled.
 

@@ -7,8 +7,10 @@ import { firstRoute } from "./pages/first/route.ts";
 import { ledgerRoute } from "./pages/ledger/route.ts";
 import { moneyRoute } from "./pages/money/route.ts";
 import { overviewRoute } from "./pages/overview/route.ts";
+import { modelRoutes } from "./pages/models/route.ts";
 import { passwordRoute } from "./pages/password/route.ts";
 import { playgroundRoute } from "./pages/playground/route.ts";
+import { providerRoutes } from "./pages/providers/route.ts";
 import { requestRoute } from "./pages/request/route.ts";
 import { requestsRoute } from "./pages/requests/route.ts";
 import { rootRoute, shellRoute } from "./pages/root.ts";
@@ -30,6 +32,8 @@ export const router = createRouter({
       keyRoute,
       moneyRoute,
       ledgerRoute,
+      ...modelRoutes,
+      ...providerRoutes,
     ]),
   ]),
   parseSearch,

@@ -133,7 +133,9 @@ models:
     ) as { id: string };
     const { json } = await mem.call("GET", `/models?key_id=${id}`);
     const scopeOf = (model: string) => {
-      const { in_scope, out_of_scope_by } = json.data.find((one: { id: string }) => one.id === model);
+      const { in_scope, out_of_scope_by } = json.data.find(
+        (one: { id: string }) => one.id === model,
+      );
       return [in_scope, out_of_scope_by];
     };
     expect(scopeOf("sandbox/chat")).toEqual([true, null]);
@@ -148,7 +150,9 @@ models:
       "sandbox/video-model-v1",
     ]);
     const list = await world.gateway.get("/v1/models");
-    const { data } = (await list.json()) as { data: { id: string; supported_parameters: object }[] };
+    const { data } = (await list.json()) as {
+      data: { id: string; supported_parameters: object }[];
+    };
     for (const one of named.json.data)
       expect(one).toMatchObject({
         in_scope: true,

@@ -34,7 +34,9 @@ export async function exampleOf(page: Page, path: string, settled: () => Promise
         (one as unknown as { getAttribute(name: string): string }).getAttribute("href"),
       ),
     );
-  const shape = new RegExp(`^${path.replaceAll(/\$\w+/g, "[^/?]+")}(?:\\?|$)`);
+  // A `$` alone stands for the rest of the path.
+  const filled = path.replaceAll(/\$\w+/g, "[^/?]+").replace(/\$$/, "[^?]+");
+  const shape = new RegExp(`^${filled}(?:\\?|$)`);
   const fixed = new Set(plainPaths());
   const found = links.find((href) => shape.test(href) && !fixed.has(href.split("?")[0]!));
   if (found === undefined) {

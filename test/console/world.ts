@@ -11,8 +11,10 @@ export interface ConsoleWorld extends Awaited<ReturnType<typeof startWorld>> {
 }
 
 /** `root` administers everything, `ann` the workspace `home` of which `mem` is a member, `bob` another one. */
-export async function startConsoleWorld(): Promise<ConsoleWorld> {
-  const world = await startWorld();
+export async function startConsoleWorld(
+  options: Parameters<typeof startWorld>[0] = {},
+): Promise<ConsoleWorld> {
+  const world = await startWorld(options);
   const browser = await startBrowser();
   return {
     ...world,

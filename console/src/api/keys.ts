@@ -10,6 +10,8 @@ export const touched = {
   organization: ["/admin/v1/organizations", "/admin/v1/workspaces", "/admin/v1/keys", audit],
   delivery: ["/admin/v1/webhook_deliveries", audit],
   token: ["/admin/v1/tokens"],
+  provider: ["/admin/v1/providers", "/admin/v1/models", "/admin/v1/vendors", audit],
+  catalog: ["/admin/v1/catalog", "/admin/v1/models", "/admin/v1/vendors", audit],
 } as const satisfies Record<string, readonly string[]>;
 
 /** Asks again for everything at or below these paths that is on the page; the rest when it is needed. */

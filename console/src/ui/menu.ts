@@ -16,6 +16,8 @@ export const entries = [
   { to: "/playground", label: "Playground", action: "key.reveal" },
   { to: "/keys", label: "Keys", action: "key.read", bar: true },
   { to: "/money", label: "Money", action: "balance.read" },
+  { to: "/models", label: "Models", action: "model.read" },
+  { to: "/providers", label: "Providers", action: "provider.read" },
 ] as const satisfies readonly Entry[];
 
 /** Where `/` leads once there was a call: behind Start. */

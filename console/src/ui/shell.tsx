@@ -8,6 +8,7 @@ import { api, client, queryClient } from "../api/client.ts";
 import { mayAll, mayOwn } from "../base/rights.ts";
 import { BottomBar } from "./bottom-bar.tsx";
 import { entries } from "./menu.ts";
+import { ProviderBanner } from "./provider-banner.tsx";
 import { SchemeSwitch } from "./scheme-switch.tsx";
 import { WorkspaceSwitch } from "./workspace-switch.tsx";
 
@@ -26,6 +27,7 @@ function Header({ name }: { name: string | undefined }) {
     <Group h="100%" justify="space-between" wrap="nowrap">
       <Text fw={650}>Tollgate</Text>
       <Group gap="sm" wrap="nowrap">
+        <ProviderBanner />
         <Text size="sm" className="cut" visibleFrom="sm">
           {name}
         </Text>

@@ -73,7 +73,9 @@ const domain = Type.Object({
 export const modelShape = Type.Object({
   id: Type.String(),
   aliases: Type.Optional(
-    Type.Array(Type.String(), { description: "Other names it answers to; a star stands for any end." }),
+    Type.Array(Type.String(), {
+      description: "Other names it answers to; a star stands for any end.",
+    }),
   ),
   fallbacks: Type.Optional(
     Type.Array(Type.String(), { description: "Models that answer where no provider of it can." }),
@@ -165,4 +167,3 @@ export function renderModel(one: Model, reading: Reading): object {
     }),
   };
 }
-

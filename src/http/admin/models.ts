@@ -55,7 +55,9 @@ function wantedBy({ kind, provider, q, ids }: Query): (one: Model) => boolean {
 async function reachIn({ services, actor }: Asking, keyId: string | undefined): Promise<Reach> {
   const catalog = services.catalog();
   if (keyId === undefined) return reachOfAll(catalog);
-  const key = await readObject(keyKind, { actor }, "key.read", () => getKey(services, { id: keyId }));
+  const key = await readObject(keyKind, { actor }, "key.read", () =>
+    getKey(services, { id: keyId }),
+  );
   return reachOfKey(services, catalog, key);
 }
 

@@ -34,14 +34,14 @@ function FirstKey({ ws }: { ws: string | undefined }) {
 }
 
 export function StartPage() {
-  const { ws } = route.useSearch();
+  const { ws, model: named } = route.useSearch();
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const { data: info } = api.useQuery("get", "/admin/v1/info");
   const keys = useOwnKeys(me?.user_id, ws).data?.data;
   const [keyId, setKeyId] = useState<string | null>(null);
   const key = keys?.find(({ id }) => id === keyId) ?? keys?.[0];
   const models = useModels(key);
-  const [model, setModel] = useState<string | null>(null);
+  const [model, setModel] = useState<string | null>(named ?? null);
   const chosen = model !== null && models.includes(model) ? model : models[0];
   return (
     <Page title="Make your first call">

@@ -1,0 +1,45 @@
+/** Models side by side: the rows in which they differ first. Pure. */
+import { domainText } from "./domains.ts";
+import { factsOf } from "./facts.ts";
+import type { Model } from "./filters.ts";
+import { headlineOf, isServing } from "./prices.ts";
+
+export interface ComparedRow {
+  readonly name: string;
+  /** One for each model; "-" where it has nothing of that name. */
+  readonly values: readonly string[];
+  readonly differs: boolean;
+}
+
+const nothing = "-";
+
+function pricesOf(model: Model): readonly (readonly [string, string])[] {
+  const { input, output, other } = headlineOf(model);
+  const ids = [...new Set(model.offers.filter(isServing).map(({ provider }) => provider))];
+  return [
+    ["Price in (USD a million)", input ?? nothing],
+    ["Price out (USD a million)", output ?? nothing],
+    ["Price otherwise (USD)", other === null ? nothing : `from ${other.amount} ${other.per}`],
+    ["Answered now by", ids.length === 0 ? "nobody" : ids.join(", ")],
+  ];
+}
+
+const valuesOf = (model: Model): ReadonlyMap<string, string> =>
+  new Map([
+    ...factsOf(model),
+    ...pricesOf(model),
+    ...Object.entries(model.supported_parameters ?? {}).map(
+      ([name, domain]) => [name, domainText(domain)] as const,
+    ),
+  ]);
+
+/** Every fact, price and parameter that any of them has. */
+export function comparisonOf(models: readonly Model[]): readonly ComparedRow[] {
+  const columns = models.map(valuesOf);
+  const names = [...new Set(columns.flatMap((column) => [...column.keys()]))];
+  const rows = names.map((name) => {
+    const values = columns.map((column) => column.get(name) ?? nothing);
+    return { name, values, differs: new Set(values).size > 1 };
+  });
+  return [...rows.filter(({ differs }) => differs), ...rows.filter(({ differs }) => !differs)];
+}

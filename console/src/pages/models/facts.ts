@@ -1,0 +1,38 @@
+/** What is known of a model, as names and texts. What is not known is left out. Pure. */
+import type { Model } from "./filters.ts";
+
+const counted = (count: number | undefined): string | undefined => count?.toLocaleString("en-US");
+const listed = (list: readonly string[] | undefined): string | undefined =>
+  list === undefined || list.length === 0 ? undefined : list.join(", ");
+const yesNo = (flag: boolean | undefined): string | undefined =>
+  flag === undefined ? undefined : flag ? "yes" : "no";
+
+/** `{kind: "effort", values: ["low"]}` as "kind effort, values low". */
+function membersText(value: object | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const text = (one: unknown): string =>
+    Array.isArray(one) ? one.join(" ") : typeof one === "string" ? one : JSON.stringify(one);
+  return Object.entries(value)
+    .map(([name, one]) => `${name.replaceAll("_", " ")} ${text(one)}`)
+    .join(", ");
+}
+
+export function factsOf(model: Model): readonly (readonly [string, string])[] {
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ["Name", model.name],
+    ["Kind", model.family === undefined ? model.kind : `${model.kind}, family ${model.family}`],
+    ["Called at", listed(model.endpoints.map((one) => one.replaceAll("_", " ")))],
+    ["Context (tokens)", counted(model.context_length)],
+    ["Longest answer (tokens)", counted(model.max_output_tokens)],
+    ["Takes in", listed(model.input_modalities)],
+    ["Gives out", listed(model.output_modalities)],
+    ["Reasoning", membersText(model.reasoning)],
+    ["Tool choice", membersText(model.tool_choice)],
+    ["Structured outputs", yesNo(model.structured_outputs)],
+    ["Prefill", yesNo(model.prefill)],
+    ["Other names", listed(model.aliases)],
+    ["Where nobody answers", listed(model.fallbacks)],
+    ["Lifecycle", membersText(model.lifecycle)],
+  ];
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+}

@@ -1,0 +1,73 @@
+/** The filters of the list of models. Each change is a new address; nothing is asked for again but with another key. */
+import { Button, Group, Select, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { kinds, type Filters, type Model } from "./filters.ts";
+import { useKeyChoices } from "./queries.ts";
+
+const providersOf = (models: readonly Model[]): string[] => [
+  ...new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider))),
+];
+
+interface FilterBarProps {
+  readonly filters: Filters;
+  readonly ws: string | undefined;
+  readonly models: readonly Model[];
+}
+
+export function FilterBar({ filters, ws, models }: FilterBarProps) {
+  const navigate = useNavigate();
+  const keys = useKeyChoices(ws);
+  const set = (change: Partial<Filters>) =>
+    void navigate({
+      to: "/models",
+      search: (before) => ({ ...before, ...change }),
+      replace: true,
+    });
+  return (
+    <Group gap="sm" mb="lg">
+      <TextInput
+        aria-label="Id or name"
+        placeholder="Id or name"
+        w={240}
+        value={filters.q ?? ""}
+        onChange={(event) => set({ q: event.currentTarget.value || undefined })}
+      />
+      <Select
+        aria-label="Kind"
+        placeholder="Any kind"
+        w={140}
+        clearable
+        data={[...kinds]}
+        value={filters.kind ?? null}
+        onChange={(kind) => set({ kind: kind ?? undefined })}
+      />
+      <Select
+        aria-label="Provider"
+        placeholder="Any provider"
+        w={180}
+        searchable
+        clearable
+        limit={100}
+        data={providersOf(models)}
+        value={filters.provider ?? null}
+        onChange={(provider) => set({ provider: provider ?? undefined })}
+      />
+      <Select
+        aria-label="Only what this key may call"
+        placeholder="Whatever the key"
+        w={220}
+        searchable
+        clearable
+        data={keys}
+        value={filters["usable-by"] ?? null}
+        onChange={(key) => set({ "usable-by": key ?? undefined })}
+      />
+      <Button
+        variant="subtle"
+        onClick={() => void navigate({ to: "/models", search: (before) => ({ ws: before.ws }) })}
+      >
+        Clear
+      </Button>
+    </Group>
+  );
+}

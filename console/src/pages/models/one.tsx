@@ -1,0 +1,105 @@
+/** One model: what it takes, who offers it at which price, how that goes, and how to call it. */
+import { Anchor, Group, Table, Text } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Copy } from "../../ui/copy.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Part } from "../../ui/part.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { ApiError } from "../../api/errors.ts";
+import { domainText } from "./domains.ts";
+import { factsOf } from "./facts.ts";
+import type { Model } from "./filters.ts";
+import { Offers } from "./offers.tsx";
+import { useNamed } from "./queries.ts";
+import { Use } from "./use.tsx";
+
+const route = getRouteApi("/shell/models/$vendor/$");
+
+function Parameters({ model }: { model: Model }) {
+  const parameters = Object.entries(model.supported_parameters ?? {});
+  return (
+    <Part title={`Parameters (${parameters.length})`}>
+      {parameters.length === 0 ? (
+        <Text>Nobody may call it, so it takes none.</Text>
+      ) : (
+        <Table aria-label="Parameters">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th w={240}>Parameter</Table.Th>
+              <Table.Th>Takes</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {parameters.map(([name, domain]) => (
+              <Table.Tr key={name}>
+                <Table.Td className="mono">{name}</Table.Td>
+                <Table.Td style={{ overflowWrap: "anywhere" }}>{domainText(domain)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Part>
+  );
+}
+
+function Facts({ model }: { model: Model }) {
+  return (
+    <Table aria-label="Facts" layout="fixed">
+      <Table.Tbody>
+        {factsOf(model).map(([name, value]) => (
+          <Table.Tr key={name}>
+            <Table.Th w={200}>{name}</Table.Th>
+            <Table.Td style={{ overflowWrap: "anywhere" }}>{value}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function One({ model }: { model: Model }) {
+  return (
+    <>
+      {model.description !== undefined && <Text mb="md">{model.description}</Text>}
+      <Group gap="lg" mb="md">
+        {model.kind === "text" && (
+          <Anchor
+            renderRoot={(props) => (
+              <Link to="/start" search={({ ws }) => ({ ws, model: model.id })} {...props} />
+            )}
+          >
+            Code for this model
+          </Anchor>
+        )}
+        <Link to="/requests" search={({ ws }) => ({ ws, model: model.id, period: "7d" })}>
+          Its calls of the last 7 days
+        </Link>
+      </Group>
+      <Facts model={model} />
+      <Use model={model.id} />
+      <Offers model={model} />
+      <Parameters model={model} />
+    </>
+  );
+}
+
+export function ModelPage() {
+  const { vendor, _splat: rest = "" } = route.useParams();
+  const id = `${vendor}/${rest}`;
+  const read = useNamed([id]);
+  const [model] = read.data?.data ?? [];
+  const isMissing = read.data !== undefined && model === undefined;
+  return (
+    <Page title={id} aside={<Copy label="the id" text={() => id} />}>
+      {(read.error !== null || isMissing) && (
+        <RegionError
+          what="model"
+          error={read.error ?? new ApiError(404, "")}
+          {...(!isMissing && { retry: read.refetch })}
+        />
+      )}
+      {model !== undefined && <One model={model} />}
+    </Page>
+  );
+}

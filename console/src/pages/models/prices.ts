@@ -1,0 +1,122 @@
+/** Prices as the API has them, as lines to read. Pure; amounts stay decimal text, compared as whole nano-dollars. */
+import { parseUsd } from "../../base/money.ts";
+import type { Model } from "./filters.ts";
+
+type Offer = Model["offers"][number];
+
+export interface PriceLine {
+  readonly name: string;
+  /** Decimal text of USD. */
+  readonly amount: string;
+  readonly per: string;
+}
+
+const unitOf = (field: string): string => {
+  if (field === "output_image" || field === "input_image") return "an image";
+  if (field === "output_second") return "a second";
+  return field === "request" ? "a call" : "a million tokens";
+};
+
+function linesWithin(name: string, per: string, value: unknown): PriceLine[] {
+  if (typeof value === "string") return [{ name: name.replaceAll("_", " "), amount: value, per }];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([step, inner]) =>
+    linesWithin(`${name}, ${step}`, per, inner),
+  );
+}
+
+/** Each rate of a price on a line of its own: `output image, high, 1024x1024`. */
+const priceLines = (price: object): readonly PriceLine[] =>
+  Object.entries(price).flatMap(([field, value]) => linesWithin(field, unitOf(field), value));
+
+export interface PriceBlock {
+  /** When it holds; undefined: now, for all calls. */
+  readonly when: string | undefined;
+  readonly lines: readonly PriceLine[];
+}
+
+interface Tier {
+  readonly input_tokens: number;
+  readonly price: object;
+}
+interface Priced {
+  readonly price: object;
+  readonly price_above?: Tier;
+  readonly price_tiers?: readonly Tier[];
+}
+interface Dated extends Priced {
+  readonly from: string;
+}
+
+function blocksWithin(priced: Priced, from: string | undefined): PriceBlock[] {
+  const tiers = priced.price_tiers ?? (priced.price_above ? [priced.price_above] : []);
+  const since = from === undefined ? undefined : `from ${from.slice(0, 10)} (UTC)`;
+  const above = tiers.map((tier) => ({
+    when: [since, `with more than ${tier.input_tokens.toLocaleString("en-US")} tokens in`]
+      .filter((part) => part !== undefined)
+      .join(", "),
+    lines: priceLines(tier.price),
+  }));
+  return [{ when: since, lines: priceLines(priced.price) }, ...above];
+}
+
+/** What an offer costs now, above which sizes it costs something else, and what follows by which day. */
+export function priceBlocks(offer: Offer): readonly PriceBlock[] {
+  const dated = (offer.later_prices ?? []) as unknown as readonly Dated[];
+  return [
+    ...blocksWithin(offer as unknown as Priced, undefined),
+    ...dated.flatMap((each) => blocksWithin(each, each.from)),
+  ];
+}
+
+export const isServing = ({ health, paused_until: paused }: Offer): boolean =>
+  paused === null && health?.state !== "out";
+
+const rateOf = ({ price }: Offer, field: "input" | "output"): bigint | undefined => {
+  const text = (price as Readonly<Record<string, unknown>>)[field];
+  return typeof text === "string" ? parseUsd(text) : undefined;
+};
+
+export interface Headline {
+  /** USD for a million tokens in and out; null where it is not sold by tokens. */
+  readonly input: string | null;
+  readonly output: string | null;
+  /** The lowest rate of what is not sold by tokens. */
+  readonly other: PriceLine | null;
+  /** Offers cost differently. */
+  readonly from: boolean;
+}
+
+const textIn = ({ price }: Offer, field: string): string | null => {
+  const text = (price as Readonly<Record<string, unknown>>)[field];
+  return typeof text === "string" ? text : null;
+};
+
+const costOf = (offer: Offer): bigint => {
+  const tokens = [rateOf(offer, "input"), rateOf(offer, "output")].filter(
+    (rate) => rate !== undefined,
+  );
+  if (tokens.length > 0) return tokens.reduce((sum, rate) => sum + rate, 0n);
+  const [least] = byAmount(priceLines(offer.price));
+  return least === undefined ? 0n : parseUsd(least.amount);
+};
+
+const ascending = (one: bigint, other: bigint): number => (one < other ? -1 : Number(one > other));
+const byAmount = (lines: readonly PriceLine[]) =>
+  lines.toSorted((one, other) => ascending(parseUsd(one.amount), parseUsd(other.amount)));
+
+/** The price a list shows: of the cheapest offer that takes calls now, else of the cheapest. */
+export function headlineOf({ offers }: Model): Headline {
+  const serving = offers.filter(isServing);
+  const from = serving.length > 0 ? serving : offers;
+  const [first] = from.toSorted((one, other) => ascending(costOf(one), costOf(other)));
+  if (first === undefined) return { input: null, output: null, other: null, from: false };
+  const [input, output] = [textIn(first, "input"), textIn(first, "output")];
+  const bySize = byAmount(priceLines(first.price).filter(({ name }) => name.startsWith("output")));
+  return {
+    input,
+    output,
+    other: input === null && output === null ? (bySize[0] ?? null) : null,
+    from: new Set(from.map((offer) => JSON.stringify(offer.price))).size > 1 || bySize.length > 1,
+  };
+}

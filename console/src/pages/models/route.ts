@@ -1,0 +1,28 @@
+/** `/models`, `/models/:id` and `/models/compare`: what can be called, what it takes and costs, and who answers. */
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { pick } from "../../base/search.ts";
+import { shellRoute } from "../root.ts";
+import { filtersOf } from "./filters.ts";
+
+const modelsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/models",
+  validateSearch: filtersOf,
+  component: lazyRouteComponent(() => import("./page.tsx"), "ModelsPage"),
+});
+
+const compareRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/models/compare",
+  validateSearch: (search: Record<string, unknown>) => pick(search, ["ids"]),
+  component: lazyRouteComponent(() => import("./compare.tsx"), "ComparePage"),
+});
+
+/** An id is a vendor and a name, which may have slashes in it. */
+const modelRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/models/$vendor/$",
+  component: lazyRouteComponent(() => import("./one.tsx"), "ModelPage"),
+});
+
+export const modelRoutes = [modelsRoute, compareRoute, modelRoute] as const;

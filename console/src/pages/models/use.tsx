@@ -1,0 +1,43 @@
+/** What a model was used for in the last seven days, out of the sums of usage. */
+import { Group, Text } from "@mantine/core";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { readCount, readDuration, readShare } from "../../base/numbers.ts";
+import { Money } from "../../ui/money.tsx";
+import { Part } from "../../ui/part.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const minuteMs = 60_000;
+const days = 7;
+
+export function Use({ model }: { model: string }) {
+  // One beginning for as long as the page is open: another would be another question each time.
+  const [from] = useState(() =>
+    new Date(Math.floor(Date.now() / minuteMs) * minuteMs - days * dayMs).toISOString(),
+  );
+  const query = { granularity: "total" as const, model, from };
+  const read = api.useQuery("get", "/admin/v1/usage", { params: { query } });
+  const row = read.data?.data[0];
+  return (
+    <Part title="Last 7 days">
+      {read.error !== null && <RegionError what="usage" error={read.error} retry={read.refetch} />}
+      {read.data !== undefined && (row === undefined || row.requests === 0) && (
+        <Text>Not called, as far as you may see.</Text>
+      )}
+      {row !== undefined && row.requests > 0 && (
+        <Group gap="xl">
+          <span>{readCount(row.requests)} calls</span>
+          <span>{readShare(BigInt(row.errors), BigInt(row.requests))} failed</span>
+          <Money amount={row.cost} unit />
+          {row.duration !== null && (
+            <span>
+              half within {readDuration(row.duration.p50)}, 95 % within{" "}
+              {readDuration(row.duration.p95)}
+            </span>
+          )}
+        </Group>
+      )}
+    </Part>
+  );
+}

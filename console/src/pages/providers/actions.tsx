@@ -1,0 +1,50 @@
+/** What can be done about a provider at once: taken out for an hour and back, or removed for good. */
+import { Button, Group } from "@mantine/core";
+import { confirm } from "../../ui/confirm.tsx";
+import { FormError } from "../../ui/form-error.tsx";
+import { useMay } from "../../ui/use-may.ts";
+import { usePause, useRemove, useResume } from "./moves.ts";
+import type { Provider } from "./state.ts";
+
+export function Actions({ provider }: { provider: Provider }) {
+  const pause = usePause(provider);
+  const resume = useResume(provider);
+  const remove = useRemove(provider);
+  const mayPause = useMay("provider.pause");
+  const mayRemove = useMay("provider.delete");
+  const isPaused = provider.paused_until !== null;
+  const isOurs = provider.source === "api";
+  const ask = () =>
+    confirm({
+      title: `Remove ${provider.id}`,
+      text: "No new call goes there. Calls and tasks under way end with its keys. It cannot be taken back: its keys are gone.",
+      action: "Remove provider",
+      typed: provider.id,
+      run: remove,
+    });
+  return (
+    <>
+      <Group mt="md" gap="sm">
+        {mayPause && !isPaused && (
+          <Button variant="default" loading={pause.isPending} onClick={() => pause.run({})}>
+            Pause for 1 h
+          </Button>
+        )}
+        {mayPause && isPaused && (
+          <Button loading={resume.isPending} onClick={() => resume.run({})}>
+            Resume
+          </Button>
+        )}
+        {mayRemove && (
+          <Button variant="outline" color="red" ml="auto" disabled={!isOurs} onClick={ask}>
+            Remove provider
+          </Button>
+        )}
+      </Group>
+      {mayRemove && !isOurs && (
+        <p className="muted">What is defined elsewhere is changed and removed there.</p>
+      )}
+      <FormError error={pause.error ?? resume.error} />
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+/** A provider of a known vendor: a key is all it takes. */
+import { Button, PasswordInput, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { FormError } from "../../ui/form-error.tsx";
+import { fieldsOf } from "../../ui/form.ts";
+import { useAdd } from "./moves.ts";
+
+const Fields = (props: { vendor: string | null; address: string | undefined }) => (
+  <>
+    <PasswordInput
+      name="api_key"
+      label="Key"
+      description="Stored encrypted; never shown again."
+      required
+      autoComplete="off"
+    />
+    <TextInput
+      name="provider"
+      label="Name"
+      description="What callers pin it by; the vendor's name if empty."
+      placeholder={props.vendor ?? ""}
+      maxLength={64}
+      autoComplete="off"
+    />
+    <TextInput
+      name="base_url"
+      label="Address"
+      description="The vendor's own if empty."
+      placeholder={props.address ?? ""}
+      autoComplete="off"
+    />
+  </>
+);
+
+export function AddVendor() {
+  const vendors = api.useQuery("get", "/admin/v1/vendors");
+  const [vendor, setVendor] = useState<string | null>(null);
+  const add = useAdd();
+  const known = (vendors.data?.data ?? []).filter(({ local }) => !local);
+  const chosen = known.find(({ id }) => id === vendor);
+  return (
+    <form
+      onSubmit={(event) => {
+        const field = fieldsOf(event);
+        const id = field("provider");
+        const address = field("base_url");
+        add.run({
+          vendor: vendor!,
+          api_key: field("api_key"),
+          ...(id !== "" && { id }),
+          ...(address !== "" && { base_url: address }),
+        });
+      }}
+    >
+      <Stack gap="md">
+        <Select
+          label="Vendor"
+          required
+          searchable
+          limit={100}
+          data={known.map(({ id, name }) => ({ value: id, label: name }))}
+          value={vendor}
+          onChange={setVendor}
+        />
+        <Fields vendor={vendor} address={chosen?.base_url} />
+        {chosen !== undefined && (
+          <Text size="sm" className="muted">
+            {chosen.models} models with their list prices come with it
+            {chosen.unpriced.length > 0 && `; ${chosen.unpriced.length} without a price do not`}.
+          </Text>
+        )}
+        <FormError error={add.error ?? vendors.error} />
+        <Button type="submit" loading={add.isPending} disabled={vendor === null}>
+          Add provider
+        </Button>
+      </Stack>
+    </form>
+  );
+}

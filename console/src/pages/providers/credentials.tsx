@@ -1,0 +1,125 @@
+/** A provider's keys by their names: which rest and why; added and removed, and never shown. */
+import { Button, Group, PasswordInput, Table, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { readMinute } from "../../base/time.ts";
+import { confirm } from "../../ui/confirm.tsx";
+import { FormError } from "../../ui/form-error.tsx";
+import { fieldsOf } from "../../ui/form.ts";
+import { Part } from "../../ui/part.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { useAddCredential, useRemoveCredential } from "./moves.ts";
+import { untilOf, type Provider } from "./state.ts";
+
+type Credential = NonNullable<Provider["credentials"]>[number];
+
+function Rest({ cooldown_until: until, reason }: Credential) {
+  const now = useNow();
+  if (until === null) return <span className="ok">in use</span>;
+  return (
+    <span className="warn">
+      {reason ?? "resting"}; left alone until {readMinute(new Date(until))} (
+      {untilOf(until, now.getTime())})
+    </span>
+  );
+}
+
+function AddKey({ provider }: { provider: Provider }) {
+  const [count, setCount] = useState(0);
+  const add = useAddCredential(provider, () => setCount(count + 1));
+  return (
+    <form
+      // Emptied once it was taken.
+      key={count}
+      onSubmit={(event) => {
+        const field = fieldsOf(event);
+        const weight = field("weight");
+        add.run({
+          id: field("key_name"),
+          api_key: field("api_key"),
+          ...(weight !== "" && { weight: Number(weight) }),
+        });
+      }}
+    >
+      <Group align="end" gap="sm" mt="md">
+        <TextInput
+          name="key_name"
+          label="Name of the key"
+          required
+          maxLength={64}
+          autoComplete="off"
+        />
+        <PasswordInput name="api_key" label="Key" required w={240} autoComplete="off" />
+        <TextInput
+          name="weight"
+          label="Share of the load"
+          placeholder="1"
+          inputMode="decimal"
+          pattern="[0-9]{1,6}(\.[0-9]{1,3})?"
+          w={140}
+          autoComplete="off"
+        />
+        <Button type="submit" variant="default" loading={add.isPending}>
+          Add key
+        </Button>
+      </Group>
+      <FormError error={add.error} />
+    </form>
+  );
+}
+
+export function Credentials({ provider }: { provider: Provider }) {
+  const { credentials = [], source } = provider;
+  const remove = useRemoveCredential(provider);
+  const isOurs = source === "api";
+  const ask = (id: string) =>
+    confirm({
+      title: `Remove the key ${id}`,
+      text: "Calls under way keep it; no other call uses it. The gateway forgets it.",
+      action: "Remove key",
+      danger: true,
+      run: () => remove(id),
+    });
+  return (
+    <Part title="Keys">
+      <Table aria-label="Keys">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={180}>Name</Table.Th>
+            <Table.Th w={90} ta="right">
+              Share
+            </Table.Th>
+            <Table.Th>State</Table.Th>
+            {isOurs && <Table.Th w={120}>Action</Table.Th>}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {credentials.map((one) => (
+            <Table.Tr key={one.id}>
+              <Table.Td>{one.id}</Table.Td>
+              <Table.Td ta="right">{one.weight}</Table.Td>
+              <Table.Td>
+                <Rest {...one} />
+              </Table.Td>
+              {isOurs && (
+                <Table.Td>
+                  <Button
+                    size="xs"
+                    variant="default"
+                    disabled={credentials.length === 1}
+                    onClick={() => ask(one.id)}
+                  >
+                    Remove key
+                  </Button>
+                </Table.Td>
+              )}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {isOurs && credentials.length === 1 && (
+        <p className="muted">The last key stays: add another one first.</p>
+      )}
+      {isOurs && <AddKey provider={provider} />}
+    </Part>
+  );
+}

@@ -1,0 +1,49 @@
+/** How its attempts of the last hour failed, in the vendor's own words. */
+import { Table, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { readCount, readShare } from "../../base/numbers.ts";
+import { Part } from "../../ui/part.tsx";
+import { failuresOf, type Provider } from "./state.ts";
+
+export function Errors({ provider }: { provider: Provider }) {
+  const { calls_last_hour: calls = 0, errors_last_hour: errors = [] } = provider;
+  return (
+    <Part title="The last hour">
+      <Text mb={errors.length > 0 ? "sm" : 0}>
+        {readCount(calls)} attempts, {readCount(failuresOf(provider))} without an answer
+        {calls > 0 && ` (${readShare(BigInt(failuresOf(provider)), BigInt(calls))})`}, as the
+        process that answered has seen them.{" "}
+        <Link
+          to="/requests"
+          search={({ ws }) => ({ ws, provider: provider.id, status: "failed", period: "24h" })}
+        >
+          Failed calls of the last 24 hours
+        </Link>
+      </Text>
+      {errors.length > 0 && (
+        <Table aria-label="Errors of the last hour">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th w={160}>Error</Table.Th>
+              <Table.Th w={80} ta="right">
+                Count
+              </Table.Th>
+              <Table.Th>The vendor's last words</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {errors.map(({ code, count, last_message: message }) => (
+              <Table.Tr key={code}>
+                <Table.Td className="bad">{code}</Table.Td>
+                <Table.Td className="number" ta="right">
+                  {readCount(count)}
+                </Table.Td>
+                <Table.Td style={{ overflowWrap: "anywhere" }}>{message ?? "-"}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Part>
+  );
+}

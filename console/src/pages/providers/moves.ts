@@ -1,0 +1,101 @@
+/** What can be done with providers. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { client, type Schemas } from "../../api/client.ts";
+import { ifMatch } from "../../api/etag.ts";
+import { refresh, touched } from "../../api/keys.ts";
+import { useChange } from "../../ui/change.ts";
+import type { Provider } from "./state.ts";
+
+export type AddBody = Schemas["AddProviderRequest"];
+export type Stored = Schemas["Provider"];
+
+/** Adds a provider, and goes to its page. */
+export function useAdd() {
+  const navigate = useNavigate();
+  return useChange({
+    send: async (body: AddBody) => (await client.POST("/admin/v1/providers", { body })).data!,
+    touches: touched.provider,
+    said: "Provider added.",
+    done: ({ id }) =>
+      void navigate({ to: "/providers/$id", params: { id }, search: ({ ws }) => ({ ws }) }),
+  });
+}
+
+const pause = async (id: string, until: string | undefined, header: object) => {
+  const body = until === undefined ? {} : { until };
+  const params = { path: { id }, header };
+  return (await client.POST("/admin/v1/providers/{id}/pause", { params, body })).data!;
+};
+const resume = async (id: string, header: object) => {
+  const params = { path: { id }, header };
+  return (await client.POST("/admin/v1/providers/{id}/resume", { params, body: {} })).data!;
+};
+
+/** For an hour; taken back within ten seconds. */
+export const usePause = ({ id }: Provider) =>
+  useChange({
+    send: () => pause(id, undefined, {}),
+    touches: touched.provider,
+    said: `${id} is paused for an hour.`,
+    undo: (after) => resume(id, ifMatch(after)),
+  });
+
+export const useResume = ({ id, paused_until: until }: Provider) =>
+  useChange({
+    send: () => resume(id, {}),
+    touches: touched.provider,
+    said: `${id} gets calls again.`,
+    undo: (after) => pause(id, until ?? undefined, ifMatch(after)),
+  });
+
+/** Removes a provider that was added here. */
+export function useRemove({ id }: Provider): () => Promise<void> {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return async () => {
+    await client.DELETE("/admin/v1/providers/{id}", { params: { path: { id } } });
+    await navigate({ to: "/providers", search: ({ ws }) => ({ ws }) });
+    await refresh(queries, touched.provider);
+  };
+}
+
+type ChangeBody = Schemas["ChangeProviderRequest"];
+type CredentialBody = Schemas["AddProviderCredentialRequest"];
+
+const readStored = async (id: string) =>
+  (await client.GET("/admin/v1/providers/{id}", { params: { path: { id } } })).data!;
+
+export const useChangeProvider = (stored: Stored, done: () => void) =>
+  useChange({
+    send: async (body: ChangeBody, { ifMatch: header }) => {
+      const params = { path: { id: stored.id }, header };
+      return (await client.PATCH("/admin/v1/providers/{id}", { params, body })).data!;
+    },
+    touches: touched.provider,
+    base: stored,
+    read: () => readStored(stored.id),
+    said: "Saved.",
+    done,
+  });
+
+/** A key in addition to those that are there. */
+export const useAddCredential = ({ id }: Provider, done: () => void) =>
+  useChange({
+    send: async (body: CredentialBody) => {
+      const params = { path: { id } };
+      return (await client.POST("/admin/v1/providers/{id}/credentials", { params, body })).data!;
+    },
+    touches: touched.provider,
+    said: "Key added.",
+    done,
+  });
+
+export function useRemoveCredential({ id }: Provider): (credential: string) => Promise<void> {
+  const queries = useQueryClient();
+  return async (credential) => {
+    const params = { path: { id, credential_id: credential } };
+    await client.DELETE("/admin/v1/providers/{id}/credentials/{credential_id}", { params });
+    await refresh(queries, touched.provider);
+  };
+}

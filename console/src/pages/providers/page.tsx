@@ -1,0 +1,74 @@
+/** Who answers our calls: state and models for everybody, numbers and actions for those who run the installation. */
+import { Button, Group, TextInput } from "@mantine/core";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Page } from "../../ui/page.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { useMay } from "../../ui/use-may.ts";
+import { AddProvider } from "./add.tsx";
+import { insideColumns, outsideColumns } from "./columns.tsx";
+import { useProviders } from "./queries.ts";
+import { byNeed, type Provider } from "./state.ts";
+
+const route = getRouteApi("/shell/providers");
+
+const fits = (search: string) => (one: Provider) =>
+  [one.id, one.dialect, one.source, ...one.models].some((text) =>
+    text.toLowerCase().includes(search.toLowerCase()),
+  );
+
+export function ProvidersPage() {
+  const { q = "", add } = route.useSearch();
+  const navigate = useNavigate();
+  const read = useProviders();
+  const mayAdd = useMay("provider.create");
+  const set = (change: { q?: string | undefined; add?: string | undefined }) =>
+    void navigate({
+      to: "/providers",
+      search: (before) => ({ ...before, ...change }),
+      replace: true,
+    });
+  const rows = read.data && byNeed(read.data.data.filter(fits(q)));
+  return (
+    <Page
+      title="Providers"
+      aside={mayAdd && <Button onClick={() => set({ add: "1" })}>Add provider</Button>}
+    >
+      <Group mb="lg">
+        <TextInput
+          aria-label="Name or model"
+          placeholder="Name or model"
+          w={280}
+          value={q}
+          onChange={(event) => set({ q: event.currentTarget.value || undefined })}
+        />
+      </Group>
+      {read.error !== null && (
+        <RegionError what="providers" error={read.error} retry={read.refetch} />
+      )}
+      {rows?.length === 0 ? (
+        <div className="panel">
+          {q === ""
+            ? "No provider yet. Calls are refused until there is one."
+            : "No provider has that in its name or among its models."}
+        </div>
+      ) : (
+        <DataTable
+          label="Providers, those in trouble first"
+          columns={mayAdd ? insideColumns : outsideColumns}
+          rows={rows}
+          keyOf={({ id }) => id}
+          more={undefined}
+          moreUnderWay={false}
+        />
+      )}
+      {mayAdd && (
+        <p className="muted">
+          Numbers are of the process that answered. Keys, and how many calls there were, are shown
+          to organization admins only.
+        </p>
+      )}
+      {mayAdd && <AddProvider opened={add !== undefined} close={() => set({ add: undefined })} />}
+    </Page>
+  );
+}

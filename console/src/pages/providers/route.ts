@@ -1,0 +1,19 @@
+/** `/providers` and `/providers/:id`: who answers our calls, and how they are doing. */
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { pick } from "../../base/search.ts";
+import { shellRoute } from "../root.ts";
+
+const providersRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/providers",
+  validateSearch: (search: Record<string, unknown>) => pick(search, ["q", "add"]),
+  component: lazyRouteComponent(() => import("./page.tsx"), "ProvidersPage"),
+});
+
+const providerRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/providers/$id",
+  component: lazyRouteComponent(() => import("./one.tsx"), "ProviderPage"),
+});
+
+export const providerRoutes = [providersRoute, providerRoute] as const;

@@ -1,0 +1,144 @@
+/** The settings of a provider that was added here. What comes from a file or a variable is changed there. */
+import { Button, Group, PasswordInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { FormError } from "../../ui/form-error.tsx";
+import { fieldsOf } from "../../ui/form.ts";
+import { Part } from "../../ui/part.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { readModels } from "./model-rows.ts";
+import { useChangeProvider, type Stored } from "./moves.ts";
+import type { Provider } from "./state.ts";
+
+const monospace = { input: { fontFamily: "var(--mantine-font-family-monospace)" } };
+const textOf = ({ model_rows: rows }: Stored): string =>
+  rows == null ? "" : JSON.stringify(rows, null, 2);
+
+/** What differs from what is stored; undefined for what stays. */
+function changeOf(stored: Stored, field: (name: string) => string) {
+  const address = field("base_url");
+  const key = field("api_key");
+  return {
+    ...(address !== (stored.base_url ?? "") && { base_url: address === "" ? null : address }),
+    ...(field("tier") !== stored.tier && { tier: field("tier") }),
+    ...(field("on_disconnect") !== stored.on_disconnect && {
+      on_disconnect: field("on_disconnect"),
+    }),
+    ...(key !== "" && { api_key: key }),
+  };
+}
+
+interface FieldsProps {
+  readonly shown: Stored;
+  readonly refusal: (name: string) => string | undefined;
+  readonly touch: () => void;
+}
+
+const Fields = ({ shown, refusal, touch }: FieldsProps) => (
+  <>
+    <TextInput
+      name="base_url"
+      label="Address"
+      defaultValue={shown.base_url}
+      error={refusal("base_url")}
+      autoComplete="off"
+    />
+    <Group grow align="start">
+      <Select
+        name="tier"
+        label="Supply tier"
+        data={["official", "partner", "community"]}
+        defaultValue={shown.tier}
+        allowDeselect={false}
+        onChange={touch}
+      />
+      <Select
+        name="on_disconnect"
+        label="When a caller leaves"
+        data={[
+          { value: "abort", label: "End the call there" },
+          { value: "drain", label: "Read it to its end" },
+        ]}
+        defaultValue={shown.on_disconnect}
+        allowDeselect={false}
+        onChange={touch}
+      />
+    </Group>
+    {(shown.credentials?.length ?? 0) < 2 && (
+      <PasswordInput
+        name="api_key"
+        label="New key"
+        description="In place of the one that is there; empty keeps it. Calls under way keep the old one."
+        error={refusal("api_key")}
+        autoComplete="off"
+      />
+    )}
+    <Textarea
+      name="models"
+      label="Models as JSON"
+      description="As in the configuration file. Empty: the list of its vendor."
+      defaultValue={textOf(shown)}
+      error={refusal("models")}
+      autosize
+      minRows={3}
+      maxRows={20}
+      spellCheck={false}
+      styles={monospace}
+    />
+  </>
+);
+
+function Form({ stored }: { stored: Stored }) {
+  const [isTouched, setIsTouched] = useState(false);
+  // What somebody has begun to write stays, whatever is read meanwhile.
+  const [shown, setShown] = useState(stored);
+  if (!isTouched && shown.version !== stored.version) setShown(stored);
+  const change = useChangeProvider(stored, () => setIsTouched(false));
+  const [mistake, setMistake] = useState<string>();
+  const save = (field: (name: string) => string) => {
+    const text = field("models");
+    const isSame = text.trim() === textOf(shown).trim();
+    const models = isSame || text.trim() === "" ? null : readModels(text);
+    setMistake(typeof models === "string" ? models : undefined);
+    if (typeof models === "string") return;
+    const body = { ...changeOf(shown, field), ...(!isSame && { models }) };
+    change.run(body as unknown as Parameters<typeof change.run>[0]);
+  };
+  return (
+    <form
+      key={shown.version}
+      onChange={() => setIsTouched(true)}
+      onSubmit={(event) => save(fieldsOf(event))}
+    >
+      <Stack gap="md">
+        <Fields
+          shown={shown}
+          refusal={(name) => (name === "models" ? mistake : undefined) ?? change.at(name)}
+          touch={() => setIsTouched(true)}
+        />
+        <FormError error={change.beside("base_url", "api_key", "models")} />
+        <Group>
+          <Button type="submit" loading={change.isPending}>
+            Save changes
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+export function Settings({ provider }: { provider: Provider }) {
+  const { id, source } = provider;
+  const isOurs = source === "api";
+  const params = { path: { id } };
+  const read = api.useQuery("get", "/admin/v1/providers/{id}", { params }, { enabled: isOurs });
+  if (!isOurs) return null;
+  return (
+    <Part title="Settings">
+      {read.error !== null && (
+        <RegionError what="settings" error={read.error} retry={read.refetch} />
+      )}
+      {read.data !== undefined && <Form stored={read.data} />}
+    </Part>
+  );
+}

@@ -1,0 +1,19 @@
+/** A model's id as the way to its page. */
+import { Link } from "@tanstack/react-router";
+
+/** The steps of an id in an address: the vendor, and all that follows. */
+function stepsOf(id: string): { readonly vendor: string; readonly _splat: string } {
+  const [vendor = "", ...rest] = id.split("/");
+  return { vendor, _splat: rest.join("/") };
+}
+
+export const ModelLink = (props: { id: string; title?: string | undefined }) => (
+  <Link
+    to="/models/$vendor/$"
+    params={stepsOf(props.id)}
+    search={({ ws }) => ({ ws })}
+    title={props.title}
+  >
+    {props.id}
+  </Link>
+);
