@@ -73,7 +73,7 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
   return {
     config: {
       catalog: buildCatalog(file, known, files),
-      settings: settingsOf(file),
+      settings: settingsOf(file, files),
       variables: new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)),
       lines: new Map(
         (file.providers ?? []).map(({ id }, index) => [

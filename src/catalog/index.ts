@@ -51,6 +51,7 @@ export {
   type ConfigResult,
 } from "./config.ts";
 export { defaultSettings, type Settings } from "./settings.ts";
+export type { ServerTls } from "./tls-files.ts";
 export { configSchema, providerIdPattern, providerSchema } from "./schema.ts";
 export { configJson, modelRow, printConfig } from "./print.ts";
 export { checkSecrets } from "./secrets.ts";

@@ -135,7 +135,7 @@ export function modelRow(model: Model) {
 const bytesPerMegabyte = 1024 * 1024;
 const masked = (secret: string | undefined) => (secret === undefined ? undefined : mask(secret));
 
-function settingsRows({ limits, storage, console, cors, accessLog, webhooks }: Settings) {
+function settingsRows({ limits, storage, console, cors, server, accessLog, webhooks }: Settings) {
   const { oidc } = console;
   return {
     limits: {
@@ -166,6 +166,7 @@ function settingsRows({ limits, storage, console, cors, accessLog, webhooks }: S
       },
     },
     cors: { origins: cors.origins },
+    server: { tls: server.tls?.files },
     access_log: { sample: accessLog.sample },
     webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
   };

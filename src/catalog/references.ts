@@ -10,7 +10,7 @@ import type { Finding, Path } from "./mistakes.ts";
 import { checkRecords, checkTextPrices } from "./record-references.ts";
 import { rowsAt, type Row } from "./rows.ts";
 import { dialects } from "./dialects.ts";
-import type { TlsFiles } from "./tls-files.ts";
+import { checkTls, type TlsFiles } from "./tls-files.ts";
 import type { KnownProvider } from "./types.ts";
 
 /** Rows whose `id` an earlier row has. */
@@ -240,5 +240,6 @@ export function checkReferences(
     ...checkFallbacks(models, knownModels),
     ...checkDefault(file, models, knownModels),
     ...checkStorage(file),
+    ...(isObject(file["server"]) ? checkTls(file["server"], ["server"], files) : []),
   ];
 }

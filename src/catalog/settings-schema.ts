@@ -1,6 +1,19 @@
 /** What the configuration file sets beside its lists. A part of the file's schema (schema.ts). */
-import { Type } from "../base/json-schema.ts";
+import { Type, type Static } from "../base/json-schema.ts";
 import { closed, count, seconds, text } from "./schema-kit.ts";
+
+const serverTls = closed(
+  {
+    cert: text("a PEM file of the gateway's certificate, with those between"),
+    key: text("a PEM file of its private key, without a passphrase"),
+    client_ca: Type.Optional(
+      text("a PEM file of authorities: only clients with a certificate of theirs are let in"),
+    ),
+  },
+  "the gateway speaks TLS; the files are read again when they change",
+);
+
+export type ServerTlsRow = Static<typeof serverTls>;
 
 /** The settings, each optional. */
 export const settings = {
@@ -84,6 +97,7 @@ export const settings = {
       ),
     }),
   ),
+  server: Type.Optional(closed({ tls: Type.Optional(serverTls) })),
   access_log: Type.Optional(
     closed({
       sample: Type.Optional(

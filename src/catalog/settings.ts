@@ -1,5 +1,6 @@
 /** What the configuration file says beside providers and models, with its defaults. docs/configuration.md. */
 import type { ConfigFile } from "./schema.ts";
+import { serverTlsOf, type ServerTls, type TlsFiles } from "./tls-files.ts";
 
 export interface Settings {
   readonly limits: {
@@ -31,6 +32,8 @@ export interface Settings {
   readonly console: { readonly oidc?: OidcSettings | undefined };
   /** Pages that may call from a browser: exact origins, or `*`. */
   readonly cors: { readonly origins: readonly string[] };
+  /** `tls` is the one setting that takes effect while the gateway runs. */
+  readonly server: { readonly tls?: ServerTls | undefined };
   readonly accessLog: {
     /** The share of requests that get a line, from 0 to 1. */
     readonly sample: number;
@@ -58,6 +61,7 @@ export const defaultSettings: Settings = {
   storage: { kind: "local", retentionDays: 7 },
   console: {},
   cors: { origins: [] },
+  server: {},
   accessLog: { sample: 1 },
   webhooks: { timeoutMs: 15_000 },
 };
@@ -106,8 +110,9 @@ function storageOf(row: ConfigFile["storage"]): Settings["storage"] {
   };
 }
 
-/** The settings of a checked file. */
-export function settingsOf(file: ConfigFile): Settings {
+/** The settings of a checked file; `files` are those that it names. */
+export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
+  const tls = file.server?.tls;
   const oidc = file.console?.oidc;
   const timeoutSeconds = file.webhooks?.timeout_s;
   return {
@@ -121,6 +126,7 @@ export function settingsOf(file: ConfigFile): Settings {
       },
     },
     cors: { origins: file.cors?.origins ?? defaultSettings.cors.origins },
+    server: { tls: tls && serverTlsOf(tls, files) },
     accessLog: { sample: file.access_log?.sample ?? defaultSettings.accessLog.sample },
     webhooks: {
       timeoutMs:

@@ -1,5 +1,5 @@
 /**
- * The files of a provider's `tls`: read once for a configuration, so that what was checked is what is used. Mistakes name the
+ * The files of a provider's `tls` and of the gateway's own: read once for a configuration, so that what was checked is what is used. Mistakes name the
  * file and what is wrong with it, and never what is in it.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
@@ -10,6 +10,7 @@ import { parseProxy } from "../base/proxy.ts";
 import type { TlsRow } from "./access-schema.ts";
 import type { ProviderTls } from "./access.ts";
 import type { Finding, Path } from "./mistakes.ts";
+import type { ServerTlsRow } from "./settings-schema.ts";
 
 const fileBytesMax = 1024 * 1024;
 
@@ -52,6 +53,25 @@ export class TlsFiles {
     return [...this.#known].every(([path, text]) => String(this.#load(path)) === String(text));
   }
 }
+
+/** What the gateway shows to its callers, and whom it asks for a certificate of theirs. */
+export interface ServerTls {
+  /** PEM texts. */
+  readonly cert: string;
+  readonly key: string;
+  /** The authorities of clients' certificates; absent: none is asked for. */
+  readonly clientCa: string | undefined;
+  /** Where they were read. */
+  readonly files: ServerTlsRow;
+}
+
+/** What `server.tls` says, checked before. */
+export const serverTlsOf = (row: ServerTlsRow, from: TlsFiles): ServerTls => ({
+  cert: from.read(row.cert),
+  key: from.read(row.key),
+  clientCa: row.client_ca === undefined ? undefined : from.read(row.client_ca),
+  files: row,
+});
 
 /** What a provider's row says of TLS, checked before. */
 export function tlsOf(row: TlsRow | undefined, from: TlsFiles): ProviderTls | undefined {
@@ -98,11 +118,12 @@ function checkDates({ validFrom, validTo }: X509Certificate, nowMs: number): voi
 
 const fixes = {
   ca: "name a PEM file of the authority's certificates",
+  client_ca: "name a PEM file of the certificates of the clients' authority",
   cert: "name a PEM file of the gateway's certificate",
   key: "name a PEM file of the certificate's private key, without a passphrase",
 } as const;
 
-/** Every mistake in the files of one provider. */
+/** Every mistake in the files of a `tls`, of a provider's row or of `server`. */
 export function checkTls(row: WireObject, path: Path, files: TlsFiles): Finding[] {
   const { tls } = row;
   if (!isObject(tls)) return [];
@@ -120,12 +141,13 @@ export function checkTls(row: WireObject, path: Path, files: TlsFiles): Finding[
       return undefined;
     }
   };
-  check("ca", (text) => {
-    const all = certificatesIn(text);
-    // Bundles hold old ones too: one that is good is enough.
-    const isGood = all.some(({ validTo }) => Date.parse(validTo) >= nowMs);
-    if (!isGood) checkDates(all[0]!, nowMs);
-  });
+  for (const authorities of ["ca", "client_ca"] as const)
+    check(authorities, (text) => {
+      const all = certificatesIn(text);
+      // Bundles hold old ones too: one that is good is enough.
+      const isGood = all.some(({ validTo }) => Date.parse(validTo) >= nowMs);
+      if (!isGood) checkDates(all[0]!, nowMs);
+    });
   const own = check("cert", (text) => {
     const [first] = certificatesIn(text);
     checkDates(first!, nowMs);

@@ -39,7 +39,7 @@ export interface OpenCatalog {
   close(): void;
 }
 
-interface CatalogOptions {
+export interface CatalogOptions {
   readonly environment: Environment;
   /** Where the sandbox listens; undefined where it does not run. */
   readonly sandboxUrl: string | undefined;
@@ -47,7 +47,7 @@ interface CatalogOptions {
   /** Tells which prices hold. */
   readonly clock?: Clock | undefined;
   /** Called with what the file says whenever it has changed. */
-  readonly onReload?: ((catalog: Catalog) => void) | undefined;
+  readonly onReload?: ((config: Config) => void) | undefined;
 }
 
 const defaultFile = "tollgate.yaml";
@@ -191,8 +191,9 @@ async function openFile(path: string, options: FileOptions): Promise<ConfigWatch
   return watchConfig(path, {
     ...options,
     initial: result.config,
-    onChange({ catalog }) {
-      options.onReload?.(catalog);
+    onChange(config) {
+      const { catalog } = config;
+      options.onReload?.(config);
       log.info({ path, models: catalog.models.size }, "the configuration was reloaded");
     },
     onMistakes(mistakes) {

@@ -35,7 +35,7 @@ interface DoorParts {
 export async function httpServices(parts: DoorParts): Promise<HttpServices> {
   const { options, ground, media, metrics, isOpen } = parts;
   const { environment, log, accessLog, role, catalog, database, ledger, files } = ground;
-  const { limits, descriptors } = ground;
+  const { limits, descriptors, secure } = ground;
   const { settings } = catalog;
   return {
     ...callServices(parts),
@@ -53,6 +53,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     trustedProxies: environment.trustedProxies,
     log,
     accessLog,
+    secure,
     bodies: {
       budget: ground.budget,
       textBytesMax: settings.limits.textBodyBytes,

@@ -105,7 +105,7 @@ async function build(
     }),
   );
   closers.push(() => app.close());
-  address = await listenOn(app, environment, role.given);
+  address = await listenOn(app, { environment, settings: catalog.settings }, role.given);
   afterListening(ground);
   let closing: CloseOptions = {};
   closers.push(async () => {

@@ -19,12 +19,13 @@ import {
 } from "../storage/index.ts";
 import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
 import { createPools, loadClouds } from "../upstream/index.ts";
-import { openCatalog, sandboxWanted, type OpenCatalog } from "./catalog.ts";
+import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
 import type { Environment } from "./environment.ts";
 import { startFileSweep } from "./file-sweep.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
+import { createOwnTls } from "./own-tls.ts";
 import { openProxies } from "./proxies.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
 import { shareOf } from "./workers/share.ts";
@@ -45,13 +46,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
   const proxies = openProxies(environment, log, sandboxUrl);
   // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
-  const catalog = await openCatalog({
-    environment,
-    sandboxUrl,
-    log,
-    clock,
-    onReload: ({ providers }) => void loadClouds(providers.values()),
-  });
+  const { catalog, secure } = await openConfiguration({ environment, sandboxUrl, log, clock });
   closers.push(() => catalog.close());
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
   const outgoing = new Slots(share.descriptors.outgoing);
@@ -85,6 +80,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     /** The address of the sandbox that this process runs. */
     sandboxUrl: sandbox?.url,
     catalog,
+    secure,
     database,
     secrets,
     ledger,
@@ -98,6 +94,19 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     budget: new ByteBudget(share.limits.bodiesUnderWayBytes),
     health: new Health({ clock, rules: options.health }),
   };
+}
+
+/** The configuration, and what goes by it while the gateway runs. */
+async function openConfiguration(options: Omit<CatalogOptions, "onReload">) {
+  const ownTls = createOwnTls(options.log);
+  const catalog = await openCatalog({
+    ...options,
+    onReload({ catalog: { providers }, settings }) {
+      void loadClouds(providers.values());
+      ownTls.follow(settings);
+    },
+  });
+  return { catalog, secure: ownTls.open(catalog.settings) };
 }
 
 /** What is written of requests: the log of calls in the database, and the lines of the access log. */

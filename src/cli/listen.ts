@@ -2,13 +2,20 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import type { Settings } from "../catalog/index.ts";
 import type { Environment } from "./environment.ts";
+import { listeningUrl } from "./own-tls.ts";
 import type { Given } from "./workers/role.ts";
+
+interface ListenOptions {
+  readonly environment: Pick<Environment, "host" | "port">;
+  readonly settings: Settings;
+}
 
 /** Listens; returns the URL. */
 export async function listenOn(
   app: FastifyInstance,
-  { host, port }: Pick<Environment, "host" | "port">,
+  { environment: { host, port }, settings }: ListenOptions,
   { url, sockets }: Given,
 ): Promise<string> {
   if (sockets === undefined) await app.listen({ host, port });
@@ -18,5 +25,5 @@ export async function listenOn(
   }
   if (url !== undefined) return url;
   const { port: found } = app.server.address() as AddressInfo;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${found}`;
+  return listeningUrl(host, found, settings);
 }

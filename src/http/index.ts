@@ -2,6 +2,7 @@
 export { createApp } from "./app.ts";
 export { createMetrics, type JoinMetrics, type Metrics } from "./operation/metrics.ts";
 export type { HttpServices, Readiness } from "./services.ts";
+export { createSecureDoor } from "./front/secure.ts";
 export { leaveConnections, stopServer } from "./front/stop-server.ts";
 export { startMetricsServer, type MetricsAccess } from "./operation/metrics-routes.ts";
 export type { AdminServices } from "./services.ts";

@@ -14,6 +14,7 @@ import type { Tasks } from "../tasks/index.ts";
 import type { Authenticator, Secrets } from "../tenancy/index.ts";
 import type { BodyServices } from "./bodies/body-limits.ts";
 import type { ConnectionRules } from "./front/connections.ts";
+import type { SecureDoor } from "./front/secure.ts";
 import type { MetricsAccess } from "./operation/metrics-routes.ts";
 import type { Metrics } from "./operation/metrics.ts";
 
@@ -85,6 +86,8 @@ export interface HttpServices {
   readonly receive: ReceiveLimits;
   /** How many connections there may be, and for how long one may be left unread. */
   readonly connections: ConnectionRules;
+  /** Decrypts connections, where the gateway speaks TLS itself. */
+  readonly secure?: SecureDoor | undefined;
   /** Where the console is built; the package's own folder if absent. */
   readonly consoleFolder?: string | undefined;
   /** Whether text calls that arrive whole in one read are answered without Node's HTTP; yes if absent. */

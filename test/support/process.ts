@@ -57,7 +57,7 @@ export async function spawnGateway(
   });
   const gone = once(child, "exit") as Promise<[number | null]>;
   return {
-    url: /ready at (http:\/\/\S+)/.exec(banner)![1]!,
+    url: /ready at (https?:\/\/\S+)/.exec(banner)![1]!,
     sandboxUrl: /Sandbox\s+(http:\/\/[^/\s]+)/.exec(banner)?.[1],
     banner,
     child,

@@ -7,7 +7,9 @@ import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import * as net from "node:net";
 import type { AddressInfo } from "node:net";
+import type { Settings } from "../../catalog/index.ts";
 import type { Environment } from "../environment.ts";
+import { listeningUrl } from "../own-tls.ts";
 
 export interface Listening {
   readonly url: string;
@@ -39,15 +41,20 @@ async function probe(host: string, port: number): Promise<number> {
   return found;
 }
 
+interface ListeningOptions {
+  readonly environment: Pick<Environment, "host" | "port" | "metrics">;
+  readonly settings: Settings;
+}
+
 /** Takes the port. @throws Error of `listen` or `getaddrinfo` */
 export async function openListening(
-  { host, port, metrics }: Pick<Environment, "host" | "port" | "metrics">,
+  { environment: { host, port, metrics }, settings }: ListeningOptions,
   count: number,
   share = canShare(),
 ): Promise<Listening> {
   const found = await probe(host, port);
   if (metrics.own !== undefined) await probe(metrics.own.host, metrics.own.port);
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${found}`;
+  const url = listeningUrl(host, found, settings);
   const nothing = (): undefined => undefined;
   if (!share) return { url, port: found, socketsOf: nothing, release: nothing, close: nothing };
   const { address } = await lookup(host);

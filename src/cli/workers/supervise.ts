@@ -70,11 +70,11 @@ async function start(
   const readCatalog = async () => {
     const open = await openCatalog({ environment, sandboxUrl: sandbox?.url, log });
     open.close();
-    return open.current();
+    return { catalog: open.current(), settings: open.settings };
   };
-  const catalog = await readCatalog();
+  const { catalog, settings } = await readCatalog();
   const plan = await prepareDatabase({ environment, wanted, log }, closers);
-  const listening = await openListening(environment, plan.count, shareSockets);
+  const listening = await openListening({ environment, settings }, plan.count, shareSockets);
   closers.push(() => listening.close());
   const fleet = new Fleet({
     count: plan.count,

@@ -9,6 +9,7 @@ import { overloaded, type GatewayError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { closeLingering } from "./lingering.ts";
 import { answerOnSocket } from "./malformed.ts";
+import type { SecureDoor } from "./secure.ts";
 import { UnreadWatch, type UnreadRules } from "./unread.ts";
 
 export interface ConnectionRules extends UnreadRules {
@@ -23,6 +24,8 @@ export interface ConnectionServices {
   readonly connections: ConnectionRules;
   readonly trustedProxies: TrustedProxies;
   readonly log: Log;
+  /** Decrypts what comes, where the gateway speaks TLS itself. */
+  readonly secure?: SecureDoor | undefined;
 }
 
 type ConnectionListener = (this: Server, socket: Socket) => void;
@@ -33,26 +36,38 @@ const logMs = 10_000;
 
 /** Takes new connections before everybody else. Call it last, once, before the server listens; it ends with the server. */
 export function boundConnections(server: Server, services: ConnectionServices): void {
-  const { connections: rules, trustedProxies, log } = services;
+  const { connections: rules, trustedProxies, log, secure } = services;
   const open = new Open(rules, trustedProxies);
   const refused = new Refused(rules.refusedMax);
   const unread = new UnreadWatch(rules);
+  /** What answers are written to. */
+  const written = new Set<Socket>();
   const counts = { refused: 0, late: 0, crowded: 0 };
   const next = server.listeners("connection") as ConnectionListener[];
   server.removeAllListeners("connection");
+  const enter = (socket: Socket): void => {
+    written.add(socket);
+    socket.once("close", () => {
+      written.delete(socket);
+      unread.forget(socket);
+    });
+    for (const listener of next) listener.call(server, socket);
+  };
   server.on("connection", (socket: Socket) => {
     const error = open.add(socket);
     if (error !== undefined) {
       counts.refused += 1;
-      return refused.answer(socket, error);
+      // A handshake for an answer would cost more than many calls.
+      return secure === undefined ? refused.answer(socket, error) : void socket.destroy();
     }
-    socket.once("close", () => unread.forget(socket));
-    for (const listener of next) listener.call(server, socket);
+    if (secure === undefined) enter(socket);
+    else secure.take(socket, enter);
   });
+  secure?.closeWith(server);
   let loggedMs = Number.NEGATIVE_INFINITY;
   const checking = setInterval(() => {
     const nowMs = performance.now();
-    const closed = unread.look(open.sockets, nowMs);
+    const closed = unread.look(written, nowMs);
     counts.late += closed.late;
     counts.crowded += closed.crowded;
     if (counts.refused + counts.late + counts.crowded === 0 || nowMs - loggedMs < logMs) return;

@@ -1,0 +1,41 @@
+/** The gateway's own TLS, as the configuration has it now; and the address that follows from it. docs/operate.md "TLS". */
+import type { Log } from "../base/log.ts";
+import type { ServerTls, Settings } from "../catalog/index.ts";
+import { createSecureDoor } from "../http/index.ts";
+
+type SecureDoor = ReturnType<typeof createSecureDoor>;
+
+const isSame = (one: ServerTls, other: ServerTls): boolean =>
+  one.cert === other.cert && one.key === other.key && one.clientCa === other.clientCa;
+
+export interface OwnTls {
+  /** Decrypts connections; undefined where the gateway speaks plain HTTP. */
+  open(settings: Settings): SecureDoor | undefined;
+  /** The configuration, or a file that it names, has changed. Whether there is TLS at all is decided at the start. */
+  follow(settings: Settings): void;
+}
+
+/** One for each process that takes connections. */
+export function createOwnTls(log: Log): OwnTls {
+  let door: SecureDoor | undefined;
+  let current: ServerTls | undefined;
+  return {
+    open({ server: { tls } }) {
+      current = tls;
+      door = tls && createSecureDoor(tls, log);
+      return door;
+    },
+    follow({ server: { tls } }) {
+      if (door === undefined || current === undefined || tls === undefined) return;
+      if (isSame(tls, current)) return;
+      current = tls;
+      door.replace(tls);
+    },
+  };
+}
+
+/** Where a gateway answers that listens on this host and port. */
+export function listeningUrl(host: string, port: number, { server: { tls } }: Settings): string {
+  const scheme = tls === undefined ? "http" : "https";
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,253 @@
+/**
+ * The gateway's own TLS: both front ends answer behind it, files are read again when they change, clients may have to show a
+ * certificate, and what is no TLS harms nobody. docs/operate.md "TLS".
+ */
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { Agent, request, type RequestOptions } from "node:https";
+import { connect as connectPlain } from "node:net";
+import { join } from "node:path";
+import { connect, type TLSSocket } from "node:tls";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { checkConfig, formatMistakes } from "../../src/catalog/index.ts";
+import { makeAuthority, makeCertificate } from "../support/certificate.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { isLong } from "../support/long.ts";
+import { eventually } from "../support/patience.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { spawnGateway } from "../support/process.ts";
+
+const authority = makeAuthority();
+const clients = makeAuthority();
+const first = makeCertificate(["one.test"], { by: authority });
+const second = makeCertificate(["two.test"], { by: authority });
+const client = makeCertificate(["client.test"], { by: clients });
+
+const directory = temporaryDirectory();
+const logged: string[] = [];
+const note = (level: string) => (fields: object, message: string) =>
+  void logged.push(`${level} ${message} ${JSON.stringify(fields)}`);
+const log = { debug() {}, info: note("info"), warn: note("warn"), error: note("error") };
+let gateway: GatewayUnderTest;
+
+const put = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+const configOf = (more = ""): string =>
+  `server: { tls: { cert: cert.pem, key: key.pem${more} } }\n`;
+
+function putPair({ cert, key }: { readonly cert: string; readonly key: string }): void {
+  put("cert.pem", cert);
+  put("key.pem", key);
+}
+
+beforeAll(async () => {
+  putPair(first);
+  put("clients.pem", clients.cert);
+  gateway = await startTestGateway({ config: configOf(), sandbox: "on", directory, log });
+  await gateway.credit("10");
+});
+afterAll(() => gateway.close());
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** When each piece came, in milliseconds from the request. */
+  readonly times: readonly number[];
+  /** The name in the certificate that the connection was made with. */
+  readonly name: string;
+}
+
+const nameOf = (socket: TLSSocket): string =>
+  /DNS:([\w.]+)/.exec(socket.getPeerCertificate().subjectaltname ?? "")?.[1] ?? "";
+
+interface AskOptions extends Omit<RequestOptions, "headers"> {
+  readonly headers?: Record<string, string>;
+}
+
+/** One request to the gateway, which is known by its authority alone. */
+async function ask(path: string, options: AskOptions = {}, body?: string): Promise<Answer> {
+  const startedMs = performance.now();
+  const asked = request(gateway.url + path, {
+    ca: authority.cert,
+    checkServerIdentity: () => undefined,
+    agent: false,
+    ...options,
+    headers: { authorization: `Bearer ${gateway.key}`, ...options.headers },
+  });
+  asked.end(body);
+  const [response] = await once(asked, "response");
+  // A connection that is kept is the agent's when the answer has ended.
+  const name = nameOf(response.socket);
+  let text = "";
+  const times: number[] = [];
+  for await (const piece of response) {
+    text += String(piece);
+    times.push(performance.now() - startedMs);
+  }
+  return { status: response.statusCode, text, times, name };
+}
+
+const post = (path: string, body: unknown, options: AskOptions = {}): Promise<Answer> =>
+  ask(
+    path,
+    {
+      method: "POST",
+      ...options,
+      headers: { "content-type": "application/json", ...options.headers },
+    },
+    JSON.stringify(body),
+  );
+
+const hello = { model: "sandbox/chat", messages: [{ role: "user", content: "Hello!" }] };
+
+it("text calls, streams, reads and pages are answered behind it, each as it is without", async () => {
+  expect(gateway.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+  const whole = await post("/v1/chat/completions", hello);
+  expect([whole.status, whole.name]).toEqual([200, "one.test"]);
+  const slow = { reply: "one two three", chunk_chars: 4, chunk_delay_ms: 150 };
+  const content = `#sandbox ${JSON.stringify(slow)}`;
+  const stream = await post("/v1/chat/completions", {
+    ...hello,
+    stream: true,
+    messages: [{ role: "user", content }],
+  });
+  expect(stream.text).toContain("[DONE]");
+  expect(stream.times.at(-1)! - stream.times[0]!).toBeGreaterThan(250);
+  const large = { ...hello, messages: [{ role: "user", content: "x".repeat(3_000_000) }] };
+  expect([200, 400]).toContain((await post("/v1/chat/completions", large)).status);
+  for (const path of ["/v1/models", "/healthz", "/openapi.json"])
+    expect((await ask(path)).status).toBe(200);
+  const stranger = { headers: { authorization: "Bearer gw_live_none" } };
+  expect((await post("/v1/chat/completions", large, stranger)).status).toBe(401);
+});
+
+it("one connection carries many calls, and two requests that come at once", async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let at = 0; at < 5; at += 1)
+    expect((await post("/v1/chat/completions", hello, { agent })).status).toBe(200);
+  agent.destroy();
+  const { port } = new URL(gateway.url);
+  const socket = connect({ host: "127.0.0.1", port: Number(port), rejectUnauthorized: false });
+  let text = "";
+  socket.on("data", (bytes: Buffer) => (text += bytes.toString()));
+  socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  await eventually(() => text.split("HTTP/1.1 200 OK").length === 3, "two answers");
+  socket.destroy();
+});
+
+it("what is no TLS is closed, and a client that says nothing holds nobody up", async () => {
+  const { port } = new URL(gateway.url);
+  const plain = connectPlain(Number(port), "127.0.0.1");
+  plain.on("error", () => undefined);
+  plain.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  await once(plain, "close");
+  await eventually(
+    () => logged.some((line) => /TLS handshakes of clients failed .*HTTP_REQUEST/.test(line)),
+    "a line about it",
+  );
+  expect((await ask("/healthz")).status).toBe(200);
+});
+
+it("files that change are read again: new connections get them, open ones stay, a wrong one changes nothing", async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  expect((await ask("/healthz", { agent })).name).toBe("one.test");
+  put("cert.pem", second.cert);
+  await eventually(() => logged.some((line) => line.includes("is not the key of")), "the mismatch");
+  expect((await ask("/healthz")).name).toBe("one.test");
+  put("key.pem", second.key);
+  await eventually(async () => (await ask("/healthz")).name === "two.test", "the new certificate");
+  expect((await ask("/healthz", { agent })).name).toBe("one.test");
+  agent.destroy();
+  put("cert.pem", "no certificate");
+  await eventually(
+    () => logged.some((line) => line.includes("holds no certificate")),
+    "the mistake",
+  );
+  expect((await ask("/healthz")).name).toBe("two.test");
+  expect(logged.join("\n")).not.toMatch(/BEGIN|PRIVATE KEY/);
+  put("cert.pem", second.cert);
+});
+
+it("with client_ca only clients with a certificate of that authority are let in", async () => {
+  put("tollgate.yaml", configOf(", client_ca: clients.pem"));
+  const refused = async (options: AskOptions = {}) =>
+    ask("/healthz", options).then(
+      () => false,
+      () => true,
+    );
+  await eventually(() => refused(), "a client without a certificate is refused");
+  expect((await ask("/healthz", client)).status).toBe(200);
+  expect((await post("/v1/chat/completions", hello, client)).status).toBe(200);
+  expect(await refused(makeCertificate(["client.test"]))).toBe(true);
+  expect(await refused(second)).toBe(true);
+  put("tollgate.yaml", configOf());
+  await eventually(async () => !(await refused()), "everybody is let in again");
+});
+
+it("mistakes name the file and what is wrong with it", () => {
+  const folder = join(directory, "wrong");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "cert.pem"), first.cert);
+  writeFileSync(join(folder, "key.pem"), second.key);
+  const mistakesOf = (tls: string): string => {
+    const found = checkConfig(`server: { tls: ${tls} }`, { environment: {}, folder });
+    return "mistakes" in found ? formatMistakes(found.mistakes) : "none";
+  };
+  expect(mistakesOf("{ cert: cert.pem, key: key.pem }")).toContain(
+    'server.tls.key: "key.pem" is not the key of "cert.pem"',
+  );
+  expect(mistakesOf("{ cert: absent.pem, key: key.pem }")).toContain('"absent.pem" does not exist');
+  expect(mistakesOf("{ cert: cert.pem }")).toContain("server.tls.key");
+  expect(mistakesOf("{ cert: cert.pem, key: key.pem, client_ca: key.pem }")).toContain(
+    'server.tls.client_ca: "key.pem" holds no certificate',
+  );
+});
+
+it("a gateway with a silent connection stops at once", async () => {
+  const own = temporaryDirectory();
+  for (const [name, text] of Object.entries({ "cert.pem": first.cert, "key.pem": first.key }))
+    writeFileSync(join(own, name), text);
+  const other = await startTestGateway({ config: configOf(), sandbox: "on", directory: own });
+  const silent = connectPlain(Number(new URL(other.url).port), "127.0.0.1");
+  silent.on("error", () => undefined);
+  await once(silent, "connect");
+  const startedMs = performance.now();
+  await other.close();
+  expect(performance.now() - startedMs).toBeLessThan(8_000);
+});
+
+it.skipIf(!isLong)("workers speak it too, and each reads the files again", async () => {
+  const own = temporaryDirectory();
+  const write = (pair: typeof first): void => {
+    writeFileSync(join(own, "cert.pem"), pair.cert);
+    writeFileSync(join(own, "key.pem"), pair.key);
+  };
+  write(first);
+  writeFileSync(join(own, "tollgate.yaml"), configOf());
+  const several = await spawnGateway({
+    DATABASE_URL: await (await sharedPostgres()).createMigrated(),
+    TOLLGATE_DATA_DIR: own,
+    TOLLGATE_CONFIG: join(own, "tollgate.yaml"),
+    TOLLGATE_WORKERS: "2",
+  });
+  expect(several.url).toMatch(/^https:/);
+  const names = async (): Promise<string[]> => {
+    const sockets = Array.from({ length: 12 }, () =>
+      connect({
+        host: "127.0.0.1",
+        port: Number(new URL(several.url).port),
+        rejectUnauthorized: false,
+      }),
+    );
+    await Promise.all(sockets.map((socket) => once(socket, "secureConnect")));
+    const found = sockets.map(nameOf);
+    for (const socket of sockets) socket.destroy();
+    return [...new Set(found)];
+  };
+  expect(await names()).toEqual(["one.test"]);
+  write(second);
+  await eventually(
+    async () => (await names()).join(" ") === "two.test",
+    "both workers' new certificate",
+  );
+  expect(await several.stop()).toBe(0);
+});
