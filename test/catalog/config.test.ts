@@ -232,6 +232,7 @@ describe("a whole file", () => {
         oidc: { issuer: "https://id.example", clientId: "tollgate", clientSecret: "s3cret-s3cret" },
       },
       cors: { origins: ["https://app.example.com", "chrome-extension://abcdef"] },
+      server: {},
       accessLog: { sample: 0.25 },
       webhooks: { timeoutMs: 5_000 },
     });
