@@ -101,7 +101,10 @@ function listen({ cert, key, clientCa }: ServerTls, failed: (error: Error) => vo
 }
 
 /** The connection that TLS was put on, which Node keeps and does not show. */
-const rawOf = (socket: Socket): Socket | undefined => (socket as { _parent?: Socket })._parent;
+function rawOf(socket: Socket): Socket | undefined {
+  const { _parent: raw } = socket as { _parent?: Socket };
+  return raw;
+}
 
 /** Says at most every ten seconds how many handshakes failed, and why the last one did. */
 function countFailures(log: Log): (error: Error) => void {
