@@ -1,8 +1,13 @@
 /** The tree of routes, each page's in menu order. The server answers with the console at their first steps (src/http/console). */
 import { createRouter } from "@tanstack/react-router";
 import { parseSearch, stringifySearch } from "./base/search.ts";
+import { accountRoute } from "./pages/account/route.ts";
+import { auditRoute } from "./pages/audit/route.ts";
+import { callbacksRoute } from "./pages/callbacks/route.ts";
 import { keyRoute } from "./pages/key/route.ts";
 import { keysRoute } from "./pages/keys/route.ts";
+import { membersRoute } from "./pages/members/route.ts";
+import { organizationRoute } from "./pages/organization/route.ts";
 import { firstRoute } from "./pages/first/route.ts";
 import { ledgerRoute } from "./pages/ledger/route.ts";
 import { moneyRoute } from "./pages/money/route.ts";
@@ -14,8 +19,22 @@ import { providerRoutes } from "./pages/providers/route.ts";
 import { requestRoute } from "./pages/request/route.ts";
 import { requestsRoute } from "./pages/requests/route.ts";
 import { rootRoute, shellRoute } from "./pages/root.ts";
+import { settingsRoute } from "./pages/settings/route.ts";
 import { signInRoute } from "./pages/sign-in/route.ts";
 import { startRoute } from "./pages/start/route.ts";
+import { workspaceRoute } from "./pages/workspace/route.ts";
+import { workspacesRoute } from "./pages/workspaces/route.ts";
+
+const settings = [
+  settingsRoute,
+  membersRoute,
+  workspacesRoute,
+  workspaceRoute,
+  organizationRoute,
+  callbacksRoute,
+  auditRoute,
+  accountRoute,
+] as const;
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
@@ -34,6 +53,7 @@ export const router = createRouter({
       ledgerRoute,
       ...modelRoutes,
       ...providerRoutes,
+      ...settings,
     ]),
   ]),
   parseSearch,

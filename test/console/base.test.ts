@@ -1,7 +1,7 @@
 /** Amounts, counts, times, addresses and sentences of the console, by tables. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { differencesOf, formerOf, readValue } from "../../console/src/base/former.ts";
+import { differencesOf, formerOf, readValue, saidOf } from "../../console/src/base/former.ts";
 import { exactUsd, parseUsd, readUsd, shareOf } from "../../console/src/base/money.ts";
 import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
@@ -96,8 +96,14 @@ it("a change knows what it takes back, and two states of an object differ in wha
   });
   const after = { ...before, spend_caps: { daily: null }, spend: "2", etag: "b" };
   expect(differencesOf(before, after)).toEqual([
-    { field: "spend_caps", before: "daily 5", after: "daily none" },
+    { field: "spend_caps.daily", before: "5", after: "none" },
   ]);
+  const change = { spend_caps: { daily: "7" }, name: null };
+  expect(
+    ["spend_caps.daily", "name", "spend_caps.weekly", "name.first"].map((path) =>
+      saidOf(change, path),
+    ),
+  ).toEqual(["7", "none", undefined, undefined]);
   expect(differencesOf(null, { id: "key_1" })).toEqual([
     { field: "id", before: "none", after: "key_1" },
   ]);

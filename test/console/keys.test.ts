@@ -198,8 +198,7 @@ it("caps are bars; a change is undone; of two who change at once the second sees
   world.must(await world.root.call("PATCH", `/keys/${id}`, { spend_caps: { daily: "4" } }));
   await page.getByRole("button", { name: "Save", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Changed by somebody else" });
-  await dialog.getByRole("cell", { name: /daily 4/ }).waitFor();
-  await dialog.getByRole("cell", { name: /daily 3/ }).waitFor();
+  await dialog.getByRole("row", { name: "spend_caps.daily 0.001 4 3" }).waitFor();
   await dialog.getByRole("button", { name: "Take theirs" }).click();
   await expect.poll(() => daily.inputValue()).toBe("4");
   await daily.fill("3");

@@ -27,17 +27,35 @@ export interface Difference {
   readonly after: string;
 }
 
-/** The fields in which two states of an object differ, as text. */
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The fields in which two states of an object differ, as text; of what both have within a field, each by its path. */
 export function differencesOf(before: object | null, after: object | null): Difference[] {
-  const one = (before ?? {}) as Readonly<Record<string, unknown>>;
-  const other = (after ?? {}) as Readonly<Record<string, unknown>>;
+  return differing((before ?? {}) as Fields, (after ?? {}) as Fields, "");
+}
+
+function differing(one: Fields, other: Fields, within: string): Difference[] {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return names
-    .filter((name) => !moving.has(name))
-    .map((field) => ({
-      field,
-      before: readValue(one[field]),
-      after: readValue(other[field]),
-    }))
-    .filter((row) => row.before !== row.after);
+    .filter((name) => within !== "" || !moving.has(name))
+    .flatMap((name) => {
+      const [was, is] = [one[name], other[name]];
+      const field = within + name;
+      if (isFields(was) && isFields(is)) return differing(was, is, `${field}.`);
+      const row = { field, before: readValue(was), after: readValue(is) };
+      return row.before === row.after ? [] : [row];
+    });
+}
+
+/** What a change says of a field by its path, as text; undefined where it leaves it alone. */
+export function saidOf(change: object, path: string): string | undefined {
+  let value: unknown = change;
+  for (const name of path.split(".")) {
+    if (!isFields(value) || !(name in value)) return undefined;
+    value = value[name];
+  }
+  return readValue(value);
 }

@@ -49,6 +49,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Button: { defaultProps: { size: "sm" } },
+    // Motion is for panels, not for what is read.
+    SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     // Of our forms every field is needed but those that say otherwise.
     InputWrapper: { defaultProps: { withAsterisk: false } },
   },

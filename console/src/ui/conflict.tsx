@@ -1,7 +1,7 @@
 /** Somebody else was faster (412): what they changed, what one's own change says of it, and whose stays. */
 import { Button, Group, Stack, Table, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import { differencesOf, readValue } from "../base/former.ts";
+import { differencesOf, saidOf } from "../base/former.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 
 export interface Conflict {
@@ -14,7 +14,6 @@ export interface Conflict {
 }
 
 function Body({ conflict, close }: { conflict: Conflict; close: () => void }) {
-  const mine = conflict.mine as Readonly<Record<string, unknown>>;
   const rows = differencesOf(conflict.before, conflict.theirs);
   const choose = (chosen: () => void) => () => {
     close();
@@ -39,7 +38,7 @@ function Body({ conflict, close }: { conflict: Conflict; close: () => void }) {
                 <Table.Td>{field}</Table.Td>
                 <Table.Td>{before}</Table.Td>
                 <Table.Td>{after}</Table.Td>
-                <Table.Td>{field in mine ? readValue(mine[field]) : "-"}</Table.Td>
+                <Table.Td>{saidOf(conflict.mine, field) ?? "-"}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

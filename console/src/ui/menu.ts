@@ -18,6 +18,7 @@ export const entries = [
   { to: "/money", label: "Money", action: "balance.read" },
   { to: "/models", label: "Models", action: "model.read" },
   { to: "/providers", label: "Providers", action: "provider.read" },
+  { to: "/settings", label: "Settings", action: "workspace.change", all: true },
 ] as const satisfies readonly Entry[];
 
 /** Where `/` leads once there was a call: behind Start. */

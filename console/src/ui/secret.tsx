@@ -9,10 +9,12 @@ interface SecretProps {
   readonly value: string;
   readonly label: string;
   readonly hide: () => void;
+  /** That it was shown is noted; yes if absent. */
+  readonly isAudited?: boolean;
   readonly children?: ReactNode;
 }
 
-export function Secret({ value, label, hide, children }: SecretProps) {
+export function Secret({ value, label, hide, isAudited = true, children }: SecretProps) {
   useEffect(() => {
     const timer = setTimeout(hide, shownMs);
     const left = () => {
@@ -34,8 +36,8 @@ export function Secret({ value, label, hide, children }: SecretProps) {
         </Button>
       </Group>
       <Text size="sm" mt="sm" className="muted">
-        It is hidden again after a minute, or when you leave this tab. That it was shown is in the
-        audit log.
+        It is hidden again after a minute, or when you leave this tab.{" "}
+        {isAudited && "That it was shown is in the audit log."}
       </Text>
       {children}
     </section>

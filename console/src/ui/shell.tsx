@@ -1,5 +1,5 @@
 /** What surrounds every page inside: menu, workspace switch, who reads, the colour scheme, signing out. */
-import { AppShell, Button, Group, NavLink, Text } from "@mantine/core";
+import { Anchor, AppShell, Button, Group, NavLink, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useSyncExternalStore } from "react";
@@ -28,9 +28,15 @@ function Header({ name }: { name: string | undefined }) {
       <Text fw={650}>Tollgate</Text>
       <Group gap="sm" wrap="nowrap">
         <ProviderBanner />
-        <Text size="sm" className="cut" visibleFrom="sm">
+        <Anchor
+          size="sm"
+          className="cut"
+          renderRoot={(props) => (
+            <Link to="/account" search={({ ws }) => ({ ws })} title="Account" {...props} />
+          )}
+        >
           {name}
-        </Text>
+        </Anchor>
         <SchemeSwitch />
         <Button size="xs" variant="default" onClick={() => void signOut()}>
           Sign out

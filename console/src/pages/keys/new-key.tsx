@@ -1,7 +1,7 @@
 /** Making a key: New key, Create, Copy. For oneself, or for a member. */
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useState, type FormEvent } from "react";
+import { useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";
 import { capsOf, noCaps } from "../../base/caps.ts";
@@ -9,7 +9,7 @@ import { mayAll } from "../../base/rights.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { useChange } from "../../ui/change.ts";
 import { Copy } from "../../ui/copy.tsx";
-import { FormError } from "../../ui/form-error.tsx";
+import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { ModelPicker } from "../../ui/model-picker.tsx";
 import { useMembers, useWorkspaces } from "./queries.ts";
 
@@ -119,31 +119,21 @@ function Fields({ ws, done }: { ws: string | undefined; done: (made: Made) => vo
     done,
   });
   const { at } = change;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.run({});
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="md">
-        <TextInput
-          label="Name"
-          data-autofocus
-          required
-          maxLength={200}
-          value={name}
-          error={at("name")}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-        />
-        <Place place={place} isFixed={ws !== undefined} at={at} />
-        <CapsFields fields={caps} set={setCaps} at={at} shown={["daily", "monthly"]} />
-        <ModelPicker value={models} set={setModels} error={at("model_allowlist")} />
-        <FormError error={change.beside(...formNames)} />
-        <Button type="submit" loading={change.isPending} disabled={workspace === undefined}>
-          Create
-        </Button>
-      </Stack>
-    </form>
+    <CreateForm change={change} shown={formNames} disabled={workspace === undefined}>
+      <TextInput
+        label="Name"
+        data-autofocus
+        required
+        maxLength={200}
+        value={name}
+        error={at("name")}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <Place place={place} isFixed={ws !== undefined} at={at} />
+      <CapsFields fields={caps} set={setCaps} at={at} shown={["daily", "monthly"]} />
+      <ModelPicker value={models} set={setModels} error={at("model_allowlist")} />
+    </CreateForm>
   );
 }
 
@@ -160,20 +150,19 @@ export function NewKey({ ws, opened, close }: NewKeyProps) {
     setMade(undefined);
     close();
   };
+  const isMade = made !== undefined;
   return (
-    <Modal
+    <CreateDialog
       opened={opened}
-      onClose={leave}
-      title={made === undefined ? "New key" : "Your new key"}
-      // A key that was not copied must not go by a slip.
-      closeOnClickOutside={made === undefined}
-      closeButtonProps={{ "aria-label": "Close" }}
+      close={leave}
+      title={isMade ? "Your new key" : "New key"}
+      isOnce={isMade}
     >
-      {made === undefined ? (
-        <Fields ws={ws} done={setMade} />
-      ) : (
+      {isMade ? (
         <Finished made={made} isOwn={made.created_by === me?.user_id} close={leave} />
+      ) : (
+        <Fields ws={ws} done={setMade} />
       )}
-    </Modal>
+    </CreateDialog>
   );
 }

@@ -1,0 +1,59 @@
+/** What is the reader's own: who they are, their password, how the console looks, their personal tokens. */
+import { Button, SegmentedControl, Stack, Text, Title, useMantineColorScheme } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { Page } from "../../ui/page.tsx";
+import { Tokens } from "./tokens.tsx";
+
+const schemes = [
+  { value: "light", label: "Light" },
+  { value: "dark", label: "Dark" },
+  { value: "auto", label: "As the system" },
+] as const;
+
+function Scheme() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <SegmentedControl
+      aria-label="Colours"
+      data={schemes.map(({ value, label }) => ({ value, label }))}
+      value={colorScheme}
+      onChange={(value) =>
+        setColorScheme(schemes.find((one) => one.value === value)?.value ?? "auto")
+      }
+    />
+  );
+}
+
+export function AccountPage() {
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  return (
+    <Page title="Account">
+      <Stack gap="xl" align="flex-start">
+        <div>
+          <Text>{me?.name}</Text>
+          <Text className="muted">
+            {me?.organization_admin === true
+              ? "Administers everything here."
+              : me?.memberships.map(({ role }) => role).join(", ")}
+          </Text>
+        </div>
+        <Stack gap="sm" align="flex-start">
+          <Title order={2} size="h4">
+            Password
+          </Title>
+          <Button variant="default" renderRoot={(props) => <Link to="/password" {...props} />}>
+            Choose another password
+          </Button>
+        </Stack>
+        <Stack gap="sm" align="flex-start">
+          <Title order={2} size="h4">
+            Colours
+          </Title>
+          <Scheme />
+        </Stack>
+        <Tokens />
+      </Stack>
+    </Page>
+  );
+}

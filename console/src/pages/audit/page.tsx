@@ -1,0 +1,110 @@
+/** The audit log: who changed what, from what to what. */
+import { Button, Group, Text, TextInput } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { mayAll } from "../../base/rights.ts";
+import { AuditEntries } from "../../ui/audit-entries.tsx";
+import { fieldsOf } from "../../ui/form.ts";
+import { RegionError } from "../../ui/region-error.tsx";
+import { Settings } from "../../ui/settings.tsx";
+
+const route = getRouteApi("/shell/settings/audit");
+
+type Entry = Schemas["AuditEntries"]["data"][number];
+type Filters = ReturnType<typeof route.useSearch>;
+
+const names = ["actor", "action", "subject"] as const;
+const labels = { actor: "Who (id)", action: "What, such as key.change", subject: "Of what (id)" };
+
+const useEntries = ({ ws, actor, action, subject }: Filters) =>
+  useInfiniteQuery({
+    queryKey: ["get", "/admin/v1/audit", { ws, actor, action, subject }, "pages"],
+    queryFn: async ({ pageParam: cursor, signal }) => {
+      const query = {
+        limit: "50",
+        workspace_id: ws,
+        actor_id: actor,
+        action,
+        subject_id: subject,
+        cursor,
+      };
+      return (await client.GET("/admin/v1/audit", { params: { query }, signal })).data!;
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  });
+
+/** What an entry is about; a key is a link. */
+function Subject({ entry: { subject } }: { entry: Entry }) {
+  const text = <span className="mono">{subject.id}</span>;
+  if (subject.type !== "api_key") return text;
+  return (
+    <Link to="/keys/$id" params={{ id: subject.id }} search={({ ws }) => ({ ws })}>
+      {text}
+    </Link>
+  );
+}
+
+const subjectOf = (entry: Entry) => <Subject entry={entry} />;
+
+function Filter({ filters }: { filters: Filters }) {
+  const navigate = useNavigate();
+  return (
+    <form
+      key={names.map((name) => filters[name]).join(" ")}
+      onSubmit={(event) => {
+        const field = fieldsOf(event);
+        const search = Object.fromEntries(names.map((name) => [name, field(name) || undefined]));
+        void navigate({ to: "/settings/audit", search: { ws: filters.ws, ...search } });
+      }}
+    >
+      <Group gap="sm" mb="lg">
+        {names.map((name) => (
+          <TextInput
+            key={name}
+            name={name}
+            aria-label={labels[name]}
+            placeholder={labels[name]}
+            defaultValue={filters[name]}
+          />
+        ))}
+        <Button type="submit" variant="default">
+          Filter
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+export function AuditPage() {
+  const filters = route.useSearch();
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const query = useEntries(filters);
+  const entries = query.data?.pages.flatMap(({ data }) => data);
+  return (
+    <Settings
+      title="Audit log"
+      isClosed={me !== undefined && !mayAll(me.rights, "audit.read", filters.ws)}
+    >
+      <Filter filters={filters} />
+      {query.error !== null && (
+        <RegionError what="entries" error={query.error} retry={query.refetch} />
+      )}
+      {entries?.length === 0 && <Text className="muted">No change fits these filters.</Text>}
+      {entries !== undefined && entries.length > 0 && (
+        <AuditEntries entries={entries} subject={subjectOf} />
+      )}
+      {query.hasNextPage && (
+        <Button
+          mt="md"
+          variant="default"
+          loading={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+        >
+          Show more
+        </Button>
+      )}
+    </Settings>
+  );
+}

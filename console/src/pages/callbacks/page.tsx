@@ -1,0 +1,33 @@
+/** Callbacks of a workspace: the secret they are signed with, how to verify one, what was sent. */
+import { Stack } from "@mantine/core";
+import { RegionError } from "../../ui/region-error.tsx";
+import { Settings } from "../../ui/settings.tsx";
+import { useWorkspace } from "../../ui/workspace.ts";
+import { Deliveries } from "./deliveries.tsx";
+import { useSigning, type Workspace } from "./queries.ts";
+import { SigningSecret } from "./secret.tsx";
+import { Verify } from "./verify.tsx";
+
+function Parts({ workspace }: { workspace: Workspace }) {
+  const { data, error, refetch } = useSigning(workspace.id);
+  return (
+    <Stack gap="xl">
+      {error !== null && <RegionError what="signing secret" error={error} retry={refetch} />}
+      {data !== undefined && <SigningSecret workspace={workspace} signing={data} />}
+      <Verify />
+      <Deliveries workspaceId={workspace.id} />
+    </Stack>
+  );
+}
+
+export function CallbacksPage() {
+  const { workspace, isNone } = useWorkspace("signing_secret.read");
+  return (
+    <Settings
+      title={workspace === undefined ? "Callbacks" : `Callbacks of ${workspace.name}`}
+      isClosed={isNone}
+    >
+      {workspace !== undefined && <Parts key={workspace.id} workspace={workspace} />}
+    </Settings>
+  );
+}

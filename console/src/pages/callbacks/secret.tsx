@@ -1,0 +1,86 @@
+/** The signing secret: hidden, switched on and off, replaced. */
+import { Button, Group, Stack, Switch, Text } from "@mantine/core";
+import { useCallback, useState } from "react";
+import { client } from "../../api/client.ts";
+import { ifMatch } from "../../api/etag.ts";
+import { touched } from "../../api/keys.ts";
+import { readTime } from "../../base/time.ts";
+import { useChange } from "../../ui/change.ts";
+import { confirm } from "../../ui/confirm.tsx";
+import { Secret } from "../../ui/secret.tsx";
+import { enable, type Signing, type Workspace } from "./queries.ts";
+
+interface SecretProps {
+  readonly workspace: Workspace;
+  readonly signing: Signing;
+}
+
+function Toggle({ workspace: { id }, signing }: SecretProps) {
+  const { enabled } = signing;
+  const change = useChange({
+    base: signing,
+    send: (to: boolean, headers) => enable(id, to, headers.ifMatch),
+    touches: touched.workspace,
+    said: enabled ? "No callback is sent any more." : "Callbacks are sent.",
+    undo: (after, to) => enable(id, !to, ifMatch(after)),
+  });
+  return (
+    <Switch
+      label="Callbacks are sent"
+      checked={enabled}
+      disabled={change.isPending}
+      onChange={({ currentTarget: { checked } }) => change.run(checked)}
+    />
+  );
+}
+
+function Rotate({ workspace: { id, name } }: Pick<SecretProps, "workspace">) {
+  const change = useChange({
+    send: async () => {
+      const params = { path: { id } };
+      return (
+        await client.POST("/admin/v1/workspaces/{id}/signing_secret/rotate", { params, body: {} })
+      ).data!;
+    },
+    touches: touched.workspace,
+    said: "The secret is replaced. For a day callbacks are signed with both.",
+  });
+  const ask = () =>
+    confirm({
+      title: "Replace the signing secret",
+      text: "For a day callbacks are signed with both secrets. Then receivers that know only the old one refuse them.",
+      action: "Replace secret",
+      typed: name,
+      run: () => change.runNow({}),
+    });
+  return (
+    <Button variant="outline" color="var(--bad)" onClick={ask}>
+      Replace
+    </Button>
+  );
+}
+
+export function SigningSecret({ workspace, signing }: SecretProps) {
+  const [isShown, setShown] = useState(false);
+  const hide = useCallback(() => setShown(false), []);
+  return (
+    <Stack gap="md">
+      <Toggle workspace={workspace} signing={signing} />
+      <Group gap="sm">
+        <Button variant="default" onClick={() => setShown(true)}>
+          Reveal
+        </Button>
+        <Rotate workspace={workspace} />
+      </Group>
+      {isShown && (
+        <Secret value={signing.secret} label="the signing secret" hide={hide} isAudited={false} />
+      )}
+      {signing.previous !== null && (
+        <Text>
+          The secret before signs too, until{" "}
+          {readTime(new Date(signing.previous.expires_at)).slice(0, -7)}.
+        </Text>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,87 @@
+/** A member's role and caps. */
+import { Modal, Select, Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { ifMatch } from "../../api/etag.ts";
+import { touched } from "../../api/keys.ts";
+import { capFieldsOf, capsOf } from "../../base/caps.ts";
+import { formerOf } from "../../base/former.ts";
+import { CapsFields } from "../../ui/caps-fields.tsx";
+import { useChange } from "../../ui/change.ts";
+import { changedFields, useDraft } from "../../ui/draft.ts";
+import { RegionError } from "../../ui/region-error.tsx";
+import { SaveBar } from "../../ui/save-bar.tsx";
+import { changeMember, readMember, type Member } from "./queries.ts";
+import { roleChoices } from "./roles.ts";
+
+const fieldsOf = (member: Member) => ({
+  role: member.role,
+  caps: capFieldsOf(member.spend_caps),
+});
+
+const patchOf = ({ role, caps }: Partial<ReturnType<typeof fieldsOf>>) => ({
+  ...(role !== undefined && { role }),
+  ...(caps !== undefined && { spend_caps: capsOf(caps) }),
+});
+type Patch = ReturnType<typeof patchOf>;
+
+function Fields({ member, close }: { member: Member; close: () => void }) {
+  const draft = useDraft(member, fieldsOf);
+  const { base } = draft;
+  const change = useChange({
+    base,
+    read: () => readMember(base),
+    send: (body: Patch, headers) => changeMember(base, body, headers.ifMatch),
+    touches: touched.member,
+    settled: draft.discard,
+    said: `${base.email} is changed.`,
+    undo: (after, body) => changeMember(after, formerOf(base, body), ifMatch(after)),
+    done: close,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.run(patchOf(changedFields(fieldsOf(base), draft.fields)));
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <Select
+          label="Role"
+          allowDeselect={false}
+          data={roleChoices}
+          value={draft.fields.role}
+          error={change.at("role")}
+          onChange={(value) => draft.set({ role: value === "admin" ? "admin" : "member" })}
+        />
+        <CapsFields fields={draft.fields.caps} set={(caps) => draft.set({ caps })} at={change.at} />
+        <SaveBar
+          isChanged={draft.isChanged}
+          isPending={change.isPending}
+          error={change.beside("role", "spend_caps")}
+          discard={draft.discard}
+        />
+      </Stack>
+    </form>
+  );
+}
+
+export function Edit({ member, close }: { member: Member; close: () => void }) {
+  // A list has no entity tags: what is changed is read by itself first.
+  const { data, error } = useQuery({
+    queryKey: ["get", "/admin/v1/workspaces/{id}/members/{user_id}", member.user_id],
+    queryFn: () => readMember(member),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={`Role and caps of ${member.email}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {error !== null && <RegionError what="member" error={error} />}
+      {data !== undefined && <Fields member={data} close={close} />}
+    </Modal>
+  );
+}

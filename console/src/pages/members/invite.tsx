@@ -1,0 +1,94 @@
+/** Inviting somebody: whom, in which role, within which caps; then the link, this once. */
+import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { client, type Schemas } from "../../api/client.ts";
+import { touched } from "../../api/keys.ts";
+import { capsOf, noCaps } from "../../base/caps.ts";
+import { readTime } from "../../base/time.ts";
+import { CapsFields } from "../../ui/caps-fields.tsx";
+import { useChange } from "../../ui/change.ts";
+import { Copy } from "../../ui/copy.tsx";
+import { CreateDialog, CreateForm } from "../../ui/create.tsx";
+import { roleChoices, type Role } from "./roles.ts";
+
+type Added = Schemas["MemberAdded"];
+
+function Link({ added, close }: { added: Added; close: () => void }) {
+  const { url, expires_at: until } = added.invitation;
+  return (
+    <Stack gap="md">
+      <Text>
+        Send this link to {added.email}. Whoever has it may join, once, until{" "}
+        {readTime(new Date(until))}. It is not shown again; inviting anew replaces it.
+      </Text>
+      <code className="mono">{url}</code>
+      <Group gap="sm">
+        <Copy text={() => url} label="the link" />
+        <Button size="xs" variant="default" onClick={close}>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Fields({ workspaceId, done }: { workspaceId: string; done: (added: Added) => void }) {
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("member");
+  const [caps, setCaps] = useState(noCaps);
+  const change = useChange({
+    send: async () => {
+      const params = { path: { id: workspaceId } };
+      const body = { email, role, spend_caps: capsOf(caps) };
+      return (await client.POST("/admin/v1/workspaces/{id}/members", { params, body })).data!;
+    },
+    touches: touched.member,
+    done,
+  });
+  return (
+    <CreateForm change={change} shown={["email", "role", "spend_caps"]} action="Invite">
+      <TextInput
+        label="E-mail"
+        type="email"
+        required
+        data-autofocus
+        maxLength={254}
+        value={email}
+        error={change.at("email")}
+        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+      />
+      <Select
+        label="Role"
+        allowDeselect={false}
+        data={roleChoices}
+        value={role}
+        error={change.at("role")}
+        onChange={(value) => setRole(value === "admin" ? "admin" : "member")}
+      />
+      <CapsFields fields={caps} set={setCaps} at={change.at} shown={["daily", "monthly"]} />
+    </CreateForm>
+  );
+}
+
+interface InviteProps {
+  readonly workspaceId: string;
+  readonly opened: boolean;
+  readonly close: () => void;
+}
+
+export function Invite({ workspaceId, opened, close }: InviteProps) {
+  const [added, setAdded] = useState<Added>();
+  const leave = () => {
+    setAdded(undefined);
+    close();
+  };
+  return added === undefined ? (
+    <CreateDialog opened={opened} close={close} title="Invite a member">
+      <Fields workspaceId={workspaceId} done={setAdded} />
+    </CreateDialog>
+  ) : (
+    <CreateDialog opened={opened} close={leave} title="The invitation" isOnce>
+      <Link added={added} close={leave} />
+    </CreateDialog>
+  );
+}

@@ -1,0 +1,52 @@
+/** What the page of members asks for. */
+import { api, client, type Schemas } from "../../api/client.ts";
+
+export type Member = Schemas["Member"];
+export type Workspace = Schemas["Workspace"];
+
+export const useMembers = (id: string | undefined) =>
+  api.useQuery(
+    "get",
+    "/admin/v1/workspaces/{id}/members",
+    { params: { path: { id: id ?? "" }, query: { limit: "100" } } },
+    { enabled: id !== undefined },
+  );
+
+const pathOf = ({ workspace_id: id, user_id }: Member) => ({ id, user_id });
+
+/** The member as it is now; with its entity tag, which a list does not have. */
+export const readMember = async (member: Member): Promise<Member> =>
+  (
+    await client.GET("/admin/v1/workspaces/{id}/members/{user_id}", {
+      params: { path: pathOf(member) },
+    })
+  ).data!;
+
+type Patch = Schemas["ChangeMemberRequest"];
+
+/** Changes a member; `header` says what the change was decided on. */
+export const changeMember = async (
+  member: Member,
+  body: Patch,
+  header: { "If-Match"?: string } = {},
+): Promise<Member> =>
+  (
+    await client.PATCH("/admin/v1/workspaces/{id}/members/{user_id}", {
+      params: { path: pathOf(member), header },
+      body,
+    })
+  ).data!;
+
+export const removeMember = async (member: Member) =>
+  (
+    await client.DELETE("/admin/v1/workspaces/{id}/members/{user_id}", {
+      params: { path: pathOf(member) },
+    })
+  ).data!;
+
+/** The names of the keys that stop where a member is removed: the first hundred. */
+export async function keysOf({ workspace_id, user_id }: Member): Promise<readonly string[]> {
+  const query = { workspace_id, created_by: user_id, status: "active" as const, limit: "100" };
+  const { data } = await client.GET("/admin/v1/keys", { params: { query } });
+  return data!.data.map(({ name }) => name);
+}

@@ -1,0 +1,152 @@
+/** The settings of an organization: the outermost layer of allowlists and routing. */
+import { Button, Select, Stack, TextInput } from "@mantine/core";
+import { useState, type FormEvent } from "react";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { ifMatch } from "../../api/etag.ts";
+import { touched } from "../../api/keys.ts";
+import { formerOf } from "../../base/former.ts";
+import { mayAll } from "../../base/rights.ts";
+import { routingOf, type Routing } from "../../base/routing.ts";
+import { useChange } from "../../ui/change.ts";
+import { CreateDialog, CreateForm } from "../../ui/create.tsx";
+import { changedFields, useDraft } from "../../ui/draft.ts";
+import { LayerFields } from "../../ui/layer-fields.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { SaveBar } from "../../ui/save-bar.tsx";
+import { Settings } from "../../ui/settings.tsx";
+
+type Organization = Schemas["Organization"];
+type Patch = Schemas["ChangeOrganizationRequest"];
+
+const fieldsOf = ({ name, model_allowlist, routing }: Organization) => ({
+  name,
+  model_allowlist: model_allowlist as readonly string[],
+  routing: routing as Routing,
+});
+
+function patchOf({
+  routing,
+  model_allowlist,
+  ...others
+}: Partial<ReturnType<typeof fieldsOf>>): Patch {
+  return {
+    ...others,
+    ...(model_allowlist !== undefined && { model_allowlist: [...model_allowlist] }),
+    ...(routing !== undefined && { routing: routingOf(routing) }),
+  };
+}
+
+const send = async (id: string, body: Patch, header: { "If-Match"?: string }) =>
+  (await client.PATCH("/admin/v1/organizations/{id}", { params: { path: { id }, header }, body }))
+    .data!;
+
+function Form({ organization }: { organization: Organization }) {
+  const draft = useDraft(organization, fieldsOf);
+  const { base } = draft;
+  const path = { id: base.id };
+  const change = useChange({
+    base,
+    read: async () =>
+      (await client.GET("/admin/v1/organizations/{id}", { params: { path } })).data!,
+    send: (body: Patch, headers) => send(base.id, body, headers.ifMatch),
+    touches: touched.organization,
+    settled: draft.discard,
+    said: "Saved.",
+    undo: (after, body) => {
+      const former = formerOf(base, body);
+      const routing = body.routing === undefined ? {} : { routing: routingOf(base.routing) };
+      return send(base.id, { ...former, ...routing }, ifMatch(after));
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.run(patchOf(changedFields(fieldsOf(base), draft.fields)));
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md" maw={720}>
+        <LayerFields
+          fields={draft.fields}
+          set={draft.set}
+          at={change.at}
+          outOfScope={organization.out_of_scope_models}
+        />
+        <SaveBar
+          isChanged={draft.isChanged}
+          isPending={change.isPending}
+          error={change.beside("name", "model_allowlist", "routing")}
+          discard={draft.discard}
+        />
+      </Stack>
+    </form>
+  );
+}
+
+function NewOrganization({ done }: { done: (id: string) => void }) {
+  const [name, setName] = useState("");
+  const change = useChange({
+    send: async () => (await client.POST("/admin/v1/organizations", { body: { name } })).data!,
+    touches: touched.organization,
+    done: ({ id }) => done(id),
+  });
+  return (
+    <CreateForm change={change} shown={["name"]}>
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        value={name}
+        error={change.at("name")}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+    </CreateForm>
+  );
+}
+
+function One({ id }: { id: string }) {
+  const { data, error, refetch } = api.useQuery("get", "/admin/v1/organizations/{id}", {
+    params: { path: { id } },
+  });
+  if (error !== null) return <RegionError what="organization" error={error} retry={refetch} />;
+  return data === undefined ? null : <Form key={data.id} organization={data} />;
+}
+
+export function OrganizationPage() {
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [isMaking, setMaking] = useState(false);
+  const { data, error, refetch } = api.useQuery("get", "/admin/v1/organizations", {
+    params: { query: { limit: "100" } },
+  });
+  const organizations = data?.data ?? [];
+  const id = chosen ?? organizations.at(-1)?.id;
+  const open = (made: string | null) => {
+    setChosen(made);
+    setMaking(false);
+  };
+  return (
+    <Settings
+      title="Organization"
+      isClosed={me !== undefined && !mayAll(me.rights, "organization.change")}
+      aside={<Button onClick={() => setMaking(true)}>New organization</Button>}
+    >
+      {error !== null && <RegionError what="organizations" error={error} retry={refetch} />}
+      {organizations.length > 1 && (
+        <Select
+          label="Organization"
+          maw={720}
+          mb="lg"
+          searchable
+          allowDeselect={false}
+          data={organizations.map((one) => ({ value: one.id, label: one.name }))}
+          value={id ?? null}
+          onChange={open}
+        />
+      )}
+      {id !== undefined && <One id={id} />}
+      <CreateDialog opened={isMaking} close={() => setMaking(false)} title="New organization">
+        <NewOrganization done={open} />
+      </CreateDialog>
+    </Settings>
+  );
+}

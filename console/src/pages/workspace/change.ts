@@ -1,0 +1,82 @@
+/** Changing a workspace: its settings with Undo, its status with its name typed. */
+import { client, type Schemas } from "../../api/client.ts";
+import { ifMatch } from "../../api/etag.ts";
+import { touched } from "../../api/keys.ts";
+import { capFieldsOf, capsOf } from "../../base/caps.ts";
+import { formerOf } from "../../base/former.ts";
+import { routingOf, type Routing } from "../../base/routing.ts";
+import { useChange } from "../../ui/change.ts";
+import { confirm } from "../../ui/confirm.tsx";
+import { changedFields, useDraft } from "../../ui/draft.ts";
+
+export type Workspace = Schemas["Workspace"];
+type Patch = Schemas["ChangeWorkspaceRequest"];
+
+const fieldsOf = (workspace: Workspace) => ({
+  name: workspace.name,
+  model_allowlist: workspace.model_allowlist as readonly string[],
+  routing: workspace.routing as Routing,
+  caps: capFieldsOf(workspace.spend_caps),
+  credit_line: workspace.credit_line,
+  alerts: workspace.alert_webhook_url ?? "",
+});
+type Fields = ReturnType<typeof fieldsOf>;
+
+function patchOf({ caps, routing, alerts, model_allowlist, ...others }: Partial<Fields>): Patch {
+  return {
+    ...others,
+    ...(model_allowlist !== undefined && { model_allowlist: [...model_allowlist] }),
+    ...(routing !== undefined && { routing: routingOf(routing) }),
+    ...(caps !== undefined && { spend_caps: capsOf(caps) }),
+    ...(alerts !== undefined && { alert_webhook_url: alerts.trim() === "" ? null : alerts.trim() }),
+  };
+}
+
+const params = (id: string, header: { "If-Match"?: string } = {}) => ({ path: { id }, header });
+
+const read = async (id: string): Promise<Workspace> =>
+  (await client.GET("/admin/v1/workspaces/{id}", { params: { path: { id } } })).data!;
+
+const send = async (id: string, body: Patch, header?: { "If-Match"?: string }) =>
+  (await client.PATCH("/admin/v1/workspaces/{id}", { params: params(id, header), body })).data!;
+
+/** The form of its settings. */
+export function useSettings(workspace: Workspace) {
+  const draft = useDraft(workspace, fieldsOf);
+  const { base } = draft;
+  const former = (body: Patch): Patch => {
+    const before = formerOf(base, body);
+    return body.routing === undefined ? before : { ...before, routing: routingOf(base.routing) };
+  };
+  const change = useChange({
+    base,
+    read: () => read(base.id),
+    send: (body: Patch, headers) => send(base.id, body, headers.ifMatch),
+    touches: touched.workspace,
+    settled: draft.discard,
+    said: "Saved.",
+    undo: (after, body) => send(base.id, former(body), ifMatch(after)),
+  });
+  const save = () => change.run(patchOf(changedFields(fieldsOf(base), draft.fields)));
+  return { draft, change, save };
+}
+
+/** Disables it once its name is typed, or enables it. */
+export function useSwitch({ id, name, status }: Workspace): () => void {
+  const isActive = status === "active";
+  const change = useChange({
+    send: () => send(id, { status: isActive ? "disabled" : "active" }),
+    touches: touched.workspace,
+    said: isActive ? `${name} is disabled.` : `${name} works again.`,
+  });
+  return () =>
+    isActive
+      ? confirm({
+          title: "Disable workspace",
+          text: "Every call with any of its keys fails at once, until it is enabled again.",
+          action: "Disable workspace",
+          typed: name,
+          run: () => change.runNow({}),
+        })
+      : change.run({});
+}

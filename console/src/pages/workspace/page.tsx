@@ -1,0 +1,145 @@
+/** The settings of one workspace. */
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import type { FormEvent } from "react";
+import { api } from "../../api/client.ts";
+import { windowNames, windows } from "../../base/caps.ts";
+import { mayAll } from "../../base/rights.ts";
+import { CapBar } from "../../ui/cap-bar.tsx";
+import { CapsFields } from "../../ui/caps-fields.tsx";
+import { LayerFields } from "../../ui/layer-fields.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { SaveBar } from "../../ui/save-bar.tsx";
+import { Settings } from "../../ui/settings.tsx";
+import { useSettings, useSwitch, type Workspace } from "./change.ts";
+
+const route = getRouteApi("/shell/settings/workspaces/$id");
+const shownFields = [
+  "name",
+  "model_allowlist",
+  "routing",
+  "spend_caps",
+  "credit_line",
+  "alert_webhook_url",
+];
+
+function Bars({ workspace }: { workspace: Workspace }) {
+  return windows.map((window) => (
+    <div key={window}>
+      <span className="muted">{windowNames[window]} (USD)</span>
+      <CapBar
+        label={`Spend: ${windowNames[window]}`}
+        cap={workspace.spend_caps[window]}
+        spent={workspace.spend[window]}
+        remaining={workspace.remaining[window]}
+        resetsAt={window === "total" ? undefined : workspace.resets_at[window]}
+      />
+    </div>
+  ));
+}
+
+interface FormProps {
+  readonly workspace: Workspace;
+  readonly may: (action: string) => boolean;
+}
+
+function Form({ workspace, may }: FormProps) {
+  const { draft, change, save } = useSettings(workspace);
+  const { fields, set } = draft;
+  const { at } = change;
+  const isPersonal = workspace.organization_id === null;
+  const mayCap = may("workspace.set_spend_caps") && !isPersonal;
+  const why = isPersonal
+    ? "A personal workspace has no spend caps."
+    : "Spend caps of a workspace take an organization admin.";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="xl" maw={720}>
+        <LayerFields fields={fields} set={set} at={at} outOfScope={workspace.out_of_scope_models} />
+        <Stack gap="md">
+          <CapsFields
+            fields={fields.caps}
+            set={(caps) => set({ caps })}
+            at={at}
+            disabled={!mayCap}
+            description={mayCap ? undefined : why}
+          />
+          <TextInput
+            label="Credit line (USD)"
+            description={
+              may("workspace.set_credit_line")
+                ? "How far it may spend beyond its credits, or unlimited."
+                : "Takes an organization admin."
+            }
+            disabled={!may("workspace.set_credit_line")}
+            value={fields.credit_line}
+            error={at("credit_line")}
+            onChange={({ currentTarget }) => set({ credit_line: currentTarget.value })}
+          />
+        </Stack>
+        <TextInput
+          label="Alerts go to"
+          description="An HTTPS address. It gets a signed callback at 50, 80 and 100 % of a cap."
+          placeholder="nowhere"
+          value={fields.alerts}
+          error={at("alert_webhook_url")}
+          onChange={({ currentTarget }) => set({ alerts: currentTarget.value })}
+        />
+        <SaveBar
+          isChanged={draft.isChanged}
+          isPending={change.isPending}
+          error={change.beside(...shownFields)}
+          discard={draft.discard}
+        />
+      </Stack>
+    </form>
+  );
+}
+
+function StatusSwitch({ workspace }: { workspace: Workspace }) {
+  const ask = useSwitch(workspace);
+  const isActive = workspace.status === "active";
+  return (
+    <Button
+      variant={isActive ? "outline" : "default"}
+      {...(isActive && { color: "var(--bad)" })}
+      onClick={ask}
+    >
+      {isActive ? "Disable" : "Enable"}
+    </Button>
+  );
+}
+
+export function WorkspacePage() {
+  const { id } = route.useParams();
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const { data, error, refetch } = api.useQuery("get", "/admin/v1/workspaces/{id}", {
+    params: { path: { id } },
+  });
+  const may = (action: string) => me !== undefined && mayAll(me.rights, action, id);
+  return (
+    <Settings
+      title={data === undefined ? "Workspace" : `Workspace ${data.name}`}
+      isClosed={data !== undefined && !may("workspace.change")}
+      aside={data && may("workspace.set_status") && <StatusSwitch workspace={data} />}
+    >
+      {error !== null && <RegionError what="workspace" error={error} retry={refetch} />}
+      {data !== undefined && error === null && (
+        <Stack gap="xl">
+          <Group gap="lg">
+            <Text className={data.status === "active" ? "ok" : "bad"}>{data.status}</Text>
+            <span className="mono">{data.id}</span>
+          </Group>
+          <Stack gap="md" maw={720}>
+            <Bars workspace={data} />
+          </Stack>
+          <Form key={data.id} workspace={data} may={may} />
+        </Stack>
+      )}
+    </Settings>
+  );
+}

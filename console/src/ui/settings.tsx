@@ -1,0 +1,52 @@
+/** The frame of the pages of settings: their titles, and the way between them. */
+import { Anchor, Group } from "@mantine/core";
+import { Link, useRouterState } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { api } from "../api/client.ts";
+import { ApiError } from "../api/errors.ts";
+import { mayAll } from "../base/rights.ts";
+import { Page } from "./page.tsx";
+import { RegionError } from "./region-error.tsx";
+
+/** Each with the right that opens it. */
+const sections = [
+  { to: "/settings/members", label: "Members", action: "member.create" },
+  { to: "/settings/workspaces", label: "Workspaces", action: "workspace.change" },
+  { to: "/settings/organization", label: "Organization", action: "organization.change" },
+  { to: "/settings/callbacks", label: "Callbacks", action: "signing_secret.read" },
+  { to: "/settings/audit", label: "Audit log", action: "audit.read" },
+] as const;
+
+interface SettingsProps {
+  readonly title: string;
+  readonly aside?: ReactNode;
+  /** The reader may not see this. */
+  readonly isClosed?: boolean;
+  readonly children: ReactNode;
+}
+
+export function Settings({ title, aside, isClosed = false, children }: SettingsProps) {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const shown = sections.filter(({ action }) => me !== undefined && mayAll(me.rights, action));
+  return (
+    <Page title={title} aside={isClosed ? undefined : aside}>
+      <Group component="nav" aria-label="Settings" gap="lg" mb="lg">
+        {shown.map(({ to, label }) => {
+          const isHere = path.startsWith(to);
+          return (
+            <Anchor
+              key={to}
+              fw={isHere ? 650 : 400}
+              {...(isHere && { "aria-current": "page" as const })}
+              renderRoot={(props) => <Link to={to} search={({ ws }) => ({ ws })} {...props} />}
+            >
+              {label}
+            </Anchor>
+          );
+        })}
+      </Group>
+      {isClosed ? <RegionError what="page" error={new ApiError(404, "")} /> : children}
+    </Page>
+  );
+}

@@ -1,0 +1,221 @@
+/** Settings and the account in the console, in a real browser, by people in every role. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { call } from "../admin/support.ts";
+import { seriousFindings } from "./axe.ts";
+import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+beforeAll(async () => {
+  world = await startConsoleWorld();
+  await furnish(world);
+});
+afterAll(() => world.close());
+
+const toast = (page: Page, text: string) => page.getByRole("alert").filter({ hasText: text });
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+it("a workspace admin invites somebody, changes their role with a way back, and removes them", async () => {
+  const { page, complaints, context } = await world.open("ann");
+  const members = `/workspaces/${world.home.id}/members`;
+  await page.goto("/settings");
+  await page.getByRole("heading", { name: "Members of home" }).waitFor();
+  await button(page, "Invite").click();
+  await page.getByLabel("E-mail").fill("joe@nowhere");
+  await page.getByRole("dialog").getByRole("button", { name: "Invite" }).click();
+  await page.getByRole("dialog").getByText("must be an e-mail address").waitFor();
+  await page.getByLabel("E-mail").fill("joe@example.com");
+  await page.getByRole("dialog").getByRole("button", { name: "Invite" }).click();
+  const link = await page.getByText(/^http.*gw_inv_/).innerText();
+  await button(page, "Done").click();
+  const token = link.slice(link.lastIndexOf("gw_inv_"));
+  const joined = await call(world.gateway.url, "POST", "/auth/invitations/accept", {
+    body: { token, password: "a password of my own" },
+  });
+  const { user_id: joe } = world.must(joined);
+  await page.reload();
+  await button(page, "Change joe@example.com").click();
+  await page.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
+  await page.getByRole("option", { name: /^admin/ }).click();
+  await button(page, "Save").click();
+  await toast(page, "joe@example.com is changed").waitFor();
+  const roleOf = async () => (await world.ann.call("GET", `${members}/${joe}`)).json.role;
+  expect(await roleOf()).toBe("admin");
+  await button(page, "Undo").click();
+  await expect.poll(roleOf).toBe("member");
+  const key = { workspace_id: world.home.id, name: "stops too", user_id: joe };
+  world.must(await world.ann.call("POST", "/keys", key));
+  await button(page, "Remove joe@example.com").click();
+  await page.getByRole("dialog").getByText("stops too").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove joe@example.com" }).click();
+  await toast(page, "joe@example.com is removed").waitFor();
+  expect((await world.ann.call("GET", `${members}/${joe}`)).status).toBe(404);
+  await page.getByRole("cell", { name: "joe@example.com" }).waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a workspace is changed and changed back; its caps are an organization admin's, and it is disabled by its name", async () => {
+  const path = `/workspaces/${world.home.id}`;
+  const read = async () => (await world.root.call("GET", path)).json;
+  const ann = await world.open("ann");
+  await ann.page.goto("/settings/workspaces");
+  await ann.page.getByRole("link", { name: "home" }).click();
+  await ann.page.getByRole("heading", { name: "Workspace home" }).waitFor();
+  expect(await ann.page.getByLabel("Daily cap (USD)").isDisabled()).toBe(true);
+  expect(await button(ann.page, "Disable").count()).toBe(0);
+  await ann.page.getByLabel("Alerts go to").fill("http://insecure.example.com");
+  await button(ann.page, "Save").click();
+  await ann.page.getByText(/alert_webhook_url.*https/i).waitFor();
+  await ann.page.getByLabel("Alerts go to").fill("https://alerts.example.com/hook");
+  await button(ann.page, "Save").click();
+  await toast(ann.page, "Saved.").waitFor();
+  expect((await read()).alert_webhook_url).toBe("https://alerts.example.com/hook");
+  await button(ann.page, "Undo").click();
+  await expect.poll(async () => (await read()).alert_webhook_url).toBeNull();
+  expect(ann.complaints).toEqual([]);
+  await ann.context.close();
+
+  const { page, complaints, context } = await world.open("root");
+  await page.goto(`/settings${path}`);
+  await page.getByLabel("Monthly cap (USD)").fill("100");
+  await button(page, "Save").click();
+  await toast(page, "Saved.").waitFor();
+  expect((await read()).spend_caps.monthly).toBe("100");
+  await button(page, "Disable").click();
+  await page.getByLabel("Type home to confirm").fill("home");
+  await page.getByRole("dialog").getByRole("button", { name: "Disable workspace" }).click();
+  await toast(page, "home is disabled").waitFor();
+  expect((await read()).status).toBe("disabled");
+  await button(page, "Enable").click();
+  await expect.poll(async () => (await read()).status).toBe("active");
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("an administrator makes a workspace in an organization and narrows what the organization may call", async () => {
+  const { page, complaints, context } = await world.open("root");
+  await page.goto("/settings/workspaces");
+  await button(page, "New workspace").click();
+  await page.getByLabel("Name").fill("made here");
+  await page.getByRole("combobox", { name: "Organization" }).click();
+  await page.getByRole("option", { name: "away" }).click();
+  await button(page, "Create").click();
+  await page.getByRole("heading", { name: "Workspace made here" }).waitFor();
+  await page.getByRole("link", { name: "Organization" }).click();
+  await page.getByRole("combobox", { name: "Organization" }).click();
+  await page.getByRole("option", { name: "away" }).click();
+  await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("away");
+  await page.getByRole("combobox", { name: "Models that may be called" }).fill("sandbox/multi");
+  await page.getByRole("option", { name: "sandbox/multi" }).click();
+  await button(page, "Save").click();
+  await toast(page, "Saved.").waitFor();
+  const { json } = await world.root.call("GET", `/organizations/${world.away.organizationId}`);
+  expect(json.model_allowlist).toEqual(["sandbox/multi"]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("callbacks: the secret is hidden, replaced by the typed name, switched off and on; an address is tried", async () => {
+  const { page, complaints, context } = await world.open("ann");
+  const read = async () =>
+    (await world.ann.call("GET", `/workspaces/${world.home.id}/signing_secret`)).json;
+  const before = await read();
+  await page.goto("/settings/callbacks");
+  await button(page, "Reveal").waitFor();
+  expect(await page.getByText(before.secret).count()).toBe(0);
+  await button(page, "Reveal").click();
+  await page.getByText(before.secret).waitFor();
+  await button(page, "Hide").click();
+  await button(page, "Replace").click();
+  await page.getByLabel("Type home to confirm").fill("home");
+  await button(page, "Replace secret").click();
+  await toast(page, "The secret is replaced").waitFor();
+  expect((await read()).previous.secret).toBe(before.secret);
+  await page.getByRole("switch", { name: "Callbacks are sent" }).click();
+  await toast(page, "No callback is sent any more").waitFor();
+  expect((await read()).enabled).toBe(false);
+  await button(page, "Undo").click();
+  await expect.poll(async () => (await read()).enabled).toBe(true);
+  await page.getByLabel("Try an address").fill("ftp://example.com");
+  await button(page, "Send a test").click();
+  await page.getByText(/https/).first().waitFor();
+  await page.getByLabel("Try an address").fill("https://receiver.invalid/tried");
+  await button(page, "Send a test").click();
+  await page.getByRole("cell", { name: "https://receiver.invalid/tried" }).waitFor();
+  await page.getByText("Python").click();
+  await page.getByText("from standardwebhooks.webhooks import Webhook").waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("the audit log shows the fields that changed, filters by the address, and links to keys", async () => {
+  const { id } = world.must(
+    await world.ann.call("POST", "/keys", { workspace_id: world.home.id, name: "audited" }),
+  );
+  world.must(await world.ann.call("PATCH", `/keys/${id}`, { spend_caps: { daily: "7" } }));
+  const { page, complaints, context } = await world.open("ann");
+  await page.goto(`/settings/audit?action=key.change&subject=${id}`);
+  const row = page.getByRole("row").nth(1);
+  await row.getByText("spend_caps.daily: none → 7").waitFor();
+  expect(await page.getByRole("row").count()).toBe(2);
+  expect(await row.innerText()).not.toContain("monthly");
+  await page.getByRole("link", { name: id }).click();
+  await page.getByRole("heading", { name: "Key audited" }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a personal token is made, works, is shown once and revoked", async () => {
+  const { page, complaints, context } = await world.open("mem");
+  await page.goto("/account");
+  await page.getByLabel("Name").fill("laptop");
+  await button(page, "Make a token").click();
+  const token = await page.getByText(/^gw_pat_/).innerText();
+  const works = () => call(world.gateway.url, "GET", "/me", { token });
+  expect((await works()).status).toBe(200);
+  await page.reload();
+  await button(page, "Revoke laptop").click();
+  expect(await page.getByText(token).count()).toBe(0);
+  await button(page, "Revoke token").click();
+  await toast(page, "laptop is revoked").waitFor();
+  expect((await works()).status).toBe(401);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("settings are not in a member's menu, and not there by their addresses; a foreign workspace neither", async () => {
+  const { page, complaints, context } = await world.open("mem");
+  await page.goto("/settings");
+  await page.getByRole("heading", { name: "Account" }).waitFor();
+  expect(await page.getByRole("link", { name: "Settings" }).count()).toBe(0);
+  for (const path of ["members", "workspaces", "organization", "callbacks", "audit"]) {
+    await page.goto(`/settings/${path}`);
+    await page.getByRole("alert").getByText("There is no such page").waitFor();
+    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+  }
+  await page.goto(`/settings/workspaces/${world.home.id}`);
+  await page.getByRole("alert").getByText("There is no such page").waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+  const bob = await world.open("bob");
+  await bob.page.goto(`/settings/workspaces/${world.home.id}`);
+  await bob.page.getByRole("alert").getByText("There is no such workspace").waitFor();
+  await bob.page.goto(`/settings/members?ws=${world.home.id}`);
+  await bob.page.getByRole("alert").getByText("There is no such page").waitFor();
+  await bob.context.close();
+});
+
+it("names with markup stay text in members, workspaces and the audit log", async () => {
+  const markup = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
+  const { id } = world.must(await world.root.call("POST", "/workspaces", { name: markup }));
+  const { page, complaints, context } = await world.open("root");
+  for (const path of ["workspaces", `members?ws=${id}`, `workspaces/${id}`, "audit"]) {
+    await page.goto(`/settings/${path}`);
+    await page.getByText(markup, { exact: false }).first().waitFor();
+  }
+  await button(page, "Filter").waitFor();
+  expect(complaints).toEqual([]);
+  expect(await seriousFindings(page)).toEqual([]);
+  await context.close();
+});
