@@ -1,0 +1,69 @@
+/** What a process knows of one limit, move by move. docs/limits.md. */
+import { expect, it } from "vitest";
+import { Meter } from "../../src/rates/meter.ts";
+
+const meterOf = (unit: "requests" | "calls") =>
+  new Meter({ workspaceId: "w", scope: "key", scopeId: "k", unit });
+const answer = (granted: number) => ({
+  step: 7,
+  granted,
+  total: granted,
+  waitMs: 0,
+  resetMs: 60_000,
+});
+const waits = (meter: Meter, amount: number) => {
+  const outcome: { short?: boolean } = {};
+  meter.waiting.push({
+    amount,
+    resolve: (short) => (outcome.short = short !== undefined),
+    reject: () => undefined,
+  });
+  return outcome;
+};
+
+it("a place that is being given back is nobody's until the database has answered", () => {
+  const meter = meterOf("calls");
+  expect(meter.takes(1, 2, 0)).toBe(false);
+  const first = waits(meter, 1);
+  expect(meter.ask(0)).toMatchObject({ need: 1, first: 0 });
+  meter.answered(1, answer(1), 1);
+  expect(first.short).toBe(false);
+  meter.give(7, -1);
+  expect(meter.ask(2)).toMatchObject({ need: 0, first: 0 });
+  expect(meter.takes(1, 2, 3)).toBe(false);
+  const second = waits(meter, 1);
+  meter.answered(0, answer(0), 4);
+  expect(second.short).toBeUndefined();
+  expect(meter.ask(5)).toMatchObject({ need: 1 });
+});
+
+it("what was taken ahead and is not used goes back to the second it was taken in, once", () => {
+  const meter = meterOf("requests");
+  meter.takes(1, 100, 0);
+  waits(meter, 1);
+  meter.ask(0);
+  meter.answered(1, answer(4), 1);
+  expect(meter.takes(1, 100, 2)).toBe(true);
+  expect(meter.left(100, 3)).toEqual({ remaining: 98, resetMs: 59_998 });
+  expect(meter.settle(200)).toBe(false);
+  expect(meter.settle(300)).toBe(true);
+  expect(meter.ask(300).gives).toEqual([{ step: 7, amount: -2 }]);
+  expect(meter.ask(301).gives).toEqual([]);
+  expect(meter.takes(1, 100, 302)).toBe(false);
+});
+
+it("a refusal is known for a tenth of a second, for as much and the same limit; what is given back ends it", () => {
+  const meter = meterOf("requests");
+  meter.takes(5, 10, 0);
+  expect(waits(meter, 5)).toEqual({});
+  meter.ask(0);
+  meter.answered(1, { ...answer(0), waitMs: 2_000 }, 10);
+  expect(meter.refusal(5, 60)?.waitMs).toBe(1_950);
+  expect(meter.refusal(4, 60)).toBeUndefined();
+  expect(meter.refusal(5, 110)).toBeUndefined();
+  expect(meter.takes(5, 11, 60)).toBe(false);
+  expect(meter.refusal(5, 60)).toBeUndefined();
+  expect(meter.takes(5, 10, 60)).toBe(false);
+  meter.give(7, -1);
+  expect(meter.refusal(5, 60)).toBeUndefined();
+});
