@@ -22,7 +22,7 @@ import { buildConsole, isConsoleCurrent } from "./console.mjs";
 import { alone, nodeBinary, root, setup } from "./setup.mjs";
 
 /** A package that grew past this holds something that it should not. */
-const bytesMax = 6_000_000;
+const bytesMax = 10_000_000;
 const packageFile = join(root, "package.json");
 /** The checkout's own package.json while the package's is in its place. */
 const aside = join(root, "dist-package.json");
