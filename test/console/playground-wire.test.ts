@@ -5,6 +5,8 @@ import { expect, it } from "vitest";
 import { curlOfText, protocols, sdkCodesOf } from "../../console/src/base/code.ts";
 import { pythonArguments } from "../../console/src/base/literals.ts";
 import { nothing, withPiece } from "../../console/src/pages/playground/conversation.ts";
+import { extended, invert, within } from "../../console/src/pages/playground/mask.ts";
+import { cosine } from "../../console/src/pages/playground/similarity.ts";
 import { readField, readFields } from "../../console/src/pages/playground/parameters.ts";
 import { examples, readTools } from "../../console/src/pages/playground/tools.ts";
 import { framesOf, piecesOf } from "../../console/src/pages/playground/wire.ts";
@@ -153,4 +155,31 @@ it("code says exactly what is sent, to a shell, to Python and to JavaScript", ()
   expect(pythonArguments({ flag: true, none: null, list: [] })).toBe(
     "    flag=True,\n    none=None,\n    list=[],\n",
   );
+});
+
+it("a mask has alpha 0 where it is painted, is opaque elsewhere, and nothing between", () => {
+  const pixels = Uint8ClampedArray.from([
+    208, 32, 144, 255, 208, 32, 144, 127, 208, 32, 144, 128, 0, 0, 0, 0,
+  ]);
+  invert(pixels);
+  expect([...pixels]).toEqual([0, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 255]);
+  const size = { width: 10, height: 20 };
+  expect(within({ x: -3, y: 21 }, size)).toEqual({ x: 0, y: 20 });
+  const stroke = { points: [{ x: 1, y: 1 }], size: 2, erases: false };
+  expect(extended([stroke, stroke], { x: 2, y: 2 })).toEqual([
+    stroke,
+    {
+      ...stroke,
+      points: [
+        { x: 1, y: 1 },
+        { x: 2, y: 2 },
+      ],
+    },
+  ]);
+});
+
+it("vectors are compared by their angle", () => {
+  expect(cosine([1, 2], [2, 4])).toBeCloseTo(1);
+  expect(cosine([1, 0], [0, 3])).toBe(0);
+  expect(cosine([0, 0], [1, 1])).toBe(0);
 });

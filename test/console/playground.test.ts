@@ -1,8 +1,10 @@
 /** The playground in a real browser: a member and an administrator call the sandbox with keys of their own. */
-import type { Page, Request } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seriousFindings } from "./axe.ts";
 import type { Visit } from "./browser.ts";
+import { pixelsAt, plainPicture } from "./pixels.ts";
+import { faultsInAllLooks, playing, script } from "./playing.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -12,35 +14,21 @@ beforeAll(async () => {
   world = await startConsoleWorld();
   member = await world.open("mem");
   ({ page } = member);
+  play = playing(page);
 });
 afterAll(() => world.close());
 
-/** Everything this window asked of the endpoints of callers. */
-const sent: Request[] = [];
-const lastBody = () => JSON.parse(sent.at(-1)!.postData()!) as Record<string, unknown>;
-
-const script = (fields: object) => `Hi\n#sandbox ${JSON.stringify(fields)}`;
-const answer = (model: string) => page.getByRole("region", { name: `Answer of ${model}` }).last();
-const write = (text: string) => page.getByLabel("You", { exact: true }).fill(text);
-const run = () => page.getByRole("button", { name: "Run", exact: true }).click();
-const open = async (query: string) => {
-  await page.goto(`/playground?${query}`);
-  await page.getByRole("button", { name: "Run", exact: true }).waitFor();
-};
+let play: ReturnType<typeof playing>;
+const answer = (model: string) => play.answer(model);
+const write = (text: string) => play.write(text);
+const run = () => play.run();
+const open = (query: string) => play.open(query);
 const made = async (more: object = {}) =>
   world.must(
     await world.mem.call("POST", "/keys", { workspace_id: world.home.id, name: "mine", ...more }),
   ) as { id: string; key: string };
 
 it("without a key it says so, and leads to where one is made", async () => {
-  page.on("request", (request) => {
-    if (
-      /\/v1(?:beta)?\//.test(request.url()) &&
-      request.method() === "POST" &&
-      !request.url().includes("/admin/")
-    )
-      sent.push(request);
-  });
   await page.goto("/playground");
   await page.getByText("You have no key yet.").waitFor();
   await page.getByRole("link", { name: "Make a key" }).click();
@@ -70,8 +58,8 @@ describe("with a key", () => {
     await answer("sandbox/messages")
       .getByText(/USD, request$/)
       .waitFor();
-    expect(lastBody()["messages"]).toHaveLength(3);
-    expect((lastBody()["messages"] as object[])[1]).toEqual({
+    expect(play.lastBody()["messages"]).toHaveLength(3);
+    expect((play.lastBody()["messages"] as object[])[1]).toEqual({
       role: "assistant",
       content: "A first answer",
     });
@@ -85,7 +73,7 @@ describe("with a key", () => {
     const usage = world.must(await world.mem.call("GET", "/usage?granularity=total"));
     await page.getByText("Spent here").getByTitle(`${usage.data[0].cost} USD`).waitFor();
     // The reader's session never goes along, and the key itself is not in the page.
-    for (const request of sent) {
+    for (const request of play.sent) {
       const { authorization, cookie } = await request.allHeaders();
       expect(authorization).toMatch(/^Bearer gw_temp_key_/);
       expect(cookie).toBeUndefined();
@@ -108,19 +96,12 @@ describe("with a key", () => {
       await open(`protocol=${protocol}&models=${model}`);
       await page.getByLabel("System").fill("Be short.");
       await write(script({ reply: `Said in ${protocol}`, reasoning: "Thinking first" }));
-      await page.setInputFiles("input[type=file]", {
-        name: "dot.png",
-        mimeType: "image/png",
-        buffer: Buffer.from(
-          "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-          "base64",
-        ),
-      });
+      await page.setInputFiles("input[type=file]", await plainPicture("dot.png", 1, "#ff0000"));
       await page.getByText("dot.png").waitFor();
       await run();
       await answer(model).getByText(`Said in ${protocol}`).waitFor();
-      expect(sent.at(-1)!.postData()).toContain("iVBORw0KGgo");
-      expect(sent.at(-1)!.postData()).toContain("Be short.");
+      expect(play.sent.at(-1)!.postData()).toContain("iVBORw0KGgo");
+      expect(play.sent.at(-1)!.postData()).toContain("Be short.");
       await page.getByRole("button", { name: "Tools" }).click();
       await page.getByRole("button", { name: "Example: one tool" }).click();
       await page.getByLabel("Stream").uncheck({ force: true });
@@ -161,7 +142,7 @@ describe("with a key", () => {
     await page.getByRole("button", { name: "Tools" }).click();
     await page.getByLabel("Tools", { exact: true }).fill('[{"name": "a b", "parameters": {}}]');
     await page.getByText('Tool 1: "name" must be').waitFor();
-    expect(await page.getByRole("button", { name: "Run", exact: true }).isDisabled()).toBe(true);
+    expect(await play.runButton.isDisabled()).toBe(true);
     await page.getByRole("button", { name: "Remove tools" }).click();
     await page.getByRole("button", { name: "Parameters" }).click();
     await page.getByLabel("temperature").fill("3");
@@ -178,7 +159,7 @@ describe("with a key", () => {
       .getByText(/USD, request$/)
       .waitFor();
     expect(await answer("sandbox/chat").getByText("dropped").count()).toBe(0);
-    expect(lastBody()).toMatchObject({ temperature: 0.5, seed: 7 });
+    expect(play.lastBody()).toMatchObject({ temperature: 0.5, seed: 7 });
   });
 
   it("the code is the call: what is copied answers", async () => {
@@ -215,23 +196,26 @@ describe("with a key", () => {
     await answer("sandbox/responses")
       .getByText(/USD, request$/)
       .waitFor();
-    for (const [scheme, width] of [
-      ["light", 1280],
-      ["dark", 1280],
-      ["light", 390],
-    ] as const) {
-      await page.emulateMedia({ colorScheme: scheme });
-      await page.setViewportSize({ width, height: 800 });
-      expect({ scheme, width, found: await seriousFindings(page) }).toEqual({
-        scheme,
-        width,
-        found: [],
-      });
-      const beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-      expect(await page.evaluate<number>(beyond)).toBe(0);
-    }
-    await page.setViewportSize({ width: 1280, height: 800 });
-    await page.emulateMedia({ colorScheme: "light" });
+    expect(await faultsInAllLooks(member)).toEqual([]);
+    expect(member.complaints).toEqual([]);
+  });
+
+  it("a call is sent again from its page: model, protocol and streaming are as they were, its prompt is not kept", async () => {
+    const { data } = world.must(await world.mem.call("GET", "/requests?protocol=messages&limit=1"));
+    await page.goto(`/requests/${data[0].id}`);
+    await page.getByRole("link", { name: "Send again" }).click();
+    await page.getByRole("note").getByText("Its prompt and").waitFor();
+    expect(await page.getByRole("combobox", { name: "Protocol" }).inputValue()).toBe("messages");
+    await page.getByText(data[0].model, { exact: true }).first().waitFor();
+    expect(await page.getByLabel("Stream").isChecked()).toBe(data[0].stream ?? false);
+    await write("Once more");
+    await run();
+    await answer(data[0].model).getByText("You said: Once more").waitFor();
+    await page.goto("/playground?from=req_00000000000000000000000000");
+    await page
+      .getByRole("alert")
+      .getByText("There is no such request")
+      .waitFor({ timeout: 20_000 });
     expect(member.complaints).toEqual([]);
   });
 
@@ -242,7 +226,7 @@ describe("with a key", () => {
       await open("models=sandbox/chat");
       await page.getByRole("combobox", { name: "Key" }).click();
       await page.getByRole("option", { name }).click();
-      await page.getByRole("button", { name: "Run", exact: true }).waitFor();
+      await play.runButton.waitFor();
       await write("Hello");
       await run();
     };
@@ -283,5 +267,122 @@ describe("with a key", () => {
     expect(complaints).toEqual([]);
     await context.close();
     world.must(await world.ann.call("POST", `/keys/${narrow.id}/revoke`));
+  });
+});
+
+describe("pictures, videos and vectors", () => {
+  const made = (model: string) => play.result(model);
+  const wish = async (mode: string, model: string, text: string) => {
+    await open(`mode=${mode}&models=sandbox/${model}`);
+    await page.locator("textarea").first().fill(text);
+  };
+  /** Whether a picture was loaded, which the policy has to let it. */
+  const isShown = (model: string) =>
+    expect
+      .poll(() =>
+        made(`sandbox/${model}`)
+          .getByRole("img")
+          .evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
+      )
+      .toBeGreaterThan(0);
+  const costs = (model: string) =>
+    made(`sandbox/${model}`)
+      .getByText(/0\.\d+ USD, request$/)
+      .waitFor();
+
+  it.each(["image-model-a", "task-image-model-1"])(
+    "%s makes a picture, which is shown with its cost",
+    async (model) => {
+      await wish("image", model, "A boat on a lake");
+      await page.getByRole("button", { name: "Code" }).click();
+      await page
+        .getByText(model === "image-model-a" ? "/v1/images/generations" : "/v1/tasks")
+        .waitFor();
+      await run();
+      await isShown(model);
+      await costs(model);
+      expect(member.complaints).toEqual([]);
+    },
+  );
+
+  it("an edit changes what was painted by pointer and by keys, and nothing else", async () => {
+    await wish("edit", "image-model-a", "Make it red");
+    await page.getByText("Add a picture.").waitFor();
+    await page.setInputFiles("input[type=file]", await plainPicture("blue.png", 256, "#3060c0"));
+    const mask = page.getByRole("application");
+    await mask.scrollIntoViewIfNeeded();
+    const box = (await mask.boundingBox())!;
+    const to = (x: number, y: number) =>
+      page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+    await to(0.1, 0.2);
+    await page.mouse.down();
+    await to(0.4, 0.2);
+    await page.mouse.up();
+    // Above the middle, by keys: Space held, then to the right.
+    await to(0.5, 0.75);
+    await mask.focus();
+    await page.keyboard.down("Space");
+    for (let step = 0; step < 6; step += 1) await page.keyboard.press("ArrowRight");
+    await page.keyboard.up("Space");
+    await page.getByRole("application", { name: "Mask, 2 strokes." }).waitFor();
+    await page.keyboard.press("ArrowLeft");
+    await page.getByText("Eraser").click();
+    await to(0.1, 0.2);
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.getByRole("application", { name: "Mask, 3 strokes." }).waitFor();
+    await page.getByRole("button", { name: "Undo stroke" }).click();
+    await page.getByRole("application", { name: "Mask, 2 strokes." }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await run();
+    await isShown("image-model-a");
+    await costs("image-model-a");
+    const pixels = await pixelsAt(made("sandbox/image-model-a").getByRole("img"), [
+      [26, 51],
+      [64, 51],
+      [102, 51],
+      [130, 192],
+      [160, 192],
+      [5, 5],
+      [64, 100],
+      [250, 250],
+    ]);
+    const blue = [0x30, 0x60, 0xc0, 255];
+    const isKept = pixels.map((pixel) => String(pixel) === String(blue));
+    expect(isKept).toEqual([false, false, false, false, false, true, true, true]);
+    expect(member.complaints).toEqual([]);
+  });
+
+  it("a video is made while one looks, plays, and is charged; one that fails says why", async () => {
+    await wish("video", "video-model-v1", script({ task_seconds: 1 }));
+    await page.getByRole("button", { name: "Parameters" }).click();
+    await page.getByLabel("duration").fill("2");
+    await run();
+    await made("sandbox/video-model-v1")
+      .getByText(/^(queued|running)$/)
+      .waitFor();
+    const video = made("sandbox/video-model-v1").locator("video");
+    await expect
+      .poll(() => video.evaluate((one) => (one as unknown as { readyState: number }).readyState))
+      .toBeGreaterThan(0);
+    await costs("video-model-v1");
+    expect(await seriousFindings(page)).toEqual([]);
+    await page
+      .locator("textarea")
+      .first()
+      .fill(script({ task_outcome: "failed", error: "no <b>luck</b>" }));
+    await run();
+    await made("sandbox/video-model-v1").getByText("no <b>luck</b>").waitFor();
+    expect(member.complaints).toEqual([]);
+  });
+
+  it("texts become vectors, compared with each other", async () => {
+    await wish("embedding", "embedding", "A boat\nA lake");
+    await run();
+    const rows = made("sandbox/embedding").getByRole("row");
+    await rows.nth(1).getByText("1. A boat").waitFor();
+    await rows.nth(2).getByRole("cell", { name: "1.000" }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(member.complaints).toEqual([]);
   });
 });

@@ -66,7 +66,7 @@ const keyHeaders: Readonly<Record<Protocol, string>> = {
 };
 
 /** A JSON body posted with curl. */
-const curlOf = (url: string, keyHeader: string, body: unknown, more = ""): string =>
+export const curlOf = (url: string, keyHeader: string, body: unknown, more = ""): string =>
   `curl ${/[?&]/.test(url) ? `"${url}"` : url} \\
   -H "${keyHeader}" \\
   -H "Content-Type: application/json" \\${more}

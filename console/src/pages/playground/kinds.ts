@@ -2,9 +2,8 @@
 import type { Protocol } from "../../base/code.ts";
 import type { Callable } from "./queries.ts";
 
-export type Mode = "text" | "image" | "edit" | "video" | "embedding";
-
-export const modes: readonly Mode[] = ["text"];
+export const modes = ["text", "image", "edit", "video", "embedding"] as const;
+export type Mode = (typeof modes)[number];
 
 export const modeNames: Readonly<Record<Mode, string>> = {
   text: "Text",

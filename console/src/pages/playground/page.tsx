@@ -1,30 +1,41 @@
 /** The playground: calls with a key of one's own, as any program makes them. Nothing of them is kept in the browser. */
 import { Group, SegmentedControl, Select, Skeleton, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState, type ComponentType } from "react";
 import { api } from "../../api/client.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Spent } from "./cost.tsx";
-import { modeNames, modes, rememberModels } from "./kinds.ts";
+import { modeNames, modes, rememberModels, type Mode } from "./kinds.ts";
 import type { ModeProps } from "./mode-props.ts";
 import { Picker } from "./picker.tsx";
-import { useCallable, useKeys, type Callable, type Key } from "./queries.ts";
+import { useAgain, useCallable, useKeys, type Callable, type Key } from "./queries.ts";
 import { TextMode } from "./text-mode.tsx";
 import { useChoice } from "./use-choice.ts";
 
 const route = getRouteApi("/shell/playground");
 
-function Again({ id, error }: { id: string; error: unknown }) {
-  if (error !== null) return <RegionError what="request" error={error} />;
+/** What is as it was in the call that is sent again, and what is not. */
+function Again({ id, choice }: { id: string; choice: ReturnType<typeof useChoice> }) {
+  if (choice.error !== null) return <RegionError what="request" error={choice.error} />;
   return (
-    <Text size="sm" mb="md" role="note" style={{ overflowWrap: "anywhere" }}>
-      As in {id}: model and protocol are those of that call. Its prompt and the values of its
-      parameters are not kept.
+    <Text size="sm" mb="md" mih={20} role="note" style={{ overflowWrap: "anywhere" }}>
+      {choice.lost == null
+        ? `As in ${id}: model, protocol and streaming are those of that call.`
+        : `This key cannot call ${choice.lost}, the model of ${id}.`}{" "}
+      Its prompt and the values of its parameters are not kept.
     </Text>
   );
 }
+
+/** What makes something else than text is loaded when it is chosen. */
+const media: Partial<Record<Mode, ComponentType<ModeProps>>> = {
+  image: lazy(async () => ({ default: (await import("./image-mode.tsx")).ImageMode })),
+  edit: lazy(async () => ({ default: (await import("./edit-mode.tsx")).EditMode })),
+  video: lazy(async () => ({ default: (await import("./video-mode.tsx")).VideoMode })),
+  embedding: lazy(async () => ({ default: (await import("./embedding-mode.tsx")).EmbeddingMode })),
+};
 
 type MadeProps = { readonly apiKey: Key; readonly callable: readonly Callable[] };
 
@@ -36,6 +47,7 @@ function Made({ apiKey, callable }: MadeProps) {
     rememberModels(mode, chosenIds);
     change({ models: chosenIds.join(",") });
   };
+  const Media = media[mode];
   const common: ModeProps = {
     apiKey,
     models,
@@ -51,11 +63,10 @@ function Made({ apiKey, callable }: MadeProps) {
           value={mode}
           data={modes.map((value) => ({ value, label: modeNames[value] }))}
           onChange={(value) => change({ mode: value, models: undefined })}
-          hidden={modes.length < 2}
         />
         <Spent ids={ids} />
       </Group>
-      {search.from !== undefined && <Again id={search.from} error={choice.error} />}
+      {search.from !== undefined && <Again id={search.from} choice={choice} />}
       {models.length === 0 ? (
         <Empty
           text={`This key may call no model for this (${modeNames[mode]}). Ask an administrator for a provider, or for a wider allowlist.`}
@@ -63,12 +74,18 @@ function Made({ apiKey, callable }: MadeProps) {
           action="See what this key may call"
         />
       ) : (
-        <TextMode
-          {...common}
-          protocol={protocol}
-          speak={(value) => change({ protocol: value })}
-          streams={choice.streamed ?? true}
-        />
+        <Suspense fallback={<Skeleton height={320} />}>
+          {Media === undefined ? (
+            <TextMode
+              {...common}
+              protocol={protocol}
+              speak={(value) => change({ protocol: value })}
+              streams={choice.streamed ?? true}
+            />
+          ) : (
+            <Media key={mode} {...common} />
+          )}
+        </Suspense>
       )}
     </>
   );
@@ -83,11 +100,13 @@ function WithKey({ apiKey }: { apiKey: Key }) {
 }
 
 export function PlaygroundPage() {
-  const { ws } = route.useSearch();
+  const { ws, from } = route.useSearch();
+  const { data: again } = useAgain(from);
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const { keys, error, refetch } = useKeys(ws, me?.user_id);
   const [keyId, setKeyId] = useState<string | null>(null);
-  const apiKey = keys?.find(({ id }) => id === keyId) ?? keys?.[0];
+  const wanted = [keyId, again?.key_id].map((id) => keys?.find((key) => key.id === id));
+  const apiKey = wanted.find((key) => key !== undefined) ?? keys?.[0];
   const choice = apiKey !== undefined && (
     <Select
       aria-label="Key"

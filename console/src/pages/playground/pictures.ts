@@ -17,3 +17,9 @@ export async function readPicture(file: File): Promise<Picture> {
   });
   return { name: file.name, mediaType: file.type, base64: url.slice(url.indexOf(",") + 1) };
 }
+
+/** Bytes in base64 as a file. */
+export function blobOf({ mediaType, base64 }: Pick<Picture, "mediaType" | "base64">): Blob {
+  const bytes = Uint8Array.from(atob(base64), (sign) => sign.codePointAt(0)!);
+  return new Blob([bytes], { type: mediaType });
+}

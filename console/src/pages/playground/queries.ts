@@ -55,3 +55,7 @@ export const rowOf = (id: string) =>
     retry: (failures, error) => asApiError(error).status === 404 && failures < looks,
     retryDelay: lookMs,
   });
+
+/** The call that is sent again: long in the log, or not there for this reader. */
+export const useAgain = (id: string | undefined) =>
+  useQuery({ ...rowOf(id ?? ""), enabled: id !== undefined, retry: false });

@@ -1,6 +1,6 @@
 /** One call: how it ended, what it cost, and why. */
-import { Group, Text, Title } from "@mantine/core";
-import { getRouteApi } from "@tanstack/react-router";
+import { Button, Group, Text, Title } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { readDuration } from "../../base/numbers.ts";
@@ -100,11 +100,31 @@ function Call({ row }: { row: Schemas["RequestRow"] }) {
   );
 }
 
+const SendAgain = ({ id }: { id: string }) => (
+  <Button
+    size="xs"
+    variant="default"
+    renderRoot={(button) => (
+      <Link to="/playground" search={({ ws }) => ({ ws, from: id })} {...button} />
+    )}
+  >
+    Send again
+  </Button>
+);
+
 export function RequestPage() {
   const { id } = route.useParams();
   const read = api.useQuery("get", "/admin/v1/requests/{id}", { params: { path: { id } } });
   return (
-    <Page title="Request" aside={<Copy label="the id" text={() => id} />}>
+    <Page
+      title="Request"
+      aside={
+        <Group gap="sm">
+          {read.data?.model != null && <SendAgain id={id} />}
+          <Copy label="the id" text={() => id} />
+        </Group>
+      }
+    >
       <Text className="mono" mb="md">
         {id}
       </Text>

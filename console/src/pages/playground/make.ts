@@ -1,0 +1,69 @@
+/** Making pictures, videos and vectors: one request, and what comes of it. */
+import { asApiError } from "../../api/errors.ts";
+import { randomId } from "../../base/ids.ts";
+import { ask, idOf } from "./call.ts";
+import { listAt, textAt } from "./json.ts";
+import { blobOf } from "./pictures.ts";
+
+/** What is sent. */
+export interface Prepared {
+  readonly path: string;
+  readonly body: object | FormData;
+}
+
+export interface Output {
+  readonly pictures: readonly Blob[];
+  readonly vectors: readonly (readonly number[])[];
+  /** Of work that goes on after its answer. */
+  readonly taskId?: string;
+  /** Of the call's row in the log; a task's row has the task's id. */
+  readonly requestId?: string;
+}
+
+export const tasksPath = "/v1/tasks";
+
+/** What a picture in base64 is, by its first bytes. */
+const beginnings: readonly (readonly [beginning: string, mediaType: string])[] = [
+  ["iVBOR", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["UklGR", "image/webp"],
+];
+
+function pictureOf(item: unknown): Blob[] {
+  const base64 = textAt(item, "b64_json");
+  const type = beginnings.find(([beginning]) => base64.startsWith(beginning))?.[1];
+  return type === undefined ? [] : [blobOf({ base64, mediaType: type })];
+}
+
+const isNumbers = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((one) => typeof one === "number");
+
+/** @throws ApiError what the gateway refuses; AbortError where the reader stopped it */
+export async function make(
+  { path, body }: Prepared,
+  keyId: string,
+  signal: AbortSignal,
+): Promise<Output> {
+  const isTask = path === tasksPath;
+  const request = {
+    keyId,
+    path,
+    body,
+    signal,
+    ...(isTask && { headers: { "idempotency-key": randomId() } }),
+  };
+  const response = await ask(request).catch((error: unknown) => {
+    // Whether it arrived is not known. With the same Idempotency-Key it makes one task however often it is sent.
+    if (isTask && asApiError(error).status === 0 && !signal.aborted) return ask(request);
+    throw error;
+  });
+  const answer: unknown = await response.json();
+  const nothing = { pictures: [], vectors: [] };
+  if (isTask) return { ...nothing, taskId: textAt(answer, "id") };
+  const items = listAt(answer, "data");
+  return {
+    requestId: idOf(response),
+    pictures: items.flatMap(pictureOf),
+    vectors: items.map((item) => (item as { embedding?: unknown }).embedding).filter(isNumbers),
+  };
+}

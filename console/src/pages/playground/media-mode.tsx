@@ -1,0 +1,83 @@
+/** What making pictures, videos and vectors has in common: a prompt, parameters, code, and what came of it. */
+import { Group, Stack, Textarea } from "@mantine/core";
+import { useState, type ReactNode } from "react";
+import type { CodeText, Place } from "../../base/sdks.ts";
+import { CodePanel } from "./code-panel.tsx";
+import { MadeList } from "./made-list.tsx";
+import type { Prepared } from "./make.ts";
+import type { ModeProps } from "./mode-props.ts";
+import { fieldsOf, readFields, type Typed } from "./parameters.ts";
+import { ParametersForm } from "./parameters-form.tsx";
+import { useParts } from "./parts.tsx";
+import type { Callable } from "./queries.ts";
+import { onCtrlEnter, RunButton } from "./run-button.tsx";
+import { useMaking } from "./use-making.ts";
+
+/** What the reader asks for. */
+export interface Wish {
+  readonly model: Callable;
+  readonly prompt: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+interface MediaModeProps extends ModeProps {
+  readonly promptLabel: string;
+  /** What else goes in. */
+  readonly inputs?: ReactNode;
+  /** What is missing of it. */
+  readonly missing?: string | undefined;
+  readonly prepare: (wish: Wish) => Prepared | Promise<Prepared>;
+  readonly codes: (wish: Wish, place: Place) => readonly CodeText[];
+}
+
+export function MediaMode(props: MediaModeProps) {
+  const { apiKey, models, chosen, picker, ended, promptLabel, inputs, missing } = props;
+  const [prompt, setPrompt] = useState("");
+  const [typed, setTyped] = useState<Typed>({});
+  const { open, toggle } = useParts<"parameters" | "code">();
+  const making = useMaking(ended);
+  const model = models.find(({ id }) => id === chosen[0])!;
+  const fields = fieldsOf([model.supported_parameters]);
+  const { body, faults } = readFields(fields, typed);
+  const [fault] = Object.keys(faults);
+  const wish: Wish = { model, prompt, fields: body };
+  const running = {
+    running: making.running,
+    obstacle:
+      (fault !== undefined ? `Mend ${fault} first.` : missing) ??
+      (prompt.trim() === "" ? "Write something." : undefined),
+    run: () =>
+      void making.run({ keyId: apiKey.id, model: model.id, label: prompt }, () =>
+        props.prepare(wish),
+      ),
+    stop: making.stop,
+  };
+  return (
+    <Stack gap="md">
+      <Group align="end" gap="md">
+        {picker}
+        {toggle("parameters", "Parameters")}
+        {toggle("code", "Code")}
+      </Group>
+      {open === "parameters" && <ParametersForm {...{ fields, typed, faults }} change={setTyped} />}
+      {open === "code" && <CodePanel apiKey={apiKey} codes={(place) => props.codes(wish, place)} />}
+      <div className="panel">
+        <Textarea
+          label={promptLabel}
+          value={prompt}
+          autosize
+          minRows={3}
+          maxRows={12}
+          mb="sm"
+          onKeyDown={onCtrlEnter(running)}
+          onChange={({ currentTarget }) => setPrompt(currentTarget.value)}
+        />
+        {inputs}
+        <Group mt="sm" justify="flex-end">
+          <RunButton {...running} />
+        </Group>
+      </div>
+      <MadeList made={making.made} ended={ended} />
+    </Stack>
+  );
+}

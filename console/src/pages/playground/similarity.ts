@@ -1,0 +1,13 @@
+/** How alike two vectors are. Pure. */
+
+/** The cosine of their angle: 1 for the same direction; 0 where one of them has no length. */
+export function cosine(one: readonly number[], other: readonly number[]): number {
+  let [product, left, right] = [0, 0, 0];
+  for (const [index, value] of one.entries()) {
+    const beside = other[index] ?? 0;
+    product += value * beside;
+    left += value * value;
+    right += beside * beside;
+  }
+  return left === 0 || right === 0 ? 0 : product / Math.sqrt(left * right);
+}

@@ -1,0 +1,49 @@
+/** What people do in the playground: short ways for its tests. */
+import type { Page, Request } from "playwright-core";
+import { seriousFindings } from "./axe.ts";
+import type { Visit } from "./browser.ts";
+
+/** What a call of the sandbox's script says. */
+export const script = (fields: object) => `Hi\n#sandbox ${JSON.stringify(fields)}`;
+
+export function playing(page: Page) {
+  /** Everything this window asked of the endpoints of callers. */
+  const sent: Request[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (request.method() === "POST" && /^\/v1(?:beta)?\//.test(pathname)) sent.push(request);
+  });
+  const runButton = page.getByRole("button", { name: "Run", exact: true });
+  return {
+    sent,
+    lastBody: () => JSON.parse(sent.at(-1)!.postData()!) as Record<string, unknown>,
+    answer: (model: string) => page.getByRole("region", { name: `Answer of ${model}` }).last(),
+    result: (model: string) => page.getByRole("region", { name: `Made by ${model}` }).first(),
+    write: (text: string) => page.getByLabel("You", { exact: true }).fill(text),
+    run: () => runButton.click(),
+    runButton,
+    async open(query: string) {
+      await page.goto(`/playground?${query}`);
+      await runButton.waitFor();
+    },
+  };
+}
+
+/** What is wrong with the page as it stands: in both schemes, and on a phone. The window is as before afterwards. */
+export async function faultsInAllLooks({ page, settled }: Visit): Promise<string[]> {
+  const faults: string[] = [];
+  const beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+  for (const [colorScheme, width] of [
+    ["dark", 1280],
+    ["light", 390],
+    ["light", 1280],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    await settled();
+    faults.push(...(await seriousFindings(page)));
+    const wider = await page.evaluate<number>(beyond);
+    if (wider > 0) faults.push(`${wider} pixels wider than ${width}`);
+  }
+  return faults;
+}
