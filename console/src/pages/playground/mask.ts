@@ -1,4 +1,4 @@
-/** A mask as the strokes that make it: drawn again from the first one, so that undo is to leave one out. */
+/** A mask as the strokes that make it: drawn again from the first one, so that undo is to leave one out. Pure. */
 
 export interface Point {
   readonly x: number;
@@ -30,19 +30,19 @@ export const within = ({ x, y }: Point, { width, height }: Size): Point => ({
   y: Math.min(Math.max(y, 0), height),
 });
 
-type Surface = Pick<
-  CanvasRenderingContext2D,
-  | "globalCompositeOperation"
-  | "lineCap"
-  | "lineJoin"
-  | "lineWidth"
-  | "strokeStyle"
-  | "beginPath"
-  | "moveTo"
-  | "lineTo"
-  | "stroke"
-  | "clearRect"
->;
+/** What of a canvas is used. */
+interface Surface {
+  globalCompositeOperation: string;
+  lineCap: string;
+  lineJoin: string;
+  lineWidth: number;
+  strokeStyle: unknown;
+  beginPath(): void;
+  moveTo(x: number, y: number): void;
+  lineTo(x: number, y: number): void;
+  stroke(): void;
+  clearRect(x: number, y: number, width: number, height: number): void;
+}
 
 /** What is painted, in one colour; the eraser takes it away. */
 export function draw(surface: Surface, strokes: readonly Stroke[], { width, height }: Size): void {
@@ -73,15 +73,4 @@ export function invert(pixels: Uint8ClampedArray): void {
     pixels.fill(0, at, at + 3);
     pixels[at + 3] = isPainted ? 0 : 255;
   }
-}
-
-/** The mask of a picture as a PNG: what is to change has alpha 0. @throws Error where the browser cannot make one */
-export async function maskOf(strokes: readonly Stroke[], size: Size): Promise<Blob> {
-  const canvas = new OffscreenCanvas(size.width, size.height);
-  const surface = canvas.getContext("2d")!;
-  draw(surface, strokes, size);
-  const image = surface.getImageData(0, 0, size.width, size.height);
-  invert(image.data);
-  surface.putImageData(image, 0, 0);
-  return canvas.convertToBlob({ type: "image/png" });
 }
