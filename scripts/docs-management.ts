@@ -149,6 +149,11 @@ What holds:
   \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`protocol\`, \`http_status\`,
   \`error_code\` and \`min_cost\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
   \`status\` takes several by commas.
+- \`/events\` is what is new, as it comes: server-sent events for the console, with its session only. \`topics\` names what to
+  follow: \`requests\`, \`tasks\`, \`deliveries\`, \`providers\`, \`usage\`. \`row\` is a row as its list shows it, to whoever sees
+  it there. Of more than 20 rows in a second there is only \`skipped\` with their number. A stream that broke goes on by
+  \`Last-Event-ID\`, up to 1,000 rows; beyond that \`reset\` says to read the lists again. Without readers nothing is
+  asked of the database, and else one query a second for all of them. Rights are looked at again every minute.
 - Lists are newest first, over all workspaces you see, with \`from\` (counts) and \`to\` (does not). A page costs the
   same however long the log is; rare filters scan the log; set \`from\`.
 - Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A

@@ -4,6 +4,16 @@ export { adminTokenActor, creatorOf, type Actor, type ActorKind } from "./actor.
 export { openAdminToken } from "./admin-token.ts";
 export { listAudit, renderAudit, writeAudit, type AuditEntry } from "./audit.ts";
 export { createActors, type Actors } from "./authenticate.ts";
+export {
+  createEventHub,
+  type EventHub,
+  type EventHubOptions,
+  type NewRow,
+  type Sight,
+  type Sink,
+  type StreamEvent,
+  type Topic,
+} from "./events/index.ts";
 export { etagOf } from "./etag.ts";
 export {
   allows,
@@ -69,6 +79,7 @@ export {
   findVisible,
   getRequest,
   listRequestHeadlines,
+  readHeadlines,
   requestConditions,
   listRequests,
   listVisible,

@@ -69,11 +69,14 @@ export async function advanceCounters(tx: Queryable, table: string): Promise<voi
   }
 }
 
-/** The columns that a row is written to: generated ones are computed again. */
+/** The columns that a row is written to: generated ones are computed again, and the transaction that wrote it is another one here. */
 export async function columnsOf(tx: Queryable, table: string): Promise<string[]> {
   const rows = await tx.query<{ name: string }>(
     `select attname as name from pg_attribute
-     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''
+       and not exists (select from pg_attrdef d where d.adrelid = attrelid and d.adnum = attnum
+         and pg_get_expr(d.adbin, d.adrelid) like '%pg_current_xact_id()%')
+     order by attnum`,
     [quoted(table)],
   );
   return rows.map(({ name }) => name);

@@ -69,6 +69,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     },
     fastPath: options.fastPath,
     consoleFolder: options.consoleFolder,
+    events: options.events,
     ready: () => role.ready(isOpen()),
     leaving: () => !isOpen(),
     refusing: parts.isRefusing,

@@ -1,6 +1,7 @@
 /** What a gateway may be started with. */
 import type { Clock } from "../base/clock.ts";
 import type { AccessLogOptions, Log } from "../base/log.ts";
+import type { HttpServices } from "../http/index.ts";
 import type { HealthRules } from "../routing/index.ts";
 import type { Environment } from "./environment.ts";
 import type { TaskTestOptions } from "./media.ts";
@@ -34,6 +35,8 @@ export interface GatewayOptions {
   readonly fastPath?: boolean;
   /** Where the console is built; tests only. */
   readonly consoleFolder?: string;
+  /** How often streams of events look for what is new, and what they bound; tests only. */
+  readonly events?: HttpServices["events"];
   /** What this process is among the workers of its gateway; alone if absent. */
   readonly role?: WorkerRole;
 }

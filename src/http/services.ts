@@ -1,5 +1,5 @@
 /** What the routes need from the running gateway. The composition root (cli/serve.ts) makes it. */
-import type { Actors, Sessions, Throttle } from "../admin/index.ts";
+import type { Actors, EventHubOptions, Sessions, Throttle } from "../admin/index.ts";
 import type { TrustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -17,6 +17,8 @@ import type { ConnectionRules } from "./front/connections.ts";
 import type { SecureDoor } from "./front/secure.ts";
 import type { MetricsAccess } from "./operation/metrics-routes.ts";
 import type { Metrics } from "./operation/metrics.ts";
+
+type EventTiming = EventHubOptions["timing"];
 
 /** How long a client may take to send a request, and how often that is looked at. Answers may take as long as they like. */
 export interface ReceiveLimits {
@@ -88,6 +90,8 @@ export interface HttpServices {
   readonly connections: ConnectionRules;
   /** Decrypts connections, where the gateway speaks TLS itself. */
   readonly secure?: SecureDoor | undefined;
+  /** How often streams of events look for what is new, and what they bound; the usual if absent. */
+  readonly events?: EventTiming | undefined;
   /** Where the console is built; the package's own folder if absent. */
   readonly consoleFolder?: string | undefined;
   /** Whether text calls that arrive whole in one read are answered without Node's HTTP; yes if absent. */

@@ -49,6 +49,7 @@ export async function startWorld(options: Parameters<typeof startPeople>[0] = {}
           ...more,
         })
       ).json()) as { id: string; status: string };
+      if (task.id === undefined) throw new Error(`no task: ${JSON.stringify(task)}`);
       for (;;) {
         const read = await fetch(`${gateway.url}/v1/tasks/${task.id}`, {
           headers: { authorization: `Bearer ${key}` },

@@ -12,9 +12,12 @@ export interface ConsoleWorld extends Awaited<ReturnType<typeof startWorld>> {
 
 /** `root` administers everything, `ann` the workspace `home` of which `mem` is a member, `bob` another one. */
 export async function startConsoleWorld(
-  options: Parameters<typeof startWorld>[0] = {},
+  options: NonNullable<Parameters<typeof startWorld>[0]> = {},
 ): Promise<ConsoleWorld> {
-  const world = await startWorld(options);
+  const world = await startWorld({
+    ...options,
+    environment: { TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on", ...options.environment },
+  });
   const browser = await startBrowser();
   return {
     ...world,
@@ -39,7 +42,7 @@ export async function furnish(world: ConsoleWorld): Promise<void> {
   await world.keyOf(root, home.id);
   await world.chat(key);
   await world.chat(key, { status: 500 });
-  await world.video(key, { webhook_url: "https://receiver.invalid/hook" });
+  await world.video(key, { webhook_url: "https://127.0.0.1:9/hook" });
   must(
     await ann.call("POST", `/workspaces/${home.id}/members`, {
       email: "new@example.com",

@@ -39,6 +39,7 @@ interface Options {
   readonly clock?: Clock;
   readonly fastPath?: GatewayOptions["fastPath"];
   readonly consoleFolder?: string;
+  readonly events?: GatewayOptions["events"];
   readonly environment?: Record<string, string>;
   /** Of a gateway that was closed: its data is found again. */
   readonly directory?: string;
@@ -111,6 +112,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       "clock",
       "fastPath",
       "consoleFolder",
+      "events",
       "tasks",
       "health",
     ]),

@@ -10,6 +10,9 @@ export function readTime(time: Date, now = new Date()): string {
   return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`;
 }
 
+/** "14:03:22", for what is shown as of then. */
+export const readClock = (time: Date): string => `${readMinute(time)}:${two(time.getSeconds())}`;
+
 /** "14:03", for what is about to happen. */
 export const readMinute = (time: Date): string =>
   `${two(time.getHours())}:${two(time.getMinutes())}`;

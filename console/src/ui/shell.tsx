@@ -10,6 +10,7 @@ import { BottomBar } from "./bottom-bar.tsx";
 import { entries } from "./menu.ts";
 import { ProviderBanner } from "./provider-banner.tsx";
 import { SchemeSwitch } from "./scheme-switch.tsx";
+import { Stale } from "./stale.tsx";
 import { WorkspaceSwitch } from "./workspace-switch.tsx";
 
 const SignInDialog = lazy(async () => ({
@@ -26,7 +27,8 @@ function Header({ name }: { name: string | undefined }) {
   return (
     <Group h="100%" justify="space-between" wrap="nowrap">
       <Text fw={650}>Tollgate</Text>
-      <Group gap="sm" wrap="nowrap">
+      <Group gap="sm" wrap="nowrap" miw={0}>
+        <Stale />
         <ProviderBanner />
         <Anchor
           size="sm"

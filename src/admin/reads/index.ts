@@ -1,7 +1,7 @@
 /** Reading what calls left behind, as far as the reader may see it: the request log, tasks, callbacks. */
 export { getRequest } from "./request-detail.ts";
 export { listRequests, renderAttempts } from "./requests.ts";
-export { listRequestHeadlines } from "./request-list.ts";
+export { listRequestHeadlines, readHeadlines } from "./request-list.ts";
 export {
   deliveryTrail,
   findVisible,

@@ -2,12 +2,27 @@
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { renderUsage, type RenderedPage } from "./requests.ts";
-import { listVisible, nameParams, requestTrail, type TrailFilter } from "./visible-ids.ts";
+import {
+  listVisible,
+  nameParams,
+  requestTrail,
+  type RowName,
+  type TrailFilter,
+} from "./visible-ids.ts";
 
 interface HeadlineRow {
   readonly created_at: Date;
   readonly usage: object | null;
   readonly cost_nano: bigint;
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly owner: string | null;
+}
+
+/** A small row, and whose key made it. */
+export interface Headline {
+  readonly ownerId: string | null;
+  readonly record: { readonly id: string; readonly workspace_id: string };
 }
 
 /** Rows as `listRequests` finds them, a tenth of their size. @throws GatewayError `invalid_value` (limit, cursor) */
@@ -16,19 +31,34 @@ export async function listRequestHeadlines(
   filter: TrailFilter,
 ): Promise<RenderedPage> {
   const { names, ...page } = await listVisible(database, requestTrail, filter);
+  const rows = await readHeadlines(database, names);
+  return { ...page, records: rows.map(({ record }) => record) };
+}
+
+/** Small rows by their names, in their order. */
+export async function readHeadlines(
+  database: Queryable,
+  names: readonly RowName[],
+): Promise<Headline[]> {
   const rows = await database.query<HeadlineRow>(
     `select x.id, x.created_at, x.workspace_id, x.key_id, k.name as key_name, x.model, x.provider, x.protocol, x.status,
        x.http_status, x.usage, x.cost_nano, x.duration_ms, x.first_token_ms, x.stream, x.explanation ->> 'error' as error,
-       coalesce(json_array_length(x.attempts), 0) as attempts_count, coalesce(json_array_length(x.dropped), 0) as dropped_count
+       coalesce(json_array_length(x.attempts), 0) as attempts_count, coalesce(json_array_length(x.dropped), 0) as dropped_count,
+       k.created_by as owner
      from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
      join request_log x on x.workspace_id = n.workspace_id and x.id = n.id
      left join api_keys k on k.workspace_id = x.workspace_id and k.id = x.key_id order by n.place`,
     nameParams(names),
   );
-  return { ...page, records: rows.map(renderHeadline) };
+  return rows.map(({ owner: ownerId, ...row }) => ({ ownerId, record: renderHeadline(row) }));
 }
 
-const renderHeadline = ({ cost_nano: costNano, created_at: at, usage, ...row }: HeadlineRow) => ({
+const renderHeadline = ({
+  cost_nano: costNano,
+  created_at: at,
+  usage,
+  ...row
+}: Omit<HeadlineRow, "owner">) => ({
   ...row,
   created_at: at.toISOString(),
   usage: usage && renderUsage(usage),

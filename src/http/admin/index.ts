@@ -4,6 +4,7 @@ import { invitationRoutes } from "./invitations.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
+import { eventRoutes } from "./events.ts";
 import { infoRoutes } from "./info.ts";
 import { meRoutes } from "./me.ts";
 import { memberRoutes } from "./members.ts";
@@ -51,4 +52,5 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...auditRoutes,
   ...meRoutes,
   ...infoRoutes,
+  ...eventRoutes,
 ];

@@ -1,11 +1,14 @@
 /** Puts the routes of the management API into the application: credential, body, query, handler, answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { createEventHub, type EventHub } from "../../admin/index.ts";
 import { bytesOf, readBody } from "../bodies/body.ts";
 import { queryOf } from "../path.ts";
 import type { HttpServices } from "../services.ts";
 import { actorOf } from "./actor.ts";
 import { checker } from "./check.ts";
 import { csvAnswer, csvType, wantsCsv } from "./csv.ts";
+import { answerEvents } from "./event-answer.ts";
+import { eventSources } from "./event-rows.ts";
 import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
 
 export const adminPrefix = "/admin/v1";
@@ -17,10 +20,17 @@ export function registerAdmin(
   routes: readonly AdminRoute[],
 ): void {
   app.decorateRequest("actor", undefined);
-  for (const route of routes) register(app, services, route);
+  const hub = createEventHub(eventSources(services));
+  for (const route of routes) register(app, { services, hub }, route);
 }
 
-function register(app: FastifyInstance, services: HttpServices, route: AdminRoute): void {
+interface Surroundings {
+  readonly services: HttpServices;
+  readonly hub: EventHub;
+}
+
+function register(app: FastifyInstance, around: Surroundings, route: AdminRoute): void {
+  const { services } = around;
   const checkBody = route.body && checker(route.body);
   const checkQuery = route.query && checker(route.query);
   app.route({
@@ -34,12 +44,13 @@ function register(app: FastifyInstance, services: HttpServices, route: AdminRout
       checkQuery?.(query);
       const body = await bodyOf(request, route);
       checkBody?.(body);
-      const asked = requestOf(services, request, { body, query });
+      const asked = requestOf(around, request, { body, query });
       if (route.csv !== undefined && wantsCsv(request.headers.accept)) {
         const lines = await csvAnswer(route, route.csv, asked);
         return prepare(reply).type(`${csvType}; charset=utf-8`).send(lines);
       }
-      return send(reply, route, await route.handle(asked));
+      const answer = await route.handle(asked);
+      return answer.begin ? answerEvents(reply, answer.begin) : send(reply, route, answer);
     },
   });
 }
@@ -54,7 +65,7 @@ async function bodyOf(request: FastifyRequest, route: AdminRoute): Promise<unkno
 }
 
 function requestOf(
-  services: HttpServices,
+  { services, hub }: Surroundings,
   request: FastifyRequest,
   read: { readonly body: unknown; readonly query: unknown },
 ): AdminRequest<unknown, unknown> {
@@ -71,6 +82,11 @@ function requestOf(
     requestId: request.id,
     ifMatch: header("if-match"),
     idempotencyKey: header("idempotency-key"),
+    live: {
+      hub,
+      lastEventId: header("last-event-id"),
+      actorAgain: () => actorOf(services.admin, request),
+    },
   };
 }
 

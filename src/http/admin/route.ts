@@ -3,7 +3,7 @@
  * OpenAPI document. docs/management.md.
  */
 import type { Static, TObject, TSchema } from "../../base/json-schema.ts";
-import type { Action, Actor, Asked } from "../../admin/index.ts";
+import type { Action, Actor, Asked, EventHub, Sink } from "../../admin/index.ts";
 import type { ErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { AdminServices } from "../services.ts";
@@ -18,6 +18,16 @@ export interface AdminRequest<Body, Query> extends Asked {
   readonly body: Body;
   readonly query: Query;
   readonly idempotencyKey: string | undefined;
+  /** For an answer that goes on; absent where nobody could follow it, on the command line. */
+  readonly live?: Live | undefined;
+}
+
+/** What a stream of events needs. */
+interface Live {
+  readonly hub: EventHub;
+  readonly lastEventId: string | undefined;
+  /** Who asks, looked up anew. @throws GatewayError 401 or 403 where they may not any more */
+  readonly actorAgain: () => Promise<Actor>;
 }
 
 /** What a handler answers. */
@@ -28,6 +38,8 @@ export interface AdminAnswer {
   /** The entity tag of the object in the body. */
   readonly etag?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** A stream of events in place of the body: takes where they go, and returns how to leave. */
+  readonly begin?: (sink: Sink) => () => void;
 }
 
 export interface RouteOptions<Body extends TSchema, Query extends TObject> {
@@ -50,6 +62,8 @@ export interface RouteOptions<Body extends TSchema, Query extends TObject> {
   readonly status?: number;
   /** It answers as CSV too, to who accepts that: the columns, which are fields of a row, `usage.input_tokens` within one. */
   readonly csv?: readonly string[];
+  /** It answers with server-sent events; `answer` is the data of one, and only a session opens it. */
+  readonly events?: true;
   /** It changes an object that has an entity tag, and heeds `If-Match`. */
   readonly conditional?: true;
   /** What it answers with besides the errors that every route has. */

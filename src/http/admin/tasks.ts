@@ -43,7 +43,8 @@ const task = Type.Object({
   expires_at: timestamp("When it becomes `expired` unless it has ended."),
 });
 
-function render(services: AdminServices, one: ListedTask, inside: boolean): object {
+/** A task as the lists show it; `inside`: to those who run the installation. */
+export function renderTask(services: AdminServices, one: ListedTask, inside: boolean): object {
   return {
     ...renderUnified(one, services.fileUrl),
     workspace_id: one.workspaceId,
@@ -67,7 +68,7 @@ async function renderAll(
   inside: boolean,
 ): Promise<object[]> {
   const tasks = await readTasks(services.database, names);
-  return tasks.map((one) => render(services, one, inside));
+  return tasks.map((one) => renderTask(services, one, inside));
 }
 
 const list = route({

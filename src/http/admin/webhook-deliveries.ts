@@ -48,7 +48,7 @@ const delivery = Type.Object({
 });
 const deliverySchema = { name: "WebhookDelivery", schema: delivery };
 
-const render = (one: Delivery): object => ({
+export const renderDelivery = (one: Delivery): object => ({
   id: one.id,
   workspace_id: one.workspaceId,
   task_id: one.taskId,
@@ -103,7 +103,7 @@ const list = route({
       equal: { task_id, status },
     });
     const deliveries = await readDeliveries(services, names);
-    return { body: renderPage({ nextCursor }, deliveries.map(render)) };
+    return { body: renderPage({ nextCursor }, deliveries.map(renderDelivery)) };
   },
 });
 
@@ -126,7 +126,7 @@ const again = route({
       apply: (context, one) => redeliver(context, one),
     });
     services.callbackDue();
-    return { body: render(sent) };
+    return { body: renderDelivery(sent) };
   },
 });
 
@@ -157,7 +157,7 @@ const test = route({
       row: (made) => made,
     });
     services.callbackDue();
-    return { body: render(sent) };
+    return { body: renderDelivery(sent) };
   },
 });
 

@@ -3,6 +3,7 @@
  * that describe it. docs/management.md.
  */
 import { Type, type TObject } from "../../base/json-schema.ts";
+import { ref } from "../shapes/schema.ts";
 import type { ErrorCode } from "../../base/errors.ts";
 import { adminPrefix, adminRoutes, type AdminRoute } from "../admin/index.ts";
 import {
@@ -91,6 +92,9 @@ function parametersOf(route: AdminRoute): Node[] {
   ];
 }
 
+/** A stream of events; what the data of each may be. */
+const eventContent = (name: string): Node => ({ "text/event-stream": { schema: ref(name) } });
+
 const bodyName = ({ operationId }: AdminRoute): string =>
   `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Request`;
 
@@ -103,7 +107,7 @@ function operationOf(route: AdminRoute): Operation {
     description:
       `${route.description ?? ""}${route.csv === undefined ? "" : " As CSV to `Accept: text/csv`, with `from` and `to`."}`.trim(),
     parameters: parametersOf(route),
-    security: adminCredential,
+    security: route.events === true ? [{ session: [] }] : adminCredential,
     ...(route.body !== undefined && {
       requestBody: {
         ...requestBody({
@@ -117,7 +121,7 @@ function operationOf(route: AdminRoute): Operation {
       [status]: {
         description: status === 201 ? "Created." : "Done.",
         headers: requestIdHeaders("chat"),
-        content: jsonContent(answer.name),
+        content: route.events === true ? eventContent(answer.name) : jsonContent(answer.name),
       },
       ...errorResponses("chat", codesOf(route)),
     },

@@ -96,7 +96,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
   const keys = useKeys(filters.ws);
   const set = (change: Partial<Filters>) =>
-    void navigate({ to: "/requests", search: { ...filters, ...change } });
+    void navigate({ to: "/requests", search: ({ live }) => ({ ...filters, live, ...change }) });
   return (
     <form
       key={`${filters.model} ${filters.provider}`}

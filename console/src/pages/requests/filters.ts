@@ -15,11 +15,28 @@ export const filterNames = [
   "period",
   "from",
   "to",
+  "http",
+  "cost",
 ] as const;
 
 export type Filters = { readonly [Name in "ws" | (typeof filterNames)[number]]?: string };
 
-export const filtersOf = (search: Record<string, unknown>): Filters => pick(search, filterNames);
+/** What the API takes for some of them; others are as if they were not there. */
+const shapes: Partial<Record<(typeof filterNames)[number], RegExp>> = {
+  http: /^[1-5]\d\d$/,
+  cost: /^\d{1,9}(\.\d{1,9})?$/,
+  code: /^.{1,100}$/,
+  protocol: /^.{1,100}$/,
+};
+
+/** The filters of an address, and whether the list grows by itself. */
+export function filtersOf(search: Record<string, unknown>): Filters & { readonly live?: string } {
+  const fields = pick(search, [...filterNames, "live"]);
+  const kept = Object.entries(fields).filter(
+    ([name, value]) => shapes[name as keyof typeof shapes]?.test(value) !== false,
+  );
+  return Object.fromEntries(kept);
+}
 
 /** The filters with their period as times: what is no time counts as absent. */
 export function inPeriod({ period, from, to, ...others }: Filters): Filters {
@@ -40,7 +57,7 @@ const pageSize = "100";
 
 /** The query of a page; what is undefined is not sent. */
 export const queryOf = (
-  { ws, key, member, model, provider, protocol, status, code, from, to }: Filters,
+  { ws, key, member, model, provider, protocol, status, code, http, cost, from, to }: Filters,
   cursor: string | undefined,
 ) => ({
   view: "list" as const,
@@ -52,6 +69,8 @@ export const queryOf = (
   status,
   protocol,
   error_code: code,
+  http_status: http,
+  min_cost: cost,
   member_id: member,
   from,
   to,

@@ -1,18 +1,27 @@
 /** What the log page asks for. */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { client, type Schemas } from "../../api/client.ts";
+import { client } from "../../api/client.ts";
 import { inPeriod, queryOf, type Filters } from "./filters.ts";
+import type { Page } from "./merge.ts";
 
-export type Row = Schemas["RequestRows"]["data"][number];
+export const listKey = (filters: Filters) => ["get", "/admin/v1/requests", filters] as const;
 
-/** The rows that fit the filters, a page at a time. */
-export const useRows = (filters: Filters) =>
+/** A page of the rows that fit. */
+export async function readPage(
+  filters: Filters,
+  cursor?: string,
+  signal?: AbortSignal,
+): Promise<Page> {
+  const params = { query: queryOf(inPeriod(filters), cursor) };
+  return (await client.GET("/admin/v1/requests", { params, signal: signal ?? null })).data!;
+}
+
+/** The rows that fit the filters, a page at a time. A list that grows by itself is not read again. */
+export const useRows = (filters: Filters, isLive: boolean) =>
   useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/requests", filters],
-    queryFn: async ({ pageParam, signal }) => {
-      const params = { query: queryOf(inPeriod(filters), pageParam) };
-      return (await client.GET("/admin/v1/requests", { params, signal })).data!;
-    },
+    queryKey: listKey(filters),
+    queryFn: ({ pageParam, signal }) => readPage(filters, pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+    ...(isLive && { staleTime: Infinity }),
   });

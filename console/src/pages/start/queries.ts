@@ -1,6 +1,7 @@
 /** What the first page asks for: keys of the reader's, models, and whether a call has arrived. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
+import { useEvents } from "../../ui/use-events.ts";
 
 export type Key = Schemas["KeyRecords"]["data"][number];
 
@@ -41,20 +42,25 @@ export function useCreateKey() {
   });
 }
 
-const lookMs = 2_000;
-
-/** The newest call of a key, looked for every two seconds while the page is seen. */
-export function useLastCall(keyId: string | undefined) {
-  const query = {
-    view: "list" as const,
-    limit: "1",
-    ...(keyId !== undefined && { key_id: keyId }),
-  };
-  const { data } = api.useQuery(
+/** The newest call of a key, as it comes. */
+export function useLastCall(keyId: string) {
+  const params = { query: { view: "list" as const, limit: "1", key_id: keyId } };
+  const options = api.queryOptions(
     "get",
     "/admin/v1/requests",
-    { params: { query } },
-    { enabled: keyId !== undefined, refetchInterval: lookMs, staleTime: 0 },
+    { params },
+    { staleTime: Infinity },
   );
-  return data?.data[0];
+  const queries = useQueryClient();
+  useEvents({
+    topics: ["requests"],
+    filter: { key_id: keyId },
+    on: (event) => {
+      if (event.type === "row") {
+        const row = event.row as Schemas["RequestRows"]["data"][number];
+        queries.setQueryData(options.queryKey, (page) => page && { ...page, data: [row] });
+      } else void queries.invalidateQueries({ queryKey: options.queryKey });
+    },
+  });
+  return useQuery(options).data?.data[0];
 }

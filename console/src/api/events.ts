@@ -1,0 +1,127 @@
+/**
+ * What is new, as it comes: one stream for all that a page follows. It is closed while the page is hidden, and comes back by itself
+ * after a restart of the gateway. `ready` says that from now on nothing is missed; what was there before is to be read.
+ */
+import { client } from "./client.ts";
+
+export type Topic = "requests" | "tasks" | "deliveries" | "providers" | "usage";
+export type RowTopic = Exclude<Topic, "providers" | "usage">;
+
+export type StreamEvent =
+  /** A stream begins, or lost its place: what was written until now is to be read. */
+  | { readonly type: "ready" | "reset" }
+  /** A row is new or changed, as its list shows it. It may come twice. */
+  | { readonly type: "row"; readonly topic: RowTopic; readonly row: { readonly id: string } }
+  /** Too many rows at once: only how many. */
+  | { readonly type: "skipped"; readonly topic: RowTopic; readonly count: number }
+  /** How the providers are doing. */
+  | { readonly type: "state"; readonly data: readonly object[] }
+  /** There are newer numbers. */
+  | { readonly type: "usage" };
+
+/** Values that rows must have, by the names of the API's filters. */
+export type EventFilter = Readonly<Record<string, string | undefined>>;
+
+export interface Follower {
+  readonly topics: readonly Topic[];
+  readonly filter: EventFilter;
+  readonly on: (event: StreamEvent) => void;
+}
+
+const followers = new Set<Follower>();
+const watchers = new Set<() => void>();
+let source: EventSource | undefined;
+let address = "";
+let brokenAt: Date | undefined;
+let isPlanned = false;
+
+/** Since when the stream is broken, and what is shown may be old; undefined while it stands or nobody follows anything. */
+export const streamBrokenAt = (): Date | undefined => brokenAt;
+
+/** Calls `watcher` whenever that changes. Returns how to stop it. */
+export function watchStream(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+function setBroken(isBroken: boolean): void {
+  if (isBroken === (brokenAt !== undefined)) return;
+  brokenAt = isBroken ? new Date() : undefined;
+  for (const watcher of watchers) watcher();
+}
+
+/** What all followers follow; where they want different values, those are left to them. */
+function wantedAddress(): string {
+  if (followers.size === 0 || document.hidden) return "";
+  const topics = [...new Set([...followers].flatMap((one) => one.topics))].sort();
+  const rows = [...followers].filter(({ topics: of }) =>
+    of.some((topic) => topic !== "providers" && topic !== "usage"),
+  );
+  const filter = rows.length === 1 ? rows[0]!.filter : {};
+  const given = Object.entries(filter).filter((entry): entry is [string, string] => !!entry[1]);
+  const query = new URLSearchParams([["topics", topics.join(",")], ...given]);
+  return `/admin/v1/events?${query}`;
+}
+
+const typesOf = ["ready", "reset", "row", "skipped", "state", "usage"] as const;
+
+function tell(type: (typeof typesOf)[number], text: string): void {
+  const data = JSON.parse(text) as { topic?: Topic; data?: readonly object[] };
+  const event = (type === "state" ? { type, data: data.data } : { type, ...data }) as StreamEvent;
+  for (const follower of followers) {
+    const topic = type === "state" ? "providers" : type === "usage" ? "usage" : data.topic;
+    if (topic === undefined || follower.topics.includes(topic)) follower.on(event);
+  }
+}
+
+const againMs = 3_000;
+
+/** The gateway refused: where the session is over, this asks for another one. */
+async function refused(from: EventSource): Promise<void> {
+  await client.GET("/admin/v1/me").catch(() => undefined);
+  setTimeout(() => {
+    if (source === from) open(address);
+  }, againMs);
+}
+
+function open(next: string): void {
+  source?.close();
+  source = undefined;
+  address = next;
+  if (next === "") {
+    setBroken(false);
+    return;
+  }
+  const opened = new EventSource(next);
+  source = opened;
+  opened.addEventListener("open", () => setBroken(false));
+  opened.addEventListener("error", () => {
+    setBroken(true);
+    if (opened.readyState === EventSource.CLOSED) void refused(opened);
+  });
+  for (const type of typesOf)
+    opened.addEventListener(type, (message: MessageEvent<string>) => tell(type, message.data));
+}
+
+/** Once what a page follows is known, not once for each part of it. */
+function plan(): void {
+  if (isPlanned) return;
+  isPlanned = true;
+  queueMicrotask(() => {
+    isPlanned = false;
+    const wanted = wantedAddress();
+    if (wanted !== address) open(wanted);
+  });
+}
+
+document.addEventListener("visibilitychange", plan);
+
+/** Follows something, until what it returns is called. */
+export function follow(follower: Follower): () => void {
+  followers.add(follower);
+  plan();
+  return () => {
+    followers.delete(follower);
+    plan();
+  };
+}

@@ -1,0 +1,14 @@
+/** Says that what is shown is not the newest: the stream of events is broken, and comes back by itself. */
+import { Text } from "@mantine/core";
+import { useSyncExternalStore } from "react";
+import { streamBrokenAt, watchStream } from "../api/events.ts";
+import { readClock } from "../base/time.ts";
+
+export function Stale() {
+  const since = useSyncExternalStore(watchStream, streamBrokenAt);
+  return (
+    <Text component="output" size="sm" c="var(--warn)" className="cut" aria-label="Stream">
+      {since === undefined ? "" : `Shown as of ${readClock(since)}, reconnecting`}
+    </Text>
+  );
+}

@@ -1,0 +1,272 @@
+/**
+ * The streams of one process. While somebody reads, the database is asked once a second for what is new, for all of them
+ * together; each gets what they may see and have asked for. Nobody there: nothing is asked. docs/management.md.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { GatewayError, overloaded } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Queryable } from "../../storage/index.ts";
+import type { Visibility } from "../../tenancy/index.ts";
+import { readNews, type NewName, type RowTopic } from "./news.ts";
+import { fitsFilter, Had, isVisible, type NewRow, type RowFilter, type Topic } from "./reader.ts";
+
+/** What a stream says; `id` is where its reader may go on from. */
+export interface StreamEvent {
+  readonly event: "ready" | "row" | "skipped" | "state" | "usage" | "reset" | "bye";
+  readonly data: object;
+}
+
+/** Where the events of one reader go. */
+export interface Sink {
+  /** Sends events, and where to go on from behind them. */
+  send(events: readonly StreamEvent[], mark: bigint | undefined): void;
+  /** Something must be sent now and then, or a proxy takes the connection for dead. */
+  keepAlive(mark: bigint | undefined): void;
+  /** The reader takes nothing any more. */
+  isStuck(): boolean;
+  end(): void;
+}
+
+/** What somebody sees, by kind of row. */
+export type Sight = Readonly<Record<RowTopic, Visibility>>;
+
+export interface Joining {
+  readonly topics: readonly Topic[];
+  readonly filter: RowFilter;
+  readonly sight: Sight;
+  /** What they see now. @throws GatewayError 401 or 403 where they see nothing any more */
+  readonly lookAgain: () => Promise<Sight>;
+  /** Where they go on from; undefined: from now. */
+  readonly since: bigint | undefined;
+  readonly sink: Sink;
+}
+
+export interface EventHubOptions {
+  readonly database: Queryable;
+  readonly log: Pick<Log, "warn">;
+  /** Rows of a kind, by their names. */
+  readonly read: (topic: RowTopic, names: readonly NewName[]) => Promise<readonly NewRow[]>;
+  /** How the providers are doing, as far as everybody may know. */
+  readonly providers: () => object;
+  /** True once this process was asked to stop. */
+  readonly leaving: () => boolean;
+  readonly timing?: Partial<Timing> | undefined;
+}
+
+interface Timing {
+  readonly pollMs: number;
+  /** How often it is looked whether a reader may still read. */
+  readonly checkMs: number;
+  readonly keepAliveMs: number;
+  readonly usageMs: number;
+  /** Streams at once. */
+  readonly streamsMax: number;
+  /** Rows of one kind that a reader gets at once; of more there is only the number. */
+  readonly rowsMax: number;
+}
+
+const timingDefault: Timing = {
+  pollMs: 1_000,
+  checkMs: 60_000,
+  keepAliveMs: 15_000,
+  usageMs: 5_000,
+  streamsMax: 100,
+  rowsMax: 20,
+};
+
+interface Reader extends Omit<Joining, "sight"> {
+  sight: Sight;
+  /** Undefined until it is known where they begin. */
+  had: Had | undefined;
+  checkedMs: number;
+  sentMs: number;
+  usageMs: number;
+  /** What they were sent of the providers. */
+  providers: string | undefined;
+}
+
+export interface EventHub {
+  /** Takes a reader, until what it returns is called or the stream ends. @throws GatewayError `overloaded` */
+  join(joining: Joining): () => void;
+}
+
+const rightsOver = new Set([401, 403]);
+
+/** The kinds of rows that must be looked at for some topics. */
+const rowTopicsOf = (topics: readonly Topic[]): RowTopic[] => [
+  ...new Set(
+    topics.flatMap<RowTopic>((topic) =>
+      topic === "providers" ? [] : [topic === "usage" ? "requests" : topic],
+    ),
+  ),
+];
+
+export const createEventHub = (options: EventHubOptions): EventHub => new Hub(options);
+
+class Hub implements EventHub {
+  readonly #options: EventHubOptions;
+  readonly #timing: Timing;
+  readonly #readers = new Set<Reader>();
+  #isRunning = false;
+
+  constructor(options: EventHubOptions) {
+    this.#options = options;
+    this.#timing = { ...timingDefault, ...options.timing };
+  }
+
+  join(joining: Joining): () => void {
+    if (this.#readers.size >= this.#timing.streamsMax)
+      throw overloaded("This gateway has as many streams of events as it serves at once.");
+    const nowMs = performance.now();
+    const fresh = { had: undefined, providers: undefined, usageMs: -Infinity };
+    const reader: Reader = { ...joining, ...fresh, checkedMs: nowMs, sentMs: nowMs };
+    this.#readers.add(reader);
+    void this.#run();
+    return () => this.#readers.delete(reader);
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    while (this.#readers.size > 0) {
+      try {
+        await this.#turn();
+      } catch (error) {
+        // The database is away for a moment, say. Nobody has moved their mark, so nobody misses anything.
+        this.#options.log.warn({ err: error }, "events could not be read");
+      }
+      await sleep(this.#timing.pollMs);
+    }
+    this.#isRunning = false;
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#options.leaving()) {
+      for (const reader of this.#readers) this.#end(reader, "stopping");
+      return;
+    }
+    await Promise.all([...this.#readers].map((reader) => this.#checkRights(reader)));
+    for (const reader of this.#readers) if (reader.had === undefined) await this.#begin(reader);
+    await this.#goOn([...this.#readers].filter(({ had }) => had !== undefined));
+    this.#tellProviders();
+    const nowMs = performance.now();
+    for (const reader of this.#readers) {
+      if (reader.sink.isStuck()) this.#end(reader);
+      else if (nowMs - reader.sentMs > this.#timing.keepAliveMs) {
+        reader.sentMs = nowMs;
+        reader.sink.keepAlive(reader.had?.mark);
+      }
+    }
+  }
+
+  /** Where a reader goes on from is looked up for them alone: others are further. */
+  async #begin(reader: Reader): Promise<void> {
+    const { since, topics, sink } = reader;
+    const news = await readNews(this.#options.database, since, rowTopicsOf(topics));
+    const had = new Had(since ?? news.mark);
+    const isLost = since !== undefined && (since > news.top || news.isCut);
+    const events: StreamEvent[] = [{ event: isLost ? "reset" : "ready", data: {} }];
+    if (since !== undefined && !isLost) {
+      const rows = await this.#read(news.names);
+      const fitting = rows.filter((row) => this.#isFor(reader, row));
+      events.push(...fitting.map((row) => this.#eventOf(reader, row)));
+    }
+    had.add(news.mark, news.names);
+    reader.had = isLost ? new Had(news.mark, news.names) : had;
+    sink.send(events, reader.had.mark);
+  }
+
+  async #goOn(readers: readonly Reader[]): Promise<void> {
+    const topics = rowTopicsOf(readers.flatMap((reader) => reader.topics));
+    if (topics.length === 0) return;
+    const marks = readers.map(({ had }) => had!.mark);
+    const since = marks.reduce((least, mark) => (mark < least ? mark : least));
+    const news = await readNews(this.#options.database, since, topics);
+    const unread = news.names.filter((name) => readers.some(({ had }) => !had!.has(name)));
+    const rows = news.isCut ? [] : await this.#read(unread);
+    for (const reader of readers) {
+      const fresh = rows.filter(({ name }) => !reader.had!.has(name));
+      reader.had!.add(news.mark, news.names);
+      if (news.isCut) this.#send(reader, [{ event: "reset", data: {} }]);
+      else this.#deliver(reader, fresh);
+    }
+  }
+
+  async #read(names: readonly NewName[]): Promise<NewRow[]> {
+    const groups = Map.groupBy(names, ({ topic }) => topic);
+    const read = await Promise.all([...groups].map(([topic, of]) => this.#options.read(topic, of)));
+    return read.flat();
+  }
+
+  #isFor(reader: Reader, row: NewRow): boolean {
+    const { topic } = row.name;
+    if (!reader.topics.includes(topic)) return false;
+    return isVisible(reader.sight[topic], row) && fitsFilter(reader.filter, row);
+  }
+
+  #eventOf({ sight }: Reader, row: NewRow): StreamEvent {
+    const { topic } = row.name;
+    return { event: "row", data: { topic, row: row.record(sight[topic].everything) } };
+  }
+
+  #deliver(reader: Reader, rows: readonly NewRow[]): void {
+    const events: StreamEvent[] = [];
+    const fitting = rows.filter((row) => this.#isFor(reader, row));
+    for (const [topic, of] of Map.groupBy(fitting, ({ name }) => name.topic)) {
+      if (of.length > this.#timing.rowsMax)
+        events.push({ event: "skipped", data: { topic, count: of.length } });
+      else events.push(...of.map((row) => this.#eventOf(reader, row)));
+    }
+    if (this.#hasNumbers(reader, rows)) events.push({ event: "usage", data: {} });
+    this.#send(reader, events);
+  }
+
+  /** Whether to say that there are newer numbers. */
+  #hasNumbers(reader: Reader, rows: readonly NewRow[]): boolean {
+    const nowMs = performance.now();
+    if (!reader.topics.includes("usage") || nowMs - reader.usageMs < this.#timing.usageMs)
+      return false;
+    const counts = (row: NewRow): boolean =>
+      row.name.topic === "requests" && isVisible(reader.sight.requests, row);
+    if (!rows.some(counts)) return false;
+    reader.usageMs = nowMs;
+    return true;
+  }
+
+  #tellProviders(): void {
+    const following = [...this.#readers].filter(({ topics }) => topics.includes("providers"));
+    if (following.length === 0) return;
+    const data = this.#options.providers();
+    const text = JSON.stringify(data);
+    for (const reader of following) {
+      if (reader.providers === text) continue;
+      reader.providers = text;
+      this.#send(reader, [{ event: "state", data }]);
+    }
+  }
+
+  #send(reader: Reader, events: readonly StreamEvent[]): void {
+    if (events.length === 0) return;
+    reader.sentMs = performance.now();
+    reader.sink.send(events, reader.had?.mark);
+  }
+
+  async #checkRights(reader: Reader): Promise<void> {
+    if (performance.now() - reader.checkedMs < this.#timing.checkMs) return;
+    try {
+      reader.sight = await reader.lookAgain();
+      reader.checkedMs = performance.now();
+    } catch (error) {
+      const isOver = error instanceof GatewayError && rightsOver.has(error.status);
+      // Where the database cannot be asked nothing is read of it either.
+      if (!isOver) throw error;
+      this.#end(reader, "signed_out");
+    }
+  }
+
+  #end(reader: Reader, reason?: string): void {
+    this.#readers.delete(reader);
+    if (reason !== undefined) reader.sink.send([{ event: "bye", data: { reason } }], undefined);
+    reader.sink.end();
+  }
+}

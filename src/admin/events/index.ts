@@ -1,0 +1,11 @@
+/** Streams of what is new: rows of the log, tasks and callbacks, the providers' state. */
+export {
+  createEventHub,
+  type EventHub,
+  type EventHubOptions,
+  type Sight,
+  type Sink,
+  type StreamEvent,
+} from "./hub.ts";
+export type { NewName, RowTopic } from "./news.ts";
+export type { NewRow, Topic } from "./reader.ts";

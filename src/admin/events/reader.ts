@@ -1,0 +1,73 @@
+/** One reader of the stream: what they follow, what of it they may see, and which rows they have. */
+import type { Visibility } from "../../tenancy/index.ts";
+import type { NewName, RowTopic } from "./news.ts";
+
+/** What can be followed: rows, that there are newer numbers, how the providers are doing. */
+export type Topic = RowTopic | "usage" | "providers";
+
+/** A row that was written, with what decides who gets it. */
+export interface NewRow {
+  readonly name: NewName;
+  /** Whose it is; null where nobody made it. */
+  readonly ownerId: string | null;
+  /** As its list shows it; `inside`: to those who run the installation. */
+  record(inside: boolean): object;
+}
+
+/** Values that a row must have, by the names of its record; `member_id` is its owner. */
+export type RowFilter = Readonly<Record<string, string | undefined>>;
+
+/** Whether somebody who sees so much sees a row: the rule of the lists (`whereVisible`), for a row in memory. */
+export function isVisible(
+  { everything, workspaceIds, ownWorkspaceIds, userId }: Visibility,
+  { name: { workspaceId }, ownerId }: Pick<NewRow, "name" | "ownerId">,
+): boolean {
+  if (everything || workspaceIds.includes(workspaceId)) return true;
+  return userId !== null && ownerId === userId && ownWorkspaceIds.includes(workspaceId);
+}
+
+const statusOf = (row: NewRow): unknown => (row.record(false) as { status?: unknown }).status;
+
+/** Whether a row has the values. A name that rows of its kind do not have fits none. */
+export function fitsFilter(filter: RowFilter, row: NewRow): boolean {
+  return Object.entries(filter).every(([name, value]) => {
+    if (value === undefined) return true;
+    if (name === "workspace_id") return row.name.workspaceId === value;
+    if (name === "member_id") return row.ownerId === value;
+    // Several statuses, by commas, as the lists take them.
+    if (name === "status") return value.split(",").some((one) => one === statusOf(row));
+    const found = (row.record(false) as Readonly<Record<string, unknown>>)[name];
+    return typeof found === "number" ? String(found) === value : found === value;
+  });
+}
+
+/** Which rows somebody has had: those before their mark, and those that were visible beyond it already. */
+export class Had {
+  #mark: bigint;
+  readonly #beyond = new Map<string, bigint>();
+
+  constructor(mark: bigint, names: readonly NewName[] = []) {
+    this.#mark = mark;
+    this.add(mark, names);
+  }
+
+  get mark(): bigint {
+    return this.#mark;
+  }
+
+  /** A row that changed since is another one. */
+  has({ topic, id, written }: NewName): boolean {
+    return written < this.#mark || this.#beyond.get(`${topic} ${id}`) === written;
+  }
+
+  /** They have these names now, and all that was written before `mark`. */
+  add(mark: bigint, names: readonly NewName[]): void {
+    if (mark > this.#mark) this.#mark = mark;
+    for (const { topic, id, written } of names) {
+      if (written >= this.#mark) this.#beyond.set(`${topic} ${id}`, written);
+    }
+    for (const [key, written] of this.#beyond) {
+      if (written < this.#mark) this.#beyond.delete(key);
+    }
+  }
+}

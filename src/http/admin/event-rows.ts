@@ -1,0 +1,76 @@
+/** What the streams of events are made of: rows by their names, as their lists show them, and the state of the providers. */
+import { readHeadlines, type EventHubOptions, type NewRow } from "../../admin/index.ts";
+import { readDeliveries, readTasks } from "../../tasks/index.ts";
+import type { AdminServices, HttpServices } from "../services.ts";
+import { renderProvider } from "./provider-views.ts";
+import { renderTask } from "./tasks.ts";
+import { renderDelivery } from "./webhook-deliveries.ts";
+
+type Read = EventHubOptions["read"];
+type Of = { readonly workspaceId: string; readonly id: string };
+type Shown = Omit<NewRow, "name"> & { readonly of: Of };
+
+async function shownOf(
+  services: AdminServices,
+  topic: Parameters<Read>[0],
+  names: Parameters<Read>[1],
+): Promise<Shown[]> {
+  if (topic === "requests") {
+    const rows = await readHeadlines(services.database, names);
+    return rows.map(({ ownerId, record }) => ({
+      of: { workspaceId: record.workspace_id, id: record.id },
+      ownerId,
+      record: () => record,
+    }));
+  }
+  if (topic === "tasks") {
+    const rows = await readTasks(services.database, names);
+    return rows.map((one) => ({
+      of: one,
+      ownerId: one.memberId,
+      record: (inside) => renderTask(services, one, inside),
+    }));
+  }
+  const rows = await readDeliveries(services, names);
+  return rows.map((one) => ({
+    of: one,
+    ownerId: one.memberId,
+    record: () => renderDelivery(one),
+  }));
+}
+
+const keyOf = ({ workspaceId, id }: Of): string => `${workspaceId} ${id}`;
+
+/** How each provider is doing, as far as everybody may know. */
+function providersOf({ catalog, health }: AdminServices): object {
+  const reading = { catalog: catalog(), health, inside: false };
+  const data = [...reading.catalog.providers.values()].map((one) => {
+    const {
+      id,
+      health: state,
+      paused_until,
+    } = renderProvider(one, reading) as Record<string, unknown>;
+    return { id, health: state, paused_until };
+  });
+  return { data };
+}
+
+/** The options of the hub of one process. */
+export function eventSources(services: HttpServices): EventHubOptions {
+  const { admin, log, events } = services;
+  return {
+    database: admin.database,
+    log,
+    leaving: () => services.leaving(),
+    timing: events,
+    providers: () => providersOf(admin),
+    async read(topic, names) {
+      const shown = await shownOf(admin, topic, names);
+      const byName = new Map(shown.map((one) => [keyOf(one.of), one]));
+      return names.flatMap((name) => {
+        const found = byName.get(keyOf(name));
+        return found === undefined ? [] : [{ ...found, name }];
+      });
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** What is new, as it comes: a stream of server-sent events for the console. docs/management.md. */
+import { Type } from "../../base/json-schema.ts";
+import { visibilityOf, type Actor, type Sight, type Sink, type Topic } from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
+import { route } from "./route.ts";
+import { strict, words } from "./schemas.ts";
+
+const topics = ["requests", "tasks", "deliveries", "providers", "usage"] as const;
+const oneTopic = `(?:${topics.join("|")})`;
+
+const topicList = Type.String({
+  maxLength: 100,
+  pattern: `^${oneTopic}(?:,${oneTopic})*$`,
+  description: `By comma: ${topics.join(", ")}.`,
+  examples: ["requests,usage"],
+});
+
+const value = Type.Optional(Type.String({ maxLength: 300 }));
+
+const sightOf = (actor: Actor): Sight => ({
+  requests: visibilityOf(actor, "request.read"),
+  tasks: visibilityOf(actor, "task.read"),
+  deliveries: visibilityOf(actor, "delivery.read"),
+});
+
+/** A token is for programs, which have the lists; a stream lives as long as a session does. */
+function checkSession(actor: Actor): void {
+  if (actor.kind === "session") return;
+  throw new GatewayError(
+    "insufficient_permissions",
+    "The stream of events is for the console and takes its session. With a token, read the lists.",
+  );
+}
+
+/** Where a reader goes on from; what is no mark of ours begins now. */
+const markOf = (lastEventId: string | undefined): bigint | undefined =>
+  lastEventId !== undefined && /^\d{1,18}$/.test(lastEventId) ? BigInt(lastEventId) : undefined;
+
+const stream = route({
+  method: "GET",
+  path: "/events",
+  operationId: "streamEvents",
+  summary: "What is new, as it comes",
+  description:
+    "Server-sent events, with a console session only. `row` is a new or changed row, as its list shows it; `requests` as with `view=list`. `skipped` says how many rows came in a second with more than 20. `usage` says, every 5 seconds at most, that there are newer numbers. `state` is how the providers are doing. `ready` begins a stream. `Last-Event-ID` resumes it with up to 1,000 rows; beyond that `reset` says to read the lists again. `bye` is sent before the gateway ends a stream: it is stopping, or the session is over. Rights are looked at again every minute. A process has 100 streams at most.",
+  action: null,
+  query: strict({
+    topics: topicList,
+    workspace_id: value,
+    key_id: value,
+    member_id: value,
+    model: value,
+    provider: value,
+    status: value,
+    protocol: value,
+    http_status: value,
+    error_code: value,
+  }),
+  answer: {
+    name: "NewRow",
+    schema: Type.Object(
+      {
+        topic: words("requests", "tasks", "deliveries"),
+        row: Type.Unsafe<object>({ type: "object", description: "As its list shows it." }),
+      },
+      { description: "The data of `row`." },
+    ),
+  },
+  events: true,
+  errors: ["insufficient_permissions"],
+  handle({ actor, live, query: { topics: followed, error_code: error, ...filter } }) {
+    checkSession(actor);
+    const { hub, lastEventId, actorAgain } = live!;
+    const begin = (sink: Sink) =>
+      hub.join({
+        topics: followed.split(",") as Topic[],
+        filter: { ...filter, error },
+        sight: sightOf(actor),
+        lookAgain: async () => sightOf(await actorAgain()),
+        since: markOf(lastEventId),
+        sink,
+      });
+    return Promise.resolve({ body: {}, begin });
+  },
+});
+
+export const eventRoutes = [stream];
