@@ -7,5 +7,4 @@ export {
   type Sink,
   type StreamEvent,
 } from "./hub.ts";
-export type { NewName, RowTopic } from "./news.ts";
 export type { NewRow, Topic } from "./reader.ts";

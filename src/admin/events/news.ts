@@ -22,7 +22,7 @@ export interface News {
 }
 
 /** Names of one kind that are read at once. */
-export const newsMax = 1_000;
+const newsMax = 1_000;
 
 interface NewsRow {
   readonly mark: bigint;
