@@ -9,7 +9,7 @@ export const suites: Record<string, readonly string[]> = {
   tenancy: [
     "test/tenancy/*.test.ts",
     "test/rate-limits/*.test.ts",
-    "test/admin/{keys,member-keys,caps}.test.ts",
+    "test/admin/{keys,member-keys,caps,invitations,key-list}.test.ts",
   ],
   protocols: [
     "test/protocols/**/*.test.ts",
@@ -24,6 +24,7 @@ export const suites: Record<string, readonly string[]> = {
     "test/addresses/*.test.ts",
     "test/clouds/*.test.ts",
     "test/proxy/{faults,guarded,rules,tunnel}.test.ts",
+    "test/providers/attacks.test.ts",
   ],
   calls: [
     "test/calls/*.test.ts",
@@ -38,7 +39,7 @@ export const suites: Record<string, readonly string[]> = {
     "test/tasks/*.test.ts",
     "test/task-http/*.test.ts",
     "test/webhooks/{delivery,deliveries,races}.test.ts",
-    "test/images/idempotency.test.ts",
+    "test/images/{idempotency,no-streams,stream}.test.ts",
     "test/image-tasks/{task-image-1,image-c,money}.test.ts",
     "test/alerts/*.test.ts",
     "test/{health,providers}/tasks.test.ts",

@@ -1,7 +1,12 @@
 /** Which of a provider's keys is used, and when a refused one is used again. docs/routing.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { defaultTimeouts, type Credential, type Provider } from "../../src/catalog/index.ts";
-import { Credentials, defaultCredentialRules } from "../../src/routing/credentials.ts";
+import {
+  Credentials,
+  defaultCredentialRules,
+  type CredentialRefusal,
+} from "../../src/routing/credentials.ts";
+import { Health } from "../../src/routing/health.ts";
 
 function providerOf(weights: Record<string, number>): Provider {
   const credentials = Object.entries(weights).map(([id, weight]): Credential => ({
@@ -100,4 +105,57 @@ it("a key that works again has nothing against it; what began before the refusal
   expect(pick(2_000)).toBe("b");
   keys.worked(use, "a", 1_000);
   expect(pick(2_000)).toBe("a");
+});
+
+it("what a vendor said of a key does not hold for the one that takes its place under the same id", () => {
+  const withKey = (id: string, apiKey: string) => ({
+    provider: {
+      ...provider,
+      credentials: provider.credentials.map((one) => (one.id === id ? { ...one, apiKey } : one)),
+    },
+    model: "talk",
+  });
+  keys.refused(use, "b", { of: "credential" }, 0);
+  const free = (of: typeof use) => keys.coolDown(of, "b", 0) === undefined;
+  expect([free(use), free(withKey("b", "new")), free(withKey("a", "new"))]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+});
+
+it("until when a key is left alone, and for what, is told while it is so", () => {
+  expect(keys.coolDown(use, "a", 0)).toBeUndefined();
+  limited("a", 0, 7_000);
+  expect(keys.coolDown(use, "a", 6_999)).toEqual({ endMs: 7_000, of: "model" });
+  expect([keys.coolDown(use, "a", 7_000), keys.coolDown(other, "a", 0)]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  keys.refused(use, "a", { of: "credential" }, 0);
+  expect(keys.coolDown(use, "a", 0)).toEqual({ endMs: 30_000, of: "credential" });
+});
+
+it("health tells of each key the longest pause over the models, and of keys in use nothing", () => {
+  let nowMs = 0;
+  const health = new Health({ clock: { now: () => 1_000_000 + nowMs }, nowMs: () => nowMs });
+  const refuse = (id: string, upstreamModel: string, credential: CredentialRefusal) =>
+    health.unanswered(
+      {
+        provider,
+        offer: { provider: "up", upstreamModel },
+        credential: provider.credentials.find((one) => one.id === id)!,
+        begunMs: 0,
+      },
+      { hurtsHealth: false, credential },
+    );
+  refuse("a", "talk", { of: "model", retryAfterMs: 5_000 });
+  refuse("a", "other", { of: "model", retryAfterMs: 9_000 });
+  expect(health.coolDowns(provider, ["talk", "other"])).toEqual(
+    new Map([["a", { until: new Date(1_009_000).toISOString(), reason: "limited for other" }]]),
+  );
+  nowMs = 9_000;
+  expect(health.coolDowns(provider, ["talk", "other"]).size).toBe(0);
+  refuse("b", "talk", { of: "credential" });
+  expect(health.coolDowns(provider, ["talk"]).get("b")).toMatchObject({ reason: "refused" });
 });

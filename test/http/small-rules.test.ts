@@ -190,12 +190,20 @@ it.each([
 );
 
 it("a client that is gone is known as gone to whoever asks later", () => {
-  const raw = Object.assign(new EventEmitter(), { destroyed: false });
+  let written = 0;
+  const raw = Object.assign(new EventEmitter(), {
+    destroyed: false,
+    headersSent: true,
+    write: () => (written += 1),
+  });
   const reply = createTextReply(raw as never, { headers: {}, jsonArray: false });
   let calls = 0;
   reply.onGone(() => (calls += 1));
   expect(calls).toBe(0);
+  reply.keepAlive();
   raw.emit("close");
+  reply.keepAlive();
+  expect(written).toBe(1);
   reply.onGone(() => (calls += 1));
   expect(calls).toBe(2);
 });

@@ -107,6 +107,8 @@ describeDatabase("authentication", (open) => {
     expect(await lookupsOf(burst)).toBe(1);
     expect(await lookupsOf(burst)).toBe(0);
     expect(await lookupsOf(() => authenticator.authenticate(key, { fresh: true }))).toBe(1);
+    const fresh = () => authenticator.authenticate(key, { fresh: true });
+    expect(await lookupsOf(() => Promise.all([fresh(), fresh(), fresh()]))).toBe(3);
     expect(await lookupsOf(burst)).toBe(0);
     // What is changed by hand in SQL sends no signal, and is noticed within a minute.
     tenant.clock.advance(60_000);

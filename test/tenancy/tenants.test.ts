@@ -201,4 +201,27 @@ describeDatabase("tenants", (open) => {
     expect(rest.records.map(({ id }) => id)).not.toContain(organizationId);
     expect(rest.records.map(({ id }) => id)).toContain(tenant.organization.id);
   });
+
+  it("members are paged too, each once", async () => {
+    const { id: workspaceId } = await createWorkspace(tenant, { name: "P", organizationId: null });
+    const ids: string[] = [];
+    for (const email of ["p1@example.com", "p2@example.com", "p3@example.com"]) {
+      tenant.clock.advance(1);
+      const user = await createUser(tenant, { email, name: "P", role: "user" });
+      ids.unshift(user.id);
+      await addMember(tenant, { workspaceId, userId: user.id, role: "member" });
+    }
+    const first = await listMembers(tenant, { workspaceId, limit: 2 });
+    const second = await listMembers(tenant, { workspaceId, limit: 2, cursor: first.nextCursor! });
+    const listed = [...first.records, ...second.records];
+    expect(listed.map(({ userId }) => userId)).toEqual(ids);
+    expect(second.nextCursor).toBeNull();
+  });
+
+  it("a workspace begins with the credit line it is given, and with none otherwise", async () => {
+    const made = async (line: object) =>
+      (await createWorkspace(tenant, { name: "C", organizationId: null, ...line })).creditLineNano;
+    expect([await made({}), await made({ creditLineNano: 5n })]).toEqual([0n, 5n]);
+    expect(await made({ creditLineNano: null })).toBeNull();
+  });
 });

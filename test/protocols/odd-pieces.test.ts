@@ -1,0 +1,183 @@
+/** Pieces of requests and answers as few vendors send them: ends without a beginning, empty texts, members that are missing. CONV. */
+import { describe, expect, it } from "vitest";
+import { collect } from "../../src/protocols/canonical/collect.ts";
+import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
+import { mergeDetails } from "../../src/protocols/chat/reasoning.ts";
+import { decodeStream as decodeConverse } from "../../src/protocols/converse/decode-stream.ts";
+import { encodeResponse } from "../../src/protocols/converse/response.ts";
+import { toVendorSchema } from "../../src/protocols/generate-content/schema.ts";
+import {
+  codecs,
+  createRoute,
+  type JsonObject,
+  type ProtocolName,
+} from "../../src/protocols/index.ts";
+import { MessagesReader } from "../../src/protocols/messages/read-stream.ts";
+import { completeResponse } from "../../src/protocols/responses/response-object.ts";
+import { decodeAll } from "./canonical/support.ts";
+
+/** The body that an upstream of one protocol gets for a request of another. */
+function sent(caller: ProtocolName, upstream: ProtocolName, body: JsonObject) {
+  const route = createRoute({
+    caller: codecs[caller],
+    upstream: codecs[upstream],
+    body,
+    stream: false,
+    requestedModel: "m",
+    model: "m",
+    upstreamModel: "up",
+    maxOutputTokens: 64_000,
+    abilities: {},
+    inputMedia: 0,
+    inputEstimate: 1,
+    id: "id",
+    createdAt: 0,
+  });
+  return { body: route.body, notes: route.notes };
+}
+
+it("the end of a block that never began adds nothing", () => {
+  const events: CanonicalEvent[] = [
+    { type: "start", protocol: "messages", id: "1", createdAt: 0 },
+    { type: "reasoning_end", block: "9", signature: { protocol: "messages", value: "s" } } as never,
+    { type: "finish", finish: { reason: "stop", raw: undefined } },
+  ];
+  expect(collect(events).content).toEqual([]);
+});
+
+it("a later piece of a reasoning's details without a value leaves the one before", () => {
+  const gathered: JsonObject[] = [];
+  mergeDetails(gathered, [
+    { type: "reasoning.text", index: 0, text: "a", signature: "s", id: "1" },
+  ]);
+  mergeDetails(gathered, [{ type: "reasoning.text", index: 0, text: "b", signature: null }]);
+  mergeDetails(gathered, [{ type: "reasoning.text", index: 0, signature: undefined }]);
+  expect(gathered).toEqual([
+    { type: "reasoning.text", index: 0, text: "ab", signature: "s", id: "1" },
+  ]);
+});
+
+describe("Converse", () => {
+  it("an event that nobody knows begins the answer and says nothing", () => {
+    const decoder = decodeConverse();
+    const types = (event: string) => decoder.push({ event, data: "{}" }).map(({ type }) => type);
+    expect([types("somethingNew"), types("somethingNew")]).toEqual([["start"], []]);
+  });
+
+  it("why an answer stopped is in its own words where it came in them", () => {
+    const stop = (raw: string | undefined) =>
+      encodeResponse({
+        content: [],
+        finish: { reason: "content_filter", raw },
+      } as never)["stopReason"];
+    expect([stop("guardrail_intervened"), stop("refusal"), stop(undefined)]).toEqual([
+      "guardrail_intervened",
+      "content_filtered",
+      "content_filtered",
+    ]);
+  });
+});
+
+describe("schemas for Google", () => {
+  it("of parts that say different things the last counts; lists of names are joined, others are not", () => {
+    expect(
+      toVendorSchema({
+        allOf: [
+          { type: "string", enum: ["a"], required: ["x"] },
+          { type: "string", enum: ["b"], required: ["y"], minLength: 2 },
+        ],
+      }),
+    ).toMatchObject({ type: "string", enum: ["b"], required: ["x", "y"], minLength: 2 });
+  });
+});
+
+describe("messages", () => {
+  it("an event without a type has that of its event line, and one without either is none", () => {
+    const read = (event: string | undefined, data: object) =>
+      new MessagesReader().read({ ...(event && { event }), data: JSON.stringify(data) }).type;
+    const start = { message: { id: "msg_1", usage: {} } };
+    expect(read("message_start", start)).toBe(read(undefined, { type: "message_start", ...start }));
+    expect(read(undefined, start)).not.toBe(read("message_start", start));
+  });
+
+  it("an empty piece of text changes nothing", () => {
+    const frames = [
+      { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 1 } } },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } },
+      { type: "message_stop" },
+    ].map((data) => ({ event: data.type, data: JSON.stringify(data) }));
+    const events = decodeAll(codecs.messages, frames);
+    expect(events.filter(({ type }) => type === "text_delta")).toHaveLength(1);
+    expect(collect(events).content).toMatchObject([{ type: "text", text: "Hi" }]);
+  });
+
+  it("a request that wishes for no reasoning has no word of it elsewhere", () => {
+    const plain = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
+    expect(codecs.messages.decodeRequest(plain, { model: "m" } as never)).not.toHaveProperty(
+      "reasoning",
+    );
+  });
+});
+
+describe("responses", () => {
+  it("an item that comes whole after its pieces is not said twice", () => {
+    const at = { output_index: 0, content_index: 0, item_id: "msg_1" };
+    const item = {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      content: [{ type: "output_text", text: "Hi" }],
+    };
+    const response = (status: string) => ({ id: "r", created_at: 1, status, output: [] });
+    const frames = [
+      { type: "response.created", response: response("in_progress") },
+      { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } },
+      { type: "response.output_text.delta", ...at, delta: "Hi" },
+      { type: "response.output_item.done", output_index: 0, item },
+      { type: "response.output_item.added", output_index: 1, item: { ...item, content: [] } },
+      {
+        type: "response.output_item.done",
+        output_index: 1,
+        item: { ...item, content: [{ type: "output_text", text: "" }] },
+      },
+      { type: "response.completed", response: response("completed") },
+    ].map((data) => ({ event: data.type, data: JSON.stringify(data) }));
+    const events = decodeAll(codecs.responses, frames);
+    expect(collect(events).content).toMatchObject([{ type: "text", text: "Hi" }]);
+    expect(events.filter(({ type }) => type === "text_start")).toHaveLength(1);
+  });
+
+  it("a total is the sum of two numbers, and left alone where one is missing", () => {
+    const total = (usage: JsonObject) =>
+      (completeResponse({ output: [], usage }, "m")["usage"] as JsonObject)["total_tokens"];
+    expect([
+      total({ input_tokens: 2, output_tokens: 3, total_tokens: 9 }),
+      total({ output_tokens: 3, total_tokens: 9 }),
+      total({ input_tokens: 2, total_tokens: 9 }),
+    ]).toEqual([5, 9, 9]);
+  });
+});
+
+describe("a format of answers on its way to Google", () => {
+  const schemaFor = (format: JsonObject) => {
+    const body = {
+      model: "m",
+      messages: [{ role: "user", content: "Hi" }],
+      response_format: { type: "json_schema", json_schema: { name: "answer", ...format } },
+    };
+    const config = sent("chat", "generate_content", body).body["generationConfig"];
+    return (config as { responseJsonSchema: JsonObject }).responseJsonSchema;
+  };
+  const schema = { type: "object", description: "Its own.", properties: {} };
+
+  it("keeps its own description, and has what it is for in front of it where that is said", () => {
+    expect(schemaFor({ schema })["description"]).toBe("Its own.");
+    expect(schemaFor({ schema, description: "A menu." })["description"]).toBe(
+      "A menu.\n\nIts own.",
+    );
+  });
+});

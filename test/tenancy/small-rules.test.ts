@@ -1,0 +1,62 @@
+/** Rules of tenancy one by one, without a database: lists, routing modes, credit lines, times of last use. KEY, ALLOW, T78. */
+import { readdirSync } from "node:fs";
+import { expect, it } from "vitest";
+import { checkNames } from "../../src/tenancy/checks.ts";
+import { parseCreditLine, renderCreditLine } from "../../src/tenancy/credit-line.ts";
+import { generateKey } from "../../src/tenancy/key-format.ts";
+import { createSlots } from "../../src/tenancy/key-slots.ts";
+import { createLastUsed } from "../../src/tenancy/last-used.ts";
+import { loadMasterKey } from "../../src/tenancy/master-key.ts";
+import { followRouting, mergeRouting } from "../../src/tenancy/routing-settings.ts";
+import { silentLog, temporaryDirectory } from "../support/postgres.ts";
+
+it("a list may have ten thousand names, each once", () => {
+  const names = Array.from({ length: 10_000 }, (_, index) => `a/${index}`);
+  expect(checkNames(names, "model_allowlist")).toHaveLength(10_000);
+  expect(() => checkNames([...names, "a/b"], "model_allowlist")).toThrow(/model_allowlist/);
+  expect(checkNames(["a/b", "c/d", "a/b"], "model_allowlist")).toEqual(["a/b", "c/d"]);
+});
+
+it("a credit line is written as it is read", () => {
+  for (const text of ["0", "500", "0.05", "unlimited"])
+    expect(renderCreditLine(parseCreditLine(text))).toBe(text);
+});
+
+it("a patch of routing that sets nothing leaves the mode as it is; one that sets something makes it custom", () => {
+  expect(mergeRouting(followRouting, {}).mode).toBe("follow");
+  expect(mergeRouting(followRouting, { sort: "price" }).mode).toBe("custom");
+});
+
+it("KEY-16: a key's last use is written once a minute, whether or not something was written meanwhile", async () => {
+  const written: unknown[] = [];
+  const database = {
+    query: (_sql: string, [, keys]: unknown[][]) => (written.push(...keys!), Promise.resolve([])),
+  };
+  const lastUsed = createLastUsed(database, silentLog);
+  const at = 1_700_000_000_000;
+  for (const ms of [0, 1, 59_999]) {
+    lastUsed.touch("w", "k", at + ms);
+    await lastUsed.flush();
+  }
+  lastUsed.touch("w", "other", at + 60_000);
+  lastUsed.touch("w", "k", at + 60_000);
+  lastUsed.touch("w", "k", at + 60_001);
+  await lastUsed.close();
+  expect(written).toEqual(["k", "other", "k"]);
+});
+
+it("parts of one process that start together agree on one master key, and leave nothing else behind", async () => {
+  const dataDir = temporaryDirectory();
+  const keys = await Promise.all(Array.from({ length: 8 }, () => loadMasterKey({ dataDir })));
+  expect(new Set(keys.map((key) => key.toString("hex"))).size).toBe(1);
+  expect(readdirSync(dataDir)).toEqual(["master-key"]);
+});
+
+it("AUTH-03: of keys that were seen so many are remembered; then they are looked up anew", () => {
+  const hashed: string[] = [];
+  const secrets = { lookup: (key: string) => (hashed.push(key), Buffer.from(key)) };
+  const slotOf = createSlots(secrets as never, 2);
+  const [a, b, c] = [generateKey(), generateKey(), generateKey()];
+  for (const key of [a, b, a, b, c, a]) slotOf(key);
+  expect(hashed).toEqual([a, b, c, a]);
+});
