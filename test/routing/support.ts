@@ -17,7 +17,7 @@ import {
   type RoutingScope,
 } from "../../src/routing/index.ts";
 
-export function provider(id: string, tier: Provider["tier"] = "official"): Provider {
+function provider(id: string, tier: Provider["tier"] = "official"): Provider {
   return {
     id,
     dialect: "openai-compatible",
