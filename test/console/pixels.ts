@@ -11,14 +11,28 @@ export const plainPicture = async (name: string, side: number, background: strin
     .toBuffer(),
 });
 
+/** What of a browser's canvas is used; the tests' own types know no browser. */
+interface Browser {
+  readonly OffscreenCanvas: new (
+    width: number,
+    height: number,
+  ) => {
+    getContext(kind: "2d"): {
+      drawImage(image: unknown, x: number, y: number): void;
+      getImageData(x: number, y: number, width: number, height: number): { data: Iterable<number> };
+    };
+  };
+}
+
 /** The colours of a shown picture at some places, as red, green, blue, alpha. */
 export const pixelsAt = (
   picture: Locator,
   places: readonly (readonly [x: number, y: number])[],
 ): Promise<number[][]> =>
-  // As text: it runs in the page, whose types are not those of the tests.
-  picture.evaluate(`(image) => {
-    const surface = new OffscreenCanvas(image.naturalWidth, image.naturalHeight).getContext("2d");
+  picture.evaluate((image, all) => {
+    const { naturalWidth, naturalHeight } = image as unknown as Record<string, number>;
+    const { OffscreenCanvas } = globalThis as unknown as Browser;
+    const surface = new OffscreenCanvas(naturalWidth!, naturalHeight!).getContext("2d");
     surface.drawImage(image, 0, 0);
-    return ${JSON.stringify(places)}.map(([x, y]) => [...surface.getImageData(x, y, 1, 1).data]);
-  }`);
+    return all.map(([x, y]) => [...surface.getImageData(x, y, 1, 1).data]);
+  }, places);
