@@ -2,8 +2,10 @@
 import { createRouter } from "@tanstack/react-router";
 import { parseSearch, stringifySearch } from "./base/search.ts";
 import { accountRoute } from "./pages/account/route.ts";
+import { alertsRoute } from "./pages/alerts/route.ts";
 import { auditRoute } from "./pages/audit/route.ts";
 import { callbacksRoute } from "./pages/callbacks/route.ts";
+import { joinRoute } from "./pages/join/route.ts";
 import { keyRoute } from "./pages/key/route.ts";
 import { keysRoute } from "./pages/keys/route.ts";
 import { membersRoute } from "./pages/members/route.ts";
@@ -32,6 +34,7 @@ const settings = [
   workspaceRoute,
   organizationRoute,
   callbacksRoute,
+  alertsRoute,
   auditRoute,
   accountRoute,
 ] as const;
@@ -41,6 +44,7 @@ export const router = createRouter({
     firstRoute,
     signInRoute,
     passwordRoute,
+    joinRoute,
     shellRoute.addChildren([
       startRoute,
       overviewRoute,

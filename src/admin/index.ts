@@ -78,6 +78,7 @@ export {
   deliveryTrail,
   findVisible,
   getRequest,
+  listAlerts,
   listRequestHeadlines,
   readHeadlines,
   requestConditions,

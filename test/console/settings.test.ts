@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { call } from "../admin/support.ts";
 import { seriousFindings } from "./axe.ts";
+import { visit } from "./browser.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -217,5 +218,113 @@ it("names with markup stay text in members, workspaces and the audit log", async
   await button(page, "Filter").waitFor();
   expect(complaints).toEqual([]);
   expect(await seriousFindings(page)).toEqual([]);
+  await context.close();
+});
+
+it("somebody who is invited opens the link, joins with a password and is inside; the link works once", async () => {
+  const ann = await world.open("ann");
+  await ann.page.goto("/settings/members");
+  await button(ann.page, "Invite").click();
+  await ann.page.getByLabel("E-mail").fill("new-joiner@example.com");
+  await ann.page.getByRole("dialog").getByRole("button", { name: "Invite" }).click();
+  const link = await ann.page.getByText(/^http.*gw_inv_/).innerText();
+  expect(new URL(link)).toMatchObject({ pathname: "/join", origin: world.gateway.url });
+  await ann.context.close();
+
+  const { page, complaints, context } = await world.open("nobody");
+  const asked: string[] = [];
+  page.on("request", (request) => void asked.push(request.url()));
+  await page.goto(link);
+  await page.getByText("You are invited to home of home.").waitFor();
+  expect(await page.getByRole("button", { name: /Join as/ }).count()).toBe(0);
+  // The page itself was asked for without the token.
+  expect(asked[0]).toBe(`${world.gateway.url}/join`);
+  await page.getByLabel("A password").fill("short");
+  await button(page, "Join").click();
+  await page.getByLabel("A password").fill("a password of my own");
+  await button(page, "Join").click();
+  await page.getByRole("heading", { name: "Make your first call" }).waitFor();
+  const again = await world.open("mem");
+  await again.page.goto(link);
+  await again.page.getByRole("alert").getByText("There is no such invitation").waitFor();
+  await again.page.goto("/join");
+  await again.page.getByRole("alert").getByText("There is no such invitation").waitFor();
+  await again.page.goto("/join#gw_inv_%00../../me");
+  await again.page.getByRole("alert").getByText("There is no such invitation").waitFor();
+  expect([...complaints, ...again.complaints]).toEqual([]);
+  await again.context.close();
+  await context.close();
+});
+
+it("somebody with an account joins another workspace as who they are", async () => {
+  const { invitation } = world.must(
+    await world.root.call("POST", `/workspaces/${world.away.id}/members`, {
+      email: "mel-there@example.com",
+      role: "member",
+    }),
+  );
+  const token = invitation.url.split("/").at(-1);
+  const { page, complaints, context } = await visit(world.browser, {
+    url: world.gateway.url,
+    cookie: world.mel.cookie,
+  });
+  await page.goto(`/join#${token}`);
+  await button(page, "Join as mel@example.com").click();
+  await page.getByRole("heading", { name: "Make your first call" }).waitFor();
+  const { json } = await world.mel.call("GET", "/me");
+  const places = json.memberships.map((one: { workspace_id: string }) => one.workspace_id);
+  expect(places.toSorted()).toEqual([world.home.id, world.away.id].toSorted());
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("alerts of caps are shown to admins; members read those of their own keys, strangers none", async () => {
+  const { id, key } = world.must(
+    await world.mem.call("POST", "/keys", {
+      workspace_id: world.home.id,
+      name: "near its cap",
+      spend_caps: { total: "0.000001", weekly: "0.000001" },
+    }),
+  );
+  await world.chat(key);
+  type Alert = { layer_id: string; window: string; threshold: number };
+  const alertsOf = async (who: "ann" | "mem" | "mel" | "bob" | "root", query = "") =>
+    (world.must(await world[who].call("GET", `/alerts?${query}`)).data as Alert[])
+      .filter(({ layer_id }) => layer_id === id)
+      .map(({ window, threshold }) => `${window} ${threshold}`)
+      .sort();
+  const all = ["total 100", "total 50", "total 80", "weekly 100", "weekly 50", "weekly 80"];
+  await expect.poll(() => alertsOf("ann")).toEqual(all);
+  expect(await alertsOf("mem")).toEqual(all);
+  expect(await alertsOf("root", `workspace_id=${world.home.id}`)).toEqual(all);
+  expect(await alertsOf("mel")).toEqual([]);
+  expect(await alertsOf("bob")).toEqual([]);
+  expect(await alertsOf("bob", `workspace_id=${world.home.id}`)).toEqual([]);
+  const paged: string[] = [];
+  let cursor = "";
+  do {
+    const { json } = await world.mem.call("GET", `/alerts?limit=1${cursor}`);
+    paged.push(...json.data.map((one: { id: string }) => one.id));
+    cursor = json.next_cursor === null ? "" : `&cursor=${json.next_cursor}`;
+  } while (cursor !== "");
+  expect(new Set(paged).size).toBe(all.length);
+  expect(paged.length).toBe(all.length);
+  for (const bad of ["x", "1_2", "9999999999999_'; drop table spend_alerts; --"]) {
+    const { status, json } = await world.ann.call(
+      "GET",
+      `/alerts?cursor=${encodeURIComponent(bad)}`,
+    );
+    expect({ status, param: json.error.param }).toEqual({ status: 400, param: "cursor" });
+  }
+  const { page, complaints, context } = await world.open("ann");
+  await page.goto("/settings/alerts");
+  await page.getByRole("row", { name: /key near its cap total reached/ }).waitFor();
+  await page.getByRole("link", { name: "key near its cap" }).first().click();
+  await page.getByRole("heading", { name: "Key near its cap" }).waitFor();
+  await page
+    .getByText(/^reached/)
+    .first()
+    .waitFor();
+  expect(complaints).toEqual([]);
   await context.close();
 });

@@ -14,6 +14,7 @@ const sections = [
   { to: "/settings/workspaces", label: "Workspaces", action: "workspace.change" },
   { to: "/settings/organization", label: "Organization", action: "organization.change" },
   { to: "/settings/callbacks", label: "Callbacks", action: "signing_secret.read" },
+  { to: "/settings/alerts", label: "Alerts", action: "workspace.change" },
   { to: "/settings/audit", label: "Audit log", action: "audit.read" },
 ] as const;
 

@@ -1,4 +1,5 @@
 /** Reading what calls left behind, as far as the reader may see it: the request log, tasks, callbacks. */
+export { listAlerts } from "./alerts.ts";
 export { getRequest } from "./request-detail.ts";
 export { listRequests, renderAttempts } from "./requests.ts";
 export { listRequestHeadlines, readHeadlines } from "./request-list.ts";

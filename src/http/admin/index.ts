@@ -1,4 +1,5 @@
 /** The routes of the management API, all of them; each resource has its file. docs/management.md. */
+import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { catalogRoutes } from "./catalog.ts";
@@ -49,6 +50,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...providerRoutes,
   ...providerMoveRoutes,
   ...catalogRoutes,
+  ...alertRoutes,
   ...auditRoutes,
   ...meRoutes,
   ...infoRoutes,

@@ -1,0 +1,113 @@
+/** Accepting an invitation: as who one is, or with a password. */
+import { Anchor, Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useRouterState } from "@tanstack/react-router";
+import { useEffect, type FormEvent } from "react";
+import { api, client } from "../../api/client.ts";
+import { ApiError } from "../../api/errors.ts";
+import { fieldsOf } from "../../ui/form.ts";
+import { FormError } from "../../ui/form-error.tsx";
+import { Outside } from "../../ui/outside.tsx";
+
+interface Acceptance {
+  readonly password?: string;
+  readonly name?: string;
+}
+
+/** Accepts the invitation, and goes on inside. */
+function useAccept(token: string) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: (how: Acceptance) =>
+      client.POST("/auth/invitations/accept", { body: { token, ...how } }),
+    onSuccess: async () => {
+      queries.clear();
+      await navigate({ to: "/start", search: {}, replace: true });
+    },
+  });
+}
+
+/** For somebody who is signed in. */
+function AsMyself({ name, accept }: { name: string; accept: ReturnType<typeof useAccept> }) {
+  return (
+    <>
+      <Button fullWidth loading={accept.isPending} onClick={() => accept.mutate({})}>
+        Join as {name}
+      </Button>
+      <Divider label="or with another account" my="md" />
+    </>
+  );
+}
+
+function Form({ token }: { token: string }) {
+  const accept = useAccept(token);
+  // Nobody may be signed in, which is no error here.
+  const { data: me } = api.useQuery("get", "/admin/v1/me", {}, { retry: false });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    const field = fieldsOf(event);
+    const name = field("name");
+    accept.mutate({ password: field("password"), ...(name !== "" && { name }) });
+  };
+  return (
+    <>
+      {me != null && me.user_id !== null && <AsMyself name={me.name} accept={accept} />}
+      <form onSubmit={submit}>
+        <Stack gap="md">
+          <TextInput name="name" label="Your name" autoComplete="name" maxLength={200} />
+          <PasswordInput
+            name="password"
+            label="A password"
+            description="At least ten characters. If you have an account with this address here, its password."
+            autoComplete="new-password"
+            minLength={10}
+            maxLength={128}
+            required
+          />
+          <FormError error={accept.error} />
+          <Button type="submit" loading={accept.isPending} fullWidth>
+            Join
+          </Button>
+        </Stack>
+      </form>
+    </>
+  );
+}
+
+const gone = new ApiError(
+  404,
+  "There is no such invitation. It was used, replaced or taken back, or it has expired: ask for a new one.",
+);
+
+export function JoinPage() {
+  const token = useRouterState({ select: ({ location }) => location.hash });
+  useEffect(() => {
+    document.title = "Join - Tollgate";
+  }, []);
+  const { data, error } = api.useQuery(
+    "get",
+    "/auth/invitations/{token}",
+    { params: { path: { token } } },
+    { enabled: token !== "" },
+  );
+  const isGone = token === "" || error !== null;
+  return (
+    <Outside title="Join">
+      {isGone && (
+        <>
+          <FormError error={gone} />
+          <Anchor href="/">Go to the first page</Anchor>
+        </>
+      )}
+      {data !== undefined && !isGone && (
+        <>
+          <Text mb="lg">
+            You are invited to <strong>{data.workspace}</strong>
+            {data.organization !== null && ` of ${data.organization}`}.
+          </Text>
+          <Form key={token} token={token} />
+        </>
+      )}
+    </Outside>
+  );
+}

@@ -1,0 +1,91 @@
+/** Which spend caps were nearly or fully used, as far as the reader may see it. docs/callbacks.md "Spend caps". */
+import { GatewayError } from "../../base/errors.ts";
+import { formatUsd } from "../../base/money.ts";
+import type { Queryable } from "../../storage/index.ts";
+import {
+  pageLimit,
+  visibilityParams,
+  whereVisible,
+  type PageRequest,
+  type Visibility,
+} from "../../tenancy/index.ts";
+
+interface AlertRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly scope: string;
+  readonly scope_id: string;
+  readonly name: string | null;
+  readonly cap_window: string;
+  readonly cap_nano: bigint;
+  readonly threshold: number;
+  readonly spent_nano: bigint;
+  readonly created_at: Date;
+}
+
+interface AlertFilter extends PageRequest {
+  readonly visibility: Visibility;
+  readonly workspaceId?: string | undefined;
+}
+
+/** The last alert of a page: its time, and what tells it from others of that time. */
+const cursorShape = /^(\d{13})_([0-9a-f]{32})$/;
+
+function after(cursor: string | undefined): readonly [at: Date | null, id: string | null] {
+  if (cursor === undefined) return [null, null];
+  const [, ms, id] = cursorShape.exec(cursor) ?? [];
+  if (ms !== undefined && id !== undefined) return [new Date(Number(ms)), id];
+  throw new GatewayError("invalid_value", "`cursor` must be `next_cursor` of a page.", {
+    param: "cursor",
+  });
+}
+
+/** An alert about a member is that member's own, one about a key its owner's; one about the workspace is nobody's own. */
+const statement = `
+  with seen as (
+    select a.*, md5(concat_ws('|', a.workspace_id, a.scope, a.scope_id, a.cap_window, a.period_start, a.cap_nano, a.threshold)) as id,
+      case a.scope when 'workspace' then w.name when 'member' then u.email else k.name end as name,
+      case a.scope when 'member' then a.scope_id when 'key' then k.created_by end as owner
+    from spend_alerts a
+    join workspaces w on w.id = a.workspace_id
+    left join users u on a.scope = 'member' and u.id = a.scope_id
+    left join api_keys k on a.scope = 'key' and k.workspace_id = a.workspace_id and k.id = a.scope_id
+    where ($1::text is null or a.workspace_id = $1)
+  )
+  select id, workspace_id, scope, scope_id, name, cap_window, cap_nano, threshold, spent_nano, created_at from seen
+  where ${whereVisible(5, { workspace: "workspace_id", owner: "owner" })}
+    and ($2::timestamptz is null or (date_trunc('milliseconds', created_at), id) < ($2, $3))
+  order by date_trunc('milliseconds', created_at) desc, id desc limit $4`;
+
+/** Alerts, newest first. @throws GatewayError `invalid_value` (limit, cursor) */
+export async function listAlerts(
+  database: Queryable,
+  filter: AlertFilter,
+): Promise<{ readonly records: readonly object[]; readonly nextCursor: string | null }> {
+  const limit = pageLimit(filter.limit);
+  const rows = await database.query<AlertRow>(statement, [
+    filter.workspaceId ?? null,
+    ...after(filter.cursor),
+    limit + 1,
+    ...visibilityParams(filter.visibility),
+  ]);
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const nextCursor =
+    rows.length > limit && last !== undefined ? `${last.created_at.getTime()}_${last.id}` : null;
+  return { records: page.map(render), nextCursor };
+}
+
+const render = (row: AlertRow): object => ({
+  id: row.id,
+  object: "spend_alert",
+  workspace_id: row.workspace_id,
+  layer: row.scope,
+  layer_id: row.scope_id,
+  name: row.name,
+  window: row.cap_window,
+  threshold: row.threshold,
+  cap: formatUsd(row.cap_nano),
+  spent: formatUsd(row.spent_nano),
+  created_at: row.created_at.toISOString(),
+});

@@ -1,0 +1,42 @@
+/** What was reported of spend caps, over the management API. docs/callbacks.md "Spend caps". */
+import { Type } from "../../base/json-schema.ts";
+import { listAlerts, visibilityOf } from "../../admin/index.ts";
+import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
+import { route } from "./route.ts";
+import { pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
+
+const alert = Type.Object({
+  id: Type.String(),
+  object: Type.Literal("spend_alert"),
+  workspace_id: Type.String(),
+  layer: oneOf("workspace", "member", "key"),
+  layer_id: Type.String({ description: "Of the workspace, the user or the key." }),
+  name: orNull(Type.String({ description: "Theirs now; of a member the address." })),
+  window: oneOf("total", "monthly", "weekly", "daily"),
+  threshold: Type.Integer({ description: "Percent of the cap.", examples: [80] }),
+  cap: usd("The cap as it was."),
+  spent: usd("What was charged by then."),
+  created_at: timestamp("When it was seen, within seconds of the charge."),
+});
+
+const list = route({
+  method: "GET",
+  path: "/alerts",
+  operationId: "listAlerts",
+  summary: "Spend caps that came near or were reached, newest first",
+  description:
+    "One for each cap, period and threshold (50, 80, 100 %). Kept for two months. Workspace admins see their workspaces, members what is about them and their own keys.",
+  action: "usage.read",
+  query: strict({ workspace_id: Type.Optional(Type.String()), ...pageQuery }),
+  answer: { name: "SpendAlerts", schema: pageSchema(alert) },
+  async handle({ services, actor, query }) {
+    const page = await listAlerts(services.database, {
+      ...pageOfQuery(query),
+      workspaceId: query.workspace_id,
+      visibility: visibilityOf(actor, "usage.read"),
+    });
+    return { body: renderPage(page, page.records) };
+  },
+});
+
+export const alertRoutes = [list];
