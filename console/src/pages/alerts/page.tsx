@@ -1,11 +1,12 @@
 /** Spend caps that came near or were reached. */
-import { Button, Table, Text } from "@mantine/core";
+import { Table, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
 import { readTime } from "../../base/time.ts";
 import { Money } from "../../ui/money.tsx";
+import { More } from "../../ui/more.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
@@ -84,16 +85,7 @@ export function AlertsPage() {
           ))}
         </SmallTable>
       )}
-      {query.hasNextPage && (
-        <Button
-          mt="md"
-          variant="default"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <More query={query} />
     </Settings>
   );
 }

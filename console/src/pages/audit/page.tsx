@@ -6,6 +6,7 @@ import { api, client, type Schemas } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
 import { AuditEntries } from "../../ui/audit-entries.tsx";
 import { fieldsOf } from "../../ui/form.ts";
+import { More } from "../../ui/more.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 
@@ -95,16 +96,7 @@ export function AuditPage() {
       {entries !== undefined && entries.length > 0 && (
         <AuditEntries entries={entries} subject={subjectOf} />
       )}
-      {query.hasNextPage && (
-        <Button
-          mt="md"
-          variant="default"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      )}
+      <More query={query} />
     </Settings>
   );
 }
