@@ -135,7 +135,7 @@ What holds:
 | path | what it shows |
 | --- | --- |
 | \`/requests\`, \`/requests/{id}\` | every call and every task that ended: model, provider, usage, cost, times, what was dropped, each attempt, the plan and why. The id is the call's \`x-request-id\` |
-| \`/tasks\`, \`/tasks/{id}\` | tasks as their callers read them, with attempts, reservation, deadline |
+| \`/tasks\`, \`/tasks/{id}\` | tasks as their callers read them, with attempts, reservation, deadline. \`/tasks/{id}/shapes\` has all four shapes, \`POST .../{id}/cancel\` cancels by the callers' rule |
 | \`/webhook_deliveries\` | callbacks and each try. \`POST .../{id}/redeliver\` sends one again, \`POST /workspaces/{id}/webhook_test\` tries an address |
 | \`/usage\` | requests, errors, tokens, times and cost by \`hour\`, \`day\`, \`month\` or in \`total\`, by one group; see below |
 | \`/models\`, \`/providers\` | the configuration, with the health that the answering gateway sees: \`out\` is left out of plans for now |

@@ -38,6 +38,7 @@ const settings = [
   auditRoute,
   accountRoute,
 ] as const;
+import { taskRoutes } from "./pages/tasks/route.ts";
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
@@ -55,6 +56,7 @@ export const router = createRouter({
       keyRoute,
       moneyRoute,
       ledgerRoute,
+      ...taskRoutes,
       ...modelRoutes,
       ...providerRoutes,
       ...settings,

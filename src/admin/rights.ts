@@ -90,6 +90,7 @@ export const rights = {
   // Made by a key of one's own: a call, a task, its callback.
   "request.read": right("request.read", "everything", "workspace", "own"),
   "task.read": right("task.read", "everything", "workspace", "own"),
+  "task.cancel": right("task.read", "everything", "workspace", "own"),
   "delivery.read": right("delivery.read", "everything", "workspace", "own"),
   "delivery.redeliver": right("delivery.read", "everything", "workspace", "own"),
   "webhook.test": right("workspace.read", "everything", "workspace", "nothing"),

@@ -26,7 +26,7 @@ interface AdminOptions {
   /** What the running gateway adds; see AdminServices. */
   readonly running: Pick<
     AdminServices,
-    "health" | "logWritten" | "callbackDue" | "fileUrl" | "verifier"
+    "health" | "logWritten" | "callbackDue" | "cancelTask" | "fileUrl" | "verifier"
   >;
 }
 

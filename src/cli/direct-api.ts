@@ -42,7 +42,7 @@ const unused: Opened = {
 };
 
 const notHere = (): never => {
-  throw new Error("a command has no sessions, and verifies by itself");
+  throw new Error("a command has no sessions, verifies by itself and cancels nothing");
 };
 
 /** Nobody but the gateway's own process knows how providers are doing, and it hears of callbacks by looking. */
@@ -76,6 +76,7 @@ async function directApi(
     health: undefined,
     logWritten: () => Promise.resolve(),
     callbackDue: () => undefined,
+    cancelTask: notHere,
     fileUrl: (name) => `/files/${name}`,
   };
   return {

@@ -113,6 +113,7 @@ function adminServices({ ground, media, verifier, ownUrl }: DoorParts) {
       health,
       logWritten: () => everyLogWritten(requestLog, role),
       callbackDue: () => media.callbackDue(),
+      cancelTask: (workspaceId, id) => media.tasks.cancel(workspaceId, id),
       fileUrl: (name) => media.fileUrl(name),
     },
   });

@@ -27,6 +27,7 @@ export {
 export {
   assignInputs,
   expireFilesAt,
+  fileExpiries,
   findFile,
   recordFile,
   sweepFiles,

@@ -3,13 +3,14 @@ export { taskPoints, type TaskPoint, type TaskTiming } from "./engine.ts";
 export { answerKey, claimKeyForCall, findAnswered, keyLifetimeMs } from "./idempotency.ts";
 export { createTasks, openUpload, type TasksOptions } from "./tasks.ts";
 export { insertFinished, type Finished } from "./finished.ts";
-export { readTasks } from "./read.ts";
+export { readTask, readTasks } from "./read.ts";
 export { isCertainRefusal } from "./submit.ts";
 export { entryPoints, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 export {
   renderArk,
   renderDashscope,
   renderNative,
+  renderParameters,
   renderUnified,
   type FileUrl,
 } from "./renderings/index.ts";

@@ -1,16 +1,19 @@
 /** Tasks, models and providers over the management API. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/patience.ts";
 import { ids, startWorld, type World } from "./support.ts";
 
 describe("tasks", () => {
   let world: World;
   let tasks: Record<"mem" | "mel" | "bob" | "failed", string>;
+  let memKey: string;
   beforeAll(async () => {
     world = await startWorld();
     const { home, away } = world;
     const mem = await world.keyOf(world.mem, home.id);
     const mel = await world.keyOf(world.mel, home.id);
     const bob = await world.keyOf(world.bob, away.id);
+    memKey = mem.key;
     tasks = {
       mem: await world.video(mem.key),
       mel: await world.video(mel.key),
@@ -63,6 +66,115 @@ describe("tasks", () => {
       const missing = await person.call("GET", "/tasks/task_00000000000000000000000000");
       expect([foreign.status, foreign.text]).toEqual([404, missing.text]);
     }
+  });
+
+  it("filters by kind, provider and member; says until when files are kept, and what was asked for without its text", async () => {
+    const list = async (query: string) => ids(await world.root.call("GET", `/tasks?${query}`));
+    const { mem, mel, failed, bob } = tasks;
+    expect(await list("kind=video")).toEqual([bob, failed, mel, mem]);
+    expect(await list("kind=image")).toEqual([]);
+    expect(await list(`member_id=${world.mem.userId}`)).toEqual([mem]);
+    const { json } = await world.mem.call("GET", `/tasks/${mem}`);
+    expect(await list(`provider=${json.provider}`)).toEqual([bob, failed, mel, mem]);
+    expect(await list("provider=none")).toEqual([]);
+    expect(json.parameters).toMatchObject({ duration_seconds: 2 });
+    expect(JSON.stringify(json.parameters)).not.toContain("A boat");
+    expect(Date.parse(json.outputs_until)).toBeGreaterThan(Date.now());
+    const without = await world.root.call("GET", `/tasks/${failed}`);
+    expect(without.json).toMatchObject({
+      outputs_until: null,
+      error: { code: expect.any(String) as string },
+    });
+  });
+
+  it("the four shapes are what the callers' endpoints answer", async () => {
+    const { json } = await world.mem.call("GET", `/tasks/${tasks.mem}/shapes`);
+    const asCaller = async (path: string): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${memKey}` };
+      return (await fetch(`${world.gateway.url}${path}/${tasks.mem}`, { headers })).json();
+    };
+    expect(json.unified).toEqual(await asCaller("/v1/tasks"));
+    expect(json.native).toEqual(await asCaller("/v1/videos"));
+    expect(json.ark).toEqual(await asCaller("/api/v3/contents/generations/tasks"));
+    const alias = (await asCaller("/api/v1/tasks")) as { output: object };
+    expect(json.alias.output).toEqual(alias.output);
+  });
+
+  it("whoever does not see a task finds neither its shapes nor its file, and cancels nothing (TASK-42)", async () => {
+    const { key } = await world.keyOf(world.mel, world.home.id);
+    const started = await fetch(`${world.gateway.url}/v1/tasks`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: JSON.stringify({
+        model: "sandbox/video-model-v1",
+        prompt: 'A boat\n#sandbox {"task_seconds":600}',
+        duration: 2,
+      }),
+    });
+    const { id } = (await started.json()) as { id: string };
+    for (const [person, foreign] of [
+      [world.mem, id],
+      [world.bob, id],
+      [world.ann, tasks.bob],
+    ] as const) {
+      for (const [method, path] of [
+        ["GET", `/tasks/${foreign}`],
+        ["GET", `/tasks/${foreign}/shapes`],
+        ["POST", `/tasks/${foreign}/cancel`],
+      ] as const) {
+        const body = method === "POST" ? {} : undefined;
+        const answer = await person.call(method, path, body);
+        const none = path.replace(foreign, "task_00000000000000000000000000");
+        const missing = await person.call(method, none, body);
+        expect([path, answer.status, answer.text]).toEqual([path, 404, missing.text]);
+      }
+      const seen = await person.call("GET", "/tasks?limit=100");
+      expect(seen.text).not.toContain(foreign);
+    }
+    expect((await world.mel.call("GET", `/tasks/${id}`)).json.status).toMatch(/queued|running/);
+    // A file is found by its name alone, which is 128 random bits: one that is guessed is not there.
+    const { json } = await world.bob.call("GET", `/tasks/${tasks.bob}`);
+    const url = json.output.videos[0].url as string;
+    const guessed = url.replace(/.(?=\.\w+$)/, (last) => (last === "0" ? "1" : "0"));
+    expect([(await fetch(url)).status, (await fetch(guessed)).status]).toEqual([200, 404]);
+  });
+
+  it("a task is canceled by the callers' rule: a waiting one at once, one that has ended not at all; the log of changes has it", async () => {
+    const ended = await world.mem.call("POST", `/tasks/${tasks.mem}/cancel`, {});
+    const headers = { authorization: `Bearer ${memKey}` };
+    const asCaller = await fetch(`${world.gateway.url}/v1/tasks/${tasks.mem}/cancel`, {
+      method: "POST",
+      headers,
+    });
+    expect([ended.status, ended.json.error.message]).toEqual([
+      asCaller.status,
+      ((await asCaller.json()) as { error: { message: string } }).error.message,
+    ]);
+    const started = await fetch(`${world.gateway.url}/v1/tasks`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "sandbox/video-model-seconds",
+        prompt: 'A boat\n#sandbox {"task_seconds":600}',
+        duration: 2,
+      }),
+    });
+    const { id } = (await started.json()) as { id: string };
+    const canceled = await eventually(async () => {
+      const answer = await world.mem.call("POST", `/tasks/${id}/cancel`, {});
+      return answer.status === 200 ? answer : undefined;
+    }, "the vendor confirms");
+    expect(canceled.json).toMatchObject({ id, status: "canceled", error: { code: "canceled" } });
+    const again = await world.mem.call("POST", `/tasks/${id}/cancel`, {});
+    expect([again.status, again.json.status]).toEqual([200, "canceled"]);
+    const { json } = await world.root.call("GET", "/audit?action=task.cancel");
+    expect(json.data).toMatchObject([
+      {
+        before: { status: expect.stringMatching(/queued|running/) as string },
+        after: { status: "canceled" },
+        subject: { id },
+      },
+    ]);
   });
 });
 

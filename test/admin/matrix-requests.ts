@@ -199,7 +199,7 @@ async function freshTask(world: World, one: Case): Promise<string> {
   await world.gateway.database.query(
     `insert into tasks (workspace_id, id, key_id, member_id, kind, family, model, form, status, request, plan, reserved_nano,
        expires_at, created_at, updated_at)
-     values ($1, $2, $3, $4, 'video', 'video-v1', 'm', 'tasks', 'failed', '{}', '{}', 0, now(), now(), now())`,
+     values ($1, $2, $3, $4, 'video', 'video-v1', 'm', 'tasks', 'canceled', '{}', '{"offers": [], "explanation": null}', 0, now(), now(), now())`,
     [placeOf(world, one.relation).id, id, await freshKey(world, one), makerOf(world, one).userId],
   );
   return id;
@@ -312,6 +312,8 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   "token.revoke": tokenRevocation,
   "request.read": ofTrail(freshRequest, "GET", "requests"),
   "task.read": ofTrail(freshTask, "GET", "tasks"),
+  // One that is canceled is answered as it is.
+  "task.cancel": ofTrail(freshTask, "POST", "tasks", "/cancel"),
   "delivery.read": deliveryReading,
   "delivery.redeliver": ofTrail(freshDelivery, "POST", "webhook_deliveries", "/redeliver"),
   "webhook.test": ofWorkspace("POST", "/webhook_test", () => ({

@@ -52,6 +52,7 @@ const meant: Readonly<Record<Action, string>> = {
   "token.revoke": "+.0 +.0 +.0",
   "request.read": "+++ ++0 +00",
   "task.read": "+++ ++0 +00",
+  "task.cancel": "+++ ++0 +00",
   "delivery.read": "+++ ++0 +00",
   "delivery.redeliver": "+++ ++0 +00",
   "webhook.test": ".++ .+0 .-0",

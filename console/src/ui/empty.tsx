@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 
 export function Empty(props: {
   text: string;
-  to: "/start" | "/requests" | "/keys";
+  to: "/start" | "/requests" | "/keys" | "/tasks";
   action: string;
 }) {
   return (
@@ -20,7 +20,11 @@ export function Empty(props: {
 }
 
 /** A list without rows: of a kind there are none, or none fits the filters of its page. */
-export function NoRows(props: { what: string; to: "/requests" | "/keys"; isFiltered: boolean }) {
+export function NoRows(props: {
+  what: string;
+  to: "/requests" | "/keys" | "/tasks";
+  isFiltered: boolean;
+}) {
   const { what, to, isFiltered } = props;
   return isFiltered ? (
     <Empty text={`No ${what} fits these filters.`} to={to} action="Remove the filters" />

@@ -14,6 +14,7 @@ export const entries = [
   { to: "/overview", label: "Overview", action: "usage.read", bar: true },
   { to: "/requests", label: "Requests", action: "request.read", bar: true },
   { to: "/playground", label: "Playground", action: "key.reveal" },
+  { to: "/tasks", label: "Tasks", action: "task.read" },
   { to: "/keys", label: "Keys", action: "key.read", bar: true },
   { to: "/money", label: "Money", action: "balance.read" },
   { to: "/models", label: "Models", action: "model.read" },

@@ -3,7 +3,7 @@ import { readHeadlines, type EventHubOptions, type NewRow } from "../../admin/in
 import { readDeliveries, readTasks } from "../../tasks/index.ts";
 import type { AdminServices, HttpServices } from "../services.ts";
 import { renderProvider } from "./provider-views.ts";
-import { renderTask } from "./tasks.ts";
+import { keptFiles, renderTask } from "./task-views.ts";
 import { renderDelivery } from "./webhook-deliveries.ts";
 
 type Read = EventHubOptions["read"];
@@ -25,10 +25,11 @@ async function shownOf(
   }
   if (topic === "tasks") {
     const rows = await readTasks(services.database, names);
+    const kept = await keptFiles(services, rows);
     return rows.map((one) => ({
       of: one,
       ownerId: one.memberId,
-      record: (inside) => renderTask(services, one, inside),
+      record: (inside) => renderTask({ services, inside }, one, kept),
     }));
   }
   const rows = await readDeliveries(services, names);

@@ -18,6 +18,7 @@ import { requestRoutes } from "./requests.ts";
 import type { AdminRoute } from "./route.ts";
 import { routingPreviewRoutes } from "./routing-preview.ts";
 import { signingSecretRoutes } from "./signing-secret.ts";
+import { taskMoveRoutes } from "./task-moves.ts";
 import { taskRoutes } from "./tasks.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
@@ -43,6 +44,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...tokenRoutes,
   ...requestRoutes,
   ...taskRoutes,
+  ...taskMoveRoutes,
   ...webhookDeliveryRoutes,
   ...usageRoutes,
   ...modelRoutes,

@@ -83,6 +83,20 @@ export async function findFile(
   );
 }
 
+/** Until when each of these files is kept; those that are gone at `now` are left out. */
+export async function fileExpiries(
+  database: Queryable,
+  names: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, Date>> {
+  if (names.length === 0) return new Map();
+  const rows = await database.query<Pick<StoredRow, "name" | "expires_at">>(
+    "select name, expires_at from files where name = any($1::text[]) and expires_at > $2",
+    [names, now],
+  );
+  return new Map(rows.map(({ name, expires_at: at }) => [name, at]));
+}
+
 /** Says which task uploads belong to, in the transaction that makes it; they end with it. */
 export async function assignInputs(
   tx: Queryable,

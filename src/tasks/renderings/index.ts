@@ -2,4 +2,5 @@
 export { renderArk } from "./ark.ts";
 export { renderDashscope } from "./dashscope.ts";
 export { renderNative } from "./native.ts";
+export { renderParameters } from "./parameters.ts";
 export { renderUnified, type FileUrl } from "./unified.ts";

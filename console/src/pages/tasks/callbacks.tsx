@@ -1,0 +1,99 @@
+/** The callbacks of a task: where each was sent, what every try met, and sending it again. */
+import { Button, Group, Table, Text } from "@mantine/core";
+import type { Schemas } from "../../api/client.ts";
+import { readDuration } from "../../base/numbers.ts";
+import { readTime } from "../../base/time.ts";
+import { confirm } from "../../ui/confirm.tsx";
+import { Part } from "../../ui/part.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { useMay } from "../../ui/use-may.ts";
+import { useRedeliver } from "./moves.ts";
+import { useDeliveries } from "./queries.ts";
+
+type Delivery = Schemas["WebhookDeliveries"]["data"][number];
+
+const tones: Readonly<Record<string, string>> = { delivered: "ok", failed: "bad" };
+
+function Tries({ delivery }: { delivery: Delivery }) {
+  return (
+    <Table aria-label={`Tries of ${delivery.type}`}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th w={60}>Try</Table.Th>
+          <Table.Th w={130}>Time</Table.Th>
+          <Table.Th w={90} ta="right">
+            Took
+          </Table.Th>
+          <Table.Th>Answer</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {delivery.attempts.map((one) => (
+          <Table.Tr key={`${one.attempt} ${one.started_at}`}>
+            <Table.Td>{one.attempt}</Table.Td>
+            <Table.Td title={one.started_at}>
+              {readTime(new Date(one.started_at), new Date(delivery.created_at))}
+            </Table.Td>
+            <Table.Td ta="right">{readDuration(one.duration_ms)}</Table.Td>
+            <Table.Td style={{ overflowWrap: "anywhere" }}>
+              {one.http_status ?? one.error ?? "-"}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function One({ delivery }: { delivery: Delivery }) {
+  const redeliver = useRedeliver();
+  const mayRedeliver = useMay("delivery.redeliver");
+  const ask = () =>
+    confirm({
+      title: "Send the callback again",
+      text: `${delivery.url} gets the same event with the same id once more.`,
+      action: "Send again",
+      run: () => redeliver.runNow(delivery.id),
+    });
+  return (
+    <>
+      <Group justify="space-between" mt="sm">
+        <span style={{ overflowWrap: "anywhere", minWidth: 0 }}>
+          <span className={tones[delivery.status] ?? "warn"}>{delivery.status}</span>{" "}
+          {delivery.type} <span className="mono">{delivery.url}</span>
+        </span>
+        {mayRedeliver && (
+          <Button size="xs" variant="default" onClick={ask}>
+            Redeliver
+          </Button>
+        )}
+      </Group>
+      {delivery.attempts.length > 0 && <Tries delivery={delivery} />}
+      {delivery.next_attempt_at !== null && (
+        <Text size="sm" className="muted">
+          Next try at {readTime(new Date(delivery.next_attempt_at), new Date(delivery.created_at))}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Nothing where nobody asked for one. */
+export function Callbacks({ id, isAsked }: { id: string; isAsked: boolean }) {
+  const read = useDeliveries(id);
+  const deliveries = read.data?.data ?? [];
+  if (!isAsked && deliveries.length === 0) return null;
+  return (
+    <Part title="Callbacks">
+      {read.error !== null && (
+        <RegionError what="callbacks" error={read.error} retry={read.refetch} />
+      )}
+      {read.data !== undefined && deliveries.length === 0 && (
+        <Text>One is sent when the task has ended.</Text>
+      )}
+      {deliveries.map((delivery) => (
+        <One key={delivery.id} delivery={delivery} />
+      ))}
+    </Part>
+  );
+}

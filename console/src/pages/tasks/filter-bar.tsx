@@ -1,0 +1,69 @@
+/** The filters of the gallery. Each change is a new address. */
+import { Button, Group, SegmentedControl, Select } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { kindChoices, stateChoices, type Filters } from "./filters.ts";
+import { useKeyChoices, useModelChoices } from "./queries.ts";
+
+interface FilterBarProps {
+  readonly filters: Filters;
+  readonly ws: string | undefined;
+}
+
+export function FilterBar({ filters, ws }: FilterBarProps) {
+  const navigate = useNavigate();
+  const keys = useKeyChoices(ws);
+  const models = useModelChoices();
+  const set = (change: Partial<Filters>) =>
+    void navigate({ to: "/tasks", search: (before) => ({ ...before, ...change }) });
+  const choice = (name: "status" | "kind" | "model" | "key") => ({
+    w: 180,
+    clearable: true,
+    value: filters[name] ?? null,
+    onChange: (value: string | null) => set({ [name]: value ?? undefined }),
+  });
+  return (
+    <Group gap="sm" mb="lg">
+      <SegmentedControl
+        aria-label="Shown as"
+        value={filters.view === "table" ? "table" : "grid"}
+        data={[
+          { value: "grid", label: "Gallery" },
+          { value: "table", label: "Table" },
+        ]}
+        onChange={(view) => set({ view: view === "table" ? view : undefined })}
+      />
+      <Select
+        aria-label="State"
+        placeholder="Any state"
+        data={[...stateChoices]}
+        {...choice("status")}
+      />
+      <Select
+        aria-label="Kind"
+        placeholder="Any kind"
+        data={[...kindChoices]}
+        {...choice("kind")}
+      />
+      <Select
+        aria-label="Model"
+        placeholder="Any model"
+        searchable
+        limit={100}
+        data={[...models]}
+        {...choice("model")}
+      />
+      <Select aria-label="Key" placeholder="Any key" searchable data={keys} {...choice("key")} />
+      <Button
+        variant="subtle"
+        onClick={() =>
+          void navigate({
+            to: "/tasks",
+            search: (before) => ({ ws: before.ws, view: before.view }),
+          })
+        }
+      >
+        Clear
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,89 @@
+/**
+ * The gallery: as many cards beside each other as there is room for, and of its rows only those in sight. Arrows move from task to
+ * task, Enter opens one, Space plays its video.
+ */
+import { Button } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useState, type KeyboardEvent } from "react";
+import { Card } from "./card.tsx";
+import type { Task } from "./filters.ts";
+import classes from "./tasks.module.css";
+
+const cardWidth = 220;
+const rowHeight = 280;
+const columnsMin = 2;
+const overscan = 2;
+
+interface GridProps {
+  readonly tasks: readonly Task[];
+  readonly more: (() => void) | undefined;
+  readonly moreUnderWay: boolean;
+}
+
+const steps: Readonly<Record<string, (columns: number) => number>> = {
+  ArrowLeft: () => -1,
+  ArrowRight: () => 1,
+  ArrowUp: (columns) => -columns,
+  ArrowDown: (columns) => columns,
+};
+
+/** Moves the focus, or plays what stands in the card of the link that has it. */
+function onKey(event: KeyboardEvent<HTMLElement>, columns: number) {
+  const link = (event.target as HTMLElement).closest<HTMLElement>("[data-task]");
+  if (link === null) return;
+  const step = steps[event.key];
+  if (step !== undefined) {
+    const links = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-task]")];
+    links[links.indexOf(link) + step(columns)]?.focus();
+  } else if (event.key === " ") {
+    const video = link.closest("article")?.querySelector("video");
+    if (video?.paused === true) void video.play();
+    else video?.pause();
+  } else return;
+  event.preventDefault();
+}
+
+// oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved
+export function Grid({ tasks, more, moreUnderWay }: GridProps) {
+  const [now] = useState(() => new Date());
+  const { ref, width } = useElementSize<HTMLElement>();
+  const columns = Math.max(columnsMin, Math.floor(width / cardWidth));
+  const count = Math.ceil(tasks.length / columns);
+  const virtual = useWindowVirtualizer({ count, estimateSize: () => rowHeight, overscan });
+  const rows = virtual.getVirtualItems();
+  const last = rows.at(-1);
+  const nearEnd = last !== undefined && last.index >= count - overscan;
+  useEffect(() => {
+    if (nearEnd && !moreUnderWay) more?.();
+  }, [nearEnd, moreUnderWay, more]);
+  return (
+    <>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- keys of the links within */}
+      <section
+        ref={ref}
+        aria-label="Gallery"
+        onKeyDown={(event) => onKey(event, columns)}
+        style={{ paddingTop: rows[0]?.start ?? 0 }}
+      >
+        {rows.map(({ index, key }) => (
+          <div
+            key={key}
+            className={classes["row"]}
+            style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
+          >
+            {tasks.slice(index * columns, (index + 1) * columns).map((task) => (
+              <Card key={task.id} task={task} now={now} />
+            ))}
+          </div>
+        ))}
+        <div style={{ height: virtual.getTotalSize() - (last?.end ?? 0) }} />
+      </section>
+      {more !== undefined && (
+        <Button variant="default" size="xs" mt="sm" loading={moreUnderWay} onClick={more}>
+          Show more
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,150 @@
+/** One task: what came of it, what it was asked for, what it cost, who was asked, and whom it told. */
+import { Button, Group, Table, Text } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Schemas } from "../../api/client.ts";
+import { readDuration } from "../../base/numbers.ts";
+import { readMinute, readTime } from "../../base/time.ts";
+import { confirm } from "../../ui/confirm.tsx";
+import { Copy } from "../../ui/copy.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Part } from "../../ui/part.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { useMay } from "../../ui/use-may.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { Attempts } from "./attempts.tsx";
+import { Callbacks } from "./callbacks.tsx";
+import { isUnderWay, outputsOf, toneOf } from "./filters.ts";
+import { useCancel } from "./moves.ts";
+import { Preview } from "./preview.tsx";
+import { useTask } from "./queries.ts";
+import { Shapes } from "./shapes.tsx";
+import classes from "./tasks.module.css";
+
+const route = getRouteApi("/shell/tasks/$id");
+
+type Whole = Schemas["TaskRecord"];
+
+/** How long it runs, or ran, and what of what was held was charged. */
+function Standing({ task }: { task: Whole }) {
+  const now = useNow();
+  const end = task.finished_at === null ? now.getTime() : Date.parse(task.finished_at);
+  const lasted = readDuration(Math.max(0, end - Date.parse(task.created_at)));
+  return (
+    <Text size="lg" component="output" display="block">
+      <span className={toneOf(task)}>{task.status}</span>{" "}
+      {isUnderWay(task) ? `for ${lasted}` : `after ${lasted}`}. Reserved {task.reserved} USD, of
+      which charged {task.cost} USD.
+    </Text>
+  );
+}
+
+function CancelButton({ task }: { task: Whole }) {
+  const cancel = useCancel(task.id);
+  const mayCancel = useMay("task.cancel");
+  if (!mayCancel || !isUnderWay(task)) return null;
+  const ask = () =>
+    confirm({
+      title: "Cancel task",
+      text: "A waiting task ends at once. One that a vendor works on ends where the vendor confirms that it stops. Nothing is charged for it.",
+      action: "Cancel task",
+      danger: true,
+      run: () => cancel.runNow({}),
+    });
+  return (
+    <Button variant="outline" color="red" onClick={ask}>
+      Cancel task
+    </Button>
+  );
+}
+
+const Parameters = ({ task }: { task: Whole }) => (
+  <Part title="Parameters">
+    <Table aria-label="Parameters">
+      <Table.Tbody>
+        {Object.entries(task.parameters as Readonly<Record<string, unknown>>).map(
+          ([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th w={220} className="mono">
+                {name}
+              </Table.Th>
+              <Table.Td style={{ overflowWrap: "anywhere" }}>
+                {typeof value === "string" ? value : JSON.stringify(value)}
+              </Table.Td>
+            </Table.Tr>
+          ),
+        )}
+      </Table.Tbody>
+    </Table>
+    <Text mt="sm" size="sm" className="muted">
+      What callers write and send is not shown.
+    </Text>
+  </Part>
+);
+
+function Facts({ task }: { task: Whole }) {
+  const [now] = useState(() => new Date());
+  const until = task.outputs_until;
+  return (
+    <Group gap="lg" mt="sm" className="muted">
+      <span>{task.model}</span>
+      {task.provider !== null && <span>{task.provider}</span>}
+      <span title={task.created_at}>{readTime(new Date(task.created_at), now)}</span>
+      <Link to="/requests/$id" params={{ id: task.id }} search={({ ws }) => ({ ws })}>
+        Its request
+      </Link>
+      {isUnderWay(task) && <span>expires at {readMinute(new Date(task.expires_at))}</span>}
+      {until !== null && <span title={until}>files kept until {until.slice(0, 10)} (UTC)</span>}
+    </Group>
+  );
+}
+
+function One({ task }: { task: Whole }) {
+  const { error, notes = [] } = task;
+  return (
+    <>
+      <Standing task={task} />
+      {error !== undefined && (
+        <Text mt="xs" className="mono" role="note">
+          {error.code}: {error.message}
+        </Text>
+      )}
+      <Facts task={task} />
+      {notes.map((note) => (
+        <Text key={note} mt="xs">
+          {note}
+        </Text>
+      ))}
+      <div className={classes["large"]} style={{ marginTop: 16 }}>
+        <Preview task={task} outputs={outputsOf(task)} />
+      </div>
+      <Parameters task={task} />
+      <Attempts task={task} />
+      <Callbacks id={task.id} isAsked={task.webhook_url !== null} />
+      {/* Read again when it has moved. */}
+      <Shapes key={task.updated_at} id={task.id} />
+    </>
+  );
+}
+
+export function TaskPage() {
+  const { id } = route.useParams();
+  const read = useTask(id);
+  return (
+    <Page
+      title="Task"
+      aside={
+        <Group gap="sm">
+          <Copy label="the id" text={() => id} />
+          {read.data !== undefined && <CancelButton task={read.data} />}
+        </Group>
+      }
+    >
+      <Text className="mono" mb="md">
+        {id}
+      </Text>
+      {read.error !== null && <RegionError what="task" error={read.error} retry={read.refetch} />}
+      {read.data !== undefined && <One task={read.data} />}
+    </Page>
+  );
+}

@@ -1,0 +1,95 @@
+/** What is done with one task over the management API: read in its four shapes, canceled. docs/management.md. */
+import { findVisible, taskTrail, visibilityOf, writeAudit } from "../../admin/index.ts";
+import { Type } from "../../base/json-schema.ts";
+import { noSuch } from "../../tenancy/index.ts";
+import {
+  readTask,
+  renderArk,
+  renderDashscope,
+  renderNative,
+  renderUnified,
+  type Task,
+} from "../../tasks/index.ts";
+import { orNull, ref } from "../shapes/schema.ts";
+import { route, type AdminRequest } from "./route.ts";
+import { strict } from "./schemas.ts";
+import { renderWholeTask, wholeTaskSchema } from "./task-views.ts";
+
+type Asking = Pick<AdminRequest<unknown, unknown>, "services" | "actor" | "params">;
+
+/** The task that the path names, for whoever may do that with it. @throws GatewayError `not_found` */
+export async function taskFor(
+  { services, actor, params }: Asking,
+  action: "task.read" | "task.cancel",
+): Promise<Task> {
+  const { database } = services;
+  const visibility = visibilityOf(actor, action);
+  const { workspaceId, id } = await findVisible(database, taskTrail, params["id"]!, visibility);
+  const task = await readTask(database, workspaceId, id);
+  if (task === undefined) throw noSuch("task");
+  return task;
+}
+
+const shapes = route({
+  method: "GET",
+  path: "/tasks/{id}/shapes",
+  operationId: "getTaskShapes",
+  summary: "One task in each shape in which callers can read it",
+  action: "task.read",
+  answer: {
+    name: "TaskInShapes",
+    schema: Type.Object({
+      unified: ref("Task"),
+      native: orNull(ref("NativeVideo")),
+      alias: ref("DashscopeTask"),
+      ark: orNull(ref("ArkTask")),
+    }),
+  },
+  errors: ["not_found"],
+  async handle(request) {
+    const task = await taskFor(request, "task.read");
+    const { fileUrl } = request.services;
+    const isVideo = task.kind === "video";
+    return {
+      body: {
+        unified: renderUnified(task, fileUrl),
+        native: isVideo ? renderNative(task, fileUrl) : null,
+        alias: renderDashscope(task, fileUrl, request.requestId),
+        ark: isVideo ? renderArk(task, fileUrl) : null,
+      },
+    };
+  },
+});
+
+const cancel = route({
+  method: "POST",
+  path: "/tasks/{id}/cancel",
+  operationId: "cancelAnyTask",
+  summary: "Cancel a task, by the rule that holds for its caller",
+  description:
+    "A waiting task ends at once, a running one where the vendor confirms that it stops. A canceled one is answered as it is.",
+  action: "task.cancel",
+  body: strict({}),
+  answer: wholeTaskSchema,
+  errors: ["not_found", "task_not_cancelable"],
+  async handle(request) {
+    const { services, actor, requestId } = request;
+    const before = await taskFor(request, "task.cancel");
+    const { workspaceId, id, memberId } = before;
+    const after = await services.cancelTask(workspaceId, id);
+    if (before.status !== after.status)
+      await writeAudit(services, {
+        actor,
+        requestId,
+        action: "task.cancel",
+        object: { type: "task", id },
+        place: { workspaceId, ownerId: memberId },
+        before: { status: before.status },
+        after: { status: after.status },
+      });
+    const inside = visibilityOf(actor, "task.read").everything;
+    return { body: await renderWholeTask({ services, inside }, after) };
+  },
+});
+
+export const taskMoveRoutes = [shapes, cancel];

@@ -1,0 +1,100 @@
+/** A task as the management API shows it: the unified shape, and what its operators want to know. docs/management.md. */
+import { Type } from "../../base/json-schema.ts";
+import { renderAttempts } from "../../admin/index.ts";
+import { formatUsd } from "../../base/money.ts";
+import { fileExpiries } from "../../storage/index.ts";
+import { renderParameters, renderUnified, type ListedTask, type Task } from "../../tasks/index.ts";
+import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
+import { taskShapes } from "../shapes/task.ts";
+import type { AdminServices } from "../services.ts";
+
+export const taskShape = Type.Object({
+  ...taskShapes.Task.properties,
+  workspace_id: Type.String(),
+  key_id: Type.String(),
+  member_id: orNull(Type.String({ description: "Who made the key." })),
+  kind: oneOf("image", "video"),
+  family: Type.String(),
+  form: Type.String({ description: "Which endpoint made it." }),
+  provider: orNull(Type.String()),
+  reserved: usd("What was held while it ran."),
+  webhook_url: orNull(Type.String()),
+  attempts: Type.Array(Type.Unsafe<object>({ type: "object" })),
+  outputs_until: orNull(
+    timestamp("Until when its files are kept; null: it has none, or they are gone."),
+  ),
+  updated_at: timestamp("When it last moved."),
+  finished_at: orNull(timestamp("When it ended.")),
+  expires_at: timestamp("When it becomes `expired` unless it has ended."),
+});
+
+export const wholeTaskSchema = {
+  name: "TaskRecord",
+  schema: Type.Object({
+    ...taskShape.properties,
+    parameters: Type.Unsafe<object>({
+      type: "object",
+      description: "What was asked for, without texts and material.",
+    }),
+  }),
+};
+
+interface Reading {
+  readonly services: AdminServices;
+  /** The reader runs the installation. */
+  readonly inside: boolean;
+}
+
+type Kept = ReadonlyMap<string, Date>;
+
+/** Until when the files of these tasks are kept, by their names; one look for all of them. */
+export const keptFiles = (
+  { database, clock }: AdminServices,
+  tasks: readonly ListedTask[],
+): Promise<Kept> => {
+  const names = tasks.flatMap(({ artifacts }) => artifacts.map(({ name }) => name));
+  return fileExpiries(database, names, new Date(clock.now()));
+};
+
+/** A task as the lists show it. */
+export function renderTask({ services, inside }: Reading, one: ListedTask, kept: Kept): object {
+  return {
+    ...renderUnified(one, services.fileUrl),
+    workspace_id: one.workspaceId,
+    key_id: one.keyId,
+    member_id: one.memberId,
+    kind: one.kind,
+    family: one.family,
+    form: one.form,
+    provider: one.provider,
+    reserved: formatUsd(one.reservedNano),
+    webhook_url: one.webhookUrl,
+    attempts: renderAttempts(one.attempts, inside),
+    outputs_until: untilOf(one, kept),
+    updated_at: one.updatedAt.toISOString(),
+    finished_at: one.finishedAt?.toISOString() ?? null,
+    expires_at: one.expiresAt.toISOString(),
+  };
+}
+
+/** Tasks as a list shows them. */
+export async function renderTasks(
+  reading: Reading,
+  tasks: readonly ListedTask[],
+): Promise<object[]> {
+  const kept = await keptFiles(reading.services, tasks);
+  return tasks.map((one) => renderTask(reading, one, kept));
+}
+
+/** When the first of its files goes; null where one is gone, or it has none. */
+function untilOf({ artifacts }: ListedTask, kept: Kept): string | null {
+  const ends = artifacts.map(({ name }) => kept.get(name)?.getTime() ?? 0);
+  const first = Math.min(...ends);
+  return artifacts.length === 0 || first === 0 ? null : new Date(first).toISOString();
+}
+
+/** One task, with what was asked for. */
+export async function renderWholeTask(reading: Reading, task: Task): Promise<object> {
+  const [rendered] = await renderTasks(reading, [task]);
+  return { ...rendered, parameters: renderParameters(task.request) };
+}
