@@ -37,7 +37,7 @@ export const isUnderWay = ({ status }: Pick<Task, "status">): boolean =>
   status === "queued" || status === "running";
 
 /** A file of ours by its path: the page may be open at another name of the gateway than its public one. */
-export function pathOf(url: string): string {
+function pathOf(url: string): string {
   const { pathname } = new URL(url, "http://gateway");
   return pathname.startsWith("/files/") ? pathname : "";
 }
