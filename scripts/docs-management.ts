@@ -149,6 +149,7 @@ What holds:
   \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`protocol\`, \`http_status\`,
   \`error_code\` and \`min_cost\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
   \`status\` takes several by commas.
+- \`/search?q=\` finds up to five each of the keys, members, workspaces and models that you see, by a part of a name.
 - \`/events\` is what is new, as it comes: server-sent events for the console, with its session only. \`topics\` names what to
   follow: \`requests\`, \`tasks\`, \`deliveries\`, \`providers\`, \`usage\`. \`row\` is a row as its list shows it, to whoever sees
   it there. Of more than 20 rows in a second there is only \`skipped\` with their number. A stream that broke goes on by

@@ -85,6 +85,7 @@ export {
   listRequests,
   listVisible,
   renderAttempts,
+  search,
   taskTrail,
   type RowName,
 } from "./reads/index.ts";

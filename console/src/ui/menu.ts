@@ -22,5 +22,21 @@ export const entries = [
   { to: "/settings", label: "Settings", action: "workspace.change", all: true },
 ] as const satisfies readonly Entry[];
 
+/** The letter that leads to a page after `g`; those of pages to come are kept. */
+const letters: Readonly<Record<string, string>> = {
+  "/start": "s",
+  "/overview": "o",
+  "/requests": "r",
+  "/playground": "p",
+  "/tasks": "t",
+  "/keys": "k",
+  "/models": "m",
+  "/providers": "v",
+  "/money": "y",
+  "/settings": ",",
+};
+
+export const letterOf = (to: string): string => letters[to] ?? "";
+
 /** Where `/` leads once there was a call: behind Start. */
 export const landing = entries[1].to;

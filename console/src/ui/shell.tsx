@@ -7,6 +7,7 @@ import { isSignInNeeded, watchSignIn } from "../api/again.ts";
 import { api, client, queryClient } from "../api/client.ts";
 import { mayAll, mayOwn } from "../base/rights.ts";
 import { BottomBar } from "./bottom-bar.tsx";
+import { Jump } from "./jump.tsx";
 import { entries } from "./menu.ts";
 import { ProviderBanner } from "./provider-banner.tsx";
 import { SchemeSwitch } from "./scheme-switch.tsx";
@@ -23,7 +24,12 @@ async function signOut() {
   location.assign("/sign-in");
 }
 
-function Header({ name }: { name: string | undefined }) {
+interface HeaderProps {
+  readonly name: string | undefined;
+  readonly pages: readonly (typeof entries)[number][];
+}
+
+function Header({ name, pages }: HeaderProps) {
   return (
     <Group h="100%" justify="space-between" wrap="nowrap">
       <Text fw={650}>Tollgate</Text>
@@ -39,6 +45,7 @@ function Header({ name }: { name: string | undefined }) {
         >
           {name}
         </Anchor>
+        <Jump pages={pages} signOut={() => void signOut()} />
         <SchemeSwitch />
         <Button size="xs" variant="default" onClick={() => void signOut()}>
           Sign out
@@ -64,7 +71,7 @@ export function Shell() {
       padding={{ base: "md", sm: "xl" }}
     >
       <AppShell.Header px="lg">
-        <Header name={me?.name} />
+        <Header name={me?.name} pages={shown} />
       </AppShell.Header>
       <AppShell.Navbar p="md" bg="var(--sunken)" aria-label="Pages">
         <WorkspaceSwitch />

@@ -3,6 +3,7 @@ export { listAlerts } from "./alerts.ts";
 export { getRequest } from "./request-detail.ts";
 export { listRequests, renderAttempts } from "./requests.ts";
 export { listRequestHeadlines, readHeadlines } from "./request-list.ts";
+export { search } from "./search.ts";
 export {
   deliveryTrail,
   findVisible,

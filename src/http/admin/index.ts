@@ -17,6 +17,7 @@ import { providerRoutes } from "./providers.ts";
 import { requestRoutes } from "./requests.ts";
 import type { AdminRoute } from "./route.ts";
 import { routingPreviewRoutes } from "./routing-preview.ts";
+import { searchRoutes } from "./search.ts";
 import { signingSecretRoutes } from "./signing-secret.ts";
 import { taskMoveRoutes } from "./task-moves.ts";
 import { taskRoutes } from "./tasks.ts";
@@ -57,4 +58,5 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...meRoutes,
   ...infoRoutes,
   ...eventRoutes,
+  ...searchRoutes,
 ];

@@ -1,0 +1,56 @@
+/** Which keys do what, and a switch for those who want none. */
+import { Checkbox, Kbd, Modal, Table } from "@mantine/core";
+import { useState } from "react";
+import { areKeysOn, switchKeys } from "./shortcuts.ts";
+
+interface HelpProps {
+  readonly pages: readonly { readonly label: string; readonly letter: string }[];
+  readonly close: () => void;
+}
+
+export function Help({ pages, close }: HelpProps) {
+  const [isOn, setIsOn] = useState(areKeysOn);
+  const keys: readonly (readonly [string, string])[] = [
+    ["Ctrl K", "Search, and jump"],
+    ["/", "To the first filter"],
+    ["?", "This list"],
+    ...pages.map(({ label, letter }) => [`g ${letter}`, label] as const),
+  ];
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title="Keys"
+      centered
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <Table aria-label="Keys">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={100}>Key</Table.Th>
+            <Table.Th>What it does</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {keys.map(([key, what]) => (
+            <Table.Tr key={key}>
+              <Table.Td>
+                <Kbd>{key}</Kbd>
+              </Table.Td>
+              <Table.Td>{what}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Checkbox
+        mt="lg"
+        label="Single keys do something on this page"
+        checked={isOn}
+        onChange={(event) => {
+          setIsOn(event.currentTarget.checked);
+          switchKeys(event.currentTarget.checked);
+        }}
+      />
+    </Modal>
+  );
+}

@@ -1,0 +1,127 @@
+/** The palette: pages at once, and what is found by a part of its name from two letters on. The id of a call opens it. */
+import "@mantine/spotlight/styles.css";
+import { createSpotlight, Spotlight } from "@mantine/spotlight";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData } from "@tanstack/react-query";
+import { useNavigate, type NavigateOptions } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { api } from "../api/client.ts";
+import classes from "./palette.module.css";
+
+const [store, spotlight] = createSpotlight();
+
+interface Item {
+  readonly group: string;
+  readonly label: string;
+  readonly description?: string;
+  readonly act: () => void;
+}
+
+interface PaletteProps {
+  readonly pages: readonly { readonly label: string; readonly to: string }[];
+  readonly actions: readonly { readonly label: string; readonly act: () => void }[];
+  readonly close: () => void;
+}
+
+const lookAfterMs = 150;
+const callId = /^(?:req|task)_[0-9a-z]{26}$/;
+
+/** What the gateway finds, each with the page that shows it. */
+function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
+  const [q] = useDebouncedValue(text.trim(), lookAfterMs);
+  const { data } = api.useQuery(
+    "get",
+    "/admin/v1/search",
+    { params: { query: { q } } },
+    { enabled: q.length >= 2 && q.length <= 100, placeholderData: keepPreviousData },
+  );
+  if (data === undefined || text.trim().length < 2) return [];
+  return [
+    ...data.keys.map(({ id, name, key_last4, status }) => ({
+      group: "Keys",
+      label: name,
+      description: `...${key_last4}, ${status}`,
+      act: () => go({ to: "/keys/$id", params: { id } }),
+    })),
+    ...data.members.map(({ user_id: member, email, name, workspace_id: ws }) => ({
+      group: "Members",
+      label: email,
+      description: `${name}, requests`,
+      act: () => go({ to: "/requests", search: { member, ws } }),
+    })),
+    ...data.workspaces.map(({ id: ws, name }) => ({
+      group: "Workspaces",
+      label: name,
+      act: () => go({ to: ".", search: (before) => ({ ...before, ws }) }),
+    })),
+    ...data.models.map(({ id: model, kind }) => ({
+      group: "Models",
+      label: model,
+      description: `${kind}, requests`,
+      act: () => go({ to: "/requests", search: (before) => ({ ws: before.ws, model }) }),
+    })),
+  ];
+}
+
+/** What is known without asking. */
+function useKnown(
+  { pages, actions }: PaletteProps,
+  text: string,
+  go: (to: NavigateOptions) => void,
+) {
+  const words = text.trim().toLowerCase();
+  const items: Item[] = [
+    ...pages.map(({ label, to }) => ({
+      group: "Pages",
+      label,
+      act: () =>
+        go({ to, search: (before: { ws?: string }) => ({ ws: before.ws }) } as NavigateOptions),
+    })),
+    ...actions.map((one) => ({ group: "Actions", ...one })),
+  ].filter(({ label }) => label.toLowerCase().includes(words));
+  const id = text.trim();
+  if (!callId.test(id)) return items;
+  const open = () => go({ to: "/requests/$id", params: { id } });
+  return [{ group: "Requests", label: id, description: "Open this call", act: open }, ...items];
+}
+
+export function Palette(props: PaletteProps) {
+  const [text, setText] = useState("");
+  const navigate = useNavigate();
+  const go = (to: NavigateOptions) => void navigate(to);
+  const items = [...useKnown(props, text, go), ...useFound(text, go)];
+  useEffect(() => spotlight.open(), []);
+  return (
+    <Spotlight.Root
+      store={store}
+      query={text}
+      onQueryChange={setText}
+      onSpotlightClose={props.close}
+      shortcut={null}
+      classNames={{
+        action: classes["action"] ?? "",
+        actionDescription: classes["description"] ?? "",
+      }}
+      attributes={{ content: { "aria-label": "Search or jump" } }}
+      scrollable
+      maxHeight={420}
+    >
+      <Spotlight.Search placeholder="Search or jump" aria-label="Search or jump" maxLength={100} />
+      <Spotlight.ActionsList>
+        {[...Map.groupBy(items, ({ group }) => group)].map(([group, of]) => (
+          <Spotlight.ActionsGroup key={group} label={group}>
+            {of.map(({ label, description, act }, at) => (
+              <Spotlight.Action
+                key={`${label} ${description} ${at}`}
+                label={label}
+                description={description}
+                onClick={act}
+              />
+            ))}
+          </Spotlight.ActionsGroup>
+        ))}
+        {items.length === 0 && <Spotlight.Empty>Nothing is called that.</Spotlight.Empty>}
+      </Spotlight.ActionsList>
+    </Spotlight.Root>
+  );
+}

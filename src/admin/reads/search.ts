@@ -1,0 +1,76 @@
+/** What somebody sees by a part of its name, up to five of a kind: for a palette that jumps there. */
+import type { Queryable } from "../../storage/index.ts";
+import { visibilityParams, whereVisible, type Visibility } from "../../tenancy/index.ts";
+
+const foundMax = 5;
+
+export interface FoundKey {
+  readonly id: string;
+  readonly name: string;
+  readonly key_last4: string;
+  readonly status: string;
+  readonly workspace_id: string;
+}
+
+export interface FoundMember {
+  readonly user_id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly workspace_id: string;
+}
+
+export interface FoundWorkspace {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface Found {
+  readonly keys: readonly FoundKey[];
+  readonly members: readonly FoundMember[];
+  readonly workspaces: readonly FoundWorkspace[];
+}
+
+export interface SearchSight {
+  readonly keys: Visibility;
+  readonly members: Visibility;
+  readonly workspaces: Visibility;
+}
+
+/** True where a column has the text $1 in it; `first`: what begins with it comes before what merely has it. */
+const has = (column: string): string => `strpos(lower(${column}), lower($1)) > 0`;
+const first = (column: string): string =>
+  `strpos(lower(${column}), lower($1)) <> 1, lower(${column})`;
+
+const keySql = `select id, name, key_last4, status, workspace_id from api_keys
+  where (${has("name")} or key_last4 = $1 or id = $1)
+    and ${whereVisible(2, { workspace: "workspace_id", owner: "created_by" })}
+  order by ${first("name")}, id limit ${foundMax}`;
+
+const memberSql = `select m.user_id, u.email, u.name, m.workspace_id from members m join users u on u.id = m.user_id
+  where (${has("u.email")} or ${has("u.name")})
+    and ${whereVisible(2, { workspace: "m.workspace_id", owner: "m.user_id" })}
+  order by ${first("u.email")}, m.workspace_id limit ${foundMax}`;
+
+const workspaceSql = `select id, name from workspaces
+  where (${has("name")} or id = $1) and ($2::boolean or id = any($3::text[]))
+  order by ${first("name")}, id limit ${foundMax}`;
+
+/** Keys by name, last four characters or id, members by name or e-mail, workspaces by name or id, as far as somebody sees them. */
+export async function search(
+  database: Queryable,
+  text: string,
+  sight: SearchSight,
+): Promise<Found> {
+  const of = <Row extends object>(
+    sql: string,
+    visibility: Visibility,
+    params = 4,
+  ): Promise<Row[]> =>
+    database.query<Row>(sql, [text, ...visibilityParams(visibility).slice(0, params)]);
+  const [keys, members, workspaces] = await Promise.all([
+    of<FoundKey>(keySql, sight.keys),
+    of<FoundMember>(memberSql, sight.members),
+    of<FoundWorkspace>(workspaceSql, sight.workspaces, 2),
+  ]);
+  return { keys, members, workspaces };
+}
