@@ -2,6 +2,7 @@
 import "@fontsource-variable/inter/wght.css";
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
+import "@mantine/spotlight/styles.css";
 import "./theme/tokens.css";
 import "./theme/base.css";
 import { MantineProvider } from "@mantine/core";

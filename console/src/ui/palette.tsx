@@ -1,5 +1,4 @@
 /** The palette: pages at once, and what is found by a part of its name from two letters on. The id of a call opens it. */
-import "@mantine/spotlight/styles.css";
 import { createSpotlight, Spotlight } from "@mantine/spotlight";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData } from "@tanstack/react-query";
