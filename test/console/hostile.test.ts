@@ -1,0 +1,128 @@
+/** Hostile text in every name, note, prompt and error that the API takes: it is text on every page, and does nothing. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { call, type Answer } from "../admin/support.ts";
+import { exampleOf, pagePaths } from "./addresses.ts";
+import { broken, hostile } from "./hostile-strings.ts";
+import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+beforeAll(async () => {
+  world = await startConsoleWorld();
+  await furnish(world);
+});
+afterAll(() => world.close());
+
+type Write = (text: string) => Promise<{ readonly status: number }>;
+
+/** Every place where somebody writes a text that pages show. */
+function writers(key: string): Readonly<Record<string, Write>> {
+  const { gateway, ann, home } = world;
+  const admin = gateway.admin;
+  const post = (path: string, body: unknown): Promise<Response> =>
+    fetch(gateway.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+  let count = 0;
+  const counted = () => (count += 1);
+  const messages = (content: string) => [{ role: "user", content }];
+  return {
+    "name of a key": (name) => ann.call("POST", "/keys", { workspace_id: home.id, name }),
+    "name of an organization": (name) => admin("POST", "/organizations", { name }),
+    "name of a workspace": (name) => admin("POST", "/workspaces", { name }),
+    "name of a member": (name) =>
+      admin("POST", `/workspaces/${home.id}/members`, {
+        email: `hostile${counted()}@example.com`,
+        role: "member",
+        name,
+        password: "correct horse battery",
+      }),
+    "note of a credit": (note) =>
+      call(gateway.url, "POST", `/workspaces/${home.id}/credits`, {
+        token: world.root.token,
+        body: { amount: "0.01", note },
+        headers: { "idempotency-key": `hostile-${counted()}` },
+      }),
+    "name of a token": (name) =>
+      call(gateway.url, "POST", "/tokens", { body: { name }, headers: { cookie: ann.cookie } }),
+    // The model is in the log, and in the message of the error that says there is none.
+    "model of a call": (model) =>
+      post("/v1/chat/completions", { model, messages: messages("Hello") }),
+    "prompt, end user and tag of a call": (text) =>
+      post("/v1/chat/completions", {
+        model: "sandbox/chat",
+        messages: messages(text),
+        user: text,
+        metadata: { tag: text },
+      }),
+    "error of a vendor": (error) =>
+      post("/v1/chat/completions", {
+        model: "sandbox/chat",
+        messages: messages(`Hello\n#sandbox ${JSON.stringify({ status: 400, error })}`),
+      }),
+    "prompt of a task": (prompt) =>
+      post("/v1/tasks", { model: "sandbox/video-model-v1", prompt, duration: 2 }),
+  };
+}
+
+it("whatever is written is taken, or refused as a mistake of who wrote it", async () => {
+  const { key } = await world.keyOf(world.ann, world.home.id);
+  const taken: Record<string, number> = {};
+  const faults: unknown[] = [];
+  for (const [place, write] of Object.entries(writers(key))) {
+    for (const text of [...hostile, ...broken]) {
+      const answer = await write(text);
+      if (answer instanceof Response) await answer.text();
+      if (answer.status < 300) taken[place] = (taken[place] ?? 0) + 1;
+      if (answer.status >= 500) {
+        const said = (answer as Answer).text;
+        faults.push({ place, text: text.slice(0, 40), status: answer.status, said });
+      }
+    }
+  }
+  expect(faults).toEqual([]);
+  // None of them is refused for what it looks like.
+  expect(taken["name of a key"]).toBeGreaterThanOrEqual(hostile.length);
+  expect(taken["note of a credit"]).toBeGreaterThanOrEqual(hostile.length);
+  expect(taken["prompt, end user and tag of a call"]).toBeGreaterThan(hostile.length / 2);
+});
+
+it("each page shows them as text: nothing runs, nothing is loaded, nothing is complained of", async () => {
+  const { page, complaints, settled, context } = await world.open("root");
+  const wrong: object[] = [];
+  for (const path of pagePaths()) {
+    const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
+    await page.goto(address);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await settled();
+    // Elements that only the texts could have brought.
+    const brought = await page
+      .locator(
+        "iframe, object, embed, base, meta[http-equiv], marquee, script:not([src]), [onerror], [onload]",
+      )
+      .count();
+    const links = await page
+      .locator("a[href]")
+      .evaluateAll((all) => all.map((one) => (one as unknown as { href: string }).href));
+    const foreign = links.filter((href) => !href.startsWith(world.gateway.url));
+    if (brought > 0 || foreign.length > 0 || complaints.length > 0)
+      wrong.push({ path, brought, foreign, complaints: complaints.splice(0) });
+  }
+  expect(wrong).toEqual([]);
+  await context.close();
+});
+
+it("the list of keys and a failed call show every sign of them", async () => {
+  const { page, complaints, context } = await world.open("ann");
+  for (const text of [hostile[0]!, hostile[2]!, hostile[31]!, "\u202Efdp.exe"]) {
+    await page.goto(`/keys?q=${encodeURIComponent(text)}`);
+    await page.getByRole("cell", { name: text, exact: true }).first().waitFor();
+  }
+  const model = hostile[1]!;
+  await page.goto(`/requests?model=${encodeURIComponent(model)}`);
+  await page.getByRole("cell", { name: model, exact: true }).first().click();
+  await page.getByRole("note").getByText(model).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
