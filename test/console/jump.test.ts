@@ -36,7 +36,7 @@ it("the palette leads to a page, to a key by its name, and to a call by its id, 
     }
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await page.waitForURL((url) => url.pathname === to);
+    await expect.poll(() => pathOf(page)).toBe(to);
     await search.waitFor({ state: "detached" });
   };
   await jump("Requests", "/requests");
