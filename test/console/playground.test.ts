@@ -104,7 +104,7 @@ describe("with a key", () => {
       expect(play.sent.at(-1)!.postData()).toContain("Be short.");
       await page.getByRole("button", { name: "Tools" }).click();
       await page.getByRole("button", { name: "Example: one tool" }).click();
-      await page.getByLabel("Stream").uncheck({ force: true });
+      await page.getByRole("switch", { name: "Stream" }).uncheck({ force: true });
       await write("What is the weather?");
       await run();
       await answer(model)
@@ -167,7 +167,7 @@ describe("with a key", () => {
       "const write = navigator.clipboard.writeText.bind(navigator.clipboard); navigator.clipboard.writeText = (text) => ((globalThis.copied = text), write(text));",
     );
     await open("models=sandbox/chat");
-    await page.getByLabel("Stream").uncheck({ force: true });
+    await page.getByRole("switch", { name: "Stream" }).uncheck({ force: true });
     await write("It's a 'test'");
     await page.getByRole("button", { name: "Code" }).click();
     const code = page.getByRole("region", { name: "The call as code" });
@@ -207,7 +207,9 @@ describe("with a key", () => {
     await page.getByRole("note").getByText("Its prompt and").waitFor();
     expect(await page.getByRole("combobox", { name: "Protocol" }).inputValue()).toBe("messages");
     await page.getByText(data[0].model, { exact: true }).first().waitFor();
-    expect(await page.getByLabel("Stream").isChecked()).toBe(data[0].stream ?? false);
+    expect(await page.getByRole("switch", { name: "Stream" }).isChecked()).toBe(
+      data[0].stream ?? false,
+    );
     await write("Once more");
     await run();
     await answer(data[0].model).getByText("You said: Once more").waitFor();
