@@ -184,7 +184,7 @@ it("neither keys nor upstream credentials are ever printed, and no answer carrie
   expect(warned.length).toBeGreaterThan(60);
   for (const line of warned)
     expect(line).toMatchObject({
-      level: 40,
+      level: "warn",
       request_id: expect.stringMatching(/^(req|task|gen|vid|img)?_?\w+/),
       provider: expect.any(String),
       credential: "default",
