@@ -100,8 +100,7 @@ export function Offers({ model }: { model: Model }) {
   return (
     <>
       {model.offers.map((offer, index) => (
-        // Two offers of a provider may differ in nothing that is shown.
-        // oxlint-disable-next-line react/no-array-index-key
+        // oxlint-disable-next-line react/no-array-index-key -- two offers of a provider may differ in nothing that is shown
         <OfferPart key={`${offer.provider} ${offer.protocol} ${index}`} offer={offer} />
       ))}
       <Text mt="sm" size="sm" className="muted">
