@@ -19,6 +19,7 @@ const otherSecrets: ReadonlySet<string> = new Set(["DATABASE_URL"]);
 /** The cloud vendors' libraries read these files by themselves, and again when they change. */
 const ofOthers: ReadonlySet<string> = new Set([
   "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+  "AWS_SHARED_CREDENTIALS_FILE",
   "AWS_WEB_IDENTITY_TOKEN_FILE",
   "AZURE_FEDERATED_TOKEN_FILE",
 ]);

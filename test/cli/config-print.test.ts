@@ -26,7 +26,11 @@ async function served(environment: Record<string, string>): Promise<unknown[]> {
         });
         expect(response.status).toBe(200);
         const { data } = (await response.json()) as { data: Record<string, unknown>[] };
-        return data.map(({ source: _source, source_line: _line, ...one }) => one);
+        const where = new Set(["source", "source_line"]);
+        const text = JSON.stringify(data, (name, value: unknown) =>
+          where.has(name) ? undefined : value,
+        );
+        return JSON.parse(text) as unknown;
       }),
     );
   } finally {

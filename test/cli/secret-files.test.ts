@@ -39,6 +39,7 @@ it("every secret may stand in a file, without the line end of editors", () => {
     OPENAI_API_KEY_FILE: fileOf("sk-one\n\n"),
     HOUSE_PASSWORD_FILE: fileOf("two words\n"),
     AWS_WEB_IDENTITY_TOKEN_FILE: "/var/run/not-there",
+    AWS_SHARED_CREDENTIALS_FILE: "/var/run/not-there",
     MY_LOG_FILE: "/var/log/not-there",
     TOLLGATE_CONFIG: "",
   });
