@@ -60,6 +60,8 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
   const context = await browser.newContext({
     baseURL: url,
     colorScheme: scheme,
+    // What fades in has other contrasts for a moment.
+    reducedMotion: "reduce",
     viewport: { width, height: 800 },
     permissions: ["clipboard-read", "clipboard-write"],
   });
