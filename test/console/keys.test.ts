@@ -122,7 +122,7 @@ it("a workspace admin makes a key for a member with caps; what the API refuses s
   await context.close();
 });
 
-it("job D: a leaked key is found by its last four, stopped, looked at and given a new value", async () => {
+it("a leaked key is found by its last four, stopped, looked at and given a new value", async () => {
   const { id, key } = await newKey(world.ann, "leaked");
   await world.chat(key);
   const { page, complaints, context } = await world.open("ann");

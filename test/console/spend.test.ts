@@ -166,7 +166,7 @@ describe("the overview", () => {
     await context.close();
   });
 
-  it("job C: last week against the one before, the key that grew, as a file, in three clicks", async () => {
+  it("last week against the one before, the key that grew, as a file, in three clicks", async () => {
     const { page, complaints, context } = await world.open("ann");
     await page.goto("/overview");
     await page.getByRole("combobox", { name: "Period" }).click();

@@ -83,7 +83,7 @@ function presses(page: Page) {
   };
 }
 
-it("job E: from any page one click leads to the cause, one more takes the provider out, and Undo takes it back", async () => {
+it("from any page one click leads to the cause, one more takes the provider out, and Undo takes it back", async () => {
   const { page, complaints, context } = await world.open("root");
   await page.goto("/start");
   const clicks = presses(page);

@@ -1,11 +1,11 @@
 /** A key's name, caps and limits, and how much of each cap is used. */
 import { NumberInput, SimpleGrid, Stack, TextInput, Title } from "@mantine/core";
 import type { FormEvent } from "react";
-import { capFieldsOf, capsOf, windowNames, windows } from "../../base/caps.ts";
-import { CapBar } from "../../ui/cap-bar.tsx";
+import { capFieldsOf, capsOf } from "../../base/caps.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { changedFields, useDraft } from "../../ui/draft.ts";
 import { SaveBar } from "../../ui/save-bar.tsx";
+import { SpendBars } from "../../ui/spend-bars.tsx";
 import { usePatch, type Patch } from "./change.ts";
 import type { Key } from "./queries.ts";
 import { useMay } from "./rights.ts";
@@ -77,26 +77,6 @@ function Limits({ fields, set, at, disabled }: LimitsProps) {
   );
 }
 
-/** How much of each cap is used. */
-function Bars({ apiKey }: { apiKey: Key }) {
-  return (
-    <Stack gap="md">
-      {windows.map((window) => (
-        <div key={window}>
-          <span className="muted">{windowNames[window]} (USD)</span>
-          <CapBar
-            label={`Spend: ${windowNames[window]}`}
-            cap={apiKey.spend_caps[window]}
-            spent={apiKey.spend[window]}
-            remaining={apiKey.remaining[window]}
-            resetsAt={window === "total" ? undefined : apiKey.resets_at[window]}
-          />
-        </div>
-      ))}
-    </Stack>
-  );
-}
-
 export function Caps({ apiKey }: { apiKey: Key }) {
   const draft = useDraft(apiKey, fieldsOf);
   const change = usePatch(draft);
@@ -109,7 +89,9 @@ export function Caps({ apiKey }: { apiKey: Key }) {
   };
   return (
     <Stack gap="xl" maw={720}>
-      <Bars apiKey={apiKey} />
+      <Stack gap="md">
+        <SpendBars of={apiKey} />
+      </Stack>
       <form onSubmit={submit}>
         <Stack gap="md">
           <Title order={2} size="h4">

@@ -1,5 +1,5 @@
 /** The ledger of a workspace: every credit and every charge, with the balance after it. */
-import { Button, Group, Select, Text } from "@mantine/core";
+import { Group, Select, Text } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { CsvButton } from "../../ui/csv-button.tsx";
@@ -8,6 +8,7 @@ import { LongList } from "../../ui/long-list.tsx";
 import { useOneWorkspace, type Workspace } from "../../ui/one-workspace.ts";
 import { Page } from "../../ui/page.tsx";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
+import { SetFilters } from "../../ui/set-filters.tsx";
 import { columnsOf } from "./columns.tsx";
 import { csvOf, isFiltered, kindOf, kinds, type Filters } from "./filters.ts";
 import { useEntries, useKeyNames } from "./queries.ts";
@@ -50,19 +51,11 @@ function FilterBar({ id, filters, keys }: FilterBarProps) {
         fallback={null}
         set={(chosen) => set({ period: undefined, from: undefined, to: undefined, ...chosen })}
       />
-      {(["member", "reference"] as const).map(
-        (name) =>
-          filters[name] !== undefined && (
-            <Button
-              key={name}
-              variant="default"
-              aria-label={`Remove the filter ${name}: ${filters[name]}`}
-              onClick={() => set({ [name]: undefined })}
-            >
-              {name}: {filters[name]} ✕
-            </Button>
-          ),
-      )}
+      <SetFilters
+        names={["member", "reference"]}
+        filters={filters}
+        remove={(name) => set({ [name]: undefined })}
+      />
       <CsvButton
         path={`/admin/v1/workspaces/${encodeURIComponent(id)}/ledger`}
         query={() => csvOf(filters, Date.now())}

@@ -5,6 +5,7 @@ import { api } from "../../api/client.ts";
 import { fieldsOf } from "../../ui/form.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
+import { SetFilters } from "../../ui/set-filters.tsx";
 import { csvOf, type Filters } from "./filters.ts";
 
 const statuses = [
@@ -75,19 +76,11 @@ function Chips({ filters, set }: ChipsProps) {
       >
         Failed
       </Button>
-      {(["protocol", "code"] as const).map(
-        (name) =>
-          filters[name] !== undefined && (
-            <Button
-              key={name}
-              variant="default"
-              aria-label={`Remove the filter ${name}: ${filters[name]}`}
-              onClick={() => set({ [name]: undefined })}
-            >
-              {name}: {filters[name]} ✕
-            </Button>
-          ),
-      )}
+      <SetFilters
+        names={["protocol", "code"]}
+        filters={filters}
+        remove={(name) => set({ [name]: undefined })}
+      />
     </>
   );
 }

@@ -3,14 +3,13 @@ import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { api } from "../../api/client.ts";
-import { windowNames, windows } from "../../base/caps.ts";
 import { mayAll } from "../../base/rights.ts";
-import { CapBar } from "../../ui/cap-bar.tsx";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { LayerFields } from "../../ui/layer-fields.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { Settings } from "../../ui/settings.tsx";
+import { SpendBars } from "../../ui/spend-bars.tsx";
 import { useSettings, useSwitch, type Workspace } from "./change.ts";
 
 const route = getRouteApi("/shell/settings/workspaces/$id");
@@ -22,21 +21,6 @@ const shownFields = [
   "credit_line",
   "alert_webhook_url",
 ];
-
-function Bars({ workspace }: { workspace: Workspace }) {
-  return windows.map((window) => (
-    <div key={window}>
-      <span className="muted">{windowNames[window]} (USD)</span>
-      <CapBar
-        label={`Spend: ${windowNames[window]}`}
-        cap={workspace.spend_caps[window]}
-        spent={workspace.spend[window]}
-        remaining={workspace.remaining[window]}
-        resetsAt={window === "total" ? undefined : workspace.resets_at[window]}
-      />
-    </div>
-  ));
-}
 
 interface FormProps {
   readonly workspace: Workspace;
@@ -135,7 +119,7 @@ export function WorkspacePage() {
             <span className="mono">{data.id}</span>
           </Group>
           <Stack gap="md" maw={720}>
-            <Bars workspace={data} />
+            <SpendBars of={data} />
           </Stack>
           <Form key={data.id} workspace={data} may={may} />
         </Stack>

@@ -1,0 +1,26 @@
+/** Filters that stand in the address and have no field of their own: each is named, and removed by a press. */
+import { Button } from "@mantine/core";
+
+export function SetFilters<Name extends string>({
+  names,
+  filters,
+  remove,
+}: {
+  readonly names: readonly Name[];
+  readonly filters: Readonly<Partial<Record<Name, string | undefined>>>;
+  readonly remove: (name: Name) => void;
+}) {
+  return names.map(
+    (name) =>
+      filters[name] !== undefined && (
+        <Button
+          key={name}
+          variant="default"
+          aria-label={`Remove the filter ${name}: ${filters[name]}`}
+          onClick={() => remove(name)}
+        >
+          {name}: {filters[name]} ✕
+        </Button>
+      ),
+  );
+}
