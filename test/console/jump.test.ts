@@ -34,7 +34,7 @@ it("the palette leads to a page, to a key by its name, and to a call by its id, 
       await settled();
       expect(await seriousFindings(page)).toEqual([]);
     }
-    await page.keyboard.press("ArrowDown");
+    await page.locator("[data-selected]", { hasText: wait ?? text }).waitFor();
     await page.keyboard.press("Enter");
     await expect.poll(() => pathOf(page)).toBe(to);
     await search.waitFor({ state: "detached" });

@@ -23,19 +23,22 @@ interface PaletteProps {
 }
 
 const lookAfterMs = 150;
+const has = (label: string, text: string) => label.toLowerCase().includes(text.toLowerCase());
 const callId = /^(?:req|task)_[0-9a-z]{26}$/;
 
-/** What the gateway finds, each with the page that shows it. */
+/** What the gateway finds, each with the page that shows it. Until it has answered for this very text, what it found before stays only where its name has the text. */
 function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
-  const [q] = useDebouncedValue(text.trim(), lookAfterMs);
-  const { data } = api.useQuery(
+  const now = text.trim();
+  const [q] = useDebouncedValue(now, lookAfterMs);
+  const { data, isPlaceholderData } = api.useQuery(
     "get",
     "/admin/v1/search",
     { params: { query: { q } } },
     { enabled: q.length >= 2 && q.length <= 100, placeholderData: keepPreviousData },
   );
-  if (data === undefined || text.trim().length < 2) return [];
-  return [
+  if (data === undefined || now.length < 2) return [];
+  const answered = q === now && !isPlaceholderData;
+  const found: Item[] = [
     ...data.keys.map(({ id, name, key_last4, status }) => ({
       group: "Keys",
       label: name,
@@ -60,6 +63,7 @@ function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
       act: () => go({ to: "/requests", search: (before) => ({ ws: before.ws, model }) }),
     })),
   ];
+  return found.filter(({ label }) => answered || has(label, now));
 }
 
 /** What is known without asking. */
@@ -68,7 +72,6 @@ function useKnown(
   text: string,
   go: (to: NavigateOptions) => void,
 ) {
-  const words = text.trim().toLowerCase();
   const items: Item[] = [
     ...pages.map(({ label, to }) => ({
       group: "Pages",
@@ -77,11 +80,21 @@ function useKnown(
         go({ to, search: (before: { ws?: string }) => ({ ws: before.ws }) } as NavigateOptions),
     })),
     ...actions.map((one) => ({ group: "Actions", ...one })),
-  ].filter(({ label }) => label.toLowerCase().includes(words));
+  ].filter(({ label }) => has(label, text.trim()));
   const id = text.trim();
   if (!callId.test(id)) return items;
   const open = () => go({ to: "/requests/$id", params: { id } });
   return [{ group: "Requests", label: id, description: "Open this call", act: open }, ...items];
+}
+
+/** What arrives after the last letter is marked too: Enter opens the first of what is shown. (The list marks only what is there while somebody types.) */
+function useFirstMarked(items: readonly Item[]) {
+  useEffect(() => {
+    const list = document.getElementById(store.getState().listId);
+    if (list === null || list.querySelector("[data-selected]") !== null) return;
+    list.querySelector("[data-action]")?.setAttribute("data-selected", "true");
+    store.updateState((state) => ({ ...state, selected: items.length === 0 ? -1 : 0 }));
+  }, [items]);
 }
 
 export function Palette(props: PaletteProps) {
@@ -90,6 +103,7 @@ export function Palette(props: PaletteProps) {
   const go = (to: NavigateOptions) => void navigate(to);
   const items = [...useKnown(props, text, go), ...useFound(text, go)];
   useEffect(() => spotlight.open(), []);
+  useFirstMarked(items);
   return (
     <Spotlight.Root
       store={store}
