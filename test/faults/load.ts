@@ -57,13 +57,19 @@ async function oneCall(options: LoadOptions, load: Load, stream: boolean): Promi
     else if (text.endsWith(stream ? "data: [DONE]\n\n" : "}"))
       load.whole.add(response.headers.get("x-request-id")!);
     else load.cut += 1;
-  } catch {
+  } catch (error) {
     load.cut += 1;
+    console.log(`a call was cut: ${(error as Error).message}, ${String((error as Error).cause)}`);
   }
 }
 
+/** The code of an error, or that it is none of ours, such as a balancer's page. */
+function codeOf(text: string): string {
+  if (!text.startsWith("{")) return "not ours";
+  return (JSON.parse(text) as { error: { code: string } }).error.code;
+}
+
 function count(load: Load, status: number, text: string): void {
-  const { error } = JSON.parse(text) as { error: { code: string } };
-  const name = `${status} ${error.code}`;
+  const name = `${status} ${codeOf(text)}`;
   load.refused.set(name, (load.refused.get(name) ?? 0) + 1);
 }

@@ -78,6 +78,10 @@ export async function startNginx(http: string, port: number): Promise<Nginx> {
     async close() {
       child.kill("SIGTERM");
       await gone;
+      // A refused connection is what it is for: it asks the next gateway.
+      const said = readFileSync(join(file, "../error.log"), "utf8").split("\n");
+      for (const line of said)
+        if (line.includes("[error]") && !line.includes("Connection refused")) console.log(line);
     },
   };
 }

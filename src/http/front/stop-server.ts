@@ -25,7 +25,7 @@ export async function stopServer(
 ): Promise<void> {
   const closed = once(server, "close");
   await quietTurn(server);
-  server.close();
+  closeListener.call(server);
   const late = setTimeout(refuse, lateMs);
   const cut = setTimeout(() => server.closeAllConnections(), cutMs);
   // A connection that was busy when we began to close is kept open by its client after its answer. Right after what has
@@ -37,7 +37,7 @@ export async function stopServer(
   clearTimeout(late);
 }
 
-// Node's HTTP server would also close the connections that are idle now.
+// Node's HTTP server would first look through all connections and close the idle ones: a new connection may arrive meanwhile.
 // oxlint-disable-next-line typescript/unbound-method -- it is called with its server
 const { close: closeListener } = TcpServer.prototype;
 
