@@ -140,6 +140,7 @@ What holds:
 | \`/usage\` | requests, errors, tokens, times and cost by \`hour\`, \`day\`, \`month\` or in \`total\`, by one group; see below |
 | \`/models\`, \`/providers\` | the configuration, with the health that the answering gateway sees: \`out\` is left out of plans for now |
 | \`/verify\` | \`POST\` checks that every balance, counter and sum is what the entries come to; \`GET\` shows the run under way or the last one: \`state\` and \`differences\`. Organization admins, one run at a time on all gateways |
+| \`/gateways\` | the processes that serve: version, start, when last heard of, calls under way, lateness of the event loop, memory. Organization admins |
 | \`/audit\` | who changed what |
 
 - \`/requests/{id}\` adds what the list leaves out. \`error\` has the message that the caller got, \`reserved\` what was set

@@ -11,6 +11,7 @@ import { keysRoute } from "./pages/keys/route.ts";
 import { membersRoute } from "./pages/members/route.ts";
 import { organizationRoute } from "./pages/organization/route.ts";
 import { firstRoute } from "./pages/first/route.ts";
+import { gatewaysRoute } from "./pages/gateways/route.ts";
 import { ledgerRoute } from "./pages/ledger/route.ts";
 import { moneyRoute } from "./pages/money/route.ts";
 import { overviewRoute } from "./pages/overview/route.ts";
@@ -57,6 +58,7 @@ export const router = createRouter({
       moneyRoute,
       ledgerRoute,
       ...taskRoutes,
+      gatewaysRoute,
       ...modelRoutes,
       ...providerRoutes,
       ...settings,

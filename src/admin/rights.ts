@@ -105,6 +105,8 @@ export const rights = {
   "provider.test": right(null, "everything", "nothing", "nothing"),
   "provider.pause": right(null, "everything", "nothing", "nothing"),
 
+  "gateway.read": right(null, "everything", "nothing", "nothing"),
+
   // The list of models that the vendors' presets go by, of the whole installation.
   "vendor.read": right(null, "everything", "nothing", "nothing"),
   "catalog.read": right(null, "everything", "nothing", "nothing"),

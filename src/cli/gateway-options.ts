@@ -21,6 +21,8 @@ export interface GatewayOptions {
   readonly health?: HealthRules;
   /** How often usage is summed; 10 s if absent, 0: never; tests only. */
   readonly usageEveryMs?: number;
+  /** How often the process says that it is there; 10 s if absent; tests only. */
+  readonly presenceEveryMs?: number;
   /** Hooks and timing of the task engine; tests only. */
   readonly tasks?: TaskTestOptions;
   /** How often a stream is kept alive while its upstream is silent; 15 s if absent. */

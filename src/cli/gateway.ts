@@ -26,6 +26,7 @@ import { startHoldSweep } from "./hold-sweep.ts";
 import { startRateSweep } from "./rate-sweep.ts";
 import { listenOn } from "./listen.ts";
 import { openMedia } from "./media.ts";
+import { startPresence } from "./presence.ts";
 import { startUsageFold } from "./usage-fold.ts";
 import type { OwnState } from "./workers/role.ts";
 
@@ -107,6 +108,14 @@ async function build(
   closers.push(() => app.close());
   address = await listenOn(app, { environment, settings: catalog.settings }, role.given);
   afterListening(ground);
+  closers.push(
+    startPresence({
+      database,
+      log: ground.log,
+      inFlight: () => metrics.inFlight.total,
+      everyMs: options.presenceEveryMs,
+    }),
+  );
   let closing: CloseOptions = {};
   closers.push(async () => {
     stage = "leaving";

@@ -33,6 +33,7 @@ export {
   sweepFiles,
   type FileRow,
 } from "./files/table.ts";
+export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
 export {
   applyMigrations,
   knownMigrations,

@@ -329,6 +329,7 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   "provider.delete": ofFreshProvider((actor, path) => actor.call("DELETE", path)),
   "provider.test": always((actor) => actor.call("POST", "/providers/sandbox-openai/test", {})),
   "provider.pause": ofFreshProvider((actor, path) => actor.call("POST", `${path}/pause`, {})),
+  "gateway.read": always((actor) => actor.call("GET", "/gateways")),
   "vendor.read": always((actor) => actor.call("GET", "/vendors")),
   "ledger.verify": always((actor) => actor.call("POST", "/verify", {})),
   "catalog.read": always((actor) => actor.call("GET", "/catalog")),

@@ -64,6 +64,7 @@ const meant: Readonly<Record<Action, string>> = {
   "provider.delete": "..+ ..- ..-",
   "provider.test": "..+ ..- ..-",
   "provider.pause": "..+ ..- ..-",
+  "gateway.read": "..+ ..- ..-",
   "vendor.read": "..+ ..- ..-",
   "catalog.read": "..+ ..- ..-",
   "catalog.change": "..+ ..- ..-",

@@ -376,6 +376,19 @@ describe("money", () => {
   });
 });
 
+it("an administrator sees the gateways that serve; others do not", async () => {
+  const admin = await world.open("root");
+  await admin.page.goto("/settings/gateways");
+  await admin.page.getByRole("cell", { name: "serves" }).waitFor();
+  expect(admin.complaints).toEqual([]);
+  await admin.context.close();
+  const member = await world.open("mem");
+  await member.page.goto("/settings/gateways");
+  await member.page.getByRole("alert").waitFor();
+  expect(await member.page.getByRole("table").count()).toBe(0);
+  await member.context.close();
+});
+
 it("with numbers in them Overview and Money are accessible; empty ones are looked at with every page", async () => {
   const { page, complaints, context } = await world.open("ann", { scheme: "dark" });
   for (const path of ["/overview", "/money"]) {

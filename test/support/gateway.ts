@@ -33,6 +33,7 @@ interface Options {
   readonly tasks?: GatewayOptions["tasks"];
   /** How often usage is summed; never if absent, so that a test can do what nobody may: change what was written. */
   readonly usageEveryMs?: number;
+  readonly presenceEveryMs?: number;
   readonly health?: GatewayOptions["health"];
   readonly log?: Log;
   readonly accessLog?: GatewayOptions["accessLog"];
@@ -108,6 +109,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       "receive",
       "holdLeaseMs",
       "keepAliveMs",
+      "presenceEveryMs",
       "forceConversion",
       "clock",
       "fastPath",

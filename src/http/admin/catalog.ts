@@ -27,7 +27,7 @@ import {
 } from "../../storage/index.ts";
 import { timestamp } from "../shapes/schema.ts";
 import { route, type AdminRequest } from "./route.ts";
-import { nullable, strict } from "./schemas.ts";
+import { everything, nullable, strict, whole } from "./schemas.ts";
 
 const vendor = Type.Object({
   id: Type.String({ description: "Also the provider's id." }),
@@ -46,10 +46,6 @@ const vendor = Type.Object({
       "Models without a price: they are called only if the configuration file prices them.",
   }),
 });
-
-const everything = <Item extends Parameters<typeof Type.Array>[0]>(item: Item) =>
-  Type.Object({ data: Type.Array(item), has_more: Type.Literal(false), next_cursor: Type.Null() });
-const whole = (data: readonly object[]) => ({ body: { data, has_more: false, next_cursor: null } });
 
 const listInForce = async (database: Queryable): Promise<string> =>
   (await catalogList(database)) ?? shippedList();

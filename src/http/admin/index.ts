@@ -6,6 +6,7 @@ import { catalogRoutes } from "./catalog.ts";
 import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
 import { eventRoutes } from "./events.ts";
+import { gatewayRoutes } from "./gateways.ts";
 import { infoRoutes } from "./info.ts";
 import { meRoutes } from "./me.ts";
 import { memberRoutes } from "./members.ts";
@@ -55,6 +56,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...catalogRoutes,
   ...alertRoutes,
   ...auditRoutes,
+  ...gatewayRoutes,
   ...meRoutes,
   ...infoRoutes,
   ...eventRoutes,

@@ -169,3 +169,11 @@ export const pageSchema = (item: TSchema) =>
     has_more: Type.Boolean(),
     next_cursor: nullable(Type.String({ description: "For the next page." })),
   });
+
+/** A list that always comes whole. */
+export const everything = <Item extends Parameters<typeof Type.Array>[0]>(item: Item) =>
+  Type.Object({ data: Type.Array(item), has_more: Type.Literal(false), next_cursor: Type.Null() });
+/** The answer of such a list. */
+export const whole = (data: readonly object[]) => ({
+  body: { data, has_more: false, next_cursor: null },
+});

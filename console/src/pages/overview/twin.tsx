@@ -1,5 +1,6 @@
 /** The bars as a table: every number that is drawn, with its rows. */
 import { readStart, type Step } from "../../base/period.ts";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Measure } from "./measure.tsx";
 import classes from "./overview.module.css";
 import type { Metric } from "./search.ts";
@@ -17,8 +18,7 @@ export function Twin(props: {
 }) {
   const { bars, metric, step, at } = props;
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls can be scrolled by keys
-    <section className={classes["twin"]} tabIndex={0} aria-label="The chart as a table">
+    <ScrollBox label="The chart as a table">
       <table
         className={classes["table"]}
         width="100%"
@@ -63,6 +63,6 @@ export function Twin(props: {
           })}
         </tbody>
       </table>
-    </section>
+    </ScrollBox>
   );
 }

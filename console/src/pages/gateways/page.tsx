@@ -1,0 +1,93 @@
+/** The processes that serve this installation: version, load, and when each was last heard of. */
+import { Table } from "@mantine/core";
+import { api, type Schemas } from "../../api/client.ts";
+import { readCount, readDuration } from "../../base/numbers.ts";
+import { readTime } from "../../base/time.ts";
+import { Page } from "../../ui/page.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
+
+type Gateway = Schemas["Gateways"]["data"][number];
+
+const renewMs = 10_000;
+/** One that serves is heard of every ten seconds. */
+const silentMs = 30_000;
+const mebibyte = 1024 ** 2;
+
+const headers = [
+  "Gateway",
+  "Version",
+  "State",
+  "Started",
+  "Last heard of",
+  "In flight",
+  "Event loop p99",
+  "Memory (MiB)",
+];
+
+function Row(props: { gateway: Gateway; newest: string; now: Date }) {
+  const { gateway, newest, now } = props;
+  const seen = new Date(gateway.last_seen_at);
+  const isSilent = now.getTime() - seen.getTime() > silentMs;
+  const time = (text: string) => (
+    <span className="number" title={text}>
+      {readTime(new Date(text), now)}
+    </span>
+  );
+  return (
+    <Table.Tr>
+      <Table.Td className="mono">{gateway.id}</Table.Td>
+      <Table.Td>
+        {gateway.version}
+        {gateway.version !== newest && <span className="bad"> differs</span>}
+      </Table.Td>
+      <Table.Td className={isSilent ? "bad" : "ok"}>{isSilent ? "silent" : "serves"}</Table.Td>
+      <Table.Td>{time(gateway.started_at)}</Table.Td>
+      <Table.Td>{time(gateway.last_seen_at)}</Table.Td>
+      <Table.Td className="number">{readCount(gateway.in_flight)}</Table.Td>
+      <Table.Td className="number">{readDuration(gateway.event_loop_p99_ms)}</Table.Td>
+      <Table.Td className="number">
+        {readCount(Math.round(gateway.memory_bytes / mebibyte))}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+export function GatewaysPage() {
+  const { data, error, refetch, dataUpdatedAt } = api.useQuery(
+    "get",
+    "/admin/v1/gateways",
+    {},
+    { refetchInterval: renewMs },
+  );
+  // What started last is what an upgrade leads to.
+  const newest = data?.data.at(-1)?.version ?? "";
+  return (
+    <Page title="Gateways">
+      {error !== null && <RegionError what="gateways" error={error} retry={refetch} />}
+      {data !== undefined && (
+        <ScrollBox label="Gateways">
+          <Table aria-label="Gateways" miw={960}>
+            <Table.Thead>
+              <Table.Tr>
+                {headers.map((header) => (
+                  <Table.Th key={header}>{header}</Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {data.data.map((gateway) => (
+                <Row
+                  key={gateway.id}
+                  gateway={gateway}
+                  newest={newest}
+                  now={new Date(dataUpdatedAt)}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </ScrollBox>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,67 @@
+/** The rows of the processes that serve this database. Times are the database's, so that clocks that differ do no harm. */
+import type { Queryable } from "./queryable.ts";
+
+/** How a process is doing. */
+export interface GatewayReport {
+  readonly id: string;
+  readonly version: string;
+  /** Calls under way. */
+  readonly inFlight: number;
+  /** How late the event loop was, 99 % of the times since the report before. */
+  readonly eventLoopP99Ms: number;
+  /** What it holds of the machine's memory. */
+  readonly memoryBytes: number;
+}
+
+export interface GatewayRow extends GatewayReport {
+  readonly startedAt: Date;
+  readonly lastSeenAt: Date;
+}
+
+interface Columns {
+  readonly id: string;
+  readonly version: string;
+  readonly started_at: Date;
+  readonly last_seen_at: Date;
+  readonly in_flight: number;
+  readonly event_loop_p99_ms: number;
+  readonly memory_bytes: bigint;
+}
+
+const rowsMax = 500;
+
+/** Says how a process is doing; the first time it begins to be there. One statement, of one row. */
+export async function reportGateway(database: Queryable, report: GatewayReport): Promise<void> {
+  await database.query(
+    `insert into gateways (id, version, started_at, last_seen_at, in_flight, event_loop_p99_ms, memory_bytes)
+     values ($1, $2, now(), now(), $3, $4, $5)
+     on conflict (id) do update set last_seen_at = now(), in_flight = excluded.in_flight,
+       event_loop_p99_ms = excluded.event_loop_p99_ms, memory_bytes = excluded.memory_bytes`,
+    [report.id, report.version, report.inFlight, report.eventLoopP99Ms, report.memoryBytes],
+  );
+}
+
+/** Forgets a process that ends, and those that were not heard of for a day. */
+export async function forgetGateway(database: Queryable, id: string): Promise<void> {
+  await database.query(
+    "delete from gateways where id = $1 or last_seen_at < now() - interval '1 day'",
+    [id],
+  );
+}
+
+/** The processes that were heard of within a day, the oldest first. */
+export async function listGateways(database: Queryable): Promise<GatewayRow[]> {
+  const rows = await database.query<Columns>(
+    `select * from gateways where last_seen_at >= now() - interval '1 day' order by started_at, id limit ${rowsMax}`,
+    [],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    version: row.version,
+    startedAt: row.started_at,
+    lastSeenAt: row.last_seen_at,
+    inFlight: row.in_flight,
+    eventLoopP99Ms: row.event_loop_p99_ms,
+    memoryBytes: Number(row.memory_bytes),
+  }));
+}

@@ -1,0 +1,117 @@
+/** What organization admins see of the whole installation: whether its ledgers add up, and the processes that serve it. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tamper } from "../ledger/support.ts";
+import { startPresence } from "../../src/cli/presence.ts";
+import { version } from "../../src/cli/version.ts";
+import { eventually } from "../support/patience.ts";
+import { silentLog } from "../support/postgres.ts";
+import { startWorld, type World } from "./support.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ presenceEveryMs: 50 });
+  const { key } = await world.keyOf(world.mem, world.home.id);
+  await world.chat(key);
+});
+afterAll(() => world.gateway.close());
+
+const result = () =>
+  eventually(async () => {
+    const { json } = await world.root.call("GET", "/verify");
+    return json.state !== "running" && json;
+  }, "the check has ended");
+
+it("verify was never asked for at first; then it finds nothing, and what was changed behind its back", async () => {
+  expect((await world.root.call("GET", "/verify")).json).toMatchObject({
+    state: "never",
+    started_at: null,
+    differences: [],
+  });
+  const begun = await world.root.call("POST", "/verify", {});
+  expect(begun.status).toBe(202);
+  expect(["running", "done"]).toContain(begun.json.state);
+  expect(await result()).toMatchObject({ state: "done", differences_count: 0, differences: [] });
+  await tamper(
+    world.gateway.database,
+    "update ledger_accounts set credits_nano = credits_nano + 1500000000 where workspace_id = $1",
+    [world.home.id],
+  );
+  await world.root.call("POST", "/verify", {});
+  const { differences, entries } = await result();
+  expect(entries).toBeGreaterThan(2);
+  expect(differences).toEqual([
+    { workspace_id: world.home.id, what: "account credits", recorded: "51.5", computed: "50" },
+  ]);
+  const { json: audit } = await world.root.call("GET", "/audit?action=ledger.verify");
+  expect(audit.data.length).toBe(2);
+  expect(audit.data[0]).toMatchObject({ actor: { name: world.root.email } });
+});
+
+it("is nothing for workspace admins and members", async () => {
+  for (const who of [world.ann, world.mem])
+    for (const method of ["GET", "POST"]) {
+      const { status, json } = await who.call(
+        method,
+        "/verify",
+        method === "POST" ? {} : undefined,
+      );
+      expect({ status, code: json.error.code }).toEqual({
+        status: 403,
+        code: "insufficient_permissions",
+      });
+    }
+});
+
+describe("gateways", () => {
+  interface Seen {
+    readonly id: string;
+    readonly in_flight: number;
+    readonly last_seen_at: string;
+  }
+  const seen = async (): Promise<Seen[]> => (await world.root.call("GET", "/gateways")).json.data;
+
+  it("each process is listed while it serves, with its version, load and calls under way, and is gone when it stops", async () => {
+    const [own] = await seen();
+    expect(own).toMatchObject({ version, in_flight: 0 });
+    expect(own).toMatchObject({ memory_bytes: expect.toSatisfy((size: number) => size > 1e7) });
+    const { database } = world.gateway;
+    const stop = startPresence({ database, log: silentLog, inFlight: () => 3, everyMs: 20 });
+    const other = await eventually(async () => {
+      const rows = await seen();
+      return rows.find(({ id }) => id !== own!.id);
+    }, "the other one is listed");
+    expect(other.in_flight).toBe(3);
+    await eventually(async () => {
+      const rows = await seen();
+      return [own!, other].every(({ id, last_seen_at: before }) =>
+        rows.some((row) => row.id === id && row.last_seen_at > before),
+      );
+    }, "both were heard of again");
+    await stop();
+    expect((await seen()).map(({ id }) => id)).toEqual([own!.id]);
+  });
+
+  it("calls under way count", async () => {
+    const { key } = await world.keyOf(world.ann, world.home.id);
+    const call = world.chat(key, { delay_ms: 1_000 });
+    await eventually(async () => (await seen())[0]!.in_flight === 1, "the call is under way");
+    await call;
+    await eventually(async () => (await seen())[0]!.in_flight === 0, "it has ended");
+  });
+
+  it("one that died is listed for a day, with when it was last heard of", async () => {
+    const { database } = world.gateway;
+    for (const [id, hours] of [
+      ["gw_died", 5],
+      ["gw_old", 25],
+    ] as const)
+      await database.query(
+        `insert into gateways (id, version, started_at, last_seen_at, in_flight, event_loop_p99_ms, memory_bytes)
+         values ($1, '1', now() - interval '3 days', now() - $2::integer * interval '1 hour', 0, 0, 1)`,
+        [id, hours],
+      );
+    const ids = (await seen()).map(({ id }) => id);
+    expect(ids).toContain("gw_died");
+    expect(ids).not.toContain("gw_old");
+  });
+});
