@@ -107,15 +107,7 @@ async function build(
   );
   closers.push(() => app.close());
   address = await listenOn(app, { environment, settings: catalog.settings }, role.given);
-  afterListening(ground);
-  closers.push(
-    startPresence({
-      database,
-      log: ground.log,
-      inFlight: () => metrics.inFlight.total,
-      everyMs: options.presenceEveryMs,
-    }),
-  );
+  closers.push(afterListening(ground, () => metrics.inFlight.total, options));
   let closing: CloseOptions = {};
   closers.push(async () => {
     stage = "leaving";
@@ -147,10 +139,15 @@ async function build(
   };
 }
 
-/** What no caller waits for. */
-function afterListening({ log, openFiles, descriptors, catalog }: Ground): void {
+/** What no caller waits for. @returns what ends it */
+function afterListening(
+  { database, log, openFiles, descriptors, catalog }: Ground,
+  inFlight: () => number,
+  { presenceEveryMs: everyMs }: GatewayOptions,
+): () => Promise<void> {
   logDescriptors(log, openFiles, descriptors);
   void loadClouds(catalog.current().providers.values());
+  return startPresence({ database, log, inFlight, everyMs });
 }
 
 /** What works by itself while the gateway runs: tasks and callbacks, the money of calls, the sweep of reservations. */

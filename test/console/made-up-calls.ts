@@ -83,3 +83,7 @@ export function nanoOf(text: string): bigint {
   const nano = BigInt(whole.replaceAll(",", "") + part.padEnd(9, "0"));
   return sign === "-" ? -nano : nano;
 }
+
+/** The cells of a line of CSV that breaks no line. */
+export const cellsOf = (line: string): string[] =>
+  [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((cell) => cell[1] ?? cell[2]!);

@@ -8,7 +8,7 @@ import { parseSearch } from "../../console/src/base/search.ts";
 import { csvOf, filtersOf } from "../../console/src/pages/requests/filters.ts";
 import { eventually } from "../support/patience.ts";
 import { seriousFindings } from "./axe.ts";
-import { chargesOf, makeCalls, nanoOf, sumOf, type Charge } from "./made-up-calls.ts";
+import { cellsOf, chargesOf, makeCalls, nanoOf, sumOf, type Charge } from "./made-up-calls.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -65,9 +65,6 @@ async function costAt(who: Who, href: string): Promise<bigint> {
   const column = head!.split(",").indexOf("cost");
   return lines.reduce((sum, line) => sum + nanoOf(cellsOf(line)[column]!), 0n);
 }
-
-const cellsOf = (line: string): string[] =>
-  [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((cell) => cell[1] ?? cell[2]!);
 
 const byName = (all: readonly Charge[], of: (charge: Charge) => string): Map<string, bigint> => {
   const sums = new Map<string, bigint>();
