@@ -15,6 +15,7 @@ const sections = [
   { to: "/settings/organization", label: "Organization", action: "organization.change" },
   { to: "/settings/callbacks", label: "Callbacks", action: "signing_secret.read" },
   { to: "/settings/alerts", label: "Alerts", action: "workspace.change" },
+  { to: "/settings/gateways", label: "Gateways", action: "gateway.read" },
   { to: "/settings/audit", label: "Audit log", action: "audit.read" },
 ] as const;
 

@@ -3,9 +3,9 @@ import { Table } from "@mantine/core";
 import { api, type Schemas } from "../../api/client.ts";
 import { readCount, readDuration } from "../../base/numbers.ts";
 import { readTime } from "../../base/time.ts";
-import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
-import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { Settings } from "../../ui/settings.tsx";
+import { SmallTable } from "../../ui/small-table.tsx";
 
 type Gateway = Schemas["Gateways"]["data"][number];
 
@@ -63,31 +63,15 @@ export function GatewaysPage() {
   // What started last is what an upgrade leads to.
   const newest = data?.data.at(-1)?.version ?? "";
   return (
-    <Page title="Gateways">
+    <Settings title="Gateways">
       {error !== null && <RegionError what="gateways" error={error} retry={refetch} />}
       {data !== undefined && (
-        <ScrollBox label="Gateways">
-          <Table aria-label="Gateways" miw={960}>
-            <Table.Thead>
-              <Table.Tr>
-                {headers.map((header) => (
-                  <Table.Th key={header}>{header}</Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {data.data.map((gateway) => (
-                <Row
-                  key={gateway.id}
-                  gateway={gateway}
-                  newest={newest}
-                  now={new Date(dataUpdatedAt)}
-                />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </ScrollBox>
+        <SmallTable label="Gateways" headers={headers} minWidth={960}>
+          {data.data.map((gateway) => (
+            <Row key={gateway.id} gateway={gateway} newest={newest} now={new Date(dataUpdatedAt)} />
+          ))}
+        </SmallTable>
       )}
-    </Page>
+    </Settings>
   );
 }
