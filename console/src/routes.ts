@@ -37,6 +37,7 @@ const settings = [
   callbacksRoute,
   alertsRoute,
   auditRoute,
+  gatewaysRoute,
   accountRoute,
 ] as const;
 import { taskRoutes } from "./pages/tasks/route.ts";
@@ -58,7 +59,6 @@ export const router = createRouter({
       moneyRoute,
       ledgerRoute,
       ...taskRoutes,
-      gatewaysRoute,
       ...modelRoutes,
       ...providerRoutes,
       ...settings,
