@@ -104,7 +104,11 @@ export abstract class Failover<
     for (const candidate of this.#candidates(call, planned)) {
       if (candidate.model !== model) attempts = 0;
       ({ model } = candidate);
-      if (which === "admitted" && !health.admit(candidate.offer, candidate.provider)) continue;
+      if (which === "admitted") {
+        const isAdmitted = health.admit(candidate.offer, candidate.provider);
+        // Waits only where the other gateways are asked whose the probe is.
+        if (isAdmitted !== true && !(await isAdmitted)) continue;
+      }
       for (let tries = 1; attempts < attemptsMax; tries += 1) {
         attempts += 1;
         const tried = await this.#attempt(call, candidate);

@@ -9,7 +9,6 @@ import { createAccessLog } from "../base/log.ts";
 import { Slots } from "../base/slots.ts";
 import { createLedger } from "../ledger/index.ts";
 import { openRates, type RateLimiter } from "../rates/index.ts";
-import { Health } from "../routing/index.ts";
 import {
   countOpenFiles,
   createRequestLog,
@@ -25,6 +24,7 @@ import { openFilesLimit, planDescriptors } from "./descriptors.ts";
 import type { Environment } from "./environment.ts";
 import { startFileSweep } from "./file-sweep.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
+import { openHealth } from "./health-peers.ts";
 import { createOwnTls } from "./own-tls.ts";
 import { openProxies } from "./proxies.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
@@ -71,6 +71,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const logs = openLogs(options, { catalog, database }, closers);
   const authenticator = createAuthenticator({ database, secrets, clock, log });
   closers.push(() => authenticator.close());
+  const rules = options.health;
+  const health = await openHealth({ database, secrets, log, catalog, clock, rules }, closers);
   return {
     ...share,
     environment,
@@ -92,7 +94,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     ...logs,
     authenticator,
     budget: new ByteBudget(share.limits.bodiesUnderWayBytes),
-    health: new Health({ clock, rules: options.health }),
+    health,
   };
 }
 

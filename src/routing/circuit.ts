@@ -1,7 +1,7 @@
 /**
  * The circuit breaker of one provider's model. Closed: calls go there. Open: they do not, for a pause that grows. After the
  * pause one probe may go; it closes the circuit, or the next pause begins. Once closed, its share of the calls grows slowly.
- * docs/routing.md. Pure: the time comes in, in milliseconds of a clock that only goes forward.
+ * What other gateways found is an input like the own calls. docs/routing.md. Pure: the time comes in, in milliseconds of a clock that only goes forward.
  */
 
 /** When a circuit opens and closes. Times in milliseconds. */
@@ -35,6 +35,17 @@ export const defaultCircuitRules: CircuitRules = {
 /** `due`: open, its pause is over, and nobody probes it yet. */
 export type CircuitState = "closed" | "open" | "due";
 
+/** What another gateway said of this circuit. Milliseconds of the clock of the one that hears it. */
+export interface OpenWord {
+  readonly by: string;
+  readonly pauseMs: number;
+  readonly pauseEndMs: number;
+  /** Until when the probe of one gateway keeps those of the others away; 0: none is under way. */
+  readonly probeEndMs: number;
+}
+
+/** Gateways whose word was wrong that are kept in mind: they have a new name after each start. */
+const doubtedMax = 100;
 const shareMin = 0.1;
 /** In recovery so many failures in a row are enough. */
 const failuresInRecovery = 2;
@@ -54,6 +65,13 @@ export class Circuit {
   #pauseEndMs = 0;
   #probeEndMs = 0;
   #recovering = false;
+  #changes = 0;
+  /** The gateway by whose word it is open; undefined where it is this one's. */
+  #openedBy: string | undefined;
+  /** Gateways that called it open when a probe of ours was answered: from then on a failure of our own must speak for them. */
+  readonly #doubted = new Set<string>();
+  /** What a doubted gateway said last. */
+  #unheard: OpenWord | undefined;
 
   constructor(rules: CircuitRules) {
     this.#rules = rules;
@@ -62,6 +80,17 @@ export class Circuit {
   state(nowMs: number): CircuitState {
     if (this.#openedMs === undefined) return "closed";
     return nowMs >= this.#pauseEndMs && nowMs >= this.#probeEndMs ? "due" : "open";
+  }
+
+  /** Goes up with each change that this gateway's own calls made: others are to hear of it. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** What other gateways are to hear: the pause and what is left of it; undefined while it is closed. */
+  word(nowMs: number): { readonly pauseMs: number; readonly leftMs: number } | undefined {
+    if (this.#openedMs === undefined) return undefined;
+    return { pauseMs: this.#pauseMs, leftMs: Math.max(this.#pauseEndMs - nowMs, 0) };
   }
 
   /** When it opened; undefined while it is closed. */
@@ -101,7 +130,11 @@ export class Circuit {
   /** A call that began at `begunMs` was answered. */
   succeeded(begunMs: number, nowMs: number): void {
     if (begunMs < this.#changedMs) return;
-    if (this.#openedMs !== undefined) this.#close(nowMs);
+    if (this.#openedMs !== undefined) {
+      if (this.#openedBy !== undefined) this.#doubt(this.#openedBy);
+      this.#close(nowMs);
+      this.#changes += 1;
+    }
     this.#decay(nowMs);
     this.#good += 1;
     this.#inRow = 0;
@@ -115,16 +148,48 @@ export class Circuit {
       if (nowMs >= this.#pauseEndMs) this.#pause(nowMs);
       return;
     }
+    this.#doubted.clear();
+    if (this.#unheard !== undefined && nowMs < this.#unheard.pauseEndMs) {
+      this.heardOpen(this.#unheard, nowMs);
+      return;
+    }
     const weight = silent ? 2 : 1;
     this.#decay(nowMs);
     this.#bad += weight;
     this.#inRow += weight;
     if (this.#tooBad(nowMs)) {
-      this.#openedMs = nowMs;
-      this.#changedMs = nowMs;
-      this.#recovering = false;
+      this.#open(nowMs);
       this.#pause(nowMs);
     }
+  }
+
+  /** Another gateway opened it or found it bad again: it counts here too, no longer than our own rules would let it. */
+  heardOpen(word: OpenWord, nowMs: number): void {
+    const { by, pauseMs, pauseEndMs, probeEndMs } = word;
+    if (this.#openedMs === undefined) {
+      if (this.#doubted.has(by) && this.#inRow === 0) {
+        this.#unheard = word;
+        return;
+      }
+      this.#open(nowMs);
+    }
+    const { pauseMsMax, probeMs } = this.#rules;
+    this.#openedBy = by;
+    this.#pauseMs = Math.min(pauseMs, pauseMsMax);
+    this.#pauseEndMs = Math.min(pauseEndMs, nowMs + pauseMsMax);
+    this.#probeEndMs = Math.min(probeEndMs, nowMs + probeMs);
+  }
+
+  /** Another gateway's probe was answered. */
+  heardClosed(nowMs: number): void {
+    this.#unheard = undefined;
+    if (this.#openedMs !== undefined) this.#close(nowMs);
+  }
+
+  /** The probe is another gateway's; ours may be asked for after so long. */
+  probedElsewhere(nowMs: number, waitMs: number): void {
+    if (this.#openedMs !== undefined)
+      this.#probeEndMs = nowMs + Math.min(waitMs, this.#rules.probeMs);
   }
 
   /** A probe ended without saying anything of the provider: the next call may be one. */
@@ -141,7 +206,21 @@ export class Circuit {
     return calls >= callsMin && this.#bad >= calls * failureShare;
   }
 
+  #open(nowMs: number): void {
+    this.#openedMs = nowMs;
+    this.#changedMs = nowMs;
+    this.#recovering = false;
+    this.#unheard = undefined;
+  }
+
+  #doubt(gateway: string): void {
+    if (this.#doubted.size >= doubtedMax) this.#doubted.clear();
+    this.#doubted.add(gateway);
+  }
+
   #pause(nowMs: number): void {
+    this.#changes += 1;
+    this.#openedBy = undefined;
     const { firstPauseMs, pauseMsMax } = this.#rules;
     this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, firstPauseMs), pauseMsMax);
     this.#pauseEndMs = nowMs + this.#pauseMs;
@@ -150,6 +229,7 @@ export class Circuit {
 
   #close(nowMs: number): void {
     this.#openedMs = undefined;
+    this.#openedBy = undefined;
     this.#changedMs = nowMs;
     this.#probeEndMs = 0;
     this.#recovering = true;

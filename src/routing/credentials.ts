@@ -1,6 +1,7 @@
 /**
  * Which of a provider's keys an attempt uses: by weight, among those that a vendor has not refused lately. A vendor that
- * limits one key's rate or refuses it is not asked with it for a while. docs/routing.md. State of this process only.
+ * limits one key's rate or refuses it is not asked with it for a while. docs/routing.md. What other gateways were
+ * refused is an input like what this one was.
  */
 import type { Credential, Provider } from "../catalog/index.ts";
 
@@ -38,6 +39,15 @@ interface CoolDown {
   readonly pauseMs: number;
 }
 
+/** Another gateway was refused: how long its pause is, and when it ends by the clock of the one that hears of it. */
+export interface CoolDownWord {
+  readonly pauseMs: number;
+  readonly endMs: number;
+}
+
+/** The word of another gateway keeps a key away for no longer than this; then a call of our own asks. */
+const heardMsMax = 600_000;
+
 /** One key for one of the provider's models. */
 interface Use {
   readonly provider: Provider;
@@ -51,6 +61,8 @@ const wide = ({ provider }: Use, id: string): string => {
   return `${provider.id} ${id} ${key}`;
 };
 const narrow = (use: Use, id: string): string => `${wide(use, id)} ${use.model}`;
+const nameOf = { credential: wide, model: narrow };
+const scopes = ["credential", "model"] as const;
 
 export class Credentials {
   readonly #rules: CredentialRules;
@@ -103,8 +115,8 @@ export class Credentials {
 
   /** A key was refused: it is left alone for a while. */
   refused(use: Use, id: string, refusal: CredentialRefusal, nowMs: number): void {
-    const name = refusal.of === "credential" ? wide(use, id) : narrow(use, id);
-    const rules = refusal.of === "credential" ? this.#rules.refused : this.#rules.limited;
+    const name = nameOf[refusal.of](use, id);
+    const rules = this.#rulesOf(refusal.of);
     const before = this.#coolDowns.get(name);
     // Several calls may be refused at the same moment: that is one refusal.
     const pauseMs =
@@ -116,14 +128,45 @@ export class Credentials {
     if (rules.pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
   }
 
-  /** A key worked in a call that began at `begunMs`: what was held against it by then is over. */
-  worked(use: Use, id: string, begunMs: number): void {
-    if (this.#coolDowns.size === 0) return;
-    for (const name of [wide(use, id), narrow(use, id)]) {
+  /** A key worked in a call that began at `begunMs`: what was held against it by then is over. Returns what that was. */
+  worked(use: Use, id: string, begunMs: number): readonly CredentialRefusal["of"][] {
+    if (this.#coolDowns.size === 0) return [];
+    return scopes.filter((of) => {
+      const name = nameOf[of](use, id);
       const coolDown = this.#coolDowns.get(name);
       // A call that was under way when the key was refused says nothing about what came after.
-      if (coolDown !== undefined && begunMs >= coolDown.beganMs) this.#coolDowns.delete(name);
+      return coolDown !== undefined && begunMs >= coolDown.beganMs && this.#coolDowns.delete(name);
+    });
+  }
+
+  /** What other gateways are to hear of a key: its pause and what is left of it; undefined where nothing is held against it. */
+  word(use: Use, id: string, of: CredentialRefusal["of"], nowMs: number) {
+    const known = this.#coolDowns.get(nameOf[of](use, id));
+    if (known === undefined) return undefined;
+    return { pauseMs: known.pauseMs, leftMs: Math.max(known.endMs - nowMs, 0) };
+  }
+
+  /** Another gateway was refused with a key; undefined: it worked there. */
+  heard(
+    use: Use,
+    id: string,
+    of: CredentialRefusal["of"],
+    { word, nowMs }: { readonly word: CoolDownWord | undefined; readonly nowMs: number },
+  ): void {
+    const name = nameOf[of](use, id);
+    const { pauseMsMax } = this.#rulesOf(of);
+    if (word === undefined) {
+      this.#coolDowns.delete(name);
+      return;
     }
+    const heardMs = Math.min(word.endMs, nowMs + heardMsMax);
+    const endMs = Math.max(heardMs, this.#coolDowns.get(name)?.endMs ?? 0);
+    const pauseMs = Math.min(word.pauseMs, pauseMsMax);
+    if (pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
+  }
+
+  #rulesOf(of: CredentialRefusal["of"]): CoolDownRules {
+    return of === "credential" ? this.#rules.refused : this.#rules.limited;
   }
 
   #endMs(use: Use, id: string): number {

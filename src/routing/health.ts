@@ -1,14 +1,15 @@
 /**
- * How the providers are doing, as far as this process knows from its own calls: a circuit and a speed for each (provider,
- * model), and which keys are refused. Calls tell it how their attempts ended; plans and attempts ask it. No state is shared
- * with other processes. docs/routing.md.
+ * How the providers are doing, from this process's own calls: a circuit and a speed for each (provider,
+ * model), and which keys are refused. Calls tell it how their attempts ended; plans and attempts ask it. What changes by them
+ * goes to the other gateways, and what those found comes in (peers.ts). docs/routing.md.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Credential, Provider } from "../catalog/index.ts";
-import { Circuit, defaultCircuitRules, type CircuitRules } from "./circuit.ts";
+import { Circuit, defaultCircuitRules, type CircuitRules, type OpenWord } from "./circuit.ts";
 import {
   Credentials,
   defaultCredentialRules,
+  type CoolDownWord,
   type CredentialRefusal,
   type CredentialRules,
 } from "./credentials.ts";
@@ -66,6 +67,25 @@ export interface OfferHealth {
   readonly speed: Speed;
 }
 
+/** One key of a provider, for one of its models or for all. */
+export interface RefusedKey {
+  readonly provider: Provider;
+  readonly id: string;
+  readonly of: CredentialRefusal["of"];
+  /** The upstream's name of the model; says nothing where it is for all. */
+  readonly model: string;
+}
+
+/** The other gateways. */
+export interface Peers {
+  /** The circuit of an offer changed by calls of this gateway. */
+  circuitChanged(offer: ServedModel): void;
+  /** What is held against a key changed by calls of this gateway. */
+  keyChanged(key: RefusedKey): void;
+  /** Asks for the one probe of all gateways: 0 where this one may send it, else the milliseconds until it may ask again. */
+  askProbe(offer: ServedModel, probeMs: number): Promise<number>;
+}
+
 export interface HealthOptions {
   /** For what people read; intervals are measured by a clock that never goes back. */
   readonly clock: Clock;
@@ -86,12 +106,18 @@ export class Health {
   readonly #byName = new Map<string, OfferHealth>();
   readonly #byOffer = new WeakMap<ServedModel, OfferHealth>();
   readonly #lastHours = new Map<string, LastHourCounts>();
+  #peers: Peers | undefined;
 
   constructor(options: HealthOptions) {
     this.nowMs = options.nowMs ?? (() => performance.now());
     this.#clock = options.clock;
     this.#rules = options.rules ?? defaultHealthRules;
     this.#credentials = new Credentials(this.#rules.credentials, options.random ?? Math.random);
+  }
+
+  /** From now on the other gateways hear of changes, and are asked before a probe. */
+  join(peers: Peers): void {
+    this.#peers = peers;
   }
 
   /** What is known of an offer. */
@@ -126,11 +152,24 @@ export class Health {
     return `every credential is left alone until ${this.#at(readyMs, nowMs)}`;
   }
 
-  /** Whether an attempt may be made there while others are left. A yes may make the attempt the probe. */
-  admit(offer: ServedModel, provider: Provider): boolean {
+  /**
+   * Whether an attempt may be made there while others are left. A yes may make the attempt the probe; then the other gateways
+   * are asked first whether it is theirs.
+   */
+  admit(offer: ServedModel, provider: Provider): boolean | Promise<boolean> {
     const nowMs = this.nowMs();
     if (!this.#credentials.ready(useOf(provider, offer), nowMs)) return false;
-    return this.of(offer).circuit.admit(nowMs);
+    const { circuit } = this.of(offer);
+    const isProbe = circuit.state(nowMs) === "due";
+    if (!circuit.admit(nowMs)) return false;
+    return isProbe && this.#peers !== undefined ? this.#admitProbe(offer, this.#peers) : true;
+  }
+
+  async #admitProbe(offer: ServedModel, peers: Peers): Promise<boolean> {
+    const waitMs = await peers.askProbe(offer, this.#rules.circuit.probeMs);
+    if (waitMs <= 0) return true;
+    this.of(offer).circuit.probedElsewhere(this.nowMs(), waitMs);
+    return false;
   }
 
   /** The key for an attempt. */
@@ -188,13 +227,14 @@ export class Health {
   succeeded(attempt: HealthAttempt, call?: MeasuredCall): void {
     const nowMs = this.nowMs();
     this.#lastHourOf(attempt.provider.id).add(nowMs);
-    const { circuit, speed } = this.of(attempt.offer);
-    circuit.succeeded(attempt.begunMs, nowMs);
-    this.#credentials.worked(
-      useOf(attempt.provider, attempt.offer),
-      attempt.credential.id,
-      attempt.begunMs,
-    );
+    const { provider, offer, credential, begunMs } = attempt;
+    const { circuit, speed } = this.of(offer);
+    const before = circuit.changes;
+    circuit.succeeded(begunMs, nowMs);
+    if (circuit.changes !== before) this.#peers?.circuitChanged(offer);
+    const { id } = credential;
+    for (const of of this.#credentials.worked(useOf(provider, offer), id, begunMs))
+      this.#peers?.keyChanged({ provider, id, of, model: offer.upstreamModel });
     if (call !== undefined) speed.add(call, nowMs);
   }
 
@@ -205,10 +245,33 @@ export class Health {
     const nowMs = this.nowMs();
     this.#lastHourOf(provider.id).add(nowMs, outcome.failure);
     if (outcome.credential !== undefined) {
+      const { id } = credential;
       circuit.undecided();
-      this.#credentials.refused(useOf(provider, offer), credential.id, outcome.credential, nowMs);
-    } else if (outcome.hurtsHealth) circuit.failed(begunMs, nowMs, outcome.silent === true);
-    else circuit.undecided();
+      this.#credentials.refused(useOf(provider, offer), id, outcome.credential, nowMs);
+      const { of } = outcome.credential;
+      this.#peers?.keyChanged({ provider, id, of, model: offer.upstreamModel });
+    } else if (outcome.hurtsHealth) {
+      const before = circuit.changes;
+      circuit.failed(begunMs, nowMs, outcome.silent === true);
+      if (circuit.changes !== before) this.#peers?.circuitChanged(offer);
+    } else circuit.undecided();
+  }
+
+  /** What the other gateways are to hear of a key; undefined where nothing is held against it. */
+  keyWord({ provider, id, of, model }: RefusedKey) {
+    return this.#credentials.word({ provider, model }, id, of, this.nowMs());
+  }
+
+  /** What another gateway says of a circuit; undefined: its probe was answered. */
+  heardCircuit(offer: ServedModel, word: OpenWord | undefined): void {
+    const { circuit } = this.of(offer);
+    if (word === undefined) circuit.heardClosed(this.nowMs());
+    else circuit.heardOpen(word, this.nowMs());
+  }
+
+  /** What another gateway says of a key; undefined: it worked there. */
+  heardKey({ provider, id, of, model }: RefusedKey, word: CoolDownWord | undefined): void {
+    this.#credentials.heard({ provider, model }, id, of, { word, nowMs: this.nowMs() });
   }
 
   #at(ms: number, nowMs: number): string {

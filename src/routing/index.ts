@@ -8,6 +8,7 @@ export {
   type ServedModel,
   type Unanswered,
 } from "./health.ts";
+export { HealthPeers, type HealthChange, type HealthRow, type PeerLink } from "./peers.ts";
 export type { MeasuredCall } from "./speed.ts";
 export { parseModelId, resolveModelId, type ParsedModelId, type Strategy } from "./model-id.ts";
 export {

@@ -34,6 +34,7 @@ export {
   type FileRow,
 } from "./files/table.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
+export { exchangeHealth, takeProbe } from "./health-states.ts";
 export {
   applyMigrations,
   knownMigrations,

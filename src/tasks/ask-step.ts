@@ -32,7 +32,7 @@ type Answer = Extract<MediaState, { state: "pending" | "succeeded" }> | NotTaken
 /** Asks the next vendor, and writes down what came of it. */
 export async function askStep(services: TaskServices, job: Job): Promise<void> {
   const target = nextTarget(services, job);
-  if (!target || !mayAsk(services, job, target)) {
+  if (!target || !(await mayAsk(services, job, target))) {
     const message = "No provider of this task is available.";
     return tryNext(services, job, { code: "no_provider_available", message });
   }
@@ -83,7 +83,11 @@ async function askHolding(
  * Whether this provider may be asked now: what the caller's layers allowed when the task was submitted holds for every
  * attempt, by the tiers of today (T74); and while others have not had their turn, those in trouble are passed over.
  */
-function mayAsk(services: TaskServices, job: Job, { offer, provider }: KeyedCandidate): boolean {
+async function mayAsk(
+  services: TaskServices,
+  job: Job,
+  { offer, provider }: KeyedCandidate,
+): Promise<boolean> {
   if (!permits(job.constraints, services.catalog(), job.model, provider.id)) return false;
   const isFirstRound = job.offers.length > 1 && job.attempt < job.offers.length;
   return !isFirstRound || services.health.admit(offer, provider);

@@ -166,3 +166,71 @@ describe("recovering", () => {
     expect(state()).toBe("due");
   });
 });
+
+describe("what other gateways say", () => {
+  const word = (by: string) => ({
+    by,
+    pauseMs: 2_000,
+    pauseEndMs: nowMs + 2_000,
+    probeEndMs: 0,
+  });
+  const probe = () => {
+    nowMs = circuit.nextProbeMs;
+    expect(circuit.admit(nowMs)).toBe(true);
+  };
+
+  it("opens it for the pause they found, and the next pause is twice that", () => {
+    circuit.heardOpen(word("x"), nowMs);
+    expect(state()).toBe("open");
+    expect(circuit.nextProbeMs).toBe(nowMs + 2_000);
+    expect(circuit.changes).toBe(0);
+    probe();
+    fail();
+    expect(circuit.word(nowMs)).toEqual({ pauseMs: 4_000, leftMs: 4_000 });
+    expect(circuit.changes).toBe(1);
+  });
+
+  it("keeps it open no longer than our own longest pause, and a probe elsewhere no longer than one of ours", () => {
+    circuit.heardOpen({ by: "x", pauseMs: 1e12, pauseEndMs: 1e12, probeEndMs: 1e12 }, nowMs);
+    expect(circuit.nextProbeMs).toBe(nowMs + rules.pauseMsMax);
+    circuit.probedElsewhere(nowMs, 1e12);
+    nowMs += rules.pauseMsMax;
+    expect(state()).toBe("due");
+  });
+
+  it("closes it into recovery, and a call that began before says nothing of it", () => {
+    circuit.heardOpen(word("x"), nowMs);
+    const begunMs = nowMs;
+    nowMs += 100;
+    circuit.heardClosed(nowMs);
+    expect(state()).toBe("closed");
+    expect(circuit.share(nowMs)).toBe(0.1);
+    times(5, () => circuit.failed(begunMs, nowMs, true));
+    expect(state()).toBe("closed");
+  });
+
+  it("is not believed of a gateway that our own probe contradicted, until a call of our own fails", () => {
+    circuit.heardOpen(word("x"), nowMs);
+    probe();
+    succeed();
+    circuit.heardOpen(word("x"), nowMs);
+    expect(state()).toBe("closed");
+    nowMs += 1_000;
+    fail();
+    expect(state()).toBe("open");
+    expect(circuit.nextProbeMs).toBe(nowMs + 1_000);
+  });
+
+  it("is believed of the others meanwhile, and forgotten where its pause is over or it was taken back", () => {
+    circuit.heardOpen(word("x"), nowMs);
+    probe();
+    succeed();
+    circuit.heardOpen(word("x"), nowMs);
+    circuit.heardClosed(nowMs);
+    fail();
+    expect(state()).toBe("closed");
+    succeed();
+    circuit.heardOpen(word("y"), nowMs);
+    expect(state()).toBe("open");
+  });
+});

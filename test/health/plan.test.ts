@@ -241,7 +241,7 @@ describe("sessions", () => {
     breakDown("b");
     const away = placed();
     nowMs = 5_000;
-    health.admit(offerOf("b"), providers.get("b")!);
+    expect(health.admit(offerOf("b"), providers.get("b")!)).toBe(true);
     expect(moved(away, placed())).toEqual([]);
   });
 

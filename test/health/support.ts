@@ -1,6 +1,6 @@
 /** A gateway in front of three providers of one chat model, each a stand-in that answers as a test says. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { defaultHealthRules, type HealthRules } from "../../src/routing/index.ts";
+import type { HealthRules } from "../../src/routing/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
@@ -10,17 +10,7 @@ import { answering } from "../rows/world.ts";
 export const names = ["a", "b", "c"] as const;
 export type Name = (typeof names)[number];
 
-/** The rules in a hurry. */
-export const hastyRules: HealthRules = {
-  circuit: {
-    ...defaultHealthRules.circuit,
-    firstPauseMs: 500,
-    pauseMsMax: 2_000,
-    recoveryMs: 400,
-    halfLifeMs: 1_000,
-  },
-  credentials: defaultHealthRules.credentials,
-};
+export { hastyRules } from "./hasty-rules.ts";
 
 export interface Trio {
   readonly up: Readonly<Record<Name, Recorder>>;
@@ -80,6 +70,12 @@ export function configuration(up: Trio["up"], options: TrioOptions): string {
   );
 }
 
+/** What nodes of one database have in common. */
+export const nodeEnvironment = {
+  TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+  TOLLGATE_ADMIN_TOKEN: "test-admin-token-of-some-length",
+};
+
 /** Starts it with credit; all three answer well. */
 export async function startTrio(options: TrioOptions = {}): Promise<Trio> {
   const up = options.up ?? {
@@ -91,9 +87,7 @@ export async function startTrio(options: TrioOptions = {}): Promise<Trio> {
   const gateway = await startTestGateway({
     config: configuration(up, options),
     // Nodes of one database share it.
-    ...(databaseUrl === undefined
-      ? {}
-      : { environment: { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64") } }),
+    ...(databaseUrl === undefined ? {} : { environment: nodeEnvironment }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(health === undefined ? {} : { health }),
   });

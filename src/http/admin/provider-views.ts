@@ -51,7 +51,7 @@ export const providerShape = Type.Object({
   paused_until: orNull(Type.String({ description: "It gets no new calls until then." })),
   circuits: Type.Optional(
     Type.Array(circuit, {
-      description: `${admins}: models it is left out for, as the process that answers knows it.`,
+      description: `${admins}: models it is left out for, on all gateways.`,
     }),
   ),
   calls_last_hour: Type.Optional(

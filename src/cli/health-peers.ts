@@ -1,0 +1,54 @@
+/** How this process and the others on its database learn of each other's circuits and keys that are left alone. docs/routing.md. */
+import type { Clock } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { Catalog } from "../catalog/index.ts";
+import { Health, HealthPeers, type HealthRules } from "../routing/index.ts";
+import { exchangeHealth, takeProbe, type Database } from "../storage/index.ts";
+import type { Secrets } from "../tenancy/index.ts";
+import type { Closers } from "./gateway-options.ts";
+
+const channel = "health";
+
+interface PeersParts {
+  readonly database: Database;
+  readonly secrets: Pick<Secrets, "lookup">;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly rules: HealthRules | undefined;
+  readonly catalog: { current(): Catalog };
+}
+
+/** What this process knows of the providers, joined to what the other gateways know. What was opened is in `closers`. */
+export async function openHealth(parts: PeersParts, closers: Closers): Promise<Health> {
+  const { database, secrets, log, catalog, clock, rules } = parts;
+  const health = new Health({ clock, rules });
+  const { signals } = database;
+  const gateway = newId("gw");
+  const peers = new HealthPeers({
+    health,
+    gateway,
+    catalog: () => catalog.current(),
+    markOf: (apiKey) => secrets.lookup(apiKey).toString("hex").slice(0, 32),
+    warn: (err, message) => log.warn({ err }, message),
+    link: {
+      exchange: (name, changes) =>
+        changes.length === 0
+          ? exchangeHealth(database, name, changes)
+          : database.transaction(async (tx) => {
+              const rows = await exchangeHealth(tx, name, changes);
+              await signals.publish(channel, name, tx);
+              return rows;
+            }),
+      askProbe: (name, { provider, upstreamModel }, probeMs) =>
+        takeProbe(database, name, { provider, model: upstreamModel, probeMs }),
+      healthy: () => signals.healthy(),
+    },
+  });
+  closers.push(() => peers.close());
+  // A signal of this process's own says nothing new to it.
+  closers.push(signals.subscribe(channel, (from) => void (from === gateway || peers.wake())));
+  closers.push(signals.onReconnect(() => peers.wake()));
+  await peers.start();
+  return health;
+}

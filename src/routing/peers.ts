@@ -1,0 +1,216 @@
+/**
+ * What gateways tell each other of providers: circuits and keys that are left alone. What changed here goes out, and what the
+ * others found comes in, in one exchange; nothing is exchanged while nothing changes. Durations go, never times of a clock.
+ * docs/routing.md, "On all gateways".
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Catalog } from "../catalog/index.ts";
+import type { Health, Peers, RefusedKey, ServedModel } from "./health.ts";
+
+/** What a row is about: a circuit, or a key for all models (`model` is empty) or for one. */
+interface Subject {
+  readonly kind: "circuit" | "credential";
+  readonly provider: string;
+  /** The upstream's name of it. */
+  readonly model: string;
+  /** Of a key: its id, and a digest that tells it from the one that takes its place. Empty for a circuit. */
+  readonly credential: string;
+  readonly mark: string;
+}
+
+/** A state that calls of this gateway came to. */
+export interface HealthChange extends Subject {
+  /** False: the circuit is closed, or the key works. */
+  readonly holds: boolean;
+  readonly pauseMs: number;
+  /** What is left of the pause. */
+  readonly leftMs: number;
+}
+
+/** A state that some gateway came to, as it is now. */
+export interface HealthRow extends HealthChange {
+  readonly gateway: string;
+  /** Another one after each change. */
+  readonly version: string;
+  /** How long the probe of one gateway keeps those of the others away; 0: none is under way. */
+  readonly probeLeftMs: number;
+}
+
+/** How gateways reach each other. Both reject where the database does not answer. */
+export interface PeerLink {
+  /** Says what changed, and returns what holds. */
+  exchange(gateway: string, changes: readonly HealthChange[]): Promise<readonly HealthRow[]>;
+  /** Asks for the probe of a circuit: 0 where it is ours, else the milliseconds until it may be. */
+  askProbe(gateway: string, offer: ServedModel, probeMs: number): Promise<number>;
+  /** False while signals may be missed. */
+  healthy(): boolean;
+}
+
+interface PeersOptions {
+  readonly health: Health;
+  readonly link: PeerLink;
+  /** This process's name among them. */
+  readonly gateway: string;
+  readonly catalog: () => Pick<Catalog, "providers">;
+  /** A digest of a key that says nothing of it. */
+  readonly markOf: (apiKey: string) => string;
+  readonly warn: (error: unknown, message: string) => void;
+}
+
+/** Changes that one exchange takes; the rest goes with the next. */
+const changesMax = 200;
+/** Between two exchanges, however much changes. */
+const gapMs = 200;
+const startMsMax = 500;
+const retryMsMin = 500;
+const retryMsMax = 5_000;
+/** Longer than that no call waits to hear whose the probe is. */
+const askMsMax = 250;
+
+type Word = Pick<HealthChange, "pauseMs" | "leftMs">;
+
+const nameOf = ({ kind, provider, model, credential }: Subject): string =>
+  JSON.stringify([kind, provider, model, credential]);
+
+export class HealthPeers implements Peers {
+  readonly #options: PeersOptions;
+  /** What changed here and was not yet said. */
+  readonly #unsaid = new Map<string, () => HealthChange>();
+  /** The versions that were heard, by what they are about. */
+  #heard = new Map<string, string>();
+  #isWanted = false;
+  #running: Promise<void> | undefined;
+  readonly #first = Promise.withResolvers<void>();
+  readonly #closing = new AbortController();
+
+  constructor(options: PeersOptions) {
+    this.#options = options;
+    options.health.join(this);
+  }
+
+  circuitChanged({ provider, upstreamModel }: ServedModel): void {
+    const { health } = this.#options;
+    const subject = { kind: "circuit" as const, provider, model: upstreamModel, credential: "" };
+    this.#say({ ...subject, mark: "" }, () =>
+      health.of({ provider, upstreamModel }).circuit.word(health.nowMs()),
+    );
+  }
+
+  keyChanged(key: RefusedKey): void {
+    const { health, markOf } = this.#options;
+    const apiKey = key.provider.credentials.find(({ id }) => id === key.id)?.apiKey;
+    if (apiKey === undefined) return;
+    const model = key.of === "model" ? key.model : "";
+    const subject = { kind: "credential" as const, provider: key.provider.id, model };
+    this.#say({ ...subject, credential: key.id, mark: markOf(apiKey) }, () => health.keyWord(key));
+  }
+
+  async askProbe(offer: ServedModel, probeMs: number): Promise<number> {
+    const { link, gateway } = this.#options;
+    if (!link.healthy()) return 0;
+    const asked = link.askProbe(gateway, offer, probeMs).catch(() => 0);
+    return Promise.race([asked, sleep(askMsMax, 0, { ref: false })]);
+  }
+
+  /** Another gateway changed something, or what it said may have been missed: what holds is asked for. */
+  wake(): void {
+    this.#isWanted = true;
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+  }
+
+  /** Learns what holds. Resolves when that is known, and after half a second at the latest. */
+  async start(): Promise<void> {
+    this.wake();
+    await Promise.race([this.#first.promise, sleep(startMsMax, undefined, { ref: false })]);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  #say(subject: Subject, word: () => Word | undefined): void {
+    if (this.#closing.signal.aborted) return;
+    this.#unsaid.set(nameOf(subject), () => {
+      const known = word();
+      const { pauseMs, leftMs } = known ?? { pauseMs: 0, leftMs: 0 };
+      const holds = known !== undefined;
+      return { ...subject, holds, pauseMs: Math.ceil(pauseMs), leftMs: Math.ceil(leftMs) };
+    });
+    this.wake();
+  }
+
+  async #run(): Promise<void> {
+    let retryMs = retryMsMin;
+    const pause = (ms: number) =>
+      sleep(ms, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined);
+    while (this.#isWanted && !this.#closing.signal.aborted) {
+      this.#isWanted = false;
+      try {
+        await this.#exchange();
+        retryMs = retryMsMin;
+        await pause(gapMs);
+      } catch (error) {
+        const { warn } = this.#options;
+        if (retryMs === retryMsMin)
+          warn(error, "other gateways hear nothing of providers in trouble");
+        this.#isWanted = true;
+        await pause(retryMs);
+        retryMs = Math.min(retryMs * 2, retryMsMax);
+      } finally {
+        this.#first.resolve();
+      }
+    }
+  }
+
+  async #exchange(): Promise<void> {
+    const { link, gateway } = this.#options;
+    const said = [...this.#unsaid].slice(0, changesMax);
+    for (const [name] of said) this.#unsaid.delete(name);
+    if (this.#unsaid.size > 0) this.#isWanted = true;
+    try {
+      const changes = said.map(([, change]) => change());
+      this.#hear(await link.exchange(gateway, changes));
+    } catch (error) {
+      for (const [name, change] of said)
+        if (!this.#unsaid.has(name)) this.#unsaid.set(name, change);
+      throw error;
+    }
+  }
+
+  /** Takes in what others said since. What changed here meanwhile is newer. */
+  #hear(rows: readonly HealthRow[]): void {
+    const heard = new Map<string, string>();
+    for (const row of rows) {
+      const name = nameOf(row);
+      const before = this.#heard.get(name);
+      if (this.#unsaid.has(name)) {
+        if (before !== undefined) heard.set(name, before);
+        continue;
+      }
+      heard.set(name, row.version);
+      if (row.version !== before && row.gateway !== this.#options.gateway) this.#take(row);
+    }
+    this.#heard = heard;
+  }
+
+  #take(row: HealthRow): void {
+    const { health, catalog, markOf } = this.#options;
+    const { holds, pauseMs, leftMs, probeLeftMs, credential: id } = row;
+    const provider = catalog().providers.get(row.provider);
+    if (provider === undefined) return;
+    const nowMs = health.nowMs();
+    const endMs = nowMs + leftMs;
+    if (row.kind === "circuit") {
+      const offer = { provider: provider.id, upstreamModel: row.model };
+      const probeEndMs = probeLeftMs > 0 ? nowMs + probeLeftMs : 0;
+      const word = { by: row.gateway, pauseMs, pauseEndMs: endMs, probeEndMs };
+      return health.heardCircuit(offer, holds ? word : undefined);
+    }
+    const apiKey = provider.credentials.find((one) => one.id === id)?.apiKey;
+    if (apiKey === undefined || markOf(apiKey) !== row.mark) return;
+    const of = row.model === "" ? "credential" : "model";
+    const word = holds ? { pauseMs, endMs } : undefined;
+    health.heardKey({ provider, id, of, model: row.model }, word);
+  }
+}

@@ -1,0 +1,167 @@
+/** How much gateways exchange, and what becomes of calls where the others cannot be asked. docs/routing.md. */
+import { expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { defaultTimeouts, type Provider } from "../../src/catalog/index.ts";
+import {
+  defaultHealthRules,
+  Health,
+  HealthPeers,
+  type HealthChange,
+  type HealthRow,
+  type PeerLink,
+} from "../../src/routing/index.ts";
+import { eventually } from "../support/patience.ts";
+
+const provider: Provider = {
+  id: "a",
+  dialect: "openai-compatible",
+  baseUrl: "http://a",
+  tier: "official",
+  credentials: [{ id: "only", apiKey: "", weight: 1 }],
+  onDisconnect: "abort",
+  timeouts: defaultTimeouts,
+};
+const providers = new Map([[provider.id, provider]]);
+const offerOf = (index: number) => ({ provider: "a", upstreamModel: `m${index}` });
+
+/** A gateway whose link a test makes. Its pauses are over at once. */
+function gatewayWith(link: Partial<PeerLink>) {
+  const circuit = { ...defaultHealthRules.circuit, firstPauseMs: 1, pauseMsMax: 1 };
+  const health = new Health({ clock: systemClock, rules: { ...defaultHealthRules, circuit } });
+  const warnings: string[] = [];
+  const peers = new HealthPeers({
+    health,
+    gateway: "gw_1",
+    catalog: () => ({ providers }),
+    markOf: (key) => key,
+    warn: (_error, message) => warnings.push(message),
+    link: {
+      exchange: () => Promise.resolve([]),
+      askProbe: () => Promise.resolve(0),
+      healthy: () => true,
+      ...link,
+    },
+  });
+  const attempt = (index: number) => ({
+    provider,
+    offer: offerOf(index),
+    credential: provider.credentials[0]!,
+    begunMs: health.nowMs(),
+  });
+  const breakDown = (index = 0) => {
+    for (let count = 0; count < 5; count += 1)
+      health.unanswered(attempt(index), { hurtsHealth: true });
+  };
+  return { health, peers, warnings, attempt, breakDown };
+}
+
+const nothing = () => Promise.resolve<HealthRow[]>([]);
+
+it("a flood of changes is a few exchanges a second, of 200 changes each, and the last word of each is said", async () => {
+  const said: (readonly HealthChange[])[] = [];
+  const gateway = gatewayWith({
+    exchange: (_name, changes) => {
+      said.push(changes);
+      return nothing();
+    },
+  });
+  const begunMs = performance.now();
+  const flap = () => {
+    for (let index = 0; index < 300; index += 1) {
+      gateway.breakDown(index);
+      gateway.health.succeeded(gateway.attempt(index));
+    }
+    return said.length >= 4;
+  };
+  await eventually(flap, "four exchanges");
+  gateway.breakDown(7);
+  const last = () => said.flat().findLast(({ model }) => model === "m7");
+  await eventually(() => last()?.holds, "the last word");
+  const tookMs = performance.now() - begunMs;
+  expect(said.length).toBeLessThanOrEqual(2 + tookMs / 200);
+  expect(Math.max(...said.map(({ length }) => length))).toBeLessThanOrEqual(200);
+  await gateway.peers.close();
+});
+
+it("nothing is exchanged while calls go well or fail without changing anything", async () => {
+  let exchanges = 0;
+  const gateway = gatewayWith({ exchange: () => ((exchanges += 1), nothing()) });
+  await gateway.peers.start();
+  for (let count = 0; count < 1_000; count += 1) {
+    gateway.health.succeeded(gateway.attempt(0));
+    if (count % 5 === 0) gateway.health.unanswered(gateway.attempt(0), { hurtsHealth: true });
+    expect(gateway.health.admit(offerOf(0), provider)).toBe(true);
+  }
+  await gateway.peers.close();
+  expect(exchanges).toBe(1);
+});
+
+it.each(["rejects", "never answers"] as const)(
+  "a database that %s keeps no call: the probe goes after a quarter of a second, and what was found here holds",
+  async (how) => {
+    const dead = <Value>(): Promise<Value> =>
+      how === "rejects" ? Promise.reject(new Error("gone")) : new Promise<Value>(() => undefined);
+    const gateway = gatewayWith({ exchange: dead, askProbe: dead });
+    const beforeMs = performance.now();
+    await gateway.peers.start();
+    gateway.breakDown();
+    await eventually(() => gateway.health.standing(offerOf(0), provider) === "due", "its pause");
+    expect(await gateway.health.admit(offerOf(0), provider)).toBe(true);
+    expect(performance.now() - beforeMs).toBeLessThan(5_000);
+    expect(gateway.health.admit(offerOf(0), provider)).toBe(false);
+    gateway.health.succeeded(gateway.attempt(0));
+    expect(gateway.health.standing(offerOf(0), provider)).toBe("ready");
+    expect(gateway.warnings.length).toBe(how === "rejects" ? 1 : 0);
+  },
+);
+
+it("what could not be said is said when the database is back", async () => {
+  let isDead = true;
+  const said: HealthChange[] = [];
+  const gateway = gatewayWith({
+    exchange: (_name, changes) => {
+      if (isDead) return Promise.reject(new Error("gone"));
+      said.push(...changes);
+      return nothing();
+    },
+  });
+  gateway.breakDown(1);
+  await eventually(() => gateway.warnings.length > 0, "a warning");
+  gateway.breakDown(2);
+  isDead = false;
+  await eventually(() => said.length >= 2, "both are said");
+  expect(said.map(({ model, holds }) => `${model} ${holds}`).sort()).toEqual([
+    "m1 true",
+    "m2 true",
+  ]);
+  await gateway.peers.close();
+});
+
+it("words about providers and keys that are not in the configuration change nothing", async () => {
+  const row = {
+    kind: "circuit",
+    provider: "a",
+    model: "m0",
+    credential: "",
+    mark: "",
+    gateway: "gw_2",
+    version: "1",
+    holds: true,
+    pauseMs: 1,
+    leftMs: 60_000,
+    probeLeftMs: 0,
+  } as const;
+  const key = { ...row, kind: "credential", model: "" } as const;
+  const gateway = gatewayWith({
+    exchange: () =>
+      Promise.resolve([
+        { ...row, provider: "__proto__" },
+        { ...row, provider: "none" },
+        { ...key, credential: "gone" },
+        { ...key, credential: "only", mark: "another key" },
+      ]),
+  });
+  await gateway.peers.start();
+  expect(gateway.health.standing(offerOf(0), provider)).toBe("ready");
+  await gateway.peers.close();
+});
