@@ -15,6 +15,7 @@ const layers: Record<string, string[]> = {
   backup: ["base", "storage", "ledger"],
   tenancy: ["base", "storage", "catalog"],
   usage: ["base", "storage", "tenancy"],
+  retention: ["base", "storage", "usage"],
   rates: ["base", "storage", "tenancy"],
   admin: ["base", "storage", "ledger", "tenancy", "catalog"],
   routing: ["base", "catalog"],

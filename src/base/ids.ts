@@ -41,6 +41,17 @@ const timeMsMax = 32 ** 10 - 1;
 export const idTime = (ms: number): string =>
   timePart(Math.floor(Math.min(Math.max(ms, 0), timeMsMax)));
 
+/** When an identifier was made, from its part that begins with the time; undefined where it tells none. */
+export function idMs(part: string): number | undefined {
+  let ms = 0;
+  for (const character of part.slice(0, 10)) {
+    const digit = alphabet.indexOf(character);
+    if (digit < 0) return undefined;
+    ms = ms * 32 + digit;
+  }
+  return part.length < 10 ? undefined : ms;
+}
+
 /** A new identifier such as `req_01jd...`: unique, unguessable (80 random bits), sortable by creation time. */
 export function newId(prefix: string, nowMs: number = Date.now()): string {
   return `${prefix}_${timePart(nowMs)}${randomPart()}`;

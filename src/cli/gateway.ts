@@ -27,6 +27,7 @@ import { startRateSweep } from "./rate-sweep.ts";
 import { listenOn } from "./listen.ts";
 import { openMedia } from "./media.ts";
 import { startPresence } from "./presence.ts";
+import { startRetentionSweep } from "./retention-sweep.ts";
 import { startUsageFold } from "./usage-fold.ts";
 import type { OwnState } from "./workers/role.ts";
 
@@ -164,8 +165,9 @@ function openWorkers(
   closers.push(() => spend.close());
   closers.push(startHoldSweep(ledger, log, role.sweeps));
   closers.push(startRateSweep(database, log, role.sweeps));
-  const everyMs = options.usageEveryMs;
-  closers.push(startUsageFold({ database, log, sweeps: role.sweeps, everyMs }));
+  const { sweeps } = role;
+  closers.push(startUsageFold({ database, log, sweeps, everyMs: options.usageEveryMs }));
+  closers.push(startRetentionSweep({ database, log, sweeps, everyMs: options.retentionEveryMs }));
   const verifier = createVerifier(database, log);
   closers.push(() => verifier.close());
   return { media, spend, verifier };

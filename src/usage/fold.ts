@@ -12,6 +12,7 @@ import {
   freeSql,
   missingSql,
 } from "./calls.ts";
+import { idsFrom, logLow } from "./log-bounds.ts";
 import { callColumns, dimensions, sumColumns, sumsOfCalls, sumType } from "./sums.ts";
 
 /** Entries, and free calls, of one step at most: about a second of the database. */
@@ -21,6 +22,10 @@ const workspacesMax = 100;
 const lockKey = 7_409_318_200_433n;
 /** After so long a log row does not come any more. */
 const lateMax = "interval '1 day'";
+
+/** Not while rows of before cannot be read (migration request_days): calls would count as of no model, or not at all. */
+const lockSql = `select pg_try_advisory_xact_lock($1)
+  and not exists (select from pg_class where oid = to_regclass('requests_before') and not relispartition) as mine`;
 
 /** How far a step goes in each workspace that has something new. */
 const boundsSql = `
@@ -39,6 +44,9 @@ interface Bound {
   readonly n: number;
 }
 
+/** Log rows from $5 on, the time of the oldest that a step may meet. */
+const log = idsFrom("$5");
+
 /** What a step counts: entries up to the bounds, free calls that wait, corrections of earlier steps. */
 const callsSql = `
   bounds as materialized (select * from unnest($1::text[], $2::bigint[], $3::bigint[]) b (workspace_id, low, high)),
@@ -54,13 +62,13 @@ const callsSql = `
     left join usage_folds f on f.workspace_id = p.workspace_id
     -- One whose charge comes later waits for it: whether it was counted must be known then.
     where p.charge is null or p.charge <= coalesce(b.high, f.entry, 0)),
-  charged as materialized (${chargedSql("charges")}),
-  found as materialized (${missingSql()}),
+  charged as materialized (${chargedSql("charges", log)}),
+  found as materialized (${missingSql("true", log)}),
   calls as materialized (
     select ${callColumns} from charged
-    union all ${freeSql("(select * from waiting where charge is null)")}
-    union all ${foundSql("found")}
-    union all ${chargedAfterwardsSql("charges")}
+    union all ${freeSql("(select * from waiting where charge is null)", log)}
+    union all ${foundSql("found", log)}
+    union all ${chargedAfterwardsSql("charges", log)}
   )`;
 
 const sums = sumColumns.join(", ");
@@ -127,9 +135,7 @@ function cut(bounds: readonly Bound[], most: number): Bound[] {
 }
 
 async function stepIn(tx: Queryable, most: number): Promise<number> {
-  const [lock] = await tx.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1) as mine", [
-    lockKey,
-  ]);
+  const [lock] = await tx.query<{ mine: boolean }>(lockSql, [lockKey]);
   if (lock?.mine !== true) return 0;
   const bounds = cut(await tx.query<Bound>(boundsSql, [most, workspacesMax]), most);
   if (bounds.length === 0) {
@@ -144,6 +150,7 @@ async function stepIn(tx: Queryable, most: number): Promise<number> {
     bounds.map(({ low }) => low),
     bounds.map(({ high }) => high),
     most,
+    await logLow(tx),
   ]);
   return bounds.reduce((sum, { n }) => sum + n, 0) + (done?.free ?? 0) + (done?.settled ?? 0);
 }

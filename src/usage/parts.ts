@@ -14,6 +14,7 @@ import {
   freeSql,
   missingSql,
 } from "./calls.ts";
+import { callMsMax, idsFrom, idsWithin } from "./log-bounds.ts";
 import { divide, type Span } from "./segments.ts";
 import { callColumns, sumColumns, sumsOfCalls, type Dimension } from "./sums.ts";
 
@@ -32,6 +33,8 @@ export interface Wanted {
   readonly start: Date;
   /** Hours that local time is ahead of UTC. */
   readonly offsetHours: number;
+  /** {@link logLow}. */
+  readonly logLow: string;
 }
 
 const clockSlackMs = 3_600_000;
@@ -162,6 +165,7 @@ class Parts {
   /** What the sums do not have yet. */
   live(span: Span): { readonly tables: string; readonly part: string } {
     const later = new Date(span.to.getTime() + chargedLaterMsMax);
+    const log = idsFrom(this.#bind(this.#wanted.logLow));
     const tables = `
       live_charges as materialized (
         select e.* from (
@@ -173,12 +177,12 @@ class Parts {
       live_free as materialized (
         select p.workspace_id, p.id as log_id from usage_pending p
         where ${this.#near("p.workspace_id")} and ${firstChargeOf("p.workspace_id", "p.id")} is null),
-      live_found as materialized (${missingSql(`${this.#near("u.workspace_id")} and ${this.#within("u.at", span)}`)})`;
+      live_found as materialized (${missingSql(`${this.#near("u.workspace_id")} and ${this.#within("u.at", span)}`, log)})`;
     const calls = `
-      select ${callColumns} from (${chargedSql("live_charges")}) charged
-      union all ${freeSql("live_free")}
-      union all ${foundSql("live_found")}
-      union all ${chargedAfterwardsSql("live_charges")}`;
+      select ${callColumns} from (${chargedSql("live_charges", log)}) charged
+      union all ${freeSql("live_free", log)}
+      union all ${foundSql("live_found", log)}
+      union all ${chargedAfterwardsSql("live_charges", log)}`;
     return { tables, part: this.#summed(calls, span) };
   }
 
@@ -186,16 +190,18 @@ class Parts {
   end(span: Span, sign: 1 | -1): string {
     const low = this.#bind(idTime(span.from.getTime() - clockSlackMs));
     const high = this.#bind(idTime(span.to.getTime() + clockSlackMs));
+    const first = this.#bind(idTime(span.from.getTime() - callMsMax));
+    const log = idsWithin(first, high);
     const charges = `(select ${chargeColumns} from ledger_entries e
       where e.kind = 'charge' and ${this.#within("e.created_at", span)} and ${this.#near("e.workspace_id")} offset 0)`;
     const names = `(
       select n.workspace_id, n.id as log_id from workspaces w
       cross join (values ('req_'), ('task_')) p (prefix)
       cross join lateral (
-        select r.workspace_id, r.id from requests r where r.workspace_id = w.id and r.id >= p.prefix || ${low}
+        select r.workspace_id, r.id from requests r where r.workspace_id = w.id and ${idsWithin(low, high)("r.id")} and r.id >= p.prefix || ${low}
           and r.id < p.prefix || ${high} and r.cost_nano = 0 and ${this.#within("r.created_at", span)} offset 0) n
       where ${this.#near("w.id")} and ${firstChargeOf("n.workspace_id", "n.id")} is null)`;
-    const calls = `select ${callColumns} from (${chargedSql(charges)}) charged union all ${freeSql(names)}`;
+    const calls = `select ${callColumns} from (${chargedSql(charges, log)}) charged union all ${freeSql(names, log)}`;
     const part = this.#summed(calls, span);
     if (sign === 1) return part;
     return `select start, of, ${sumColumns.map((name) => `-${name} as ${name}`).join(", ")} from (${part}) taken`;

@@ -9,6 +9,7 @@ import { formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { Visibility } from "../tenancy/index.ts";
 import { percentilesOf } from "./histogram.ts";
+import { logLow } from "./log-bounds.ts";
 import { partsSql, type Bind } from "./parts.ts";
 import { countNames, sumColumns, type CountName, type Dimension } from "./sums.ts";
 
@@ -65,8 +66,8 @@ const summed = (table: string): string =>
 const earliest = new Date("2000-01-01T00:00:00Z");
 const latest = new Date("9000-01-01T00:00:00Z");
 
-/** The statement and its parameters. */
-export function usageSql(filter: UsageFilter): { sql: string; params: unknown[] } {
+/** The statement and its parameters; `low` of the log is {@link logLow}, empty for all of it. */
+export function usageSql(filter: UsageFilter, low = ""): { sql: string; params: unknown[] } {
   const params: unknown[] = [];
   const bind: Bind = (value) => `$${params.push(value)}`;
   const { granularity, groupBy, from, to, offsetHours = 0, top } = filter;
@@ -80,6 +81,7 @@ export function usageSql(filter: UsageFilter): { sql: string; params: unknown[] 
       equal: Object.fromEntries(given),
       granularity,
       offsetHours,
+      logLow: low,
     },
     bind,
   );
@@ -107,7 +109,7 @@ const topJoin = (parts: string, top: string): string => `left join (
 /** Rows in the order of time, the dearest of each period first. @throws GatewayError `invalid_value` for too many */
 export async function readUsage(database: Queryable, filter: UsageFilter): Promise<object[]> {
   if (filter.to <= earliest || filter.from >= latest) return [];
-  const { sql, params } = usageSql(filter);
+  const { sql, params } = usageSql(filter, await logLow(database));
   const rows = await database.query<UsageRow>(sql, params);
   if (rows.length > usageRowsMax) {
     throw new GatewayError(

@@ -1,5 +1,7 @@
 /** What is summed of calls, by column of the sums (migration `usage_rollups`), and how a call's part of it is read from the log. */
 
+import type { LogIds } from "./log-bounds.ts";
+
 /** Counts of a stored usage `u`, by their names on the wire. */
 const counts = {
   input_tokens: `coalesce(u."inputTokens", 0) + coalesce(u."inputTextTokens", 0) + coalesce(u."inputImageTokens", 0)`,
@@ -77,13 +79,16 @@ const told = `
   ${countNames.map((name) => `${bounded(name)} as ${name}`).join(", ")},
   usage_histogram(r.duration_ms) as duration, usage_histogram(r.first_token_ms) as first_token`;
 
-/** The row of the log with workspace `workspace` and id `id`, expressions, and what it tells; one look by the key for each. */
-export const toldOf = (workspace: string, id: string): string => `(
+/**
+ * The row of the log with workspace `workspace` and id `id`, expressions, and what it tells; one look by the key for each.
+ * `log` says of ids which may be meant (log-bounds.ts): then the plan has no other parts of the log.
+ */
+export const toldOf = (workspace: string, id: string, log: LogIds): string => `(
   select r.id as log_id, r.created_at, r.cost_nano, ${logKey} as log_key, ${told}
   from requests r ${headJoin}
   left join lateral json_to_record(case when r.usage_counts is null then r.usage
     else format(h.usage_format, variadic string_to_array(r.usage_counts, ','))::json end) as u (${usageFields.join(", ")}) on true
-  where r.workspace_id = ${workspace} and r.id = ${id} offset 0)`;
+  where r.workspace_id = ${workspace} and r.id = ${id} and ${log("r.id")} offset 0)`;
 
 /** Columns that only the log tells, and what they are without it. */
 const toldColumns: Readonly<Record<string, string>> = {

@@ -104,6 +104,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     log: options.log ?? silentLog,
     forceConversion: forced,
     usageEveryMs: options.usageEveryMs ?? 0,
+    retentionEveryMs: 0,
     ...given(options, [
       "accessLog",
       "receive",

@@ -1,14 +1,9 @@
 /** The request log as a list to look through: small rows, without plans and attempts. docs/management.md. */
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
+import { boundedNames } from "./name-bounds.ts";
 import { renderUsage, type RenderedPage } from "./requests.ts";
-import {
-  listVisible,
-  nameParams,
-  requestTrail,
-  type RowName,
-  type TrailFilter,
-} from "./visible-ids.ts";
+import { listVisible, requestTrail, type RowName, type TrailFilter } from "./visible-ids.ts";
 
 interface HeadlineRow {
   readonly created_at: Date;
@@ -40,15 +35,16 @@ export async function readHeadlines(
   database: Queryable,
   names: readonly RowName[],
 ): Promise<Headline[]> {
+  const { params, bounds } = boundedNames(names);
   const rows = await database.query<HeadlineRow>(
     `select x.id, x.created_at, x.workspace_id, x.key_id, k.name as key_name, x.model, x.provider, x.protocol, x.status,
        x.http_status, x.usage, x.cost_nano, x.duration_ms, x.first_token_ms, x.stream, x.explanation ->> 'error' as error,
        coalesce(json_array_length(x.attempts), 0) as attempts_count, coalesce(json_array_length(x.dropped), 0) as dropped_count,
        k.created_by as owner
      from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
-     join request_log x on x.workspace_id = n.workspace_id and x.id = n.id
+     join request_log x on x.workspace_id = n.workspace_id and x.id = n.id and ${bounds}
      left join api_keys k on k.workspace_id = x.workspace_id and k.id = x.key_id order by n.place`,
-    nameParams(names),
+    params,
   );
   return rows.map(({ owner: ownerId, ...row }) => ({ ownerId, record: renderHeadline(row) }));
 }

@@ -1,13 +1,8 @@
 /** The request log as the management API shows it. docs/management.md. */
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
-import {
-  listVisible,
-  nameParams,
-  requestTrail,
-  type RowName,
-  type TrailFilter,
-} from "./visible-ids.ts";
+import { boundedNames } from "./name-bounds.ts";
+import { listVisible, requestTrail, type RowName, type TrailFilter } from "./visible-ids.ts";
 
 /** A row as the database gives it. */
 export interface RequestLogRow {
@@ -68,15 +63,14 @@ async function readRequests(
 }
 
 /** Rows by their names, in their order. */
-export const readRows = (
-  database: Queryable,
-  names: readonly RowName[],
-): Promise<RequestLogRow[]> =>
-  database.query<RequestLogRow>(
+export function readRows(database: Queryable, names: readonly RowName[]): Promise<RequestLogRow[]> {
+  const { params, bounds } = boundedNames(names);
+  return database.query<RequestLogRow>(
     `select x.* from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
-     join request_log x on x.workspace_id = n.workspace_id and x.id = n.id order by n.place`,
-    nameParams(names),
+     join request_log x on x.workspace_id = n.workspace_id and x.id = n.id and ${bounds} order by n.place`,
+    params,
   );
+}
 
 /** A row as somebody may see it; `inside`: they administer the installation. */
 export function renderRequest(row: RequestLogRow, inside: boolean): object {

@@ -4,7 +4,7 @@
  * ids are sorted; the rows themselves are read for the page alone (T86).
  */
 import { GatewayError } from "../../base/errors.ts";
-import { idTime } from "../../base/ids.ts";
+import { idMs, idTime } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
   onlyRow,
@@ -23,6 +23,8 @@ export interface Trail {
   readonly what: string;
   /** True where the row `x` is of user `$1`. */
   readonly mine: string;
+  /** Whether it is kept in parts by the time of its ids: what is asked for is mostly in the newest. */
+  readonly inParts?: boolean;
   /** True where the column has the value, an expression, in row `x`. */
   equal(column: string, value: string): string;
 }
@@ -43,6 +45,7 @@ export const requestTrail: Trail = {
   table: "requests",
   prefixes: ["req_", "task_"],
   what: "request",
+  inParts: true,
   mine: ofUser("$1"),
   equal: (column, value) =>
     `(${inRow(column, value)} or x.head in (select h.id from request_heads h where h.${column} = ${value}))`,
@@ -165,13 +168,16 @@ async function scanEnd(
   const [end] = await database.query<ScanEnd>(
     `with seen as materialized (select w.workspace_id from ${scope} ${only})
      select split_part(n.id, '_', 2) as part, n.created_at as at from seen w
-     cross join unnest(${bind(trail.prefixes)}::text[]) p (prefix)
-     cross join lateral (
+     cross join lateral (${trail.prefixes
+       .map(
+         (prefix) => `(
        select x.id, x.created_at from ${trail.table} x
-       where x.workspace_id = w.workspace_id and x.id >= p.prefix || ${bind(low)} and x.id < p.prefix || ${bind(high)}
+       where x.workspace_id = w.workspace_id and x.id >= ${bind(prefix + low)} and x.id < ${bind(prefix + high)}
          and ($1::text is null or true)
        order by x.id desc
-       offset (select greatest(${lookedAtMin}, ${lookedAtMax} / count(*)) - 1 from seen) limit 1
+       offset (select greatest(${lookedAtMin}, ${lookedAtMax} / count(*)) - 1 from seen) limit 1)`,
+       )
+       .join(" union all ")}
      ) n order by 1 desc limit 1`,
     params,
   );
@@ -184,6 +190,47 @@ function anyOf(trail: Trail, column: string, { value, bind }: { value: string; b
   return `(${values.map((one) => trail.equal(column, bind(one))).join(" or ")})`;
 }
 
+/** The newest names of what is asked for, with ids from `low` up to `high`, at most `most`. */
+function readNames(
+  database: Queryable,
+  trail: Trail,
+  filter: TrailFilter,
+  { low, high, most }: { readonly low: string; readonly high: string; readonly most: number },
+): Promise<NameRow[]> {
+  const params = scopeParams(filter.visibility);
+  const bind: Bind = (value) => `$${params.push(value)}`;
+  const where = Object.entries(filter.equal ?? {})
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]) => anyOf(trail, column, { value: value!, bind }));
+  if (filter.from !== undefined) where.push(`x.created_at >= ${bind(filter.from)}::timestamptz`);
+  if (filter.to !== undefined) where.push(`x.created_at < ${bind(filter.to)}::timestamptz`);
+  where.push(...(filter.rare ?? []).map((condition) => condition(bind)));
+  const count = bind(most);
+  // The bounds of each prefix as they are, so that a plan has only the parts between them.
+  const ofPrefix = (prefix: string): string => `(
+       select x.workspace_id, x.id from ${trail.table} x
+       where x.workspace_id = w.workspace_id and x.id >= ${bind(prefix + low)} and x.id < ${bind(prefix + high)}
+         and ${["true", ...where].join(" and ")} and (w.whole or ${trail.mine})
+       order by x.id desc limit ${count})`;
+  return database.query<NameRow>(
+    `select n.workspace_id, n.id from ${scope}
+     cross join lateral (${trail.prefixes.map(ofPrefix).join(" union all ")}) n
+     ${filter.workspaceId === undefined ? "" : `where w.workspace_id = ${bind(filter.workspaceId)}`}
+     order by split_part(n.id, '_', 2) desc limit ${count}`,
+    params,
+  );
+}
+
+/** A page is looked for in so many days first, and in all of them where they have too few. */
+const nearMs = 8 * 24 * 3_600_000;
+
+/** Where the near days before `high` begin, if not before `low`. */
+function nearLow({ low, high }: { readonly low: string; readonly high: string }): string {
+  const end = high === newest ? Date.now() : idMs(high);
+  const near = idTime((end ?? 0) - nearMs);
+  return near > low ? near : low;
+}
+
 /** A page of the ids somebody sees. @throws GatewayError `invalid_value` (limit, cursor) */
 export async function listVisible(
   database: Queryable,
@@ -193,29 +240,11 @@ export async function listVisible(
   const limit = pageLimit(filter.limit);
   const rare = filter.rare ?? [];
   const end = rare.length === 0 ? undefined : await scanEnd(database, trail, filter);
-  const { low, high } = idBounds(filter);
-  const params = scopeParams(filter.visibility);
-  const bind: Bind = (value) => `$${params.push(value)}`;
-  const where = Object.entries(filter.equal ?? {})
-    .filter(([, value]) => value !== undefined)
-    .map(([column, value]) => anyOf(trail, column, { value: value!, bind }));
-  if (filter.from !== undefined) where.push(`x.created_at >= ${bind(filter.from)}::timestamptz`);
-  if (filter.to !== undefined) where.push(`x.created_at < ${bind(filter.to)}::timestamptz`);
-  where.push(...rare.map((condition) => condition(bind)));
-  const count = bind(limit + 1);
-  const rows = await database.query<NameRow>(
-    `select n.workspace_id, n.id from ${scope}
-     cross join unnest(${bind(trail.prefixes)}::text[]) p (prefix)
-     cross join lateral (
-       select x.workspace_id, x.id from ${trail.table} x
-       where x.workspace_id = w.workspace_id and x.id >= p.prefix || ${bind(end?.part ?? low)} and x.id < p.prefix || ${bind(high)}
-         and ${["true", ...where].join(" and ")} and (w.whole or ${trail.mine})
-       order by x.id desc limit ${count}
-     ) n
-     ${filter.workspaceId === undefined ? "" : `where w.workspace_id = ${bind(filter.workspaceId)}`}
-     order by split_part(n.id, '_', 2) desc limit ${count}`,
-    params,
-  );
+  const bounds = idBounds(filter);
+  const all = { low: end?.part ?? bounds.low, high: bounds.high, most: limit + 1 };
+  const low = trail.inParts === true ? nearLow(all) : all.low;
+  let rows = await readNames(database, trail, filter, { ...all, low });
+  if (rows.length <= limit && low !== all.low) rows = await readNames(database, trail, filter, all);
   const names = rows.slice(0, limit).map(nameOf);
   if (rows.length > limit)
     return { names, nextCursor: names.at(-1)!.id, scannedTo: end?.at ?? null };

@@ -1,0 +1,45 @@
+/** The rounds that keep the tables in bounds: parts of the request log are made ahead, and what is over its time goes. */
+import type { Log } from "../base/log.ts";
+import { keepParts } from "../retention/index.ts";
+import type { Database } from "../storage/index.ts";
+
+const everyMsDefault = 60_000;
+
+interface RetentionSweep {
+  readonly database: Database;
+  readonly log: Log;
+  /** Whether this process is the one of its gateway that sweeps; of several gateways the database lets one work at a time. */
+  readonly sweeps: () => boolean;
+  /** A minute if absent; 0: never. */
+  readonly everyMs?: number | undefined;
+}
+
+/** Starts the rounds, one at a time; the returned function ends them, after the step under way. */
+export function startRetentionSweep({
+  database,
+  log,
+  sweeps,
+  everyMs = everyMsDefault,
+}: RetentionSweep): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
+  let open = true;
+  const goesOn = (): boolean => open;
+  const round = async (): Promise<void> => {
+    try {
+      await keepParts(database, { days: undefined, goesOn });
+    } catch (error) {
+      log.warn({ err: error }, "the tables could not be kept in bounds; trying again later");
+    }
+    underWay = undefined;
+  };
+  const begin = (): void => {
+    if (sweeps()) underWay ??= round();
+  };
+  if (everyMs > 0) begin();
+  const timer = everyMs > 0 ? setInterval(begin, everyMs) : undefined;
+  return async () => {
+    open = false;
+    clearInterval(timer);
+    await underWay;
+  };
+}

@@ -1,0 +1,194 @@
+/** The request log in parts: a table of before takes its place, rows find their day, and a clock that is wrong costs no row. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, expect, it } from "vitest";
+import { listRequests } from "../../src/admin/index.ts";
+import { newId } from "../../src/base/ids.ts";
+import { keepParts } from "../../src/retention/index.ts";
+import { createRequestLog, migrate, openDatabase, type Database } from "../../src/storage/index.ts";
+import { seesEverything } from "../../src/tenancy/index.ts";
+import { foldUsage } from "../../src/usage/index.ts";
+import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres.ts";
+
+const dayMs = 86_400_000;
+const startOfDay = (ms: number): number => Math.floor(ms / dayMs) * dayMs;
+const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "");
+
+/** A database as the version before the parts left it. */
+async function openOlder(): Promise<Database> {
+  const url = await (await sharedPostgres()).createDatabase();
+  const database = await openDatabase({ url, log: silentLog });
+  await database.query(
+    "create table schema_migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())",
+  );
+  const folder = new URL("../../src/storage/migrations/", import.meta.url);
+  for (const name of readdirSync(folder).sort()) {
+    if (name.includes("request_days")) break;
+    const sql = readFileSync(new URL(name, folder), "utf8");
+    await database.query(sql);
+    await database.query("insert into schema_migrations (name, checksum) values ($1, $2)", [
+      name,
+      createHash("sha256").update(sql).digest("hex"),
+    ]);
+  }
+  return database;
+}
+
+const insert = (database: Database, ids: readonly string[], cost = 0): Promise<object[]> =>
+  database.query(
+    `insert into requests (workspace_id, id, cost_nano, status, created_at)
+     select 'w', id, $2, 'succeeded', now() from unnest($1::text[]) id`,
+    [ids, cost],
+  );
+
+/** Which part each row is in. */
+async function placesOf(database: Database): Promise<Record<string, string>> {
+  const rows = await database.query<{ id: string; place: string }>(
+    "select id, tableoid::regclass::text as place from requests",
+    [],
+  );
+  return Object.fromEntries(rows.map(({ id, place }) => [id, place]));
+}
+
+const partsOf = (database: Database): Promise<{ name: string }[]> =>
+  database.query<{ name: string }>("select name from request_parts order by name", []);
+
+describeDatabase("the parts of the request log", (open) => {
+  const opened: Database[] = [];
+  afterAll(() => Promise.all(opened.map((database) => database.close())));
+
+  it("a log of before becomes a part as it is; only tasks and the future move", async () => {
+    const database = await openOlder();
+    opened.push(database);
+    const nowMs = Date.now();
+    const before = newId("req", nowMs - 40 * dayMs);
+    const task = newId("task", nowMs - 3 * dayMs);
+    const late = newId("req", nowMs + 400 * dayMs);
+    await insert(database, [before, "odd", task, late]);
+    const [file] = await database.query<{ node: number }>(
+      "select pg_relation_filenode('requests') as node",
+      [],
+    );
+    await migrate(database);
+    expect(await placesOf(database)).toEqual({
+      [before]: "requests_before",
+      odd: "requests_before",
+      [task]: "requests_task_before",
+      [late]: "requests_default",
+    });
+    const [now] = await database.query<{ node: number; keys: number }>(
+      `select pg_relation_filenode('requests_before') as node, (select count(*)::integer from pg_index
+         where indrelid = 'requests_before'::regclass and indisvalid) as keys`,
+      [],
+    );
+    expect(now).toEqual({ ...file, keys: 2 });
+    const [today, old] = [newId("req"), newId("req", nowMs - 30 * dayMs)];
+    await insert(database, [today, old]);
+    const places = await placesOf(database);
+    expect(places[today]).toMatch(/^requests_req_\d{8}_\d{8}$/);
+    expect(places[old]).toBe("requests_before");
+    for (const id of [before, task, late, today])
+      await expect(insert(database, [id])).rejects.toThrow(/duplicate key/);
+  });
+
+  it("a large log takes its place while calls are written, and nobody folds what cannot be read", async () => {
+    const database = await open();
+    const [end] = await database.query<{ low: string }>(
+      "select until as low from request_parts where name = 'requests_before'",
+      [],
+    );
+    // As the migration leaves it.
+    await database.query(
+      `alter table requests detach partition requests_before;
+       alter table requests_before add constraint requests_before_end check (id < 'req_${end!.low}') not valid`,
+    );
+    const nowMs = Date.now();
+    const ids = Array.from({ length: 30 }, (_, place) => newId("req", nowMs - place * dayMs - 1));
+    const moving = Array.from({ length: 8 }, (_, place) => newId("task", nowMs - place * dayMs));
+    await database.query(
+      "insert into requests_before (workspace_id, id) select case when id like 'req%' then 'w' else 'v' end, id from unnest($1::text[]) id",
+      [ids.slice(1)],
+    );
+    await database.query("alter table requests_before drop constraint requests_before_end");
+    await database.query(
+      "insert into requests_before (workspace_id, id) select 'v', id from unnest($1::text[]) id",
+      [moving],
+    );
+    await database.query(
+      `alter table requests_before add constraint requests_before_end check (id < 'req_${end!.low}') not valid`,
+    );
+    // Of a call that began before and ended after: the default part has it, and free calls wait for the sums.
+    const late = newId("req", nowMs - 3_600_000);
+    await insert(database, [late]);
+    await database.query("insert into usage_pending (workspace_id, id) values ('w', $1)", [ids[3]]);
+    expect(await foldUsage(database)).toBe(0);
+    await Promise.all([
+      keepParts(database, { days: undefined }),
+      keepParts(database, { days: undefined }),
+      insert(database, [newId("req")]),
+    ]);
+    await keepParts(database, { days: undefined });
+    const places = await placesOf(database);
+    const placesNow = (of: readonly string[]): Set<unknown> => new Set(of.map((id) => places[id]));
+    expect(placesNow([...ids.slice(1), late])).toEqual(new Set(["requests_before"]));
+    expect(placesNow(moving.slice(1))).toEqual(new Set(["requests_task_before"]));
+    expect(Object.keys(places)).toHaveLength(29 + 8 + 2);
+    expect(await foldUsage(database)).toBe(1);
+  });
+
+  it("parts are made ahead: by day where rows are kept for days, else by month; at midnight in UTC one ends", async () => {
+    const database = await open();
+    const today = startOfDay(Date.now());
+    await Promise.all([keepParts(database, { days: 30 }), keepParts(database, { days: 30 })]);
+    const names = (await partsOf(database)).map(({ name }) => name);
+    for (let day = 0; day < 4; day += 1) {
+      const at = today + day * dayMs;
+      expect(names).toContain(`requests_req_${dayName(at)}_${dayName(at + dayMs)}`);
+    }
+    expect(await keepParts(database, { days: 30 })).toBe(0);
+    const midnight = today + 2 * dayMs;
+    const [last, first] = [newId("req", midnight - 1), newId("req", midnight)];
+    await insert(database, [last, first]);
+    const places = await placesOf(database);
+    expect(places[last]).toBe(`requests_req_${dayName(midnight - dayMs)}_${dayName(midnight)}`);
+    expect(places[first]).toBe(`requests_req_${dayName(midnight)}_${dayName(midnight + dayMs)}`);
+
+    const other = await open();
+    await keepParts(other, { days: undefined });
+    const months = (await partsOf(other)).map(({ name }) => name);
+    expect(months.some((name) => /^requests_req_\d{8}_\d{6}01$/.test(name))).toBe(true);
+  });
+
+  it("a wrong clock costs no row, neither years off nor days; the parts of other days are made", async () => {
+    const database = await open();
+    const today = startOfDay(Date.now());
+    const wrong = [
+      newId("req", today + 3 * dayMs + 5),
+      newId("req", today + 900 * dayMs),
+      newId("task", 0),
+      newId("req", 0),
+    ];
+    const log = createRequestLog(database, silentLog);
+    for (const id of wrong)
+      log.add({ workspaceId: "w", id, createdAt: new Date(), status: "failed" });
+    await log.flush();
+    await keepParts(database, { days: 30 });
+    const places = await placesOf(database);
+    expect(wrong.map((id) => places[id])).toEqual([
+      "requests_default",
+      "requests_default",
+      "requests_task_before",
+      "requests_before",
+    ]);
+    const names = (await partsOf(database)).map(({ name }) => name);
+    expect(names).toContain(
+      `requests_req_${dayName(today + 2 * dayMs)}_${dayName(today + 3 * dayMs)}`,
+    );
+    expect(
+      names.filter((name) => name.startsWith(`requests_req_${dayName(today + 3 * dayMs)}`)),
+    ).toEqual([]);
+    await database.query("insert into workspaces (id, name) values ('w', 'w')");
+    const { records } = await listRequests(database, { visibility: seesEverything });
+    expect(records.map((record) => (record as { id: string }).id).sort()).toEqual(wrong.toSorted());
+  });
+});
