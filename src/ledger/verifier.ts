@@ -76,11 +76,15 @@ const stored = (found: readonly Difference[]): string =>
     })),
   );
 
+/** While the lock is held, no other run can begin: its result is shown once it is free. */
+const stateOf = ({ state, held }: Row): Verification["state"] =>
+  held ? "running" : state === "running" ? "interrupted" : state;
+
 function verificationOf(row: Row): Verification {
   return {
-    state: row.state === "running" && !row.held ? "interrupted" : row.state,
+    state: stateOf(row),
     startedAt: row.started_at,
-    finishedAt: row.finished_at,
+    finishedAt: row.held ? null : row.finished_at,
     entries: Number(row.entries),
     differences: row.differences.map(({ workspaceId, what, recorded, computed }) => ({
       workspaceId,

@@ -19,7 +19,8 @@ describeDatabase("verifiers of several gateways", (open) => {
   };
   beforeAll(async () => {
     database = await open();
-    await addWorkspace(database, "w");
+    // On both sides of the one with entries two that have none.
+    for (const id of ["v", "w", "x"]) await addWorkspace(database, id);
     const ledger = createLedger(database);
     for (const [reference, amountNano] of [
       ["credit-1", 5_000_000_000n],
@@ -66,6 +67,18 @@ describeDatabase("verifiers of several gateways", (open) => {
     expect(await ended(one)).toMatchObject({ state: "done" });
   });
 
+  it("runs as long as its lock is held: who sees that it is done can begin the next one", async () => {
+    const one = verifier();
+    await database.transaction(async (tx) => {
+      await tx.query("select pg_advisory_xact_lock(1866402117)");
+      expect(await one.read()).toMatchObject({ state: "running", finishedAt: null });
+      expect(await one.start()).toBe(false);
+    });
+    expect(await one.read()).toMatchObject({ state: "done" });
+    expect(await one.start()).toBe(true);
+    expect(await ended(one)).toMatchObject({ state: "done" });
+  });
+
   it("is ended by a stop while the database works, is then said to be interrupted, and can begin again", async () => {
     const [one, other] = [verifier(), verifier()];
     await heldUp(async () => {
@@ -79,7 +92,10 @@ describeDatabase("verifiers of several gateways", (open) => {
   });
 
   it("says which number is off and by how much, and keeps the first 200 of many", async () => {
-    await tamper(database, "update ledger_accounts set credits_nano = credits_nano + 3");
+    await tamper(
+      database,
+      "update ledger_accounts set credits_nano = credits_nano + 3 where workspace_id = 'w'",
+    );
     const one = verifier();
     await one.start();
     const run = await ended(one);
