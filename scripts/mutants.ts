@@ -17,7 +17,7 @@ Takes a fixed sample per folder: ${Object.keys(suites).join(", ")} (default: all
 Writes docs/mutants.json after each mutant; \`npm run docs\` then writes docs/mutants.md.
 
   --open            only mutants that were not killed the last time
-  --match TEXT      only mutants whose name (file, line of code, change) contains this
+  --match TEXT      only mutants whose name (file, line of code, change) contains this; may be given again
   --tests GLOB      only these test files (may be given again); what lives in them keeps what is known of it
   --processes N     how many run at a time (default 2)
   --seconds N       how long the tests of one mutant may take in all (default 20); more on a busy machine
@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
   options: {
     help: { type: "boolean", default: false },
     open: { type: "boolean", default: false },
-    match: { type: "string", default: "" },
+    match: { type: "string", multiple: true, default: [""] },
     tests: { type: "string", multiple: true },
     processes: { type: "string", default: "2" },
     seconds: { type: "string", default: "20" },
@@ -48,7 +48,9 @@ async function runFolder(folder: string): Promise<void> {
   const started = performance.now();
   const { all, sample } = sampleOf(root, folder);
   const known = values.open ? knownKilled(path, folder) : new Set<string>();
-  const wanted = sample.filter(({ id }) => id.includes(values.match) && !known.has(mark(id)));
+  const wanted = sample.filter(
+    ({ id }) => values.match.some((text) => id.includes(text)) && !known.has(mark(id)),
+  );
   if (values.list) {
     for (const { file, line, from, to } of wanted)
       console.log(`${file}:${line}  ${from}  =>  ${oneLine(to)}`);

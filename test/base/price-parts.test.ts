@@ -3,8 +3,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { noUsage } from "../../src/base/usage.ts";
 import { priceLines, type PriceLine } from "../../src/base/price-parts.ts";
-import { chargeLines } from "../../src/calls/index.ts";
-import { priceUsage, usageParts, type Catalog, type FixedPrice } from "../../src/catalog/index.ts";
+import { priceUsage, usageParts, type FixedPrice } from "../../src/catalog/index.ts";
 
 /** In units of 10^-15 USD. */
 const exact = (text: string): bigint => {
@@ -66,25 +65,4 @@ it("what rounding added is a line of its own", () => {
       amount: "0.00000000099955",
     },
   ]);
-});
-
-it("a charge whose price has changed since, or is gone, has no lines", () => {
-  const used = { ...noUsage, inputTokens: 1_000_000 };
-  const offer = { provider: "acme", price: { input: 5n, output: 7n } };
-  const other = { provider: "acme", price: { basis: "video_tokens", outputVideoToken: 5n } };
-  const catalog = {
-    models: new Map([["a/b", { offers: [{ ...offer, provider: "zeta" }, other, offer] }]]),
-  } as unknown as Catalog;
-  const charged = { model: "a/b", provider: "acme", usage: used, costNano: 5n };
-  expect(chargeLines(catalog, charged)?.map(({ amount }) => amount)).toEqual(["0.000000005"]);
-  for (const then of [
-    { ...charged, costNano: 6n },
-    { ...charged, model: "a/c" },
-    { ...charged, provider: null },
-    { ...charged, usage: null },
-    { ...charged, usage: { unit: "images", outputImages: 1, inputImages: 0 } },
-  ]) {
-    expect(chargeLines(catalog, then)).toBeNull();
-  }
-  expect(chargeLines(catalog, { ...charged, usage: null, costNano: 0n })).toEqual([]);
 });
