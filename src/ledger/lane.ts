@@ -200,7 +200,7 @@ export class Lane {
     const isFault = !isTransient(error) && !(error instanceof NoAnswerError);
     if (isFault) this.isolate(collected, error);
     const isLocked = (error as { code?: unknown }).code === lockNotAvailable;
-    if (isLocked && this.options.onBusy !== undefined && !this.skipLocked) this.skipLocked = true;
+    if (isLocked && this.options.onBusy !== undefined) this.skipLocked = true;
     this.endOverdue(error);
     await new Promise<void>((resume) =>
       this.options.clock.later(resume, isLocked ? 1 : retryPauseMs(this.failures)),
@@ -238,7 +238,7 @@ export class Lane {
       const item = collected.items[row.place - 1];
       if (item === undefined || busy.has(item.key)) continue;
       this.take(item, row);
-      if (item.need !== null && !lapsed) item.key.unsure = false;
+      item.key.unsure = false;
       if (item.need !== null && decides) this.decide(item, row, collected.nowMs, settled);
       if (item.key.waiting.length > 0) this.backlog.touch(item.key);
     }

@@ -44,6 +44,13 @@ it("a batch has the keys with news; one that restores has all that are in use, a
   expect(take(false)).toEqual(["one"]);
 });
 
+it("of few keys with news half of what waits goes along, however many keys are quiet", () => {
+  for (let index = 0; index < 10; index += 1) backlog.keys.add(new KeyUse("w3", `k${index}`, 0));
+  for (let index = 0; index < 100; index += 1) waitSince(one, 0);
+  backlog.touch(one);
+  expect(backlog.take({ nowMs: 0, restore: false, careful: false }).asked).toBe(50);
+});
+
 it("what is of some workspaces goes to a lane of theirs, with its entries; the rest stays", () => {
   post(one, "a");
   post(other, "b");

@@ -10,7 +10,7 @@ import { createLedger } from "../../src/ledger/index.ts";
 import { resetsAt } from "../../src/ledger/periods.ts";
 import type { Queryable } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
-import { addKey, addWorkspace } from "./support.ts";
+import { addKey, addWorkspace, tamper } from "./support.ts";
 
 let key: KeyUse;
 beforeEach(() => {
@@ -124,6 +124,40 @@ describeDatabase("a call", (open) => {
   });
 });
 
+describeDatabase("a sweep", (open) => {
+  it("takes back what a gateway that died had set aside, and says of how many", async () => {
+    const database = await open();
+    await addWorkspace(database, "w");
+    await addKey(database, { workspaceId: "w", id: "k" });
+    const [died, other] = [createLedger(database), createLedger(database)];
+    await died.credit({ workspaceId: "w", amountNano: 100n, reference: "start" });
+    await died.reserve({ workspaceId: "w", keyId: "k", id: "r", amountNano: 60n });
+    expect(await other.expire()).toBe(0);
+    await database.query("update ledger_lanes set lease_until = ledger_now() - interval '1 s'");
+    expect([await other.expire(), await other.expire()]).toEqual([1, 0]);
+    expect((await other.balance("w")).heldNano).toBe(0n);
+  });
+});
+
+describeDatabase("entries by their key", (open) => {
+  it("are looked for among 50,000 at a time: a page may have none, and a cursor to the rest", async () => {
+    const database = await open();
+    await addWorkspace(database, "w");
+    await tamper(
+      database,
+      `insert into ledger_entries (workspace_id, entry, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, created_at)
+       overriding system value
+       select 'w', n, 'r' || n, 'charge', 1, 1, 0, case when n = 1 then 'k' end, now() from generate_series(1, 50001) n`,
+    );
+    const ledger = createLedger(database);
+    const first = await ledger.entries("w", { keyId: "k" });
+    expect(first).toEqual({ entries: [], nextCursor: "2" });
+    const second = await ledger.entries("w", { keyId: "k", cursor: first.nextCursor! });
+    expect(second).toMatchObject({ entries: [{ reference: "r1", keyId: "k" }], nextCursor: null });
+    await ledger.close();
+  });
+});
+
 describe("a restoring batch", () => {
   const restored = () =>
     collect({ nowMs: 0, keys: [key], entries: [], restore: true, careful: false }).items;
@@ -137,6 +171,18 @@ describe("a restoring batch", () => {
     key.begin(5n, 0);
     expect(restored()).toMatchObject([{ keyId: "k", need: 5n }]);
   });
+});
+
+it("what stays in use whatever is decided is what calls use and what they may be given meanwhile", () => {
+  key.begin(5n, 0);
+  key.granted = 25n;
+  key.roomy = true;
+  key.checked(0, key.epoch);
+  key.unsure = true;
+  const batch = { nowMs: 1, keys: [key], entries: [], restore: false, careful: false };
+  const [item] = collect(batch).items;
+  expect(item!.keep).toBeGreaterThan(0n);
+  expect(item).toMatchObject({ need: 5n, use: 5n + item!.keep });
 });
 
 describe("a check of a key", () => {

@@ -1,0 +1,145 @@
+/** A lane of batches, answer by answer: what is sent again, what is set apart, what a close waits for. docs/ledger.md "Batches". */
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Batch, BatchRow } from "../../src/ledger/batch.ts";
+import { KeyUse } from "../../src/ledger/key-use.ts";
+import type { LaneClock } from "../../src/ledger/lane-clock.ts";
+import { Lane } from "../../src/ledger/lane.ts";
+import { TextCalls } from "../../src/ledger/text-calls.ts";
+import { eventually } from "../support/patience.ts";
+
+const leaseMs = 1_000;
+type Answer = (batch: Batch) => readonly BatchRow[] | Promise<readonly BatchRow[]>;
+
+let nowMs = 0;
+/** Pauses take no time. */
+const clock: LaneClock = {
+  now: () => nowMs,
+  soon: (work) => void setImmediate(work),
+  later: (work) => void setImmediate(work),
+};
+let sent: Batch[] = [];
+/** What becomes of the next batches; behind them all is granted. */
+let answers: Answer[] = [];
+const granted: Answer = ({ keys }) =>
+  keys.map(({ need, keep }, index) => ({
+    place: index + 1,
+    allowance: (need ?? 0n) + keep,
+    refusal: null,
+    available: null,
+    rooms: null,
+    caps: null,
+    idle: null,
+    at: null,
+  }));
+const fenced: Answer = () => [];
+const failing = (code: string): Answer => {
+  return () => Promise.reject(Object.assign(new Error(code), { code }));
+};
+const busy: Answer = (batch) =>
+  [...(granted(batch) as readonly BatchRow[])].map((row) => ({ ...row, refusal: "busy" }));
+const send = async (batch: Batch): Promise<readonly BatchRow[]> => {
+  sent.push(batch);
+  return (answers.shift() ?? granted)(batch);
+};
+beforeEach(() => {
+  nowMs = 0;
+  sent = [];
+  answers = [];
+});
+
+describe("a lane", () => {
+  const parcels: string[][] = [];
+  let lane: Lane;
+  let key: KeyUse;
+  beforeEach(() => {
+    parcels.length = 0;
+    const onBusy = ({ keys }: { readonly keys: readonly KeyUse[] }) =>
+      void parcels.push(keys.map(({ keyId }) => keyId));
+    lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock, onBusy });
+    key = new KeyUse("w", "k", 0);
+    lane.add(key);
+  });
+  /** Past its first batch, which restores. */
+  const begin = async (): Promise<void> => {
+    await lane.admit(key, 5n);
+    sent = [];
+  };
+
+  it("sends again what a later sending came before, and its entry is not said to be written until it is", async () => {
+    await begin();
+    answers = [fenced];
+    await lane.post(key, "a", 3n, 5n);
+    expect(sent.map(({ entries }) => entries.map(({ id }) => id))).toEqual([["a"], ["a"]]);
+    expect(sent[1]!.number).toBe(sent[0]!.number + 1);
+  });
+
+  it("sends again what was answered when the lease may have run out", async () => {
+    await begin();
+    answers = [
+      (batch) => {
+        nowMs += leaseMs;
+        return granted(batch);
+      },
+    ];
+    await lane.post(key, "a", 3n, 5n);
+    expect(sent.map(({ entries }) => entries.length)).toEqual([1, 1]);
+  });
+
+  it("asks for accounts past their locks after it has waited for one, and gives away those that are locked", async () => {
+    await begin();
+    answers = [failing("55P03"), busy];
+    void lane.post(key, "a", 3n, 5n);
+    await eventually(() => parcels.length > 0, "the key is given away");
+    expect(sent.map(({ skipLocked }) => skipLocked)).toEqual([false, true]);
+    expect(parcels).toEqual([["k"]]);
+    const other = new KeyUse("v", "l", 0);
+    lane.add(other);
+    await lane.admit(other, 5n);
+    expect(sent.at(-1)).toMatchObject({ skipLocked: false, keys: [{ keyId: "l" }] });
+  });
+
+  it("asks for nothing more once an answer says what a batch without one came to", async () => {
+    await begin();
+    answers = [failing("08006")];
+    await lane.post(key, "a", null, 5n);
+    expect(sent.map(({ keys }) => keys[0]!.need)).toEqual([0n, 0n]);
+    expect(key.unsure).toBe(false);
+  });
+});
+
+describe("a workspace whose account is locked elsewhere", () => {
+  const call = { workspaceId: "w", keyId: "k" };
+  const lanesOf = (entry: string) =>
+    sent.filter(({ entries }) => entries.some(({ id }) => id === entry)).map(({ lane }) => lane);
+  let calls: TextCalls;
+  /** Call `a` ends while the account is locked: the first batch waits in vain, the second one skips it, `apart` gets the third. */
+  const endLocked = async (apart: Answer): Promise<{ readonly ended: Promise<boolean> }> => {
+    calls = new TextCalls({ leaseMs, send, clock });
+    await calls.reserve({ ...call, id: "a", amountNano: 5n });
+    answers = [failing("55P03"), busy, apart];
+    return { ended: calls.settle({ id: "a", workspaceId: "w" }, 3n) };
+  };
+
+  it("goes on in a lane of its own, and comes back when it has come through", async () => {
+    await (
+      await endLocked(granted)
+    ).ended;
+    expect(lanesOf("a")).toEqual([1, 1, 2]);
+    await calls.reserve({ ...call, id: "b", amountNano: 5n });
+    await calls.settle({ id: "b", workspaceId: "w" }, 3n);
+    expect(lanesOf("b")).toEqual([1]);
+  });
+
+  it("is waited for by a close, which ends the lease of its lane too", async () => {
+    let unlock: (() => void) | undefined;
+    const locked = new Promise<void>((resolve) => (unlock = resolve));
+    const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
+    await eventually(() => lanesOf("a").includes(2), "the lane of its own has sent");
+    const closed = calls.close();
+    unlock!();
+    await closed;
+    expect(await ended).toBe(true);
+    for (const lane of [1, 2])
+      expect(sent.findLast((batch) => batch.lane === lane)).toMatchObject({ leaseMs: 0 });
+  });
+});
