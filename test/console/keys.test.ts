@@ -210,11 +210,18 @@ it("caps are bars; a change is undone; of two who change at once the second sees
   await context.close();
 });
 
-it("a member lowers a cap and is refused to raise it, at the form", async () => {
+it("a member limits the calls at once of a key, and is refused to raise a cap, at the form", async () => {
   const { id } = await newKey(world.mem, "lowered", { spend_caps: { daily: "5" } });
   const { page, complaints, context } = await world.open("mem");
   await page.goto(`/keys/${id}?tab=caps`);
   await page.getByText("Raising one takes a workspace admin").waitFor();
+  await page.getByLabel("Calls at once").fill("2");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await toast(page, "Saved.").waitFor();
+  expect((await world.mem.call("GET", `/keys/${id}`)).json.rate_limits).toMatchObject({
+    requests_per_minute: null,
+    concurrency: 2,
+  });
   await page.getByLabel("Daily cap (USD)").fill("9");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("alert").getByText("does not allow key.loosen_spend_caps").waitFor();

@@ -1,40 +1,31 @@
 /** A key's name, caps and limits, and how much of each cap is used. */
-import { NumberInput, SimpleGrid, Stack, TextInput, Title } from "@mantine/core";
+import { Stack, TextInput, Title } from "@mantine/core";
 import type { FormEvent } from "react";
 import { capFieldsOf, capsOf } from "../../base/caps.ts";
+import { limitFieldsOf, limitsOf } from "../../base/limits.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { changedFields, useDraft } from "../../ui/draft.ts";
+import { LimitsFields } from "../../ui/limits-fields.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { SpendBars } from "../../ui/spend-bars.tsx";
 import { usePatch, type Patch } from "./change.ts";
 import type { Key } from "./queries.ts";
 import { useMay } from "./rights.ts";
 
-const perMinute = (limits: Key["rate_limits"], name: "requests_per_minute" | "tokens_per_minute") =>
-  limits?.[name] ?? "";
-
 const fieldsOf = (key: Key) => ({
   name: key.name,
   caps: capFieldsOf(key.spend_caps),
-  requests: perMinute(key.rate_limits, "requests_per_minute"),
-  tokens: perMinute(key.rate_limits, "tokens_per_minute"),
+  limits: limitFieldsOf(key.rate_limits),
   expires: key.expires_at ?? "",
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
-const countOf = (value: string | number): number | null => (value === "" ? null : Number(value));
-
 /** What the API is sent of the changed fields. */
-function patchOf(all: Fields, changed: Partial<Fields>): Patch {
-  const { name, caps, requests, tokens, expires } = changed;
-  const limits = {
-    requests_per_minute: countOf(all.requests),
-    tokens_per_minute: countOf(all.tokens),
-  };
+function patchOf({ name, caps, limits, expires }: Partial<Fields>): Patch {
   return {
     ...(name !== undefined && { name }),
     ...(caps !== undefined && { spend_caps: capsOf(caps) }),
-    ...((requests ?? tokens) !== undefined && { rate_limits: limits }),
+    ...(limits !== undefined && { rate_limits: limitsOf(limits) }),
     ...(expires !== undefined && { expires_at: expires.trim() === "" ? null : expires.trim() }),
   };
 }
@@ -48,23 +39,13 @@ interface LimitsProps {
 }
 
 function Limits({ fields, set, at, disabled }: LimitsProps) {
-  const count = { min: 1, allowDecimal: false, placeholder: "no limit", disabled };
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
-      <NumberInput
-        {...count}
-        label="Requests a minute"
-        value={fields.requests}
-        error={at("rate_limits.requests_per_minute")}
-        onChange={(requests) => set({ requests })}
-      />
-      <NumberInput
-        {...count}
-        label="Tokens a minute"
-        value={fields.tokens}
-        error={at("rate_limits.tokens_per_minute")}
-        onChange={(tokens) => set({ tokens })}
-      />
+    <LimitsFields
+      fields={fields.limits}
+      set={(limits) => set({ limits })}
+      at={at}
+      disabled={disabled}
+    >
       <TextInput
         label="Ends (UTC)"
         placeholder="never, or 2027-01-31T00:00:00Z"
@@ -73,7 +54,7 @@ function Limits({ fields, set, at, disabled }: LimitsProps) {
         error={at("expires_at")}
         onChange={({ currentTarget }) => set({ expires: currentTarget.value })}
       />
-    </SimpleGrid>
+    </LimitsFields>
   );
 }
 
@@ -85,7 +66,7 @@ export function Caps({ apiKey }: { apiKey: Key }) {
   const mayLoosen = may("key.loosen_spend_caps");
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    change.run(patchOf(draft.fields, changedFields(fieldsOf(draft.base), draft.fields)));
+    change.run(patchOf(changedFields(fieldsOf(draft.base), draft.fields)));
   };
   return (
     <Stack gap="xl" maw={720}>

@@ -1,14 +1,16 @@
-/** A member's role and caps. */
+/** A member's role, caps and rate limits. */
 import { Modal, Select, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { ifMatch } from "../../api/etag.ts";
 import { touched } from "../../api/keys.ts";
 import { capFieldsOf, capsOf } from "../../base/caps.ts";
+import { limitFieldsOf, limitsOf } from "../../base/limits.ts";
 import { formerOf } from "../../base/former.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { useChange } from "../../ui/change.ts";
 import { changedFields, useDraft } from "../../ui/draft.ts";
+import { LimitsFields } from "../../ui/limits-fields.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { changeMember, readMember, type Member } from "./queries.ts";
@@ -17,11 +19,13 @@ import { roleChoices } from "./roles.ts";
 const fieldsOf = (member: Member) => ({
   role: member.role,
   caps: capFieldsOf(member.spend_caps),
+  limits: limitFieldsOf(member.rate_limits),
 });
 
-const patchOf = ({ role, caps }: Partial<ReturnType<typeof fieldsOf>>) => ({
+const patchOf = ({ role, caps, limits }: Partial<ReturnType<typeof fieldsOf>>) => ({
   ...(role !== undefined && { role }),
   ...(caps !== undefined && { spend_caps: capsOf(caps) }),
+  ...(limits !== undefined && { rate_limits: limitsOf(limits) }),
 });
 type Patch = ReturnType<typeof patchOf>;
 
@@ -54,10 +58,15 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
           onChange={(value) => draft.set({ role: value === "admin" ? "admin" : "member" })}
         />
         <CapsFields fields={draft.fields.caps} set={(caps) => draft.set({ caps })} at={change.at} />
+        <LimitsFields
+          fields={draft.fields.limits}
+          set={(limits) => draft.set({ limits })}
+          at={change.at}
+        />
         <SaveBar
           isChanged={draft.isChanged}
           isPending={change.isPending}
-          error={change.beside("role", "spend_caps")}
+          error={change.beside("role", "spend_caps", "rate_limits")}
           discard={draft.discard}
         />
       </Stack>
@@ -77,7 +86,7 @@ export function Edit({ member, close }: { member: Member; close: () => void }) {
     <Modal
       opened
       onClose={close}
-      title={`Role and caps of ${member.email}`}
+      title={`Role, caps and limits of ${member.email}`}
       closeButtonProps={{ "aria-label": "Close" }}
     >
       {error !== null && <RegionError what="member" error={error} />}

@@ -3,6 +3,7 @@ import { client, type Schemas } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
 import { touched } from "../../api/keys.ts";
 import { capFieldsOf, capsOf } from "../../base/caps.ts";
+import { limitFieldsOf, limitsOf } from "../../base/limits.ts";
 import { formerOf } from "../../base/former.ts";
 import { routingOf, type Routing } from "../../base/routing.ts";
 import { useChange } from "../../ui/change.ts";
@@ -17,17 +18,26 @@ const fieldsOf = (workspace: Workspace) => ({
   model_allowlist: workspace.model_allowlist as readonly string[],
   routing: workspace.routing as Routing,
   caps: capFieldsOf(workspace.spend_caps),
+  limits: limitFieldsOf(workspace.rate_limits),
   credit_line: workspace.credit_line,
   alerts: workspace.alert_webhook_url ?? "",
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
-function patchOf({ caps, routing, alerts, model_allowlist, ...others }: Partial<Fields>): Patch {
+function patchOf({
+  caps,
+  limits,
+  routing,
+  alerts,
+  model_allowlist,
+  ...others
+}: Partial<Fields>): Patch {
   return {
     ...others,
     ...(model_allowlist !== undefined && { model_allowlist: [...model_allowlist] }),
     ...(routing !== undefined && { routing: routingOf(routing) }),
     ...(caps !== undefined && { spend_caps: capsOf(caps) }),
+    ...(limits !== undefined && { rate_limits: limitsOf(limits) }),
     ...(alerts !== undefined && { alert_webhook_url: alerts.trim() === "" ? null : alerts.trim() }),
   };
 }

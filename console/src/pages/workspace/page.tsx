@@ -6,6 +6,7 @@ import { api } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { LayerFields } from "../../ui/layer-fields.tsx";
+import { LimitsFields } from "../../ui/limits-fields.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { Settings } from "../../ui/settings.tsx";
@@ -18,6 +19,7 @@ const shownFields = [
   "model_allowlist",
   "routing",
   "spend_caps",
+  "rate_limits",
   "credit_line",
   "alert_webhook_url",
 ];
@@ -51,6 +53,17 @@ function Form({ workspace, may }: FormProps) {
             at={at}
             disabled={!mayCap}
             description={mayCap ? undefined : why}
+          />
+          <LimitsFields
+            fields={fields.limits}
+            set={(limits) => set({ limits })}
+            at={at}
+            disabled={!may("workspace.set_rate_limits")}
+            description={
+              may("workspace.set_rate_limits")
+                ? undefined
+                : "Rate limits of a workspace take an organization admin."
+            }
           />
           <TextInput
             label="Credit line (USD)"

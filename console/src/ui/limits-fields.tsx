@@ -1,0 +1,45 @@
+/** Rate limits in a form: requests and tokens a minute, and calls at once. */
+import { NumberInput, SimpleGrid } from "@mantine/core";
+import type { ReactNode } from "react";
+import { limitNames, type LimitFields, type LimitName } from "../base/limits.ts";
+
+const labels: Readonly<Record<LimitName, string>> = {
+  requests_per_minute: "Requests a minute",
+  tokens_per_minute: "Tokens a minute",
+  concurrency: "Calls at once",
+};
+
+interface LimitsFieldsProps {
+  readonly fields: LimitFields;
+  readonly set: (fields: LimitFields) => void;
+  /** The refusal of a field of the API. */
+  readonly at: (name: string) => string | undefined;
+  readonly disabled?: boolean;
+  /** Why they cannot be changed. */
+  readonly description?: string | undefined;
+  /** Fields that stand beside them. */
+  readonly children?: ReactNode;
+}
+
+export function LimitsFields(props: LimitsFieldsProps) {
+  const { fields, set, at, disabled = false, description, children } = props;
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+      {limitNames.map((name, place) => (
+        <NumberInput
+          key={name}
+          label={labels[name]}
+          description={place === 0 ? description : undefined}
+          placeholder="no limit"
+          min={1}
+          allowDecimal={false}
+          value={fields[name]}
+          disabled={disabled}
+          error={at(`rate_limits.${name}`)}
+          onChange={(value) => set({ ...fields, [name]: value })}
+        />
+      ))}
+      {children}
+    </SimpleGrid>
+  );
+}
