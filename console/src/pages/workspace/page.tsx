@@ -29,15 +29,59 @@ interface FormProps {
   readonly may: (action: string) => boolean;
 }
 
-function Form({ workspace, may }: FormProps) {
-  const { draft, change, save } = useSettings(workspace);
-  const { fields, set } = draft;
-  const { at } = change;
+interface BoundsProps extends FormProps {
+  readonly form: ReturnType<typeof useSettings>;
+}
+
+/** How much may be spent and how fast. */
+function Bounds({ workspace, may, form }: BoundsProps) {
+  const { fields, set } = form.draft;
+  const { at } = form.change;
   const isPersonal = workspace.organization_id === null;
   const mayCap = may("workspace.set_spend_caps") && !isPersonal;
+  const mayLimit = may("workspace.set_rate_limits");
   const why = isPersonal
     ? "A personal workspace has no spend caps."
     : "Spend caps of a workspace take an organization admin.";
+  return (
+    <Stack gap="md">
+      <CapsFields
+        fields={fields.caps}
+        set={(caps) => set({ caps })}
+        at={at}
+        disabled={!mayCap}
+        description={mayCap ? undefined : why}
+      />
+      <LimitsFields
+        fields={fields.limits}
+        set={(limits) => set({ limits })}
+        at={at}
+        disabled={!mayLimit}
+        description={
+          mayLimit ? undefined : "Rate limits of a workspace take an organization admin."
+        }
+      />
+      <TextInput
+        label="Credit line (USD)"
+        description={
+          may("workspace.set_credit_line")
+            ? "How far it may spend beyond its credits, or unlimited."
+            : "Takes an organization admin."
+        }
+        disabled={!may("workspace.set_credit_line")}
+        value={fields.credit_line}
+        error={at("credit_line")}
+        onChange={({ currentTarget }) => set({ credit_line: currentTarget.value })}
+      />
+    </Stack>
+  );
+}
+
+function Form({ workspace, may }: FormProps) {
+  const form = useSettings(workspace);
+  const { draft, change, save } = form;
+  const { fields, set } = draft;
+  const { at } = change;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save();
@@ -46,38 +90,7 @@ function Form({ workspace, may }: FormProps) {
     <form onSubmit={submit}>
       <Stack gap="xl" maw={720}>
         <LayerFields fields={fields} set={set} at={at} outOfScope={workspace.out_of_scope_models} />
-        <Stack gap="md">
-          <CapsFields
-            fields={fields.caps}
-            set={(caps) => set({ caps })}
-            at={at}
-            disabled={!mayCap}
-            description={mayCap ? undefined : why}
-          />
-          <LimitsFields
-            fields={fields.limits}
-            set={(limits) => set({ limits })}
-            at={at}
-            disabled={!may("workspace.set_rate_limits")}
-            description={
-              may("workspace.set_rate_limits")
-                ? undefined
-                : "Rate limits of a workspace take an organization admin."
-            }
-          />
-          <TextInput
-            label="Credit line (USD)"
-            description={
-              may("workspace.set_credit_line")
-                ? "How far it may spend beyond its credits, or unlimited."
-                : "Takes an organization admin."
-            }
-            disabled={!may("workspace.set_credit_line")}
-            value={fields.credit_line}
-            error={at("credit_line")}
-            onChange={({ currentTarget }) => set({ credit_line: currentTarget.value })}
-          />
-        </Stack>
+        <Bounds workspace={workspace} may={may} form={form} />
         <TextInput
           label="Alerts go to"
           description="An HTTPS address. It gets a signed callback at 50, 80 and 100 % of a cap."
