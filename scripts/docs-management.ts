@@ -83,7 +83,8 @@ runs they work on its database. \`--json\` prints what the API answers.
 npx tollgate members add ada@example.com --role admin            # prints the link
 TOKEN=gw_inv_...                                                 # its last part
 
-curl -sS http://127.0.0.1:8080/auth/invitations/$TOKEN           # which organization and workspace
+curl -sS http://127.0.0.1:8080/auth/invitations/read -H "Content-Type: application/json" \\
+  -d '{"token": "'$TOKEN'"}'                                     # which organization and workspace
 curl -sS http://127.0.0.1:8080/auth/invitations/accept -H "Content-Type: application/json" -c cookies \\
   -d '{"token": "'$TOKEN'", "password": "a password of my own", "name": "Ada"}'
 curl -sS http://127.0.0.1:8080/admin/v1/me -b cookies
@@ -115,6 +116,28 @@ What holds:
   unless \`keep_tokens\` is true. Its answer sets the cookie of a new session.
 - The audit log has \`member.create\`, \`invitation.create\`, \`invitation.revoke\`, \`invitation.accept\` and
   \`password.change\`.
+
+## Where you are signed in, and a lost password
+
+\`GET /sessions\` lists your open sessions, with \`ip\` and \`user_agent\` of their beginning. \`DELETE /sessions/{id}\` ends
+one, and \`DELETE /sessions\` all but the one that asks. Nobody sees those of somebody else.
+
+\`POST /workspaces/{id}/members/{user_id}/reset_password\` makes a link with which a member chooses a new password. The
+answer has \`url\`, once, and \`expires_at\`. The link opens a page of the console, which sends its last part in a body:
+
+\`\`\`sh
+curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: application/json" -c cookies \\
+  -d '{"token": "gw_pwr_...", "password": "a password of my own"}'
+\`\`\`
+
+- A link works once, for 24 hours. A new link replaces it, and a password that is changed ends it.
+- The password opens every workspace of its user. So a workspace admin makes links only for members who are in no
+  workspace that the admin does not administer. For others, for organization admins, and for who signs in with the
+  identity provider it takes an organization admin.
+- The rule is looked at again when the link is used. It is 404 once its maker or the member has left, or the member is
+  in another workspace.
+- Using it ends all sessions and personal tokens of the user. The old password works until then.
+- The audit log has \`session.end\`, \`member.reset_password\` and \`password.reset\`.
 
 ## How it answers
 
@@ -150,6 +173,9 @@ What holds:
   \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`protocol\`, \`http_status\`,
   \`error_code\` and \`min_cost\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
   \`status\` takes several by commas.
+- \`/keys/{id}/clients\` shows where a key was used from within 30 days: \`ip\`, \`user_agent\` (the last one, 200
+  characters of it), \`first_seen_at\`, \`last_seen_at\` and \`requests\`. The hundred addresses used last are kept. Behind a
+  proxy set \`TOLLGATE_TRUSTED_PROXIES\`, or every address is the proxy's.
 - \`/search?q=\` finds up to five each of the keys, members, workspaces and models that you see, by a part of a name.
 - \`/events\` is what is new, as it comes: server-sent events for the console, with its session only. \`topics\` names what to
   follow: \`requests\`, \`tasks\`, \`deliveries\`, \`providers\`, \`usage\`. \`row\` is a row as its list shows it, to whoever sees

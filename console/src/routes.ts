@@ -21,6 +21,7 @@ import { playgroundRoute } from "./pages/playground/route.ts";
 import { providerRoutes } from "./pages/providers/route.ts";
 import { requestRoute } from "./pages/request/route.ts";
 import { requestsRoute } from "./pages/requests/route.ts";
+import { resetRoute } from "./pages/reset/route.ts";
 import { rootRoute, shellRoute } from "./pages/root.ts";
 import { settingsRoute } from "./pages/settings/route.ts";
 import { signInRoute } from "./pages/sign-in/route.ts";
@@ -48,6 +49,7 @@ export const router = createRouter({
     signInRoute,
     passwordRoute,
     joinRoute,
+    resetRoute,
     shellRoute.addChildren([
       startRoute,
       overviewRoute,

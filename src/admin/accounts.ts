@@ -24,9 +24,11 @@ interface SignIn {
   readonly address: string | undefined;
 }
 
-/** Whose session to open. */
+/** Whose session to open, or whose is open. */
 export interface SignedIn {
   readonly userId: string;
+  /** Of one that is open. */
+  readonly sessionId?: string | undefined;
   /** Somebody else set the password: the session may only change it. */
   readonly passwordChangeRequired: boolean;
 }
@@ -113,7 +115,11 @@ export async function changePassword(
   });
 }
 
-async function revokeTokens({ database, clock }: ChangeContext, userId: string): Promise<string[]> {
+/** Ends the personal tokens of a user. Returns their ids. */
+export async function revokeTokens(
+  { database, clock }: ChangeContext,
+  userId: string,
+): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     "update admin_tokens set revoked_at = $2 where user_id = $1 and revoked_at is null returning id",
     [userId, new Date(clock.now())],

@@ -9,6 +9,8 @@ export interface Actor {
   readonly kind: ActorKind;
   /** null for the admin token, which is nobody in particular. */
   readonly userId: string | null;
+  /** The session it was proved by; undefined for tokens. */
+  readonly sessionId?: string | undefined;
   /** For the audit log: an e-mail address, or what the admin token is called. */
   readonly name: string;
   /** Administers every organization and workspace. */

@@ -41,14 +41,14 @@ export function createActors(options: ActorsOptions): Actors {
       isSameSecret(bearer, adminToken)
         ? Promise.resolve(adminTokenActor)
         : guarded(async () => ofUser(await ownerOfToken(options, bearer), "token")),
-    async ofSession({ userId, passwordChangeRequired }) {
+    async ofSession({ userId, sessionId, passwordChangeRequired }) {
       if (passwordChangeRequired) {
         throw new GatewayError(
           "password_change_required",
           "Somebody else set your password. Change it with POST /auth/change-password first.",
         );
       }
-      return guarded(() => ofUser(userId, "session"));
+      return guarded(async () => ({ ...(await ofUser(userId, "session")), sessionId }));
     },
   };
 }

@@ -47,6 +47,15 @@ export {
   passwordLengthMin,
   type Sessions,
 } from "./sessions.ts";
+export { offerReset, readReset, useReset } from "./password-resets.ts";
+export {
+  endSession,
+  endSessions,
+  getSession,
+  listSessions,
+  sessionKind,
+  type OwnSession,
+} from "./own-sessions.ts";
 export {
   getProvider,
   openProvider,

@@ -21,6 +21,9 @@ export interface ActorRights {
 
 const actions = Object.keys(rights) as Action[];
 
+/** With what belongs to a user alone, in no workspace. */
+const isPersonal = (action: Action): boolean => /^(token|session)\./.test(action);
+
 /** The actions of a role that reach as far as one relation and no further. */
 const reaching = (role: Role, to: "own" | "workspace" | "foreign"): Action[] =>
   actions.filter((action) => reachesTo(action, role, to));
@@ -34,12 +37,12 @@ export function rightsOf(actor: Actor): ActorRights {
   const memberships = actor.organizationAdmin ? [] : [...actor.memberships];
   return {
     everywhere,
-    own: actions.filter((action) => action.startsWith("token.")),
+    own: actions.filter(isPersonal),
     workspaces: Object.fromEntries(
       memberships.map(([id, membership]) => {
         const within: Role = membership.role === "admin" ? "workspace_admin" : "member";
         const all = reaching(within, "workspace");
-        const own = reaching(within, "own").filter((action) => !action.startsWith("token."));
+        const own = reaching(within, "own").filter((action) => !isPersonal(action));
         return [id, { all: beyond(all, everywhere), own: beyond(own, all) }];
       }),
     ),

@@ -22,6 +22,7 @@ type Seeing =
   | "member.read"
   | "key.read"
   | "token.read"
+  | "session.read"
   | "request.read"
   | "task.read"
   | "delivery.read";
@@ -66,6 +67,7 @@ export const rights = {
   "member.read": right("member.read", "everything", "workspace", "own"),
   "member.create": right("workspace.read", "everything", "workspace", "nothing"),
   "member.change": right("member.read", "everything", "workspace", "nothing"),
+  "member.reset_password": right("member.read", "everything", "workspace", "nothing"),
   "member.delete": right("member.read", "everything", "workspace", "nothing"),
 
   "invitation.revoke": right("member.read", "everything", "workspace", "nothing"),
@@ -86,6 +88,10 @@ export const rights = {
   "token.create": right(null, "own", "own", "own"),
   "token.read": right("token.read", "own", "own", "own"),
   "token.revoke": right("token.read", "own", "own", "own"),
+
+  // Of oneself: where one is signed in.
+  "session.read": right("session.read", "own", "own", "own"),
+  "session.end": right("session.read", "own", "own", "own"),
 
   // Made by a key of one's own: a call, a task, its callback.
   "request.read": right("request.read", "everything", "workspace", "own"),

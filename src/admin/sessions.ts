@@ -130,7 +130,7 @@ type Auth = Pick<ReturnType<typeof betterAuth>, "handler"> & {
   readonly api: {
     getSession(input: { headers: Headers }): Promise<{
       user: { id: string };
-      session: { passwordChangeRequired?: boolean | null | undefined };
+      session: { id: string; passwordChangeRequired?: boolean | null | undefined };
     } | null>;
     openSession(input: {
       body: SessionOpening;
@@ -215,6 +215,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (session === null) return undefined;
       return {
         userId: session.user.id,
+        sessionId: session.session.id,
         passwordChangeRequired: session.session.passwordChangeRequired === true,
       };
     },

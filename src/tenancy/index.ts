@@ -92,6 +92,7 @@ export {
 export { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
 export { rotateKey } from "./rotate-key.ts";
 export { issueTemporary } from "./temporary-key.ts";
+export { makeReset, noReset, openReset, type PasswordReset } from "./password-resets.ts";
 export { verifyPassword } from "./passwords.ts";
 export type { RoutingPatch, RoutingSettings, SortStrategy } from "./routing-settings.ts";
 export { keyScopeOf, routingScope, routingScopeOf, type RoutingScope } from "./scope.ts";

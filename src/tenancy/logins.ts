@@ -97,7 +97,7 @@ interface NewPassword {
   readonly oneTime: boolean;
 }
 
-/** Gives a user a password in place of any other, and ends the sessions that the old one opened. */
+/** Gives a user a password in place of any other, and ends the sessions that the old one opened, and a link for another. */
 export async function setPassword(
   { database, clock }: RowContext,
   userId: string,
@@ -112,6 +112,7 @@ export async function setPassword(
     [newId("account", clock.now()), userId, hash, oneTime ? "unused" : null, now],
   );
   await database.query("delete from auth_sessions where user_id = $1", [userId]);
+  await database.query("delete from password_resets where user_id = $1", [userId]);
 }
 
 /** Removes a user who was invited and has not joined, with every way to sign in as them. */

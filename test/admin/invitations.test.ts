@@ -4,7 +4,7 @@ import { manualClock } from "../../src/base/clock.ts";
 import { processorMs } from "../support/cost.ts";
 import { inviting } from "./inviting.ts";
 import { cookieOf, newMember, password, signIn, startWorld, type World } from "./people.ts";
-import { call, type Answer } from "./support.ts";
+import type { Answer } from "./support.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const codeOf = (answer: Answer) => [answer.status, answer.json.error?.code];
@@ -19,7 +19,7 @@ describe("invitations", () => {
   });
   afterAll(() => world.gateway.close());
 
-  const { freshEmail, invited, accept, withCookie, workspacesOf, auditOf } = inviting(
+  const { freshEmail, invited, read, accept, withCookie, workspacesOf, auditOf } = inviting(
     () => world,
     clock,
   );
@@ -133,7 +133,7 @@ describe("invitations", () => {
       const answers = [
         await accept({ token: one, password: "a long password" }),
         await accept({ token: one }, world.mel.cookie),
-        await call(world.gateway.url, "GET", `/auth/invitations/${one}`),
+        await read(one),
       ];
       for (const answer of answers) {
         expect(codeOf(answer)).toEqual(gone);
@@ -153,7 +153,7 @@ describe("invitations", () => {
       role: "admin",
       spend_caps: { daily: "3" },
     });
-    const shown = await call(world.gateway.url, "GET", `/auth/invitations/${token}`);
+    const shown = await read(token);
     expect(shown.json).toEqual({ object: "invitation", organization: "home", workspace: "home" });
     const joined = await accept({ token }, world.bob.cookie);
     expect(joined.json).toMatchObject({ user_id: world.bob.userId, role: "admin" });

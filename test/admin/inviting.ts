@@ -30,6 +30,7 @@ export function inviting(world: () => World, clock: ReturnType<typeof manualCloc
   const post = (path: string, body: object, cookie = "") =>
     call(world().gateway.url, "POST", path, { body, headers: cookie === "" ? {} : { cookie } });
   const accept = (body: object, cookie = "") => post("/auth/invitations/accept", body, cookie);
+  const read = (token: string) => post("/auth/invitations/read", { token });
   const withCookie = (cookie: string, path: string) =>
     call(world().gateway.url, "GET", path, { headers: { cookie } });
   const workspacesOf = async (cookie: string): Promise<string[]> =>
@@ -44,5 +45,5 @@ export function inviting(world: () => World, clock: ReturnType<typeof manualCloc
     ]);
   };
 
-  return { freshEmail, invited, post, accept, withCookie, workspacesOf, auditOf };
+  return { freshEmail, invited, post, read, accept, withCookie, workspacesOf, auditOf };
 }

@@ -2,7 +2,7 @@
 import type { Action, Relation, Role } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
 import { call, type Answer } from "./support.ts";
-import { newMember, type Person, type World } from "./people.ts";
+import { cookieOf, newMember, password, signIn, type Person, type World } from "./people.ts";
 
 interface Case {
   readonly role: Role;
@@ -184,6 +184,20 @@ const tokenRevocation: Ask = async (world, { role, relation }) => {
   };
 };
 
+/** Of one's own: a session opened for it. A personal token asks. */
+const sessionEnding: Ask = async (world, { role, relation }) => {
+  const actor = actorOf(world, role);
+  const holder = relation === "own" ? actor : world.bob;
+  const secret = holder === world.root ? world.gateway.first!.adminPassword : password;
+  const cookie = cookieOf(await signIn(world.gateway, holder.email, secret));
+  const { json } = await call(world.gateway.url, "GET", "/sessions", { headers: { cookie } });
+  const { id } = (json.data as { id: string; current: boolean }[]).find((one) => one.current)!;
+  return {
+    answer: await actor.call("DELETE", `/sessions/${id}`),
+    missing: () => actor.call("DELETE", "/sessions/session_00000000000000000000000000"),
+  };
+};
+
 /** A call of a key that stands so to the role, as the request log has it. */
 async function freshRequest(world: World, one: Case): Promise<string> {
   const id = newId("req");
@@ -288,6 +302,11 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
     role: "member",
   })),
   "member.change": ofMember("PATCH", () => ({ spend_caps: { daily: counted() } })),
+  "member.reset_password": ofPath((world, one) => memberOf(world, one, false), {
+    method: "POST",
+    path: (rest) => `/workspaces/${rest}/reset_password`,
+    none: "ws_00000000000000000000000000/members/user_00000000000000000000000000",
+  }),
   "member.delete": removing,
   "invitation.revoke": ofPath(freshInvitation, {
     method: "DELETE",
@@ -310,6 +329,8 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   }),
   "token.read": always((actor) => actor.call("GET", "/tokens")),
   "token.revoke": tokenRevocation,
+  "session.read": always((actor) => actor.call("GET", "/sessions")),
+  "session.end": sessionEnding,
   "request.read": ofTrail(freshRequest, "GET", "requests"),
   "task.read": ofTrail(freshTask, "GET", "tasks"),
   // One that is canceled is answered as it is.

@@ -34,6 +34,8 @@ const meant: Readonly<Record<Action, string>> = {
   "member.read": ".++ ++0 +00",
   "member.create": ".++ .+0 .-0",
   "member.change": ".++ ++0 -00",
+  // A password of one's own is changed by who knows it.
+  "member.reset_password": ".++ .+0 -00",
   "member.delete": ".++ ++0 -00",
   "invitation.revoke": ".++ .+0 .00",
   "key.read": "+++ ++0 +00",
@@ -50,6 +52,8 @@ const meant: Readonly<Record<Action, string>> = {
   "token.create": "+.. +.. +..",
   "token.read": "+.. +.. +..",
   "token.revoke": "+.0 +.0 +.0",
+  "session.read": "+.. +.. +..",
+  "session.end": "+.0 +.0 +.0",
   "request.read": "+++ ++0 +00",
   "task.read": "+++ ++0 +00",
   "task.cancel": "+++ ++0 +00",

@@ -1,6 +1,8 @@
 /** A session that ends under an open page, and where `/` leads. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { password } from "../admin/people.ts";
+import { cookieOf, password, signIn } from "../admin/people.ts";
+import { call } from "../admin/support.ts";
+import { visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -33,6 +35,31 @@ it("a session that ends is asked for over the page: what was typed stays, and wh
   await page.getByText("Waiting for the first request").waitFor();
   expect((await world.mem.call("GET", "/keys")).json.data).toHaveLength(1);
   expect(await page.evaluate("globalThis.kept")).toBe(true);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("the account lists where one is signed in; another session is signed out, and then all others", async () => {
+  const signedIn = async () => cookieOf(await signIn(world.gateway, world.mel.email, password));
+  const [phone, desk] = [await signedIn(), await signedIn()];
+  const isOpen = async (cookie: string) =>
+    (await call(world.gateway.url, "GET", "/me", { headers: { cookie } })).status === 200;
+  const { page, complaints, context } = await visit(world.browser, {
+    url: world.gateway.url,
+    cookie: desk,
+  });
+  await page.goto("/account");
+  const sessions = page.getByRole("table", { name: "Sessions" });
+  await sessions.getByRole("row").nth(1).getByText("this one").waitFor();
+  expect(await sessions.getByRole("row").count()).toBe(4);
+  await sessions.getByRole("row").nth(2).getByRole("button").click();
+  await expect.poll(() => isOpen(phone)).toBe(false);
+  await sessions.getByRole("row").nth(3).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Sign out everywhere else" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Sign out others" }).click();
+  await expect.poll(() => isOpen(world.mel.cookie)).toBe(false);
+  await sessions.getByRole("row").nth(2).waitFor({ state: "detached" });
+  expect(await isOpen(desk)).toBe(true);
   expect(complaints).toEqual([]);
   await context.close();
 });

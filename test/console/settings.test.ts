@@ -1,6 +1,7 @@
 /** Settings and the account in the console, in a real browser, by people in every role. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { newMember } from "../admin/people.ts";
 import { call } from "../admin/support.ts";
 import { seriousFindings } from "./axe.ts";
 import { visit } from "./browser.ts";
@@ -38,12 +39,18 @@ it("a workspace admin invites somebody, changes their role with a way back, and 
   await button(page, "Change joe@example.com").click();
   await page.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
   await page.getByRole("option", { name: /^admin/ }).click();
+  await page.getByLabel("Requests a minute").fill("60");
+  await page.getByLabel("Calls at once").fill("3");
   await button(page, "Save").click();
   await toast(page, "joe@example.com is changed").waitFor();
-  const roleOf = async () => (await world.ann.call("GET", `${members}/${joe}`)).json.role;
-  expect(await roleOf()).toBe("admin");
+  const read = async () => (await world.ann.call("GET", `${members}/${joe}`)).json;
+  expect(await read()).toMatchObject({
+    role: "admin",
+    rate_limits: { requests_per_minute: 60, tokens_per_minute: null, concurrency: 3 },
+  });
   await button(page, "Undo").click();
-  await expect.poll(roleOf).toBe("member");
+  await expect.poll(async () => (await read()).role).toBe("member");
+  expect((await read()).rate_limits).toBeNull();
   const key = { workspace_id: world.home.id, name: "stops too", user_id: joe };
   world.must(await world.ann.call("POST", "/keys", key));
   await button(page, "Remove joe@example.com").click();
@@ -64,6 +71,7 @@ it("a workspace is changed and changed back; its caps are an organization admin'
   await ann.page.getByRole("link", { name: "home" }).click();
   await ann.page.getByRole("heading", { name: "Workspace home" }).waitFor();
   expect(await ann.page.getByLabel("Daily cap (USD)").isDisabled()).toBe(true);
+  expect(await ann.page.getByLabel("Tokens a minute").isDisabled()).toBe(true);
   expect(await button(ann.page, "Disable").count()).toBe(0);
   await ann.page.getByLabel("Alerts go to").fill("http://insecure.example.com");
   await button(ann.page, "Save").click();
@@ -80,9 +88,13 @@ it("a workspace is changed and changed back; its caps are an organization admin'
   const { page, complaints, context } = await world.open("root");
   await page.goto(`/settings${path}`);
   await page.getByLabel("Monthly cap (USD)").fill("100");
+  await page.getByLabel("Tokens a minute").fill("90000");
   await button(page, "Save").click();
   await toast(page, "Saved.").waitFor();
-  expect((await read()).spend_caps.monthly).toBe("100");
+  expect(await read()).toMatchObject({
+    spend_caps: { monthly: "100" },
+    rate_limits: { requests_per_minute: null, tokens_per_minute: 90_000, concurrency: null },
+  });
   await button(page, "Disable").click();
   await page.getByLabel("Type home to confirm").fill("home");
   await page.getByRole("dialog").getByRole("button", { name: "Disable workspace" }).click();
@@ -237,8 +249,9 @@ it("somebody who is invited opens the link, joins with a password and is inside;
   await page.goto(link);
   await page.getByText("You are invited to home of home.").waitFor();
   expect(await page.getByRole("button", { name: /Join as/ }).count()).toBe(0);
-  // The page itself was asked for without the token.
+  // Neither the page nor the API was asked for with the token in an address.
   expect(asked[0]).toBe(`${world.gateway.url}/join`);
+  expect(asked.filter((url) => url.includes("gw_inv_"))).toEqual([]);
   await page.getByLabel("A password").fill("short");
   await button(page, "Join").click();
   await page.getByLabel("A password").fill("a password of my own");
@@ -253,6 +266,40 @@ it("somebody who is invited opens the link, joins with a password and is inside;
   await again.page.getByRole("alert").getByText("There is no such invitation").waitFor();
   expect([...complaints, ...again.complaints]).toEqual([]);
   await again.context.close();
+  await context.close();
+});
+
+it("a member who lost the password gets a link, chooses another one and is inside; the link works once", async () => {
+  const lost = { email: "lost@example.com", role: "member" } as const;
+  await newMember(world.gateway, world.home.id, lost);
+  const ann = await world.open("ann");
+  await ann.page.goto("/settings/members");
+  await button(ann.page, "Reset the password of lost@example.com").click();
+  await button(ann.page, "Make a link").click();
+  const link = await ann.page.getByText(/^http.*gw_pwr_/).innerText();
+  expect(new URL(link)).toMatchObject({ pathname: "/reset", origin: world.gateway.url });
+  await button(ann.page, "Done").click();
+  expect(await ann.page.getByText(/gw_pwr_/).count()).toBe(0);
+  // Not for who joined nowhere yet, and not for oneself.
+  for (const email of ["new@example.com", world.ann.email])
+    expect(await button(ann.page, `Reset the password of ${email}`).count()).toBe(0);
+  expect(ann.complaints).toEqual([]);
+  await ann.context.close();
+
+  const { page, complaints, context } = await world.open("nobody");
+  const asked: string[] = [];
+  page.on("request", (request) => void asked.push(request.url()));
+  await page.goto(link);
+  await page.getByText("For lost@example.com.").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.getByLabel("Your new password").fill("a password I keep");
+  await button(page, "Choose password").click();
+  await page.getByRole("heading", { name: "Make your first call" }).waitFor();
+  await page.goto("/sign-in");
+  await page.goto(link);
+  await page.getByRole("alert").getByText("There is no such link").waitFor();
+  expect(asked.filter((url) => url.includes("gw_pwr_"))).toEqual([]);
+  expect(complaints).toEqual([]);
   await context.close();
 });
 

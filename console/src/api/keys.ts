@@ -10,6 +10,7 @@ export const touched = {
   organization: ["/admin/v1/organizations", "/admin/v1/workspaces", "/admin/v1/keys", audit],
   delivery: ["/admin/v1/webhook_deliveries", audit],
   token: ["/admin/v1/tokens"],
+  session: ["/admin/v1/sessions"],
   task: ["/admin/v1/tasks", "/admin/v1/requests", audit],
   provider: ["/admin/v1/providers", "/admin/v1/models", "/admin/v1/vendors", audit],
   catalog: ["/admin/v1/catalog", "/admin/v1/models", "/admin/v1/vendors", audit],

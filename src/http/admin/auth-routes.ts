@@ -10,6 +10,7 @@ import { registerPasswords } from "./auth-passwords.ts";
 import { checker } from "./check.ts";
 import { registerInvitationPage } from "./invitation-page.ts";
 import { registerInvitations } from "./invitation-routes.ts";
+import { registerPasswordResets } from "./password-resets.ts";
 import { checkSameOrigin } from "./same-origin.ts";
 import { strict } from "./schemas.ts";
 import { passAnswer, sessionHeaders, sessionOf } from "./session-answer.ts";
@@ -21,6 +22,7 @@ export function registerAuth(app: FastifyInstance, services: HttpServices): void
   registerPasswords(app, services);
   registerInvitations(app, services);
   registerInvitationPage(app, services);
+  registerPasswordResets(app, services);
   app.get("/auth/options", (request, reply) => {
     const { provider } = services.admin.sessions;
     return reply

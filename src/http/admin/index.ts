@@ -3,6 +3,7 @@ import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { catalogRoutes } from "./catalog.ts";
+import { keyClientRoutes } from "./key-clients.ts";
 import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
 import { eventRoutes } from "./events.ts";
@@ -15,10 +16,12 @@ import { moneyRoutes } from "./money.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { providerMoveRoutes } from "./provider-moves.ts";
 import { providerRoutes } from "./providers.ts";
+import { passwordResetRoutes } from "./password-resets.ts";
 import { requestRoutes } from "./requests.ts";
 import type { AdminRoute } from "./route.ts";
 import { routingPreviewRoutes } from "./routing-preview.ts";
 import { searchRoutes } from "./search.ts";
+import { sessionRoutes } from "./sessions.ts";
 import { signingSecretRoutes } from "./signing-secret.ts";
 import { taskMoveRoutes } from "./task-moves.ts";
 import { taskRoutes } from "./tasks.ts";
@@ -40,10 +43,13 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...verifyRoutes,
   ...memberRoutes,
   ...invitationRoutes,
+  ...passwordResetRoutes,
   ...signingSecretRoutes,
   ...keyRoutes,
   ...keyMoveRoutes,
+  ...keyClientRoutes,
   ...tokenRoutes,
+  ...sessionRoutes,
   ...requestRoutes,
   ...taskRoutes,
   ...taskMoveRoutes,

@@ -12,9 +12,11 @@ import { checkSameOrigin } from "./same-origin.ts";
 import { strict } from "./schemas.ts";
 import { openSession, passCookies, sessionOf } from "./session-answer.ts";
 
+const token = Type.String({ maxLength: 100 });
+const checkReading = checker(strict({ token }));
 const checkAcceptance = checker(
   strict({
-    token: Type.String({ maxLength: 100 }),
+    token,
     password: Type.Optional(newPassword),
     name: Type.Optional(Type.String({ maxLength: 200 })),
   }),
@@ -69,8 +71,12 @@ export async function accept(
 
 /** Adds the paths. */
 export function registerInvitations(app: FastifyInstance, services: HttpServices): void {
-  app.get<{ Params: { token: string } }>("/auth/invitations/:token", async (request, reply) => {
-    const found = await openInvitation(services.admin, request.params.token);
+  // A body and no path: what keeps paths, such as an access log, must not get the token.
+  app.post("/auth/invitations/read", async (request, reply) => {
+    checkSameOrigin(request.method, request.headers);
+    const body = await readBody(request);
+    checkReading(body);
+    const found = await openInvitation(services.admin, (body as { token: string }).token);
     reply.header("cache-control", "no-store").header("x-request-id", request.id);
     return reply.send({
       object: "invitation",

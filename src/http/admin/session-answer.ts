@@ -13,12 +13,16 @@ export const attemptAddress = (
 
 const passedOn = ["cookie", "user-agent"] as const;
 
+/** What a session keeps of a program's own words about itself, in characters. */
+const userAgentMax = 200;
+
 /** The headers of a request, and where it came from, which nobody else can set. */
 export function sessionHeaders({ trustedProxies }: HttpServices, request: FastifyRequest): Headers {
   const headers = new Headers({ "x-forwarded-for": addressOf(request.raw, trustedProxies) });
   for (const name of passedOn) {
     const value = request.headers[name];
-    if (value !== undefined) headers.set(name, value);
+    if (value === undefined) continue;
+    headers.set(name, name === "user-agent" ? value.slice(0, userAgentMax) : value);
   }
   return headers;
 }

@@ -1,8 +1,9 @@
 /** `/auth` in the OpenAPI document: console sessions. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
-import type { ErrorCode } from "../../base/errors.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
-import { requestBody, type Node, type Operation, type Part } from "./document.ts";
+import { authLinks } from "./auth-links.ts";
+import { done, operation, signedIn, text, writing } from "./auth-parts.ts";
+import { requestBody, type Node, type Part } from "./document.ts";
 import { errorResponses } from "./errors.ts";
 
 /** The library that keeps sessions answers its own refusals in its own shape. */
@@ -14,39 +15,6 @@ const refusal: Node = {
     },
   },
 };
-
-const done = (description: string, schema: object): Node => ({
-  description,
-  content: { "application/json": { schema } },
-});
-
-const signedIn = (description: string): Node =>
-  done(
-    description,
-    Type.Object({
-      token: Type.String(),
-      user: Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() }),
-      password_change_required: Type.Boolean({
-        description:
-          "True: somebody else set the password. It is used up, and the session may only change it.",
-      }),
-    }),
-  );
-
-const user = Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() });
-
-const writing: readonly ErrorCode[] = [
-  "invalid_json",
-  "missing_required_parameter",
-  "unknown_parameter",
-  "invalid_type",
-  "cross_origin_request",
-];
-
-const operation = (
-  one: Pick<Operation, "operationId" | "summary" | "description" | "responses"> &
-    Partial<Operation>,
-): Operation => ({ tags: ["Sessions"], security: [], ...one });
 
 const signIn = operation({
   operationId: "signIn",
@@ -91,6 +59,8 @@ const signOut = operation({
     ...errorResponses("chat", ["cross_origin_request"]),
   },
 });
+
+const user = Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() });
 
 const session = operation({
   operationId: "getSession",
@@ -151,89 +121,6 @@ const callback = operation({
   responses: { 302: { description: "To the console, or to `/?error=...`." } },
 });
 
-const tokenInPath: Node = {
-  name: "token",
-  in: "path",
-  required: true,
-  description: "The last part of the invitation's link.",
-  schema: Type.String(),
-};
-
-const readInvitation = operation({
-  operationId: "getInvitation",
-  summary: "What an invitation leads to",
-  description: "Its names only. Reading does not use it up.",
-  parameters: [tokenInPath],
-  responses: {
-    200: done(
-      "It is open.",
-      Type.Object({
-        object: Type.Literal("invitation"),
-        organization: orNull(Type.String()),
-        workspace: Type.String(),
-      }),
-    ),
-    ...errorResponses("chat", ["not_found"]),
-  },
-});
-
-const acceptInvitation = operation({
-  operationId: "acceptInvitation",
-  summary: "Accept an invitation",
-  description:
-    "With `password`: as a new user with that password, or as the one with this address whose password it is; the answer sets a session's cookie. Without: as who is signed in. An invitation works once.",
-  requestBody: requestBody({
-    schema: "AcceptInvitationRequest",
-    examples: {
-      plain: { value: { token: "gw_inv_...", password: "a password of my own", name: "Ada" } },
-    },
-  }),
-  responses: {
-    200: done(
-      "You are a member.",
-      Type.Object({
-        object: Type.Literal("member"),
-        workspace_id: Type.String(),
-        user_id: Type.String(),
-        role: Type.String(),
-        status: Type.Literal("active"),
-      }),
-    ),
-    ...errorResponses("chat", [
-      ...writing,
-      "invalid_value",
-      "not_found",
-      "conflict",
-      "password_change_required",
-      "too_many_attempts",
-    ]),
-  },
-});
-
-const page = (description: string): Node => ({
-  description,
-  content: { "text/html": { schema: Type.String() } },
-});
-
-const invitationPage = operation({
-  operationId: "showInvitation",
-  summary: "The page that an invitation's link opens",
-  description: "A form that accepts the invitation.",
-  parameters: [tokenInPath],
-  responses: { 200: page("The form."), 404: page("There is no such invitation.") },
-});
-
-const invitationForm = operation({
-  operationId: "submitInvitation",
-  summary: "The form of that page",
-  description: "As `POST /auth/invitations/accept`, answered with a page.",
-  parameters: [tokenInPath],
-  responses: { 200: page("You are a member."), 404: page("There is no such invitation.") },
-});
-
-const text = (description?: string) =>
-  Type.String({ minLength: 1, ...(description && { description }) });
-
 export const auth: Part = {
   paths: {
     "/auth/options": { get: options },
@@ -241,9 +128,7 @@ export const auth: Part = {
     "/auth/sign-in/social": { post: oidc },
     "/auth/sign-out": { post: signOut },
     "/auth/change-password": { post: changePassword },
-    "/auth/invitations/{token}": { get: readInvitation },
-    "/auth/invitations/accept": { post: acceptInvitation },
-    "/invitations/{token}": { get: invitationPage, post: invitationForm },
+    ...authLinks.paths,
     "/auth/get-session": { get: session },
     "/auth/callback/oidc": { get: callback },
   },
@@ -258,11 +143,7 @@ export const auth: Part = {
       newPassword: text("At least ten characters."),
       keep_tokens: Type.Optional(Type.Boolean({ description: "false: personal tokens end." })),
     }),
-    AcceptInvitationRequest: Type.Object({
-      token: text(),
-      password: Type.Optional(text("At least ten characters. Absent: you are signed in.")),
-      name: Type.Optional(text()),
-    }),
+    ...authLinks.schemas,
     SignInWithProviderRequest: Type.Object({ provider: Type.Literal("oidc") }),
   },
 };

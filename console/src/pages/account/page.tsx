@@ -1,8 +1,9 @@
-/** What is the reader's own: who they are, their password, how the console looks, their personal tokens. */
+/** What is the reader's own: who they are, their password, how the console looks, where they are signed in, their personal tokens. */
 import { Button, SegmentedControl, Stack, Text, Title, useMantineColorScheme } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { Page } from "../../ui/page.tsx";
+import { Sessions } from "./sessions.tsx";
 import { Tokens } from "./tokens.tsx";
 
 const schemes = [
@@ -52,6 +53,7 @@ export function AccountPage() {
           </Title>
           <Scheme />
         </Stack>
+        <Sessions />
         <Tokens />
       </Stack>
     </Page>

@@ -1,13 +1,12 @@
 /** Accepting an invitation: as who one is, or with a password. */
-import { Anchor, Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useRouterState } from "@tanstack/react-router";
-import { useEffect, type FormEvent } from "react";
+import { useNavigate } from "@tanstack/react-router";
+import type { FormEvent } from "react";
 import { api, client } from "../../api/client.ts";
-import { ApiError } from "../../api/errors.ts";
 import { fieldsOf } from "../../ui/form.ts";
 import { FormError } from "../../ui/form-error.tsx";
-import { Outside } from "../../ui/outside.tsx";
+import { LinkPage, useToken } from "../../ui/link-page.tsx";
 
 interface Acceptance {
   readonly password?: string;
@@ -74,32 +73,22 @@ function Form({ token }: { token: string }) {
   );
 }
 
-const gone = new ApiError(
-  404,
-  "There is no such invitation. It was used, replaced or taken back, or it has expired: ask for a new one.",
-);
+const gone =
+  "There is no such invitation. It was used, replaced or taken back, or it has expired: ask for a new one.";
 
 export function JoinPage() {
-  const token = useRouterState({ select: ({ location }) => location.hash });
-  useEffect(() => {
-    document.title = "Join - Tollgate";
-  }, []);
-  const { data, error } = api.useQuery(
-    "get",
-    "/auth/invitations/{token}",
-    { params: { path: { token } } },
-    { enabled: token !== "" },
+  const token = useToken();
+  const hasToken = token !== "";
+  const invitation = api.useQuery(
+    "post",
+    "/auth/invitations/read",
+    { body: { token } },
+    { enabled: hasToken },
   );
-  const isGone = token === "" || error !== null;
+  const { data } = invitation;
   return (
-    <Outside title="Join">
-      {isGone && (
-        <>
-          <FormError error={gone} />
-          <Anchor href="/">Go to the first page</Anchor>
-        </>
-      )}
-      {data !== undefined && !isGone && (
+    <LinkPage title="Join" gone={hasToken && invitation.error === null ? undefined : gone}>
+      {data !== undefined && (
         <>
           <Text mb="lg">
             You are invited to <strong>{data.workspace}</strong>
@@ -108,6 +97,6 @@ export function JoinPage() {
           <Form key={token} token={token} />
         </>
       )}
-    </Outside>
+    </LinkPage>
   );
 }

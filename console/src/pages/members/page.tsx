@@ -2,6 +2,7 @@
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { api } from "../../api/client.ts";
 import { refresh, touched } from "../../api/keys.ts";
 import { readTime } from "../../base/time.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
@@ -13,6 +14,7 @@ import { say } from "../../ui/undo.tsx";
 import { useWorkspace } from "../../ui/workspace.ts";
 import { Edit } from "./edit.tsx";
 import { Invite } from "./invite.tsx";
+import { Reset } from "./reset.tsx";
 import { keysOf, removeMember, useMembers, type Member, type Workspace } from "./queries.ts";
 
 /** Asks before a member is removed, with the keys that stop. */
@@ -48,7 +50,15 @@ function useRemoval() {
   };
 }
 
-function Row({ member, edit }: { member: Member; edit: (member: Member) => void }) {
+interface RowProps {
+  readonly member: Member;
+  readonly edit: (member: Member) => void;
+  readonly reset: (member: Member) => void;
+  /** The reader themselves, who changes their own password elsewhere. */
+  readonly isReader: boolean;
+}
+
+function Row({ member, edit, reset, isReader }: RowProps) {
   const remove = useRemoval();
   const { email, role, status, invitation } = member;
   return (
@@ -84,6 +94,16 @@ function Row({ member, edit }: { member: Member; edit: (member: Member) => void 
           >
             Change
           </Button>
+          {status === "active" && !isReader && (
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`Reset the password of ${email}`}
+              onClick={() => reset(member)}
+            >
+              Reset
+            </Button>
+          )}
           <Button
             size="xs"
             variant="outline"
@@ -101,7 +121,9 @@ function Row({ member, edit }: { member: Member; edit: (member: Member) => void 
 
 function Members({ workspace }: { workspace: Workspace }) {
   const { data, error, refetch } = useMembers(workspace.id);
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
   const [edited, setEdited] = useState<Member>();
+  const [lost, setLost] = useState<Member>();
   if (error !== null) return <RegionError what="members" error={error} retry={refetch} />;
   const members = data?.data ?? [];
   return (
@@ -112,15 +134,22 @@ function Members({ workspace }: { workspace: Workspace }) {
       {members.length > 0 && (
         <SmallTable
           label={`Members of ${workspace.name}`}
-          minWidth={640}
+          minWidth={720}
           headers={["E-mail", "Role", "Status", "This month (USD)", "Actions"]}
         >
           {members.map((member) => (
-            <Row key={member.user_id} member={member} edit={setEdited} />
+            <Row
+              key={member.user_id}
+              member={member}
+              edit={setEdited}
+              reset={setLost}
+              isReader={member.user_id === me?.user_id}
+            />
           ))}
         </SmallTable>
       )}
       {edited !== undefined && <Edit member={edited} close={() => setEdited(undefined)} />}
+      {lost !== undefined && <Reset member={lost} close={() => setLost(undefined)} />}
     </>
   );
 }

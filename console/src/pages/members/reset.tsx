@@ -1,0 +1,69 @@
+/** A link for a member who has lost their password: made after a question, shown this once. */
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { client, type Schemas } from "../../api/client.ts";
+import { touched } from "../../api/keys.ts";
+import { readTime } from "../../base/time.ts";
+import { useChange } from "../../ui/change.ts";
+import { Copy } from "../../ui/copy.tsx";
+import { CreateDialog, CreateForm } from "../../ui/create.tsx";
+import { useState } from "react";
+import type { Member } from "./queries.ts";
+
+type Made = Schemas["PasswordResetMade"];
+
+function Link({ made, email, close }: { made: Made; email: string; close: () => void }) {
+  return (
+    <Stack gap="md">
+      <Text>
+        Send this link to {email}. Whoever has it may choose the password, once, until{" "}
+        {readTime(new Date(made.expires_at))}. It is not shown again.
+      </Text>
+      <code className="mono">{made.url}</code>
+      <Group gap="sm">
+        <Copy text={() => made.url} label="the link" />
+        <Button size="xs" variant="default" onClick={close}>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Question({ member, done }: { member: Member; done: (made: Made) => void }) {
+  const { workspace_id: id, user_id, email } = member;
+  const change = useChange({
+    send: async () => {
+      const params = { path: { id, user_id } };
+      const path = "/admin/v1/workspaces/{id}/members/{user_id}/reset_password";
+      return (await client.POST(path, { params })).data!;
+    },
+    touches: touched.member,
+    done,
+  });
+  return (
+    <CreateForm change={change} shown={[]} action="Make a link">
+      <Text>
+        {email} gets a link to choose a new password. The old one works until then; afterwards their
+        sessions and personal tokens end.
+      </Text>
+    </CreateForm>
+  );
+}
+
+export function Reset({ member, close }: { member: Member; close: () => void }) {
+  const [made, setMade] = useState<Made>();
+  return (
+    <CreateDialog
+      opened
+      close={close}
+      title={made === undefined ? "Reset password" : "The link"}
+      isOnce={made !== undefined}
+    >
+      {made === undefined ? (
+        <Question member={member} done={setMade} />
+      ) : (
+        <Link made={made} email={member.email} close={close} />
+      )}
+    </CreateDialog>
+  );
+}

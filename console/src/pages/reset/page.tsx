@@ -1,0 +1,71 @@
+/** Choosing a new password by a link that an admin made. */
+import { Button, PasswordInput, Stack, Text } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { FormEvent } from "react";
+import { api, client } from "../../api/client.ts";
+import { fieldsOf } from "../../ui/form.ts";
+import { FormError } from "../../ui/form-error.tsx";
+import { LinkPage, useToken } from "../../ui/link-page.tsx";
+
+function Form({ token, email }: { token: string; email: string }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const choose = useMutation({
+    mutationFn: (password: string) =>
+      client.POST("/auth/password-resets/use", { body: { token, password } }),
+    onSuccess: async () => {
+      queries.clear();
+      await navigate({ to: "/", replace: true });
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => choose.mutate(fieldsOf(event)("password"));
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        {/* Password managers keep the new password under this name. */}
+        <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+        <PasswordInput
+          name="password"
+          label="Your new password"
+          description="At least ten characters."
+          autoComplete="new-password"
+          minLength={10}
+          maxLength={128}
+          required
+          autoFocus
+        />
+        <FormError error={choose.error} />
+        <Button type="submit" loading={choose.isPending} fullWidth>
+          Choose password
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+const gone =
+  "There is no such link. It was used or replaced, or it has expired: ask an admin for a new one.";
+
+export function ResetPage() {
+  const token = useToken();
+  const { data: reset, error } = api.useQuery(
+    "post",
+    "/auth/password-resets/read",
+    { body: { token } },
+    { enabled: token !== "" },
+  );
+  return (
+    <LinkPage title="Choose a password" gone={token === "" || error !== null ? gone : undefined}>
+      {reset !== undefined && (
+        <>
+          <Text mb="lg">
+            For <strong>{reset.email}</strong>. Everywhere else the account is signed out, and its
+            personal tokens end.
+          </Text>
+          <Form key={token} token={token} email={reset.email} />
+        </>
+      )}
+    </LinkPage>
+  );
+}

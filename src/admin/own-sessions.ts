@@ -1,0 +1,109 @@
+/** The open sessions of a user: where they are signed in, and ending one of them or all others. docs/management.md. */
+import type { Clock } from "../base/clock.ts";
+import type { Queryable } from "../storage/index.ts";
+import {
+  lockClause,
+  onlyRow,
+  pageLimit,
+  pageOf,
+  type Page,
+  type PageRequest,
+  type ReadOptions,
+} from "../tenancy/index.ts";
+import type { Kind } from "./objects.ts";
+
+/** A session without its token, which never leaves the database. */
+export interface OwnSession {
+  readonly id: string;
+  readonly userId: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** Where it was opened from; null where that is not known. */
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+interface SessionRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly ip_address: string | null;
+  readonly user_agent: string | null;
+}
+
+const columns = "id, user_id, created_at, expires_at, ip_address, user_agent";
+
+interface SessionContext {
+  readonly database: Queryable;
+  readonly clock: Clock;
+}
+
+const ofRow = (row: SessionRow): OwnSession => ({
+  id: row.id,
+  userId: row.user_id,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  ip: row.ip_address || null,
+  userAgent: row.user_agent || null,
+});
+
+export const sessionKind: Kind<OwnSession> = {
+  type: "session",
+  what: "session",
+  id: ({ id }) => id,
+  place: ({ userId }) => ({ ownerId: userId }),
+  view: ({ userId, ip, userAgent, createdAt }) => ({
+    user_id: userId,
+    created_at: createdAt,
+    ip,
+    user_agent: userAgent,
+  }),
+};
+
+/** The open sessions of a user, newest first. */
+export async function listSessions(
+  { database, clock }: SessionContext,
+  filter: PageRequest & { readonly userId: string },
+): Promise<Page<OwnSession>> {
+  const limit = pageLimit(filter.limit);
+  const rows = await database.query<SessionRow>(
+    `select ${columns} from auth_sessions where user_id = $1 and expires_at > $4 and ($2::text is null or id < $2)
+     order by id desc limit $3`,
+    [filter.userId, filter.cursor ?? null, limit + 1, new Date(clock.now())],
+  );
+  return pageOf(rows.map(ofRow), limit);
+}
+
+/** One open session. @throws GatewayError `not_found` */
+export async function getSession(
+  { database, clock }: SessionContext,
+  id: string,
+  options?: ReadOptions,
+): Promise<OwnSession> {
+  const rows = await database.query<SessionRow>(
+    `select ${columns} from auth_sessions where id = $1 and expires_at > $2${lockClause(options)}`,
+    [id, new Date(clock.now())],
+  );
+  return ofRow(onlyRow(rows, "session"));
+}
+
+/** Ends a session: its cookie opens nothing from the next request on. */
+export async function endSession(
+  { database }: Pick<SessionContext, "database">,
+  id: string,
+): Promise<void> {
+  await database.query("delete from auth_sessions where id = $1", [id]);
+}
+
+/** Ends the sessions of a user but one; all of them without `keep`. Returns how many. */
+export async function endSessions(
+  { database }: Pick<SessionContext, "database">,
+  { userId, keep }: { readonly userId: string; readonly keep: string | undefined },
+): Promise<number> {
+  const rows = await database.query(
+    "delete from auth_sessions where user_id = $1 and id is distinct from $2 returning id",
+    [userId, keep ?? null],
+  );
+  return rows.length;
+}

@@ -1,0 +1,159 @@
+/**
+ * A new password for somebody who has lost theirs: an admin makes a link, and whoever holds it chooses. docs/management.md.
+ * The password opens every workspace of the user. So it takes somebody who administers all of them, when the link is made
+ * and still when it is used.
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { Queryable } from "../storage/index.ts";
+import {
+  changeTogether,
+  getMember,
+  hashFor,
+  makeReset,
+  noReset,
+  openReset,
+  setPassword,
+  type ChangeContext,
+  type PasswordReset,
+  type MemberReference,
+  type RowContext,
+} from "../tenancy/index.ts";
+import { revokeTokens } from "./accounts.ts";
+import { adminTokenActor, loadActor, type Actor } from "./actor.ts";
+import { writeAudit } from "./audit.ts";
+import { oidcProvider } from "./identity.ts";
+import { memberKind } from "./kinds.ts";
+import { allows, permit } from "./guard.ts";
+import type { Asked } from "./objects.ts";
+
+const action = "member.reset_password";
+
+interface TargetRow {
+  readonly role: "admin" | "user";
+  readonly signs_in_elsewhere: boolean;
+  readonly workspaces: readonly string[];
+}
+
+/** Why somebody may not give a member of theirs a new password; undefined where they may. */
+async function refusalOf(
+  database: Queryable,
+  actor: Actor,
+  userId: string,
+): Promise<string | undefined> {
+  if (actor.userId === userId) return "Change your own password with POST /auth/change-password.";
+  if (actor.organizationAdmin) return undefined;
+  const [target] = await database.query<TargetRow>(
+    `select u.role,
+       exists (select 1 from auth_accounts a where a.user_id = u.id and a.provider_id = $2) as signs_in_elsewhere,
+       array(select m.workspace_id from members m where m.user_id = u.id) as workspaces
+     from users u where u.id = $1`,
+    [userId, oidcProvider],
+  );
+  if (target === undefined) throw noReset();
+  const isTheirs = (workspaceId: string): boolean => allows(actor, action, { workspaceId });
+  if (target.role === "admin" || !target.workspaces.every(isTheirs)) {
+    return "The password opens more than you administer. An organization admin may reset it.";
+  }
+  if (target.signs_in_elsewhere) {
+    return "They sign in with the identity provider. An organization admin may give them a password.";
+  }
+  return undefined;
+}
+
+/** A link and its only appearance. */
+interface MadeReset {
+  readonly userId: string;
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Makes the link for a member, in place of one there is.
+ * @throws GatewayError `not_found`, `insufficient_permissions`; `conflict` for somebody who has not joined
+ */
+export function offerReset(
+  context: ChangeContext,
+  { actor, requestId }: Pick<Asked, "actor" | "requestId">,
+  reference: MemberReference,
+): Promise<MadeReset> {
+  return changeTogether(context.database, async (database) => {
+    const within = { ...context, database };
+    const member = await getMember(within, reference, { forUpdate: true });
+    const place = memberKind.place(member);
+    permit(actor, action, place, memberKind.what);
+    const { workspaceId, userId } = member;
+    if (member.status !== "active") {
+      throw new GatewayError("conflict", "They have not joined yet: invite them again.");
+    }
+    const refusal = await refusalOf(database, actor, userId);
+    if (refusal !== undefined) throw new GatewayError("insufficient_permissions", refusal);
+    const made = await makeReset(within, { userId, workspaceId, madeBy: actor.userId });
+    await writeAudit(within, {
+      actor,
+      requestId,
+      action,
+      object: { type: memberKind.type, id: userId },
+      place,
+      before: null,
+      after: { expires_at: made.expiresAt },
+    });
+    return { userId, ...made };
+  });
+}
+
+/** The link of a token, where whoever made it may still do so. @throws GatewayError `not_found` */
+export async function readReset(
+  context: RowContext,
+  token: string,
+  options: { readonly forUpdate?: boolean } = {},
+): Promise<PasswordReset> {
+  const { database } = context;
+  const reset = await openReset(context, token, options);
+  const { madeBy, userId, workspaceId } = reset;
+  const maker = madeBy === null ? adminTokenActor : await loadActor(database, madeBy, "session");
+  const members = await database.query(
+    "select 1 from members where workspace_id = $1 and user_id = $2 and status = 'active'",
+    [workspaceId, userId],
+  );
+  const isOff =
+    maker === undefined ||
+    members.length === 0 ||
+    !allows(maker, action, { workspaceId }) ||
+    (await refusalOf(database, maker, userId)) !== undefined;
+  if (isOff) throw noReset();
+  return reset;
+}
+
+interface NewPassword {
+  readonly token: string;
+  readonly password: string;
+  readonly requestId: string;
+}
+
+/**
+ * Gives the user of a link the password that its holder chose, once. Sessions and personal tokens of the user end.
+ * @returns the user's id @throws GatewayError `not_found`
+ */
+export async function useReset(
+  context: ChangeContext,
+  { token, password, requestId }: NewPassword,
+): Promise<string> {
+  const { email } = await readReset(context, token);
+  const hash = await hashFor(context, email, password);
+  return changeTogether(context.database, async (database) => {
+    const within = { ...context, database };
+    const { userId, workspaceId } = await readReset(within, token, { forUpdate: true });
+    await setPassword(within, userId, { hash, oneTime: false });
+    const revoked = await revokeTokens(within, userId);
+    await writeAudit(within, {
+      actor: { kind: "session", userId, name: email },
+      action: "password.reset",
+      object: { type: "user", id: userId },
+      place: { workspaceId, ownerId: userId },
+      before: null,
+      after: { revoked_tokens: revoked },
+      requestId,
+    });
+    return userId;
+  });
+}

@@ -1,0 +1,81 @@
+/** A link for a member who has lost their password, over the management API, and what its holder does with it. */
+import type { FastifyInstance } from "fastify";
+import { Type } from "../../base/json-schema.ts";
+import { offerReset, readReset, useReset } from "../../admin/index.ts";
+import { timestamp } from "../shapes/schema.ts";
+import { readBody } from "../bodies/body.ts";
+import type { HttpServices } from "../services.ts";
+import { newPassword } from "./auth-passwords.ts";
+import { checker } from "./check.ts";
+import { route } from "./route.ts";
+import { checkSameOrigin } from "./same-origin.ts";
+import { strict } from "./schemas.ts";
+import { openSession, passAnswer } from "./session-answer.ts";
+
+const make = route({
+  method: "POST",
+  path: "/workspaces/{id}/members/{user_id}/reset_password",
+  operationId: "resetMemberPassword",
+  summary: "Make a link for a member who has lost their password",
+  description:
+    "Whoever holds the link chooses a new password, once, within a day; the old one works until then. For members who are in no workspace that you do not administer; an organization admin may do it for everybody. Making one again replaces it, and so does a password that is changed. The link also ends when you no longer administer them.",
+  action: "member.reset_password",
+  answer: {
+    name: "PasswordResetMade",
+    schema: Type.Object({
+      object: Type.Literal("password_reset"),
+      user_id: Type.String(),
+      url: Type.String({ description: "Shown once. Whoever holds it may choose the password." }),
+      expires_at: timestamp("When it stops working."),
+    }),
+  },
+  status: 201,
+  errors: ["not_found", "insufficient_permissions", "conflict"],
+  async handle(request) {
+    const { services, params } = request;
+    const reference = { workspaceId: params["id"]!, userId: params["user_id"]! };
+    const { userId, token, expiresAt } = await offerReset(services, request, reference);
+    const url = new URL("/reset", services.publicUrl());
+    // Behind the `#`, which no browser sends: no log has it.
+    url.hash = token;
+    return {
+      body: {
+        object: "password_reset",
+        user_id: userId,
+        url: url.href,
+        expires_at: expiresAt.toISOString(),
+      },
+    };
+  },
+});
+
+export const passwordResetRoutes = [make];
+
+const token = Type.String({ maxLength: 100 });
+const checkRead = checker(strict({ token }));
+const checkUse = checker(strict({ token, password: newPassword }));
+
+/** Adds the paths below `/auth`. */
+export function registerPasswordResets(app: FastifyInstance, services: HttpServices): void {
+  app.post("/auth/password-resets/read", async (request, reply) => {
+    checkSameOrigin(request.method, request.headers);
+    const body = await readBody(request);
+    checkRead(body);
+    const { email, expiresAt } = await readReset(services.admin, (body as { token: string }).token);
+    reply.header("cache-control", "no-store").header("x-request-id", request.id);
+    return reply.send({
+      object: "password_reset",
+      email,
+      expires_at: expiresAt.toISOString(),
+    });
+  });
+  app.post("/auth/password-resets/use", async (request, reply) => {
+    checkSameOrigin(request.method, request.headers);
+    const body = await readBody(request);
+    checkUse(body);
+    const sent = body as { token: string; password: string };
+    const userId = await useReset(services.admin, { ...sent, requestId: request.id });
+    const opened = { userId, passwordChangeRequired: false };
+    return passAnswer(reply, await openSession(services, request, opened));
+  });
+}

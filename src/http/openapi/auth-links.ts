@@ -1,0 +1,149 @@
+/** Links that somebody is sent, in the OpenAPI document: invitations and new passwords. docs/management.md. */
+import { Type } from "../../base/json-schema.ts";
+import { orNull, timestamp } from "../shapes/schema.ts";
+import { done, operation, signedIn, text, writing } from "./auth-parts.ts";
+import { requestBody, type Node, type Part } from "./document.ts";
+import { errorResponses } from "./errors.ts";
+
+const tokenInPath: Node = {
+  name: "token",
+  in: "path",
+  required: true,
+  description: "The last part of the invitation's link.",
+  schema: Type.String(),
+};
+
+const readInvitation = operation({
+  operationId: "getInvitation",
+  summary: "What an invitation leads to",
+  description:
+    "Its names only. Reading does not use it up. The token is in the body: paths are what access logs keep.",
+  requestBody: requestBody({
+    schema: "ReadInvitationRequest",
+    examples: { plain: { value: { token: "gw_inv_..." } } },
+  }),
+  responses: {
+    200: done(
+      "It is open.",
+      Type.Object({
+        object: Type.Literal("invitation"),
+        organization: orNull(Type.String()),
+        workspace: Type.String(),
+      }),
+    ),
+    ...errorResponses("chat", [...writing, "not_found"]),
+  },
+});
+
+const acceptInvitation = operation({
+  operationId: "acceptInvitation",
+  summary: "Accept an invitation",
+  description:
+    "With `password`: as a new user with that password, or as the one with this address whose password it is; the answer sets a session's cookie. Without: as who is signed in. An invitation works once.",
+  requestBody: requestBody({
+    schema: "AcceptInvitationRequest",
+    examples: {
+      plain: { value: { token: "gw_inv_...", password: "a password of my own", name: "Ada" } },
+    },
+  }),
+  responses: {
+    200: done(
+      "You are a member.",
+      Type.Object({
+        object: Type.Literal("member"),
+        workspace_id: Type.String(),
+        user_id: Type.String(),
+        role: Type.String(),
+        status: Type.Literal("active"),
+      }),
+    ),
+    ...errorResponses("chat", [
+      ...writing,
+      "invalid_value",
+      "not_found",
+      "conflict",
+      "password_change_required",
+      "too_many_attempts",
+    ]),
+  },
+});
+
+const readReset = operation({
+  operationId: "getPasswordReset",
+  summary: "Whose password a link is for",
+  description: "Reading does not use it up.",
+  requestBody: requestBody({
+    schema: "ReadPasswordResetRequest",
+    examples: { plain: { value: { token: "gw_pwr_..." } } },
+  }),
+  responses: {
+    200: done(
+      "It is open.",
+      Type.Object({
+        object: Type.Literal("password_reset"),
+        email: Type.String(),
+        expires_at: timestamp("When it stops working."),
+      }),
+    ),
+    ...errorResponses("chat", [...writing, "not_found"]),
+  },
+});
+
+const useReset = operation({
+  operationId: "resetPassword",
+  summary: "Choose a new password with a link",
+  description:
+    "A link works once. All sessions and personal tokens of the user end. The answer sets the cookie of a new session.",
+  requestBody: requestBody({
+    schema: "ResetPasswordRequest",
+    examples: { plain: { value: { token: "gw_pwr_...", password: "a password of my own" } } },
+  }),
+  responses: {
+    200: signedIn("Changed."),
+    ...errorResponses("chat", [...writing, "invalid_value", "not_found"]),
+  },
+});
+
+const page = (description: string): Node => ({
+  description,
+  content: { "text/html": { schema: Type.String() } },
+});
+
+const invitationPage = operation({
+  operationId: "showInvitation",
+  summary: "The page that an invitation's link opens",
+  description: "A form that accepts the invitation.",
+  parameters: [tokenInPath],
+  responses: { 200: page("The form."), 404: page("There is no such invitation.") },
+});
+
+const invitationForm = operation({
+  operationId: "submitInvitation",
+  summary: "The form of that page",
+  description: "As `POST /auth/invitations/accept`, answered with a page.",
+  parameters: [tokenInPath],
+  responses: { 200: page("You are a member."), 404: page("There is no such invitation.") },
+});
+
+export const authLinks: Part = {
+  paths: {
+    "/auth/invitations/read": { post: readInvitation },
+    "/auth/invitations/accept": { post: acceptInvitation },
+    "/auth/password-resets/read": { post: readReset },
+    "/auth/password-resets/use": { post: useReset },
+    "/invitations/{token}": { get: invitationPage, post: invitationForm },
+  },
+  schemas: {
+    ReadInvitationRequest: Type.Object({ token: text("The last part of the link.") }),
+    ReadPasswordResetRequest: Type.Object({ token: text("The last part of the link.") }),
+    ResetPasswordRequest: Type.Object({
+      token: text("The last part of the link."),
+      password: text("At least ten characters."),
+    }),
+    AcceptInvitationRequest: Type.Object({
+      token: text(),
+      password: Type.Optional(text("At least ten characters. Absent: you are signed in.")),
+      name: Type.Optional(text()),
+    }),
+  },
+};

@@ -1,0 +1,38 @@
+/** What the operations of `/auth` in the OpenAPI document share. */
+import { Type } from "../../base/json-schema.ts";
+import type { ErrorCode } from "../../base/errors.ts";
+import type { Node, Operation } from "./document.ts";
+
+export const done = (description: string, schema: object): Node => ({
+  description,
+  content: { "application/json": { schema } },
+});
+
+export const signedIn = (description: string): Node =>
+  done(
+    description,
+    Type.Object({
+      token: Type.String(),
+      user: Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() }),
+      password_change_required: Type.Boolean({
+        description:
+          "True: somebody else set the password. It is used up, and the session may only change it.",
+      }),
+    }),
+  );
+
+export const writing: readonly ErrorCode[] = [
+  "invalid_json",
+  "missing_required_parameter",
+  "unknown_parameter",
+  "invalid_type",
+  "cross_origin_request",
+];
+
+export const operation = (
+  one: Pick<Operation, "operationId" | "summary" | "description" | "responses"> &
+    Partial<Operation>,
+): Operation => ({ tags: ["Sessions"], security: [], ...one });
+
+export const text = (description?: string) =>
+  Type.String({ minLength: 1, ...(description && { description }) });

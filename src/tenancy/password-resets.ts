@@ -1,0 +1,87 @@
+/**
+ * Links that let their holder choose a new password for a user. Only a hash of the token is kept. A user has one at most,
+ * and every other way to a new password ends it (logins.ts).
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { GatewayError } from "../base/errors.ts";
+import type { RowContext } from "./context.ts";
+
+const scheme = "gw_pwr_";
+const shape = /^gw_pwr_[\w-]{43}$/;
+/** How long a link is open. */
+export const resetHours = 24;
+const openMs = resetHours * 60 * 60 * 1000;
+
+const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
+
+/** An open link, without its token. */
+export interface PasswordReset {
+  readonly userId: string;
+  readonly email: string;
+  /** Where the one who made it administers the user. */
+  readonly workspaceId: string;
+  /** The user who made it; null: the admin token. */
+  readonly madeBy: string | null;
+  readonly expiresAt: Date;
+}
+
+interface ResetRow {
+  readonly user_id: string;
+  readonly email: string;
+  readonly workspace_id: string;
+  readonly made_by: string | null;
+  readonly expires_at: Date;
+}
+
+const ofRow = (row: ResetRow): PasswordReset => ({
+  userId: row.user_id,
+  email: row.email,
+  workspaceId: row.workspace_id,
+  madeBy: row.made_by,
+  expiresAt: row.expires_at,
+});
+
+export const noReset = (): GatewayError =>
+  new GatewayError(
+    "not_found",
+    "There is no such link: it was used or replaced, it has expired, or it is incomplete. Ask for a new one.",
+  );
+
+/** Makes the link of a user, in place of one there is. The token is in no other answer. */
+export async function makeReset(
+  { database, clock }: RowContext,
+  input: Pick<PasswordReset, "userId" | "workspaceId" | "madeBy">,
+): Promise<{ readonly token: string; readonly expiresAt: Date }> {
+  const token = scheme + randomBytes(32).toString("base64url");
+  const now = new Date(clock.now());
+  const expiresAt = new Date(clock.now() + openMs);
+  await database.query("delete from password_resets where expires_at <= $1", [now]);
+  await database.query(
+    `insert into password_resets (user_id, workspace_id, made_by, token_hash, expires_at, created_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (user_id) do update set workspace_id = excluded.workspace_id, made_by = excluded.made_by,
+       token_hash = excluded.token_hash, expires_at = excluded.expires_at, created_at = excluded.created_at`,
+    [input.userId, input.workspaceId, input.madeBy, hashOf(token), expiresAt, now],
+  );
+  return { token, expiresAt };
+}
+
+/**
+ * The open link of a token; with `forUpdate` it is locked, so that of several who use it one finds it.
+ * @throws GatewayError `not_found`, in the same words whatever is wrong with it
+ */
+export async function openReset(
+  { database, clock }: RowContext,
+  token: string,
+  { forUpdate = false }: { readonly forUpdate?: boolean } = {},
+): Promise<PasswordReset> {
+  if (!shape.test(token)) throw noReset();
+  const [row] = await database.query<ResetRow>(
+    `select r.user_id, u.email, r.workspace_id, r.made_by, r.expires_at
+     from password_resets r join users u on u.id = r.user_id
+     where r.token_hash = $1 and r.expires_at > $2${forUpdate ? " for update of r" : ""}`,
+    [hashOf(token), new Date(clock.now())],
+  );
+  if (row === undefined) throw noReset();
+  return ofRow(row);
+}
