@@ -2,7 +2,6 @@
 import { requestRow, type CallRecord, type ImageRecord, type Spend } from "../calls/index.ts";
 import type { HttpServices, Metrics, MetricsAccess } from "../http/index.ts";
 import type { Verifier } from "../ledger/index.ts";
-import type { RequestLog } from "../storage/index.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openAdmin } from "./admin.ts";
 import type { Environment } from "./environment.ts";
@@ -51,6 +50,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     metricsAccess: parts.metricsAccess,
     corsOrigins: settings.cors.origins,
     trustedProxies: environment.trustedProxies,
+    clients: ground.clients,
     log,
     accessLog,
     secure,
@@ -104,14 +104,14 @@ function callServices({ options, ground, media, metrics, spend }: DoorParts) {
 }
 
 function adminServices({ ground, media, verifier, ownUrl }: DoorParts) {
-  const { requestLog, role, health } = ground;
+  const { flushLogs, role, health } = ground;
   return openAdmin({
     ...ground,
     ownUrl,
     running: {
       verifier,
       health,
-      logWritten: () => everyLogWritten(requestLog, role),
+      logWritten: () => everyLogWritten(flushLogs, role),
       callbackDue: () => media.callbackDue(),
       cancelTask: (workspaceId, id) => media.tasks.cancel(workspaceId, id),
       fileUrl: (name) => media.fileUrl(name),
@@ -131,7 +131,7 @@ export function metricsAccessOf({
 }
 
 /** Waits for what was just answered, here and in the gateway's other processes. */
-async function everyLogWritten(requestLog: RequestLog, role: WorkerRole): Promise<void> {
-  const written = Promise.all([requestLog.flush(), role.flushLogs()]);
+async function everyLogWritten(own: () => Promise<void>, role: WorkerRole): Promise<void> {
+  const written = Promise.all([own(), role.flushLogs()]);
   await Promise.race([written, sleep(logWaitMs, undefined, { ref: false })]);
 }

@@ -135,7 +135,7 @@ async function build(
     own: {
       isOpen: () => stage === "open",
       measure: () => metrics.read(),
-      flushLogs: () => ground.requestLog.flush(),
+      flushLogs: ground.flushLogs,
     },
   };
 }

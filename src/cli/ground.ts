@@ -14,6 +14,7 @@ import {
   createRequestLog,
   migrate,
   openFileStore,
+  openKeyClients,
   type Database,
 } from "../storage/index.ts";
 import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
@@ -119,9 +120,14 @@ function openLogs(
 ) {
   const requestLog = createRequestLog(database, log);
   closers.push(() => requestLog.flush());
+  const clients = openKeyClients(database, log);
+  closers.push(() => clients.close());
   const accessLog = wanted && createAccessLog({ ...wanted, ...catalog.settings.accessLog });
   closers.push(() => accessLog?.flush());
-  return { requestLog, accessLog };
+  const flushLogs = async (): Promise<void> => {
+    await Promise.all([requestLog.flush(), clients.flush()]);
+  };
+  return { requestLog, clients, accessLog, flushLogs };
 }
 
 function openLimits(database: Database, closers: Closers): RateLimiter {

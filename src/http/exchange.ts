@@ -28,6 +28,7 @@ export class CallHeaders {
   "x-gw-fallback-models": string | undefined = undefined;
   origin: string | undefined = undefined;
   "x-forwarded-for": string | undefined = undefined;
+  "user-agent": string | undefined = undefined;
 }
 
 type ReadHeaders = Partial<Pick<IncomingHttpHeaders, keyof CallHeaders | "transfer-encoding">>;

@@ -9,7 +9,7 @@ import type { Catalog, VendorState } from "../catalog/index.ts";
 import type { Ledger, Verifier } from "../ledger/index.ts";
 import type { RateLimiter } from "../rates/index.ts";
 import type { Health } from "../routing/index.ts";
-import type { Database, FileStore } from "../storage/index.ts";
+import type { Database, FileStore, KeyClients } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
 import type { Authenticator, Secrets } from "../tenancy/index.ts";
 import type { BodyServices } from "./bodies/body-limits.ts";
@@ -84,6 +84,8 @@ export interface HttpServices {
   /** Whose `X-Forwarded-For` counts. */
   readonly trustedProxies: TrustedProxies;
   readonly log: Log;
+  /** Gets where each request with a key comes from. */
+  readonly clients: KeyClients;
   /** Gets a line for each request that is over; absent: none is written. */
   readonly accessLog?: AccessLog | undefined;
   readonly bodies: BodyServices;

@@ -35,6 +35,7 @@ export {
 } from "./files/table.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
 export { exchangeHealth, takeProbe } from "./health-states.ts";
+export { listKeyClients, openKeyClients, type KeyClients } from "./key-clients.ts";
 export {
   applyMigrations,
   knownMigrations,

@@ -142,6 +142,9 @@ it("a leaked key is found by its last four, stopped, looked at and given a new v
   expect((await ask(key)).status).toBe(401);
   await page.getByRole("table", { name: "Use by model" }).getByText("sandbox/chat").waitFor();
   await page.getByRole("table", { name: "Use by hour" }).waitFor();
+  const from = page.getByRole("table", { name: "Where it is used from" });
+  await from.getByRole("cell", { name: "127.0.0.1" }).waitFor();
+  await from.getByRole("cell", { name: "node", exact: true }).waitFor();
   await click("button", "Rotate");
   await page.getByRole("dialog").getByRole("button", { name: "Rotate key" }).click();
   const value = await page

@@ -1,11 +1,13 @@
 /**
- * Every request from the door to its end: how many are under way, and a line for each in the access log. The line names the
+ * Every request from the door to its end: how many are under way, where its key is used from, and a line for each in the
+ * access log. The line names the
  * route's pattern and the key's id. Paths, queries and headers, in which secrets may stand, are not in it.
  * docs/operate.md "Access log".
  */
 import type { ServerResponse } from "node:http";
 import type { TrustedProxies } from "../../base/client-address.ts";
 import type { AccessLog } from "../../base/log.ts";
+import type { KeyClients } from "../../storage/index.ts";
 import { addressOf } from "../client-address.ts";
 import type { RequestHead, Seen } from "../exchange.ts";
 import type { RouteMatch } from "../routes.ts";
@@ -17,6 +19,7 @@ export interface WatchServices {
   /** Requests with a key that are under way. */
   readonly metrics: { readonly inFlight: { total: number } };
   readonly trustedProxies: TrustedProxies;
+  readonly clients: Pick<KeyClients, "note">;
 }
 
 /** A request as it came in. */
@@ -47,22 +50,26 @@ class UnderWay implements Seen {
   constructor(services: WatchServices, request: Incoming) {
     this.#services = services;
     this.#request = request;
+    this.#counts = request.match.route.key !== undefined;
     this.#address =
-      services.accessLog === undefined
+      services.accessLog === undefined && !this.#counts
         ? ""
         : addressOf(
             { headers: request.raw.headers, socket: request.socket },
             services.trustedProxies,
           );
-    this.#counts = request.match.route.key !== undefined;
     if (this.#counts) services.metrics.inFlight.total += 1;
   }
 
   /** Its answer is over; `whole`: it was written to its end. */
   over(status: number, bytes: number, whole: boolean): void {
-    const { accessLog, metrics } = this.#services;
+    const { accessLog, metrics, clients } = this.#services;
     if (this.#counts) metrics.inFlight.total -= 1;
     const { match, raw, id } = this.#request;
+    const { keyId } = this;
+    if (keyId !== undefined) {
+      clients.note({ keyId, address: this.#address, userAgent: raw.headers["user-agent"] });
+    }
     if (accessLog === undefined || !isWatched(match)) return;
     accessLog.write({
       request: id,
@@ -73,7 +80,7 @@ class UnderWay implements Seen {
       bytes,
       whole,
       address: this.#address,
-      keyId: this.keyId,
+      keyId,
     });
   }
 }

@@ -6,6 +6,7 @@ import { readTime } from "../../base/time.ts";
 import { Money } from "../../ui/money.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { Clients } from "./clients.tsx";
 import { periodOf, periods } from "./periods.ts";
 import { useUse, type Key } from "./queries.ts";
 
@@ -98,6 +99,7 @@ export function Use({ apiKey, period }: { apiKey: Key; period: string | undefine
           />
         </>
       )}
+      <Clients apiKey={apiKey} />
     </>
   );
 }

@@ -1,0 +1,48 @@
+/** Where a key is used from, over the management API. docs/management.md. */
+import { keyKind, readObject } from "../../admin/index.ts";
+import { Type } from "../../base/json-schema.ts";
+import { listKeyClients } from "../../storage/index.ts";
+import { getKey } from "../../tenancy/index.ts";
+import { orNull, timestamp } from "../shapes/schema.ts";
+import { route } from "./route.ts";
+import { everything, strict, whole } from "./schemas.ts";
+
+const client = Type.Object({
+  ip: Type.String({ description: "The caller's address, past trusted proxies." }),
+  user_agent: orNull(
+    Type.String({ description: "What its program last said it is, up to 200 characters." }),
+  ),
+  first_seen_at: timestamp("A few seconds after its first request."),
+  last_seen_at: timestamp("A few seconds after its last request."),
+  requests: Type.Integer({ description: "Of every kind, refused ones too." }),
+});
+
+const list = route({
+  method: "GET",
+  path: "/keys/{id}/clients",
+  operationId: "listKeyClients",
+  summary: "Where a key was used from within 30 days, the last address first",
+  description: "The hundred addresses that used it last.",
+  action: "key.read",
+  query: strict({}),
+  answer: { name: "KeyClients", schema: everything(client) },
+  errors: ["not_found"],
+  async handle({ services, actor, params }) {
+    const key = await readObject(keyKind, { actor }, "key.read", () =>
+      getKey(services, { id: params["id"]! }),
+    );
+    await services.logWritten();
+    const rows = await listKeyClients(services.database, key.id);
+    return whole(
+      rows.map((row) => ({
+        ip: row.address,
+        user_agent: row.userAgent === "" ? null : row.userAgent,
+        first_seen_at: row.firstSeenAt.toISOString(),
+        last_seen_at: row.lastSeenAt.toISOString(),
+        requests: Number(row.requests),
+      })),
+    );
+  },
+});
+
+export const keyClientRoutes = [list];
