@@ -7,9 +7,9 @@ import type { Database } from "./database.ts";
 import type { Queryable } from "./queryable.ts";
 
 /** Addresses that are kept of a key: those used last. */
-export const clientsMax = 100;
+const clientsMax = 100;
 /** For how long an address is kept after it was seen. */
-export const clientDays = 30;
+const clientDays = 30;
 const userAgentMax = 200;
 /** Pairs of key and address that wait at most; more are not noted before these are written. */
 const waitingMax = 10_000;

@@ -9,7 +9,7 @@ import type { RowContext } from "./context.ts";
 const scheme = "gw_pwr_";
 const shape = /^gw_pwr_[\w-]{43}$/;
 /** How long a link is open. */
-export const resetHours = 24;
+const resetHours = 24;
 const openMs = resetHours * 60 * 60 * 1000;
 
 const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
