@@ -135,7 +135,8 @@ export function modelRow(model: Model) {
 const bytesPerMegabyte = 1024 * 1024;
 const masked = (secret: string | undefined) => (secret === undefined ? undefined : mask(secret));
 
-function settingsRows({ limits, storage, console, cors, server, accessLog, webhooks }: Settings) {
+function settingsRows(settings: Settings) {
+  const { limits, storage, console, cors, server, accessLog, retention, webhooks } = settings;
   const { oidc } = console;
   return {
     limits: {
@@ -168,6 +169,11 @@ function settingsRows({ limits, storage, console, cors, server, accessLog, webho
     cors: { origins: cors.origins },
     server: { tls: server.tls?.files },
     access_log: { sample: accessLog.sample },
+    retention: {
+      request_log_days: retention.requestLogDays,
+      tasks_days: retention.tasksDays,
+      deliveries_days: retention.deliveriesDays,
+    },
     webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
   };
 }

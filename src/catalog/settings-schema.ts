@@ -13,6 +13,15 @@ const serverTls = closed(
   "the gateway speaks TLS; the files are read again when they change",
 );
 
+const keptDays = (what: string) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 2,
+      maximum: 3_650,
+      description: `days that ${what}; for ever if absent`,
+    }),
+  );
+
 export type ServerTlsRow = Static<typeof serverTls>;
 
 /** The settings, each optional. */
@@ -109,6 +118,16 @@ export const settings = {
         }),
       ),
     }),
+  ),
+  retention: Type.Optional(
+    closed(
+      {
+        request_log_days: keptDays("rows of the request log are kept"),
+        tasks_days: keptDays("finished tasks are kept, with their files and callbacks"),
+        deliveries_days: keptDays("callbacks and their attempts are kept"),
+      },
+      "what is dropped when it is old; the ledger and usage never are",
+    ),
   ),
   webhooks: Type.Optional(
     closed({ timeout_s: Type.Optional(seconds("seconds a receiver may take; 15 if absent")) }),

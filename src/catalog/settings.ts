@@ -38,6 +38,12 @@ export interface Settings {
     /** The share of requests that get a line, from 0 to 1. */
     readonly sample: number;
   };
+  /** How many days are kept; for ever if absent. */
+  readonly retention: {
+    readonly requestLogDays?: number | undefined;
+    readonly tasksDays?: number | undefined;
+    readonly deliveriesDays?: number | undefined;
+  };
   readonly webhooks: { readonly timeoutMs: number };
 }
 
@@ -63,6 +69,7 @@ export const defaultSettings: Settings = {
   cors: { origins: [] },
   server: {},
   accessLog: { sample: 1 },
+  retention: {},
   webhooks: { timeoutMs: 15_000 },
 };
 
@@ -128,6 +135,11 @@ export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
     cors: { origins: file.cors?.origins ?? defaultSettings.cors.origins },
     server: { tls: tls && serverTlsOf(tls, files) },
     accessLog: { sample: file.access_log?.sample ?? defaultSettings.accessLog.sample },
+    retention: {
+      requestLogDays: file.retention?.request_log_days,
+      tasksDays: file.retention?.tasks_days,
+      deliveriesDays: file.retention?.deliveries_days,
+    },
     webhooks: {
       timeoutMs:
         timeoutSeconds === undefined

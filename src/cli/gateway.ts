@@ -167,7 +167,11 @@ function openWorkers(
   closers.push(startRateSweep(database, log, role.sweeps));
   const { sweeps } = role;
   closers.push(startUsageFold({ database, log, sweeps, everyMs: options.usageEveryMs }));
-  closers.push(startRetentionSweep({ database, log, sweeps, everyMs: options.retentionEveryMs }));
+  const retention = { ...catalog.settings.retention, isLogExported: false };
+  const retentionEveryMs = options.retentionEveryMs;
+  closers.push(
+    startRetentionSweep({ database, log, sweeps, retention, everyMs: retentionEveryMs }),
+  );
   const verifier = createVerifier(database, log);
   closers.push(() => verifier.close());
   return { media, spend, verifier };

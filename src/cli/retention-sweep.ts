@@ -1,7 +1,7 @@
 /** The rounds that keep the tables in bounds: parts of the request log are made ahead, and what is over its time goes. */
 import type { Log } from "../base/log.ts";
-import { keepParts } from "../retention/index.ts";
-import type { Database } from "../storage/index.ts";
+import { keepParts, retentionStep, type Retention } from "../retention/index.ts";
+import { isTransient, type Database } from "../storage/index.ts";
 
 const everyMsDefault = 60_000;
 
@@ -10,6 +10,7 @@ interface RetentionSweep {
   readonly log: Log;
   /** Whether this process is the one of its gateway that sweeps; of several gateways the database lets one work at a time. */
   readonly sweeps: () => boolean;
+  readonly retention: Retention;
   /** A minute if absent; 0: never. */
   readonly everyMs?: number | undefined;
 }
@@ -19,6 +20,7 @@ export function startRetentionSweep({
   database,
   log,
   sweeps,
+  retention,
   everyMs = everyMsDefault,
 }: RetentionSweep): () => Promise<void> {
   let underWay: Promise<void> | undefined;
@@ -26,9 +28,13 @@ export function startRetentionSweep({
   const goesOn = (): boolean => open;
   const round = async (): Promise<void> => {
     try {
-      await keepParts(database, { days: undefined, goesOn });
+      await keepParts(database, { days: retention.requestLogDays, goesOn });
+      // One after the other, each a transaction of its own: others come in between.
+      while (open && (await retentionStep(database, retention)) > 0);
     } catch (error) {
-      log.warn({ err: error }, "the tables could not be kept in bounds; trying again later");
+      // A reader of the whole table, such as a backup, keeps parts in their place for a while.
+      if (isTransient(error)) log.debug({ err: error }, "the tables are kept in bounds later");
+      else log.warn({ err: error }, "the tables could not be kept in bounds; trying again later");
     }
     underWay = undefined;
   };

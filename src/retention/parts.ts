@@ -15,7 +15,7 @@ const dayMs = 24 * 3_600_000;
 const lockWait = "set local lock_timeout = '100ms'";
 
 /** Runs `work` in a transaction where no other process does; undefined where one does. */
-function alone<T>(
+export function alone<T>(
   database: Database,
   work: (tx: Queryable) => Promise<T>,
   msMax?: number,

@@ -89,9 +89,24 @@ const sharedColumns = (row: RequestRow) => ({
   stream: row.stream,
 });
 
+const dayMs = 86_400_000;
+let monthDay = Number.NaN;
+let monthText = "";
+
+/** The first day of the month in which a call began: a head is of one month, and goes with its rows (src/retention). */
+function monthOf(at: Date): string {
+  const day = Math.floor(at.getTime() / dayMs);
+  if (day !== monthDay) {
+    monthText = `${at.toISOString().slice(0, -17)}-01`;
+    monthDay = day;
+  }
+  return monthText;
+}
+
 function makeHead({ row, usage, attempt }: Parts): Head {
   const text = textOf({
     workspace_id: row.workspaceId,
+    month: monthOf(row.createdAt),
     ...sharedColumns(row),
     usage_format: usage?.format,
     attempt: attempt && {
@@ -153,7 +168,7 @@ export function createRowMaker(): (row: RequestRow) => Queued {
     const { row, usage, attempt } = parts;
     // The model is the caller's text, so it comes last: whatever is in it, a name is of one like only.
     const name =
-      `${row.workspaceId}\n${row.keyId}\n${row.provider}\n${row.protocol}\n${row.upstreamProtocol}\n${row.status}\n` +
+      `${monthOf(row.createdAt)}\n${row.workspaceId}\n${row.keyId}\n${row.provider}\n${row.protocol}\n${row.upstreamProtocol}\n${row.status}\n` +
       `${row.httpStatus}\n${row.usageSource}\n${row.stream}\n${numberOf(row.explanation)}\n${usage?.format}\n` +
       (attempt === undefined
         ? "\n\n\n\n\n"

@@ -77,6 +77,7 @@ const headColumns = {
   attempt: "json",
   explanation: "json",
   stream: "boolean",
+  month: "date",
 } as const;
 const headNames = `id, ${Object.keys(headColumns).join(", ")}`;
 

@@ -12,7 +12,7 @@ import {
   freeSql,
   missingSql,
 } from "./calls.ts";
-import { idsFrom, logLow } from "./log-bounds.ts";
+import { idsFrom, logBounds } from "./log-bounds.ts";
 import { callColumns, dimensions, sumColumns, sumsOfCalls, sumType } from "./sums.ts";
 
 /** Entries, and free calls, of one step at most: about a second of the database. */
@@ -150,7 +150,7 @@ async function stepIn(tx: Queryable, most: number): Promise<number> {
     bounds.map(({ low }) => low),
     bounds.map(({ high }) => high),
     most,
-    await logLow(tx),
+    (await logBounds(tx)).low,
   ]);
   return bounds.reduce((sum, { n }) => sum + n, 0) + (done?.free ?? 0) + (done?.settled ?? 0);
 }

@@ -1,4 +1,5 @@
 /** Usage: sums by hour and by day, folded from ledger and log, and how they are read. docs/management.md. */
 export { foldStep, foldUsage } from "./fold.ts";
+export { logBounds } from "./log-bounds.ts";
 export { readUsage, usageColumns, usageRowsMax, usageSql, type UsageFilter } from "./read.ts";
 export { countNames } from "./sums.ts";

@@ -2,6 +2,7 @@
  * Which ids of the log a question can be about. The log is kept in parts by the time of ids (migration request_days). A plan has
  * only the parts that its parameters allow, so a question that says so costs the same however many there are.
  */
+import { idMs } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 
 /** A condition on a column of ids. */
@@ -29,7 +30,8 @@ const waitingMax = 20_000;
 const timeOf = (id: string): string => `min(left(split_part(${id}, '_', 2), 10))`;
 
 const lowSql = `
-  select case when greatest(p.n, u.n, e.n) > ${waitingMax} then '' else least(p.low, u.low, e.low, id_time(now() - interval '1 day')) end as low
+  select case when greatest(p.n, u.n, e.n) > ${waitingMax} then '' else least(p.low, u.low, e.low, id_time(now() - interval '1 day')) end as low,
+    (select id_time from request_log_start) as start
   from (select count(*) as n, ${timeOf("y.id")} as low from (select id from usage_pending limit ${waitingMax + 1}) y) p,
     (select count(*) as n, ${timeOf("y.id")} as low from (select id from usage_unattributed limit ${waitingMax + 1}) y) u,
     (select count(*) as n, ${timeOf("y.reference")} as low from (
@@ -38,8 +40,15 @@ const lowSql = `
         and e.entry > 0 and e.entry > coalesce(f.entry, 0) order by e.entry limit ${waitingMax + 1}) x
       where x.kind = 'charge' limit ${waitingMax + 1}) y) e`;
 
-/** The time of the oldest log row that what is not in the sums yet may be about, as in an id; empty where that is not known. */
-export async function logLow(database: Queryable): Promise<string> {
-  const [row] = await database.query<{ low: string }>(lowSql, []);
-  return row?.low ?? "";
+/** What is known of the log before it is asked. */
+interface LogBounds {
+  /** The time of the oldest row that what is not in the sums yet may be about, as in an id; empty where that is not known. */
+  readonly low: string;
+  /** Rows from before that time were dropped; undefined where none were. */
+  readonly startMs: number | undefined;
+}
+
+export async function logBounds(database: Queryable): Promise<LogBounds> {
+  const [row] = await database.query<{ low: string; start: string | null }>(lowSql, []);
+  return { low: row?.low ?? "", startMs: row?.start == null ? undefined : idMs(row.start) };
 }

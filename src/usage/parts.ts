@@ -33,7 +33,7 @@ export interface Wanted {
   readonly start: Date;
   /** Hours that local time is ahead of UTC. */
   readonly offsetHours: number;
-  /** {@link logLow}. */
+  /** {@link logBounds}. */
   readonly logLow: string;
 }
 

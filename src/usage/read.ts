@@ -9,7 +9,7 @@ import { formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { Visibility } from "../tenancy/index.ts";
 import { percentilesOf } from "./histogram.ts";
-import { logLow } from "./log-bounds.ts";
+import { logBounds } from "./log-bounds.ts";
 import { partsSql, type Bind } from "./parts.ts";
 import { countNames, sumColumns, type CountName, type Dimension } from "./sums.ts";
 
@@ -66,7 +66,7 @@ const summed = (table: string): string =>
 const earliest = new Date("2000-01-01T00:00:00Z");
 const latest = new Date("9000-01-01T00:00:00Z");
 
-/** The statement and its parameters; `low` of the log is {@link logLow}, empty for all of it. */
+/** The statement and its parameters; `low` of the log is {@link logBounds}, empty for all of it. */
 export function usageSql(filter: UsageFilter, low = ""): { sql: string; params: unknown[] } {
   const params: unknown[] = [];
   const bind: Bind = (value) => `$${params.push(value)}`;
@@ -106,10 +106,27 @@ const topJoin = (parts: string, top: string): string => `left join (
   select y.of from (${parts}) y where y.of <> ''
   group by y.of order by sum(y.cost_nano) desc, sum(y.requests) desc, y.of limit ${top}::integer offset 0) r on r.of = p.of`;
 
+const hourMs = 3_600_000;
+/** A row may have begun so much later than its id was made, or its call have been charged. */
+const startSlackMs = 2 * hourMs;
+
+/**
+ * Where the log was dropped, an hour is the smallest part there is: the ends of a period there are those of their hours. The sums
+ * of such a time stay whole.
+ */
+function wholeHours({ from, to }: Pick<UsageFilter, "from" | "to">, startMs: number | undefined) {
+  const begun = (at: Date, round: (hours: number) => number): Date =>
+    startMs === undefined || at.getTime() >= startMs + startSlackMs
+      ? at
+      : new Date(round(at.getTime() / hourMs) * hourMs);
+  return { from: begun(from, Math.floor), to: begun(to, Math.ceil) };
+}
+
 /** Rows in the order of time, the dearest of each period first. @throws GatewayError `invalid_value` for too many */
 export async function readUsage(database: Queryable, filter: UsageFilter): Promise<object[]> {
   if (filter.to <= earliest || filter.from >= latest) return [];
-  const { sql, params } = usageSql(filter, await logLow(database));
+  const { low, startMs } = await logBounds(database);
+  const { sql, params } = usageSql({ ...filter, ...wholeHours(filter, startMs) }, low);
   const rows = await database.query<UsageRow>(sql, params);
   if (rows.length > usageRowsMax) {
     throw new GatewayError(

@@ -100,6 +100,7 @@ storage: { kind: s3, bucket: results, region: eu-west-1, retention_days: 0.5 }
 console: { oidc: { issuer: https://id.example, client_id: tollgate, client_secret: s3cret-s3cret } }
 cors: { origins: ["https://app.example.com", chrome-extension://abcdef] }
 access_log: { sample: 0.25 }
+retention: { request_log_days: 90, tasks_days: 30 }
 webhooks: { timeout_s: 5 }
 `;
 
@@ -234,6 +235,7 @@ describe("a whole file", () => {
       cors: { origins: ["https://app.example.com", "chrome-extension://abcdef"] },
       server: {},
       accessLog: { sample: 0.25 },
+      retention: { requestLogDays: 90, tasksDays: 30 },
       webhooks: { timeoutMs: 5_000 },
     });
   });

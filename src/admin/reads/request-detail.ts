@@ -1,5 +1,6 @@
 /** One call with what the list of calls leaves out. docs/management.md. */
-import { errorCatalogue } from "../../base/errors.ts";
+import { errorCatalogue, GatewayError } from "../../base/errors.ts";
+import { idMs } from "../../base/ids.ts";
 import { formatUsd } from "../../base/money.ts";
 import type { Entry, Ledger } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
@@ -25,13 +26,30 @@ interface Read {
   readonly ledger: Ledger;
 }
 
+/** Of an id from before the log begins: it says since when it is kept. Whether there was such a call is not said. */
+async function droppedError(database: Queryable, id: string): Promise<GatewayError | undefined> {
+  const [row] = await database.query<{ id_time: string }>("select id_time from request_log_start");
+  const madeMs = idMs(id.slice(id.indexOf("_") + 1));
+  const startMs = row && idMs(row.id_time);
+  if (madeMs === undefined || startMs === undefined || madeMs >= startMs) return undefined;
+  const since = new Date(startMs).toISOString();
+  return new GatewayError(
+    "not_found",
+    `The request log is kept from ${since} on, and this call was earlier. Usage and the ledger still have it.`,
+  );
+}
+
 /** One log row and its entry of the ledger. @throws GatewayError `not_found` */
 export async function getRequest(
   { database, ledger }: Read,
   id: string,
   visibility: Visibility,
 ): Promise<ReadRequest> {
-  const name = await findVisible(database, requestTrail, id, visibility);
+  const name = await findVisible(database, requestTrail, id, visibility).catch(
+    async (error: unknown) => {
+      throw (await droppedError(database, id)) ?? error;
+    },
+  );
   const [row] = await readRows(database, [name]);
   const { entries } = await ledger.entries(name.workspaceId, { reference: id, limit: 1 });
   const { model, provider, usage, cost_nano: costNano } = row!;
