@@ -30,7 +30,7 @@ export function startRetentionSweep({
     try {
       await keepParts(database, { days: retention.requestLogDays, goesOn });
       // One after the other, each a transaction of its own: others come in between.
-      while (open && (await retentionStep(database, retention)) > 0);
+      while (goesOn() && (await retentionStep(database, retention)) > 0);
     } catch (error) {
       // A reader of the whole table, such as a backup, keeps parts in their place for a while.
       if (isTransient(error)) log.debug({ err: error }, "the tables are kept in bounds later");

@@ -100,7 +100,7 @@ describeDatabase("retention", (open) => {
     );
     expect(await count(database)).toBe(10);
     const both = await Promise.all([1, 2].map(() => retentionStep(database, retention)));
-    expect(both.toSorted()).toEqual([0, 1]);
+    expect(both.reduce((sum, gone) => sum + gone, 0)).toBe(1);
     expect(await count(database)).toBe(0);
     const [left] = await database.query<{ there: boolean }>(
       `select to_regclass('${name}') is not null as there`,
