@@ -1,5 +1,6 @@
 // `npm test`: sets up, runs vitest with the given arguments, and ends with the line `N passed, N failed`.
 // `npm run test:long` is `--long`: the tests that have a longer form (test/support/long.ts), in that form.
+// `npm run screenshots` is `--screenshots`: takes the pictures of the console anew (docs/screenshots).
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,8 +20,15 @@ function filesWithLongForm() {
 await setup();
 await buildConsole();
 const isLong = process.argv.includes("--long");
-const given = process.argv.slice(2).filter((argument) => argument !== "--long");
-const wanted = isLong && given.length === 0 ? filesWithLongForm() : given;
+const isTaking = process.argv.includes("--screenshots");
+const given = process.argv
+  .slice(2)
+  .filter((argument) => !/^--(?:long|screenshots)$/.test(argument));
+const wanted = isTaking
+  ? ["test/console/pictures.test.ts"]
+  : isLong && given.length === 0
+    ? filesWithLongForm()
+    : given;
 const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
 const totalsFile = join(folder, "totals.json");
 const child = spawn(
@@ -39,6 +47,7 @@ const child = spawn(
       ...toolEnvironment(),
       TOLLGATE_TEST_TOTALS: totalsFile,
       ...(isLong ? { TOLLGATE_TEST_LONG: "1" } : {}),
+      ...(isTaking ? { TOLLGATE_SCREENSHOTS: "1" } : {}),
     },
   },
 );

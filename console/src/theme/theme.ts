@@ -35,6 +35,19 @@ export const theme = createTheme({
       "#094e88",
       "#08345c",
     ),
+    // Fields, borders and what floats in the dark scheme: the tones of tokens.css.
+    dark: tuple(
+      "#e6e9ed",
+      "#c6ccd3",
+      "#a3adb8",
+      "#727c88",
+      "#3a424d",
+      "#2c323b",
+      "#1c2027",
+      "#15181d",
+      "#0f1216",
+      "#0b0d10",
+    ),
   },
   autoContrast: true,
   fontFamily: '"Inter Variable", system-ui, sans-serif',
@@ -51,6 +64,7 @@ export const theme = createTheme({
     Button: { defaultProps: { size: "sm" } },
     // Motion is for panels, not for what is read.
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
+    Table: { defaultProps: { borderColor: "var(--line)" } },
     // Of our forms every field is needed but those that say otherwise.
     InputWrapper: { defaultProps: { withAsterisk: false } },
   },

@@ -12,6 +12,8 @@ import { entries } from "./menu.ts";
 import { ProviderBanner } from "./provider-banner.tsx";
 import { SchemeSwitch } from "./scheme-switch.tsx";
 import { Stale } from "./stale.tsx";
+import classes from "./shell.module.css";
+import icon from "../theme/icon.svg";
 import { WorkspaceSwitch } from "./workspace-switch.tsx";
 
 const SignInDialog = lazy(async () => ({
@@ -32,7 +34,10 @@ interface HeaderProps {
 function Header({ name, pages }: HeaderProps) {
   return (
     <Group h="100%" justify="space-between" wrap="nowrap">
-      <Text fw={650}>Tollgate</Text>
+      <Group gap="sm" wrap="nowrap">
+        <img src={icon} alt="" width={20} height={20} />
+        <Text fw={650}>Tollgate</Text>
+      </Group>
       <Group gap="sm" wrap="nowrap" miw={0}>
         <Stale />
         <ProviderBanner />
@@ -79,6 +84,7 @@ export function Shell() {
           <NavLink
             key={to}
             mt="xs"
+            className={classes["entry"]!}
             label={label}
             active={path.startsWith(to)}
             renderRoot={(props) => (

@@ -15,6 +15,10 @@ export interface SeedSize {
   readonly workspaces: number;
   /** The day after the last one. */
   readonly end: Date;
+  /** How many times as dear calls are; 1 if absent. */
+  readonly factor?: number;
+  /** Fewer calls on weekends, and more from week to week: some of the calls are left out. */
+  readonly isUneven?: boolean;
 }
 
 /** What the console must bear. */
@@ -79,7 +83,7 @@ async function makePeople(tx: Queryable, size: SeedSize): Promise<void> {
 
 /** Who called what when, and how it ended: few models carry most of it, and there are quiet nights. */
 async function planCalls(tx: Queryable, size: SeedSize): Promise<void> {
-  const { requests, days, keys, models, providers, end } = size;
+  const { requests, days, keys, models, providers, end, factor = 1, isUneven = false } = size;
   const key = `1 + ${pick("n", 1, keys)} * ${pick("n", 2, keys)} / ${keys}`;
   await tx.query(
     `create temp table seed_calls on commit drop as
@@ -87,7 +91,7 @@ async function planCalls(tx: Queryable, size: SeedSize): Promise<void> {
        'provider-' || 1 + c.model_n % ${providers} as provider,
        (array['chat', 'messages', 'responses', 'generate_content'])[1 + c.key_n % 4] as protocol,
        'req_' || ${timePart("c.ms")} || substr(md5(c.n::text), 1, 16) as id,
-       case when c.luck < 30 then 0 else c.input::bigint * (100 + c.model_n) + c.output::bigint * (400 + c.model_n) end as cost,
+       case when c.luck < 30 then 0 else ${factor} * (c.input::bigint * (100 + c.model_n) + c.output::bigint * (400 + c.model_n)) end as cost,
        (array['succeeded', 'failed', 'client_closed'])[case when c.luck < 30 then 2 when c.luck < 40 then 3 else 1 end] as status,
        case when c.luck < 30 then (array['upstream_unavailable', 'rate_limit_exceeded', 'invalid_value'])[1 + c.n % 3] end as error
      from (
@@ -97,8 +101,11 @@ async function planCalls(tx: Queryable, size: SeedSize): Promise<void> {
          (extract(epoch from $2::timestamptz) * 1000)::bigint - ($1::bigint - n + 1) * (${days} * 86400000.0 / $1)::bigint as ms,
          100 + ${pick("n", 8, 400)} as first_ms, 300 + ${pick("n", 9, 3000)} * ${pick("n", 10, 3000)} / 600 as took_ms
        from generate_series(1, $1::integer) n
-     ) c join api_keys k on k.id = c.key_id order by c.n`,
-    [requests, end],
+     ) c join api_keys k on k.id = c.key_id
+     where not $3::boolean or (${pick("c.n", 11, 100)} < case when extract(isodow from timestamptz 'epoch' + c.ms * interval '1 ms') > 5 then 35 else 100 end
+       and ${pick("c.n", 12, 100)} < 45 + 55 * c.n / $1)
+     order by c.n`,
+    [requests, end, isUneven],
   );
 }
 

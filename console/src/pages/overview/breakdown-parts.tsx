@@ -32,9 +32,12 @@ export function Line(props: {
       <td className={classes["right"]}>
         <Measure size={cost} metric="cost" filter={filter} rows={rows} />
       </td>
-      <td className={`${classes["right"]} ${classes["wide"]}`}>
+      <td className={`${classes["right"]} ${classes["wide"]} ${classes["part"]}`}>
         {readShare(cost, sum)}
-        <span className={classes["share"]} style={{ width: `${part}%` }} />
+        <span
+          className={classes["share"]}
+          style={{ width: `calc((100% - 12px) * ${part / 100})` }}
+        />
       </td>
       {before !== undefined && (
         <td className={classes["right"]}>

@@ -1,5 +1,5 @@
 /** What was used over time, by one group: bars with their legend, or the same as a table. */
-import { Button, Group as Row, Select, Skeleton, Title } from "@mantine/core";
+import { Button, Group as Row, Select, Skeleton, Title, Text } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
@@ -150,9 +150,11 @@ export function OverTime(props: OverTimeProps) {
           <Legend bars={bars} metric={metric} rows={rows} />
         </div>
       )}
-      <Link to="/requests" search={rows} className="muted">
-        All calls of this period
-      </Link>
+      <Text size="sm" mt="sm">
+        <Link to="/requests" search={rows} className="muted">
+          All calls of this period
+        </Link>
+      </Text>
     </section>
   );
 }

@@ -18,6 +18,17 @@ export interface Plan {
 const placeOf = (plan: Plan, { provider, protocol }: Offer): number =>
   (plan.order ?? []).indexOf(protocol === undefined ? provider : `${provider}/${protocol}`);
 
+/** In the order in which they were to be asked, and then those that were left out. */
+const inOrder = (plan: Plan): Offer[] => {
+  const rank = (offer: Offer) => {
+    const place = offer.excluded === undefined ? placeOf(plan, offer) : -1;
+    return place === -1 ? Infinity : place;
+  };
+  return (plan.offers ?? []).toSorted((one, other) =>
+    rank(one) === rank(other) ? 0 : rank(one) - rank(other),
+  );
+};
+
 const verdictOf = (plan: Plan, offer: Offer): string => {
   const place = placeOf(plan, offer);
   if (offer.excluded !== undefined) return `left out: ${offer.excluded}`;
@@ -40,7 +51,7 @@ export function PlanTable({ plan }: { plan: Plan }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {(plan.offers ?? []).map((offer) => (
+          {inOrder(plan).map((offer) => (
             <Table.Tr key={`${offer.provider} ${offer.protocol}`}>
               <Table.Td>{offer.provider}</Table.Td>
               <Table.Td>{offer.protocol}</Table.Td>
