@@ -171,7 +171,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   exactly. Where the price has changed since, \`price_lines\` is null.
 - \`/requests?view=list\` has small rows without plans, attempts and notes, with \`key_name\`, \`error\` (the code),
   \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`protocol\`, \`http_status\`,
-  \`error_code\` and \`min_cost\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
+  \`error_code\`, \`min_cost\`, \`min_duration_ms\`, \`q\` (text in the error) and \`changed\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
   \`status\` takes several by commas.
 - \`/keys/{id}/clients\` shows where a key was used from within 30 days: \`ip\`, \`user_agent\` (the last one, 200
   characters of it), \`first_seen_at\`, \`last_seen_at\` and \`requests\`. The hundred addresses used last are kept. Behind a

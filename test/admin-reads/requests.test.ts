@@ -149,6 +149,37 @@ describe("the request log", () => {
     expect(await list("min_cost=999999999")).toEqual([]);
   });
 
+  it("rare filters: text in the error, duration, and whether anything was changed", async () => {
+    const list = async (query: string, who = world.root) =>
+      ids(await who.call("GET", `/requests?view=list&${query}`));
+    const { error } = world.must(await world.root.call("GET", `/requests/${rows.failed}`));
+    const word = (error.message as string).split(" ")[0]!;
+    expect(await list(`q=${encodeURIComponent(word.toUpperCase())}`)).toEqual([rows.failed]);
+    expect(await list(`q=${error.code.slice(2, 8)}`)).toEqual([rows.failed]);
+    expect(await list(`q=${error.code}`, world.bob)).toEqual([]);
+    // What means something to the database means nothing here.
+    for (const hostile of ["%", "_", "\\", "' or true --", "%' escape '", "a%"])
+      expect(await list(`q=${encodeURIComponent(hostile)}`)).toEqual(
+        `${error.code} ${error.message}`.includes(hostile) ? [rows.failed] : [],
+      );
+    const slow = await world.chat(keys.bob.key, { delay_ms: 700 });
+    expect(await list("min_duration_ms=650")).toContain(slow);
+    expect(await list("min_duration_ms=650")).not.toContain(rows.bob);
+    const changed = await world.gateway.post("/v1/chat/completions", {
+      model: "sandbox/messages",
+      messages: [{ role: "user", content: "Hi" }],
+      logit_bias: { "1": 1 },
+    });
+    const id = changed.headers.get("x-request-id")!;
+    expect(changed.headers.get("x-request-id")).toMatch(/^req_/);
+    expect(await list("changed=true")).toEqual([id]);
+    const unchanged = await list("changed=false&limit=100");
+    expect(unchanged).toContain(rows.mem);
+    expect(unchanged).not.toContain(id);
+    const both = await world.root.call("GET", `/requests?changed=true&q=none&min_duration_ms=1`);
+    expect(both.json).toMatchObject({ data: [], has_more: false, scanned_to: null });
+  });
+
   it("view=list has small rows with the key's name and the error's code", async () => {
     const { json } = await world.mel.call("GET", "/requests?view=list&status=failed");
     expect(json.scanned_to).toBeNull();
@@ -172,6 +203,10 @@ describe("the request log", () => {
   it.each([
     ["http_status=9", "http_status"],
     ["min_cost=much", "min_cost"],
+    ["min_duration_ms=-1", "min_duration_ms"],
+    ["changed=perhaps", "changed"],
+    ["q=", "q"],
+    ["q=%00", "q"],
     ["view=all", "view"],
     ["limit=0", "limit"],
     ["limit=101", "limit"],

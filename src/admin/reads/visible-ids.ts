@@ -78,6 +78,16 @@ export const requestConditions = {
   error_code: (value: string) => (bind: Bind) =>
     requestTrail.equal("explanation ->> 'error'", bind(value)),
   min_cost: (nano: bigint) => (bind: Bind) => `x.cost_nano >= ${bind(nano)}::bigint`,
+  min_duration_ms: (ms: number) => (bind: Bind) => `x.duration_ms >= ${bind(ms)}::integer`,
+  /** In the code or the message of the error, whatever the case of its letters. */
+  q: (text: string) => (bind: Bind) => {
+    const like = bind(`%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
+    const code = "explanation ->> 'error'";
+    return `(x.error_message ilike ${like} or x.${code} ilike ${like}
+      or x.head in (select h.id from request_heads h where h.${code} ilike ${like}))`;
+  },
+  changed: (isChanged: boolean) => () =>
+    `coalesce(json_array_length(x.dropped), 0) ${isChanged ? ">" : "="} 0`,
 };
 
 /** Which row, whose content is read elsewhere. */

@@ -132,20 +132,35 @@ const rareFilters = {
   min_cost: Type.Optional(
     Type.String({ pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`, description: "In USD." }),
   ),
+  min_duration_ms: Type.Optional(Type.String({ pattern: String.raw`^\d{1,9}$` })),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "Text in the error's code or message, in small or capital letters.",
+    }),
+  ),
+  changed: Type.Optional(words("true", "false")),
 };
 
 type RareQuery = { readonly [Name in keyof typeof rareFilters]?: string | undefined };
 
-function rareOf({ member_id, protocol, http_status, error_code, min_cost }: RareQuery) {
-  const { member_id: member, ...of } = requestConditions;
-  return [
-    member_id === undefined ? [] : [member(member_id)],
-    protocol === undefined ? [] : [of.protocol(protocol)],
-    http_status === undefined ? [] : [of.http_status(Number(http_status))],
-    error_code === undefined ? [] : [of.error_code(error_code)],
-    min_cost === undefined ? [] : [of.min_cost(parseUsd(min_cost))],
-  ].flat();
-}
+/** What becomes of the text of each filter. */
+const rareConditions: {
+  readonly [Name in keyof RareQuery]-?: (text: string) => ReturnType<typeof requestConditions.q>;
+} = {
+  ...requestConditions,
+  http_status: (text) => requestConditions.http_status(Number(text)),
+  min_cost: (text) => requestConditions.min_cost(parseUsd(text)),
+  min_duration_ms: (text) => requestConditions.min_duration_ms(Number(text)),
+  changed: (text) => requestConditions.changed(text === "true"),
+};
+
+const rareOf = (query: RareQuery) =>
+  (Object.keys(rareFilters) as (keyof RareQuery)[]).flatMap((name) => {
+    const text = query[name];
+    return text === undefined ? [] : [rareConditions[name](text)];
+  });
 
 const list = route({
   method: "GET",
@@ -153,7 +168,7 @@ const list = route({
   operationId: "listRequests",
   summary: "The request log, newest first",
   description:
-    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `protocol`, `http_status`, `error_code` or `min_cost` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes.",
+    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q` or `changed` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes.",
   action: "request.read",
   query: strict({
     workspace_id: Type.Optional(Type.String()),

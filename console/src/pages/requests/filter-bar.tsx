@@ -45,11 +45,25 @@ interface ChipsProps {
   readonly set: (change: Partial<Filters>) => void;
 }
 
-/** Whose calls, of which time, and only those that failed. */
+/** What counts as slow where the address says nothing else. */
+const slowMs = "5000";
+
+interface ChipProps {
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly turn: (isOn: boolean) => void;
+}
+
+const Chip = ({ label, isOn, turn }: ChipProps) => (
+  <Button variant={isOn ? "filled" : "default"} aria-pressed={isOn} onClick={() => turn(!isOn)}>
+    {label}
+  </Button>
+);
+
+/** Whose calls, of which time, and only those that failed, took long or were changed. */
 function Chips({ filters, set }: ChipsProps) {
-  const { member, status } = filters;
+  const { member, status, slower, changed } = filters;
   const members = useMembers(filters.ws);
-  const isFailed = status === "failed";
   return (
     <>
       {(members.length > 1 || member !== undefined) && (
@@ -69,13 +83,21 @@ function Chips({ filters, set }: ChipsProps) {
         fallback={null}
         set={(chosen) => set({ period: undefined, from: undefined, to: undefined, ...chosen })}
       />
-      <Button
-        variant={isFailed ? "filled" : "default"}
-        aria-pressed={isFailed}
-        onClick={() => set({ status: isFailed ? undefined : "failed" })}
-      >
-        Failed
-      </Button>
+      <Chip
+        label="Failed"
+        isOn={status === "failed"}
+        turn={(isOn) => set({ status: isOn ? "failed" : undefined })}
+      />
+      <Chip
+        label={`Over ${Number(slower ?? slowMs) / 1000} s`}
+        isOn={slower !== undefined}
+        turn={(isOn) => set({ slower: isOn ? slowMs : undefined })}
+      />
+      <Chip
+        label="Changed"
+        isOn={changed !== undefined}
+        turn={(isOn) => set({ changed: isOn ? "1" : undefined })}
+      />
       <SetFilters
         names={["protocol", "code"]}
         filters={filters}
@@ -92,10 +114,14 @@ export function FilterBar({ filters }: { filters: Filters }) {
     void navigate({ to: "/requests", search: ({ live }) => ({ ...filters, live, ...change }) });
   return (
     <form
-      key={`${filters.model} ${filters.provider}`}
+      key={`${filters.model} ${filters.provider} ${filters.q}`}
       onSubmit={(event) => {
         const field = fieldsOf(event);
-        set({ model: field("model") || undefined, provider: field("provider") || undefined });
+        set({
+          model: field("model") || undefined,
+          provider: field("provider") || undefined,
+          q: field("q") || undefined,
+        });
       }}
     >
       <Group gap="sm" mb="lg" align="end">
@@ -130,6 +156,13 @@ export function FilterBar({ filters }: { filters: Filters }) {
           aria-label="Provider"
           placeholder="Provider"
           defaultValue={filters.provider}
+        />
+        <TextInput
+          name="q"
+          aria-label="Text in the error"
+          placeholder="Text in the error"
+          maxLength={100}
+          defaultValue={filters.q}
         />
         <Button type="submit" variant="default">
           Filter

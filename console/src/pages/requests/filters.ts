@@ -17,6 +17,9 @@ export const filterNames = [
   "to",
   "http",
   "cost",
+  "slower",
+  "q",
+  "changed",
 ] as const;
 
 export type Filters = { readonly [Name in "ws" | (typeof filterNames)[number]]?: string };
@@ -27,6 +30,10 @@ const shapes: Partial<Record<(typeof filterNames)[number], RegExp>> = {
   cost: /^\d{1,9}(\.\d{1,9})?$/,
   code: /^.{1,100}$/,
   protocol: /^.{1,100}$/,
+  // Milliseconds.
+  slower: /^\d{1,9}$/,
+  q: /^.{1,100}$/,
+  changed: /^1$/,
 };
 
 /** The filters of an address, and whether the list grows by itself. */
@@ -57,23 +64,20 @@ const pageSize = "100";
 
 /** The query of a page; what is undefined is not sent. */
 export const queryOf = (
-  { ws, key, member, model, provider, protocol, status, code, http, cost, from, to }: Filters,
+  { ws, key, member, code, http, cost, slower, changed, period: _word, ...same }: Filters,
   cursor: string | undefined,
 ) => ({
+  ...same,
   view: "list" as const,
   limit: pageSize,
   workspace_id: ws,
   key_id: key,
-  model,
-  provider,
-  status,
-  protocol,
+  member_id: member,
   error_code: code,
   http_status: http,
   min_cost: cost,
-  member_id: member,
-  from,
-  to,
+  min_duration_ms: slower,
+  changed: changed === undefined ? undefined : ("true" as const),
   cursor,
 });
 

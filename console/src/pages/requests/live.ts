@@ -41,8 +41,11 @@ const filterOf = ({ ws, key, member, model, provider, status, protocol, http, co
   error_code: code,
 });
 
-const isDear = ({ cost }: Row, least: string | undefined): boolean =>
-  least === undefined || parseUsd(cost) >= parseUsd(least);
+/** Whether a row has what the stream was not asked for. */
+const fits = (row: Row, { cost, slower, changed }: Filters): boolean =>
+  (cost === undefined || parseUsd(row.cost) >= parseUsd(cost)) &&
+  (slower === undefined || (row.duration_ms ?? 0) >= Number(slower)) &&
+  (changed === undefined || (row.dropped_count ?? 0) > 0);
 
 export function useLive(filters: Filters, enabled: boolean): Live {
   const queries = useQueryClient();
@@ -77,14 +80,20 @@ export function useLive(filters: Filters, enabled: boolean): Live {
     } else take(page.data);
   };
 
+  /** Rows say the code of their error and not its message: whether it has a text the list alone knows. */
+  const come = (row: Row) => {
+    if (!fits(row, filters)) return;
+    if (filters.q === undefined) take([row]);
+    else if (row.error !== null) void catchUp().catch(() => undefined);
+  };
+
   useEvents({
     topics: ["requests"],
     filter: filterOf(filters),
     enabled,
     on: (event: StreamEvent) => {
       if (event.type === "ready" || event.type === "reset") void catchUp().catch(() => undefined);
-      else if (event.type === "row")
-        take([event.row as Row].filter((row) => isDear(row, filters.cost)));
+      else if (event.type === "row") come(event.row as Row);
       else if (event.type === "skipped")
         setWaiting((before) => ({ ...before, skipped: before.skipped + event.count }));
     },
