@@ -84,7 +84,7 @@ export function Shell() {
           <NavLink
             key={to}
             mt="xs"
-            className={classes["entry"]!}
+            className={classes["entry"]}
             label={label}
             active={path.startsWith(to)}
             renderRoot={(props) => (

@@ -1,6 +1,6 @@
 /** A vendor for the pictures of the console: it answers with texts worth reading, draws landscapes, and is down where it is to be. */
 import type { ServerResponse } from "node:http";
-import { json, startRecorder, type Recorded, type Recorder } from "../../support/recorder.ts";
+import { startRecorder, type Recorded, type Recorder } from "../../support/recorder.ts";
 import { sceneOf } from "./scenes.ts";
 
 const texts: Readonly<Record<string, string>> = {
@@ -24,6 +24,9 @@ const usageOf = (text: string) => {
 const event = (data: object | string): string =>
   `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
+const send = (response: ServerResponse, body: object, status = 200): void =>
+  void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+
 function chat({ body }: Recorded, response: ServerResponse): void {
   const model = String(body["model"]);
   const text = texts[model] ?? plain;
@@ -32,8 +35,7 @@ function chat({ body }: Recorded, response: ServerResponse): void {
   if (body["stream"] !== true) {
     const message = { role: "assistant", content: text };
     const choices = [{ index: 0, message, finish_reason: "stop" }];
-    json({ ...head, object: "chat.completion", choices, usage })(undefined as never, response);
-    return;
+    return send(response, { ...head, object: "chat.completion", choices, usage });
   }
   const chunk = (delta: object, finish: string | null) =>
     event({
@@ -60,17 +62,14 @@ async function draw(response: ServerResponse): Promise<void> {
     total_tokens: 1_090,
     input_tokens_details: { text_tokens: 34, image_tokens: 0 },
   };
-  json({ created: 1, data: [{ b64_json: picture.toString("base64") }], usage })(
-    undefined as never,
-    response,
-  );
+  send(response, { created: 1, data: [{ b64_json: picture.toString("base64") }], usage });
 }
 
 /** `/down/...` refuses, every other path answers. */
 export const startShowVendor = (): Promise<Recorder> =>
   startRecorder((request, response) => {
     if (request.path.startsWith("/down"))
-      return json({ error: { message: "Overloaded, try again later" } }, 503)(request, response);
+      return send(response, { error: { message: "Overloaded, try again later" } }, 503);
     if (request.path.endsWith("/images/generations")) return draw(response);
     return chat(request, response);
   });
