@@ -107,6 +107,13 @@ function Chips({ filters, set }: ChipsProps) {
   );
 }
 
+/** What is written, and asked for with Filter. */
+const texts = [
+  ["model", "Model"],
+  ["provider", "Provider"],
+  ["q", "Text in the error"],
+] as const;
+
 export function FilterBar({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
   const keys = useKeys(filters.ws);
@@ -145,25 +152,16 @@ export function FilterBar({ filters }: { filters: Filters }) {
           onChange={(key) => set({ key: key ?? undefined })}
         />
         <Chips filters={filters} set={set} />
-        <TextInput
-          name="model"
-          aria-label="Model"
-          placeholder="Model"
-          defaultValue={filters.model}
-        />
-        <TextInput
-          name="provider"
-          aria-label="Provider"
-          placeholder="Provider"
-          defaultValue={filters.provider}
-        />
-        <TextInput
-          name="q"
-          aria-label="Text in the error"
-          placeholder="Text in the error"
-          maxLength={100}
-          defaultValue={filters.q}
-        />
+        {texts.map(([name, label]) => (
+          <TextInput
+            key={name}
+            name={name}
+            aria-label={label}
+            placeholder={label}
+            maxLength={100}
+            defaultValue={filters[name]}
+          />
+        ))}
         <Button type="submit" variant="default">
           Filter
         </Button>
