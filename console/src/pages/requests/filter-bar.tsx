@@ -114,6 +114,24 @@ const texts = [
   ["q", "Text in the error"],
 ] as const;
 
+function Buttons({ filters }: { filters: Filters }) {
+  const navigate = useNavigate();
+  return (
+    <>
+      <Button type="submit" variant="default">
+        Filter
+      </Button>
+      <Button
+        variant="subtle"
+        onClick={() => void navigate({ to: "/requests", search: ({ ws }) => ({ ws }) })}
+      >
+        Clear
+      </Button>
+      <CsvButton path="/admin/v1/requests" query={() => csvOf(filters)} name="requests" />
+    </>
+  );
+}
+
 export function FilterBar({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
   const keys = useKeys(filters.ws);
@@ -162,16 +180,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
             defaultValue={filters[name]}
           />
         ))}
-        <Button type="submit" variant="default">
-          Filter
-        </Button>
-        <Button
-          variant="subtle"
-          onClick={() => void navigate({ to: "/requests", search: ({ ws }) => ({ ws }) })}
-        >
-          Clear
-        </Button>
-        <CsvButton path="/admin/v1/requests" query={() => csvOf(filters)} name="requests" />
+        <Buttons filters={filters} />
       </Group>
     </form>
   );
