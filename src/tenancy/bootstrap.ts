@@ -2,11 +2,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { Database } from "../storage/index.ts";
 import { createKey } from "./keys.ts";
+import { hashFor } from "./logins.ts";
 import { addMember } from "./members.ts";
 import { createOrganization } from "./organizations.ts";
 import { oneTimePassword } from "./passwords.ts";
 import type { Secrets } from "./secrets.ts";
-import { createUser } from "./users.ts";
+import { checkEmail, createUser } from "./users.ts";
 import { createWorkspace } from "./workspaces.ts";
 
 export interface BootstrapContext {
@@ -35,7 +36,14 @@ export async function bootstrap(
   options: { readonly email?: string } = {},
 ): Promise<FirstStart | null> {
   const { clock, secrets } = context;
+  const done = await context.database.query(
+    "select 1 from settings where name = 'first_start'",
+    [],
+  );
+  if (done.length > 0) return null;
+  const email = checkEmail(options.email ?? "admin@tollgate.localhost");
   const password = oneTimePassword();
+  const hash = await hashFor(context, email, password);
   return context.database.transaction(async (tx) => {
     const claimed = await tx.query(
       "insert into settings (name, value) values ('first_start', $1::jsonb) on conflict (name) do nothing returning name",
@@ -49,10 +57,10 @@ export async function bootstrap(
       organizationId: organization.id,
     });
     const user = await createUser(within, {
-      email: options.email ?? "admin@tollgate.localhost",
+      email,
       name: "Administrator",
       role: "admin",
-      password,
+      hash,
       emailVerified: true,
     });
     await addMember(within, { workspaceId: workspace.id, userId: user.id, role: "admin" });

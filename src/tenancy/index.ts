@@ -47,6 +47,7 @@ export {
 export {
   claimUser,
   getInvited,
+  firstPassword,
   invitationDays,
   invite,
   openInvitation,

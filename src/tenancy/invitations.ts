@@ -30,9 +30,28 @@ export interface InvitationInput {
   readonly email: string;
   readonly name: string | undefined;
   readonly role: MemberRole;
-  /** Chosen for them; it must be changed at the first sign-in. One is made where there is none. */
-  readonly password: string | undefined;
+  /** What opens the one session in which they choose their own. */
+  readonly password: FirstPassword;
   readonly spendCaps: SpendCapsPatch | null | undefined;
+}
+
+/** A password that somebody else sets, hashed. */
+export interface FirstPassword {
+  readonly hash: string;
+  /** Where it was made, because none was chosen: to be shown once. */
+  readonly made: string | undefined;
+}
+
+/**
+ * Hashes the password of an invitation, before its transaction; makes one where none was chosen.
+ * @throws GatewayError `invalid_value` (email)
+ */
+export async function firstPassword(
+  context: RowContext,
+  { email, password }: { readonly email: string; readonly password: string | undefined },
+): Promise<FirstPassword> {
+  const made = password === undefined ? oneTimePassword() : undefined;
+  return { hash: await hashFor(context, checkEmail(email), password ?? made!), made };
 }
 
 export interface Invited {
@@ -52,9 +71,8 @@ export interface Invited {
 export async function invite(context: RowContext, input: InvitationInput): Promise<Invited> {
   const email = checkEmail(input.email);
   const replaced = await lockMember(context, input.workspaceId, email);
-  const made = input.password === undefined ? oneTimePassword() : undefined;
-  const password = input.password ?? made!;
-  const userId = await userOf(context, { ...input, email, password }, replaced?.userId);
+  const { hash, made } = input.password;
+  const userId = await userOf(context, { email, name: input.name, hash }, replaced?.userId);
   const token = scheme + randomBytes(32).toString("base64url");
   const nowMs = context.clock.now();
   const rows = await context.database.query<MemberRow>(
@@ -106,22 +124,21 @@ async function lockMember(
 /** A user for this invitation alone, or the one of the invitation it replaces. */
 async function userOf(
   context: RowContext,
-  person: { readonly email: string; readonly name: string | undefined; readonly password: string },
+  person: { readonly email: string; readonly name: string | undefined; readonly hash: string },
   known: string | undefined,
 ): Promise<string> {
-  const { email, name = email, password } = person;
+  const { email, name = email, hash } = person;
   if (known === undefined) {
     const { id } = await createUser(context, {
       email,
       name,
       role: "user",
-      password,
+      hash,
       oneTime: true,
     });
     return id;
   }
   await changeUser(context, known, { name: person.name });
-  const hash = await hashFor(context, email, password);
   await setPassword(context, known, { hash, oneTime: true });
   return known;
 }

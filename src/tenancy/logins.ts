@@ -16,7 +16,10 @@ export interface Login {
   readonly oneTime: boolean;
 }
 
-/** `salt:hash` of a password for an address, with the salt that passwords of that address have. */
+/**
+ * `salt:hash` of a password for an address, with the salt that passwords of that address have. Before a transaction, never
+ * within: on a busy machine it takes longer than a transaction may stand still.
+ */
 export async function hashFor(
   { database }: { readonly database: Queryable },
   email: string,

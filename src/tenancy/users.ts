@@ -6,7 +6,6 @@ import { newId } from "../base/ids.ts";
 import { checkName, invalidValue } from "./checks.ts";
 import type { Page, PageRequest, RowContext } from "./context.ts";
 import { onlyRow, pageLimit, pageOf } from "./context.ts";
-import { hashFor } from "./logins.ts";
 
 export type UserRole = "admin" | "user";
 
@@ -33,8 +32,8 @@ export interface UserInput {
   readonly email: string;
   readonly name: string;
   readonly role: UserRole;
-  /** Absent for users who log in elsewhere (OIDC). */
-  readonly password?: string | undefined;
+  /** Of their password, as `hashFor` makes it before the transaction. Absent for users who log in elsewhere (OIDC). */
+  readonly hash?: string | undefined;
   /** Somebody else sets the password: it opens one session, which may only change it. */
   readonly oneTime?: boolean | undefined;
   /** The address is known to be theirs; otherwise their first sign-in with an identity provider ends the password. */
@@ -75,7 +74,6 @@ export async function createUser(context: RowContext, input: UserInput): Promise
   const nowMs = context.clock.now();
   const email = checkEmail(input.email);
   const name = checkName(input.name);
-  const hash = input.password === undefined ? null : await hashFor(context, email, input.password);
   const rows = await context.database.query<UserRow>(
     `with made as (
        insert into users (id, email, name, role, created_at, updated_at, email_verified)
@@ -89,7 +87,7 @@ export async function createUser(context: RowContext, input: UserInput): Promise
       newId("user", nowMs),
       email,
       name,
-      hash,
+      input.hash ?? null,
       input.role,
       new Date(nowMs),
       newId("account", nowMs),

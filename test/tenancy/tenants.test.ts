@@ -138,14 +138,14 @@ describeDatabase("tenants", (open) => {
       email: " Ann@Example.com ",
       name: "Ann",
       role: "user",
-      password: "secret one",
+      hash: await hashFor(tenant, "ann@example.com", "secret one"),
     });
     expect(user.email).toBe("ann@example.com");
     const twin = await createUser(tenant, {
       email: "ANN@example.com",
       name: "Twin",
       role: "user",
-      password: "secret of the twin",
+      hash: await hashFor(tenant, "ann@example.com", "secret of the twin"),
     });
     expect(twin).toMatchObject({ email: "ann@example.com" });
     expect(twin.id).not.toBe(user.id);

@@ -11,6 +11,7 @@ import {
 } from "../../admin/index.ts";
 import {
   changeMember,
+  firstPassword,
   getMember,
   getWorkspace,
   invitationDays,
@@ -88,6 +89,12 @@ const create = route({
   async handle(request) {
     const { services, params, body } = request;
     const workspaceId = params["id"]!;
+    // Refused before the password is hashed, which is dear, and hashed before the transaction, which must not wait for it.
+    await readObject(workspaceKind, request, "member.create", () =>
+      getWorkspace(services, workspaceId),
+    );
+    const { email, password } = body;
+    const hashed = await firstPassword(services, { email, password });
     const made = await createObject(services, memberKind, request, {
       action: "member.create",
       place: async (context) => ({
@@ -97,10 +104,10 @@ const create = route({
       async create(context) {
         const invited = await invite(context, {
           workspaceId,
-          email: body.email,
+          email,
           name: body.name,
           role: body.role,
-          password: body.password,
+          password: hashed,
           spendCaps: spendCapsOf(body.spend_caps),
         });
         if (invited.replaced) await noteRevoked(context, request, invited.replaced);
