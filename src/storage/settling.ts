@@ -16,6 +16,8 @@ const answer = "settled";
 
 /** A process that has not answered by then is in trouble, and stops trusting what it knows by itself (its listener's ping). */
 const waitMsMax = 1_000;
+/** How often a process looks whether it listens again. */
+const lookMs = 10;
 
 export interface Settling {
   /** A signal came in; those of others are none of ours. */
@@ -37,13 +39,21 @@ export function createSettling(
   /** What each question still waits for, by its id. */
   const open = new Map<string, (name: string) => void>();
 
-  function ask(id: string, names: readonly string[]): Promise<void> {
+  /** Whoever does not listen, for its first moment or while its connection is lost, would hear no answer. */
+  async function listening(untilMs: number): Promise<void> {
+    while (!listener.healthy() && performance.now() < untilMs) await sleep(lookMs);
+  }
+
+  function ask(id: string, names: readonly string[], untilMs: number): Promise<void> {
     const missing = new Set(names);
     return new Promise((resolve) => {
-      const late = setTimeout(() => {
-        log.warn({ missing: missing.size }, "a change was not confirmed by all gateways in time");
-        end();
-      }, waitMsMax);
+      const late = setTimeout(
+        () => {
+          log.warn({ missing: missing.size }, "a change was not confirmed by all gateways in time");
+          end();
+        },
+        Math.max(0, untilMs - performance.now()),
+      );
       function end(): void {
         clearTimeout(late);
         open.delete(id);
@@ -71,10 +81,12 @@ export function createSettling(
       open.get(id!)?.(from!);
     },
     async settled() {
+      const untilMs = performance.now() + waitMsMax;
       const trusted = sleep(trustMs);
+      await listening(untilMs);
       const names = await listener.listeners(database);
       const own = listener.name();
-      if (!names.every((name) => name === own)) await ask(randomUUID(), names);
+      if (!names.every((name) => name === own)) await ask(randomUUID(), names, untilMs);
       await trusted;
     },
   };

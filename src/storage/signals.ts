@@ -89,7 +89,7 @@ export function createSignals(database: Queryable, listener: Listener, log: Log)
       reconnectHandlers.add(handler);
       return () => void reconnectHandlers.delete(handler);
     },
-    settled: () => (started && listener.healthy() ? settling.settled() : sleep(trustMs)),
+    settled: () => (started ? settling.settled() : sleep(trustMs)),
     close: () => listener.close(),
   };
 }
