@@ -57,6 +57,8 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
   let until: ReadonlyMap<string, number> = new Map();
   let current: Added = { providers: [], paused: new Map() };
   let timer: NodeJS.Timeout | undefined;
+  /** What is still being read then fails with its database, which is nothing to tell. */
+  let closed = false;
   const ends: (() => void)[] = [];
 
   /** A pause that is over ends by itself. */
@@ -97,7 +99,7 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
           .then(() => load(database, secrets))
           .catch((error: unknown) => {
             const stays = "the added providers could not be read; the old ones stay in force";
-            log.warn({ err: error }, stays);
+            if (!closed) log.warn({ err: error }, stays);
           });
         return turn;
       };
@@ -110,6 +112,7 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
       await load(database, secrets);
     },
     close() {
+      closed = true;
       clearTimeout(timer);
       for (const end of ends) end();
     },

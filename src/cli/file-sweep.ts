@@ -2,8 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { sweepFiles, type Database, type FileStore } from "../storage/index.ts";
-
-const everyMs = 5_000;
+import { startRounds } from "./rounds.ts";
 
 interface FileSweep {
   readonly database: Database;
@@ -14,32 +13,19 @@ interface FileSweep {
   readonly sweeps: () => boolean;
 }
 
-/** Starts the rounds, one at a time; the returned function ends them, after the one under way. */
-export function startFileSweep({
-  database,
-  files,
-  clock,
-  log,
-  sweeps,
-}: FileSweep): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
-  const round = async (): Promise<void> => {
-    try {
+/** Starts the rounds; the returned function ends them, after the one under way. */
+export const startFileSweep = (sweep: FileSweep): (() => Promise<void>) => {
+  const { database, files, clock, log, sweeps } = sweep;
+  return startRounds({
+    everyMs: 5_000,
+    atOnce: true,
+    sweeps,
+    log,
+    failure: "the sweep of files failed",
+    async round() {
       const { removed, failed } = await sweepFiles(database, files, new Date(clock.now()));
       if (removed > 0) log.info({ removed }, "removed files that had expired");
       if (failed > 0) log.warn({ failed }, "could not remove expired files; trying again later");
-    } catch (error) {
-      log.warn({ err: error }, "the sweep of files failed");
-    }
-    underWay = undefined;
-  };
-  const begin = (): void => {
-    if (sweeps()) underWay ??= round();
-  };
-  begin();
-  const timer = setInterval(begin, everyMs);
-  return async () => {
-    clearInterval(timer);
-    await underWay;
-  };
-}
+    },
+  });
+};

@@ -2,16 +2,18 @@
 import type { Log } from "../base/log.ts";
 import { sweepRates } from "../rates/index.ts";
 import type { Database } from "../storage/index.ts";
+import { startRounds } from "./rounds.ts";
 
-const sweepEveryMs = 60_000;
-
-/** Starts the rounds; the returned function ends them. */
-export function startRateSweep(database: Database, log: Log, sweeps: () => boolean): () => void {
-  const timer = setInterval(() => {
-    if (!sweeps()) return;
-    sweepRates(database).catch((error: unknown) =>
-      log.warn({ err: error }, "the sweep of limits failed"),
-    );
-  }, sweepEveryMs);
-  return () => clearInterval(timer);
-}
+/** Starts the rounds; the returned function ends them, after the one under way. */
+export const startRateSweep = (
+  database: Database,
+  log: Log,
+  sweeps: () => boolean,
+): (() => Promise<void>) =>
+  startRounds({
+    everyMs: 60_000,
+    sweeps,
+    log,
+    failure: "the sweep of limits failed",
+    round: async () => void (await sweepRates(database)),
+  });

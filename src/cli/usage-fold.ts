@@ -2,6 +2,7 @@
 import type { Log } from "../base/log.ts";
 import type { Database } from "../storage/index.ts";
 import { foldUsage } from "../usage/index.ts";
+import { startRounds } from "./rounds.ts";
 
 const everyMsDefault = 10_000;
 
@@ -14,26 +15,20 @@ interface UsageFold {
   readonly everyMs?: number | undefined;
 }
 
-/** Starts the rounds, one at a time; the returned function ends them, after the step under way. */
-export function startUsageFold({ database, log, sweeps, everyMs }: UsageFold): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
+/** Starts the rounds; the returned function ends them, after the step under way. */
+export function startUsageFold(fold: UsageFold): () => Promise<void> {
+  const { database, log, sweeps, everyMs = everyMsDefault } = fold;
+  if (everyMs === 0) return () => Promise.resolve();
   let open = true;
-  const round = async (): Promise<void> => {
-    try {
-      await foldUsage(database, () => open);
-    } catch (error) {
-      log.warn({ err: error }, "usage could not be summed; trying again later");
-    }
-    underWay = undefined;
-  };
-  const begin = (): void => {
-    if (sweeps()) underWay ??= round();
-  };
-  const pauseMs = everyMs ?? everyMsDefault;
-  const timer = pauseMs > 0 ? setInterval(begin, pauseMs) : undefined;
-  return async () => {
+  const end = startRounds({
+    everyMs,
+    sweeps,
+    log,
+    failure: "usage could not be summed; trying again later",
+    round: async () => void (await foldUsage(database, () => open)),
+  });
+  return () => {
     open = false;
-    clearInterval(timer);
-    await underWay;
+    return end();
   };
 }

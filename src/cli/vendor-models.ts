@@ -71,6 +71,8 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
           },
         });
   await servers?.asked;
+  /** What is still being read then fails with its database, which is nothing to tell. */
+  let closed = false;
   const ends: (() => void)[] = [];
   const load = async (database: Queryable): Promise<void> => {
     if (!hasVendors(variables)) return;
@@ -93,7 +95,7 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
           .then(() => load(database))
           .catch((error: unknown) => {
             const stays = "the list of models could not be read; the old one stays in force";
-            log.warn({ err: error }, stays);
+            if (!closed) log.warn({ err: error }, stays);
           });
       };
       ends.push(onCatalogList(database, again));
@@ -101,6 +103,7 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
       await turn;
     },
     close() {
+      closed = true;
       servers?.close();
       for (const end of ends) end();
     },

@@ -94,7 +94,8 @@ export function createListener(server: ClientConfig, log: Log): Listener {
         void listening.close();
         if (!closed) log.warn({ err: why }, "the signal listener lost its connection");
       } catch (error) {
-        log.warn({ err: error }, "the signal listener cannot connect");
+        // One that was still connecting when everything ended.
+        if (!closed) log.warn({ err: error }, "the signal listener cannot connect");
       }
       if (closed) return;
       await sleep(retryMs, undefined, { ref: false });
