@@ -77,7 +77,10 @@ export interface ImageBench extends GatewayUnderTest {
   sentWith(text: string): Promise<Sent[]>;
   /** How many holds are open. */
   holds(): Promise<number>;
-  /** What stands once no uploads are left, which are removed when an answer has been sent: holds, charges, files on disk. */
+  /**
+   * What stands once nothing of earlier calls is left, which goes when an answer has been sent: holds, charges, files on
+   * disk. @throws where a hold or a file stays that is nobody's
+   */
   state(): Promise<{ holds: number; chargedNano: bigint; files: string[] }>;
 }
 
@@ -117,6 +120,17 @@ export async function startImages(
   };
   const holds = () => countOf("ledger_holds");
   const uploads = () => countOf("files where purpose = 'input' and expires_at > now()");
+  const directory = join(gateway.directory, "data", "files");
+  const onDisk = () => (existsSync(directory) ? readdirSync(directory) : []);
+  /** A row and its bytes go at the same time, either of them first. */
+  const strays = async () => {
+    const rows = await gateway.database.query<{ name: string }>(
+      "select name from files where purpose <> 'input' and expires_at > now()",
+      [],
+    );
+    const kept = new Set(rows.map(({ name }) => name));
+    return onDisk().filter((name) => !kept.has(name));
+  };
   const markOf = (prompt: string): string => prompt.split("\n")[0]!;
   return {
     ...gateway,
@@ -153,11 +167,13 @@ export async function startImages(
     },
     holds,
     async state() {
-      await eventually(async () => (await uploads()) === 0, "the end of every upload");
-      const directory = join(gateway.directory, "data", "files");
+      await eventually(
+        async () =>
+          (await uploads()) === 0 && (await holds()) === 0 && (await strays()).length === 0,
+        "the end of every upload and every hold",
+      );
       const { chargedNano } = await gateway.ledger.balance(workspaceId);
-      const files = existsSync(directory) ? readdirSync(directory) : [];
-      return { holds: await holds(), chargedNano, files };
+      return { holds: await holds(), chargedNano, files: onDisk() };
     },
   };
 }
