@@ -6,7 +6,9 @@ import { silentLog, type Log } from "../../src/base/log.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import { startGateway, type Gateway, type GatewayOptions } from "../../src/cli/gateway.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { openSecrets, type Secrets } from "../../src/tenancy/index.ts";
 import { sharedPostgres } from "./postgres.ts";
 
 export interface GatewayUnderTest extends Gateway {
@@ -18,6 +20,12 @@ export interface GatewayUnderTest extends Gateway {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   credit(usd: string): Promise<void>;
+  /** What its rows are written with by tests that need people or keys without asking it for them. */
+  hand(): Promise<{
+    readonly database: Database;
+    readonly clock: Clock;
+    readonly secrets: Secrets;
+  }>;
 }
 
 interface Options {
@@ -87,11 +95,10 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const config = join(directory, "tollgate.yaml");
   if (options.config !== undefined) writeFileSync(config, options.config);
-  const dataDir = join(directory, "data");
   const databaseUrl = await databaseOf(options, directory);
   const environment = readEnvironment({
     PORT: "0",
-    TOLLGATE_DATA_DIR: dataDir,
+    TOLLGATE_DATA_DIR: join(directory, "data"),
     TOLLGATE_SANDBOX: options.sandbox ?? (options.config === undefined ? "on" : "off"),
     ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: config }),
     // Tests of configured gateways say what there is to spend.
@@ -144,6 +151,12 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
         amountNano: parseUsd(usd),
         reference: crypto.randomUUID(),
       });
+    },
+    async hand() {
+      const { database } = gateway;
+      const { masterKey, dataDir } = environment;
+      const secrets = await openSecrets({ database, masterKey, dataDir });
+      return { database, clock: options.clock ?? systemClock, secrets };
     },
     async close() {
       await gateway.close();
