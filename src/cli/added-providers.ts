@@ -50,6 +50,8 @@ interface Known {
 
 const timerMsMax = 2 ** 31 - 1;
 
+const stays = "the added providers could not be read; the old ones stay in force";
+
 /** Nothing is read before `load` or `follow`. */
 export function openAddedProviders(options: AddedOptions): AddedProviders {
   const { log, clock } = options;
@@ -57,7 +59,6 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
   let until: ReadonlyMap<string, number> = new Map();
   let current: Added = { providers: [], paused: new Map() };
   let timer: NodeJS.Timeout | undefined;
-  /** What is still being read then fails with its database, which is nothing to tell. */
   let closed = false;
   const ends: (() => void)[] = [];
 
@@ -98,7 +99,6 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
         turn = turn
           .then(() => load(database, secrets))
           .catch((error: unknown) => {
-            const stays = "the added providers could not be read; the old ones stay in force";
             if (!closed) log.warn({ err: error }, stays);
           });
         return turn;

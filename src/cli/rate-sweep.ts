@@ -15,5 +15,5 @@ export const startRateSweep = (
     sweeps,
     log,
     failure: "the sweep of limits failed",
-    round: async () => void (await sweepRates(database)),
+    round: () => sweepRates(database),
   });

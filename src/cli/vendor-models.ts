@@ -45,6 +45,8 @@ function localServers(variables: Environment["variables"]) {
   }
 }
 
+const stays = "the list of models could not be read; the old one stays in force";
+
 /** Reads the environment's vendors, and asks the local servers once. @throws UsageError for an address that is none */
 export async function openVendorModels(options: VendorOptions): Promise<VendorModels> {
   const { variables, log } = options;
@@ -71,7 +73,6 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
           },
         });
   await servers?.asked;
-  /** What is still being read then fails with its database, which is nothing to tell. */
   let closed = false;
   const ends: (() => void)[] = [];
   const load = async (database: Queryable): Promise<void> => {
@@ -94,7 +95,6 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
         turn = turn
           .then(() => load(database))
           .catch((error: unknown) => {
-            const stays = "the list of models could not be read; the old one stays in force";
             if (!closed) log.warn({ err: error }, stays);
           });
       };
