@@ -17,24 +17,29 @@ const places = [
 ];
 
 /** Starts Chromium. @throws Error where none is installed, with what to do */
-export async function startBrowser(): Promise<Browser> {
+async function startBrowser(): Promise<Browser> {
   const executablePath = places.find((path) => path !== "" && existsSync(path));
   if (executablePath === undefined) {
     throw new Error(
       "These tests need Chromium: `apt-get install chromium`, or name one in TOLLGATE_TEST_CHROMIUM.",
     );
   }
-  // Its own sandbox needs rights that containers and root do not have; it opens nothing but our pages.
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  // Its own sandbox needs rights that containers and root do not have; it opens nothing but our pages. Without a graphics
+  // card a process that stands in for one takes a tenth of the time.
+  const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
+  return chromium.launch({ executablePath, args });
 }
 
+/** The one browser of this test process: it ends with the process, by the pipe between them. */
+let shared: Promise<Browser> | undefined;
+
 export interface Visit {
-  readonly context: BrowserContext;
   readonly page: Page;
   /** What went wrong so far: console errors, breaches of the policy, calls of other hosts, uncaught errors. */
   readonly complaints: string[];
   /** Waits until the page has asked for nothing for a moment and shows no place that waits; its stream of events does not count. */
   readonly settled: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 interface VisitOptions {
@@ -54,25 +59,67 @@ const cookiesOf = (cookie: string, url: string) =>
 /** Answers that a page asks for knowingly, such as who reads before anybody signed in, are no complaint. */
 const expected = /the server responded with a status of (?:400|401|402|403|404|409|412|429)/;
 
-/** A new window at the gateway, that keeps what the browser complains of. */
-export async function visit(browser: Browser, options: VisitOptions): Promise<Visit> {
-  const { url, scheme = "light", width = 1280, cookie } = options;
-  const context = await browser.newContext({
+/**
+ * What the windows of one person share, by address and cookie: what they have loaded once they have, as at home. Whoever is
+ * not signed in yet has one of their own.
+ */
+const profiles = new Map<string, Promise<BrowserContext>>();
+
+async function newProfile({ url, cookie }: VisitOptions): Promise<BrowserContext> {
+  const context = await (
+    await (shared ??= startBrowser())
+  ).newContext({
     baseURL: url,
-    colorScheme: scheme,
     // What fades in has other contrasts for a moment.
     reducedMotion: "reduce",
-    viewport: { width, height: 800 },
     permissions: ["clipboard-read", "clipboard-write"],
   });
   if (cookie !== undefined) await context.addCookies(cookiesOf(cookie, url));
   context.setDefaultTimeout(patienceMs);
+  return context;
+}
+
+function profileOf(options: VisitOptions): Promise<BrowserContext> {
+  if (options.cookie === undefined) return newProfile(options);
+  const name = `${options.url} ${options.cookie}`;
+  const known = profiles.get(name);
+  if (known !== undefined) return known;
+  const made = newProfile(options);
+  profiles.set(name, made);
+  return made;
+}
+
+/** Closes what was open at an address. */
+export async function closeVisits(url: string): Promise<void> {
+  for (const [name, profile] of profiles) {
+    if (!name.startsWith(`${url} `)) continue;
+    profiles.delete(name);
+    await (await profile).close();
+  }
+}
+
+/** A new window at the gateway, that keeps what the browser complains of. */
+export async function visit(options: VisitOptions): Promise<Visit> {
+  const { url, scheme = "light", width = 1280, cookie } = options;
+  const context = await profileOf(options);
+  const page = await context.newPage();
+  await page.setViewportSize({ width, height: 800 });
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+  return {
+    page,
+    complaints: await complaintsOf(page, url),
+    settled: settling(page),
+    close: () => (cookie === undefined ? context.close() : page.close()),
+  };
+}
+
+/** What the browser complains of in a window, from now on. */
+async function complaintsOf(page: Page, url: string): Promise<string[]> {
   const complaints: string[] = [];
-  await context.exposeFunction("complain", (text: string) => void complaints.push(text));
-  await context.addInitScript(
+  await page.exposeFunction("complain", (text: string) => void complaints.push(text));
+  await page.addInitScript(
     "document.addEventListener('securitypolicyviolation', (e) => complain(`policy: ${e.violatedDirective} ${e.blockedURI}`))",
   );
-  const page = await context.newPage();
   page.on("console", (message) => {
     if (message.type() === "error" && !expected.test(message.text()))
       complaints.push(`console: ${message.text()}`);
@@ -86,7 +133,7 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
     const { origin, protocol } = new URL(request.url());
     if (origin !== url && protocol !== "blob:") complaints.push(`other host: ${request.url()}`);
   });
-  return { context, page, complaints, settled: settling(page) };
+  return complaints;
 }
 
 const quietMs = 100;

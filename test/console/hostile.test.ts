@@ -98,7 +98,7 @@ it("whatever is written is taken, or refused as a mistake of who wrote it", asyn
 });
 
 it("each page shows them as text: nothing runs, nothing is loaded, nothing is complained of", async () => {
-  const { page, complaints, settled, context } = await world.open("root");
+  const { page, complaints, settled, close } = await world.open("root");
   const wrong: object[] = [];
   for (const path of inForm(listing, pagePaths())) {
     const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
@@ -119,11 +119,11 @@ it("each page shows them as text: nothing runs, nothing is loaded, nothing is co
       wrong.push({ path, brought, foreign, complaints: complaints.splice(0) });
   }
   expect(wrong).toEqual([]);
-  await context.close();
+  await close();
 });
 
 it("the list of keys and a failed call show every sign of them", async () => {
-  const { page, complaints, context } = await world.open("ann");
+  const { page, complaints, close } = await world.open("ann");
   for (const text of [hostile[0]!, hostile[2]!, hostile[31]!, "\u202Efdp.exe"]) {
     await page.goto(`/keys?q=${encodeURIComponent(text)}`);
     await page.getByRole("cell", { name: text, exact: true }).first().waitFor();
@@ -134,5 +134,5 @@ it("the list of keys and a failed call show every sign of them", async () => {
   await row.getByRole("link").first().click();
   await page.getByRole("note").getByText(model).waitFor();
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });

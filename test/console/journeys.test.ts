@@ -1,5 +1,6 @@
 /** The jobs that people come to the console with, in a real browser, by people in every role. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isLong } from "../support/long.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -15,7 +16,7 @@ const exactOf = (text: string): bigint => {
 };
 
 it("a member makes a key, copies a call, sends it, sees the mark turn and opens what became of it", async () => {
-  const { page, complaints, context } = await world.open("mem");
+  const { page, complaints, close } = await world.open("mem");
   // Our own policy lets no page read the clipboard, so what is written is noted on its way.
   await page.addInitScript(
     "const write = navigator.clipboard.writeText.bind(navigator.clipboard); navigator.clipboard.writeText = (text) => ((globalThis.copied = text), write(text));",
@@ -43,7 +44,7 @@ it("a member makes a key, copies a call, sends it, sees the mark turn and opens 
   expect(amounts.length).toBeGreaterThan(1);
   expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(charged);
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });
 
 describe("a call that failed", () => {
@@ -53,54 +54,62 @@ describe("a call that failed", () => {
     id = await world.chat(key, { status: 500 });
   });
 
-  it("is found by its filter, explained in a sentence, and its address shows it again", async () => {
-    const { page, complaints, context } = await world.open("ann");
-    await page.goto("/requests");
-    await page.getByRole("button", { name: "Failed" }).click();
-    await page.getByRole("row").nth(1).getByText("502 upstream_error").waitFor();
-    expect(new URL(page.url()).search).toBe("?status=failed");
-    await page.getByRole("cell", { name: "calls", exact: true }).first().waitFor();
-    await page.getByRole("row").nth(1).click();
-    const { json } = await world.ann.call("GET", `/requests/${id}`);
-    await page.getByRole("note").getByText(json.error.message).waitFor();
-    await page.getByText(/^Failed with upstream_error after \d.*Nothing was charged\.$/).waitFor();
-    await page.getByRole("table", { name: "Attempts" }).waitFor();
-    await page.goBack();
-    await page.getByRole("row").nth(1).waitFor();
-    expect(new URL(page.url()).search).toBe("?status=failed");
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
+  it.skipIf(!isLong)(
+    "is found by its filter, explained in a sentence, and its address shows it again",
+    async () => {
+      const { page, complaints, close } = await world.open("ann");
+      await page.goto("/requests");
+      await page.getByRole("button", { name: "Failed" }).click();
+      await page.getByRole("row").nth(1).getByText("502 upstream_error").waitFor();
+      expect(new URL(page.url()).search).toBe("?status=failed");
+      await page.getByRole("cell", { name: "calls", exact: true }).first().waitFor();
+      await page.getByRole("row").nth(1).click();
+      const { json } = await world.ann.call("GET", `/requests/${id}`);
+      await page.getByRole("note").getByText(json.error.message).waitFor();
+      await page
+        .getByText(/^Failed with upstream_error after \d.*Nothing was charged\.$/)
+        .waitFor();
+      await page.getByRole("table", { name: "Attempts" }).waitFor();
+      await page.goBack();
+      await page.getByRole("row").nth(1).waitFor();
+      expect(new URL(page.url()).search).toBe("?status=failed");
+      expect(complaints).toEqual([]);
+      await close();
+    },
+  );
 
   it("is not there for people of another workspace, by its address neither", async () => {
-    const { page, complaints, context } = await world.open("bob");
+    const { page, complaints, close } = await world.open("bob");
     await page.goto("/requests");
     await page.getByText("No calls yet.").waitFor();
     await page.goto(`/requests/${id}`);
     await page.getByRole("alert").getByText("There is no such request").waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
+    await close();
   });
 });
 
-it("a period and a member in the address show what is of them, and survive a reload", async () => {
-  const { page, complaints, context } = await world.open("ann");
-  const { key } = await world.keyOf(world.ann, world.home.id);
-  const id = await world.chat(key);
-  await page.goto(`/requests?member=${world.ann.userId}&period=24h`);
-  await page.locator(`a[href*="${id}"]`).waitFor();
-  await page.goto(`/requests?member=${world.ann.userId}&to=2026-01-01T00:00:00Z`);
-  await page.getByText("No call fits these filters.").waitFor();
-  await page.goto("/requests?from=nonsense&period=constructor");
-  await page.locator(`a[href*="${id}"]`).waitFor();
-  await page.getByRole("combobox", { name: "Period" }).click();
-  await page.getByRole("option", { name: "Last 7 days" }).click();
-  await page.waitForURL("**/requests?period=7d");
-  await page.reload();
-  await page.locator(`a[href*="${id}"]`).waitFor();
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+it.skipIf(!isLong)(
+  "a period and a member in the address show what is of them, and survive a reload",
+  async () => {
+    const { page, complaints, close } = await world.open("ann");
+    const { key } = await world.keyOf(world.ann, world.home.id);
+    const id = await world.chat(key);
+    await page.goto(`/requests?member=${world.ann.userId}&period=24h`);
+    await page.locator(`a[href*="${id}"]`).waitFor();
+    await page.goto(`/requests?member=${world.ann.userId}&to=2026-01-01T00:00:00Z`);
+    await page.getByText("No call fits these filters.").waitFor();
+    await page.goto("/requests?from=nonsense&period=constructor");
+    await page.locator(`a[href*="${id}"]`).waitFor();
+    await page.getByRole("combobox", { name: "Period" }).click();
+    await page.getByRole("option", { name: "Last 7 days" }).click();
+    await page.waitForURL("**/requests?period=7d");
+    await page.reload();
+    await page.locator(`a[href*="${id}"]`).waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
 
 it("text of callers stays text: markup in a name of a key and of a model runs nothing", async () => {
   const markup = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
@@ -109,7 +118,7 @@ it("text of callers stays text: markup in a name of a key and of a model runs no
     name: markup,
   });
   await world.chat(world.must(made).key, {}, markup);
-  const { page, complaints, context } = await world.open("ann");
+  const { page, complaints, close } = await world.open("ann");
   await page.goto("/requests");
   // The name of its key and its model.
   await page.getByRole("cell", { name: markup }).nth(1).waitFor();
@@ -122,17 +131,30 @@ it("text of callers stays text: markup in a name of a key and of a model runs no
   );
   await page.getByText("No call fits these filters.").waitFor();
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });
 
-it("a member sees what the own keys did, and no more", async () => {
+it.skipIf(!isLong)("a member sees what the own keys did, and no more", async () => {
   const { key } = await world.keyOf(world.ann, world.home.id);
   const foreign = await world.chat(key);
-  const { page, context } = await world.open("mem");
+  const { page, close } = await world.open("mem");
   await page.goto("/requests");
   await page.getByRole("row").nth(1).waitFor();
   expect(await page.locator(`a[href*="${foreign}"]`).count()).toBe(0);
   await page.goto(`/requests/${foreign}`);
   await page.getByRole("alert").getByText("There is no such request").waitFor();
-  await context.close();
+  await close();
+});
+
+it.skipIf(!isLong)("an administrator sees the gateways that serve; others do not", async () => {
+  const admin = await world.open("root");
+  await admin.page.goto("/settings/gateways");
+  await admin.page.getByRole("cell", { name: "serves" }).waitFor();
+  expect(admin.complaints).toEqual([]);
+  await admin.close();
+  const member = await world.open("mem");
+  await member.page.goto("/settings/gateways");
+  await member.page.getByRole("alert").waitFor();
+  expect(await member.page.getByRole("table").count()).toBe(0);
+  await member.close();
 });

@@ -1,6 +1,7 @@
 /** The playground in a real browser: a member and an administrator call the sandbox with keys of their own. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inForm, isLong } from "../support/long.ts";
 import { seriousFindings } from "./axe.ts";
 import type { Visit } from "./browser.ts";
 import { pixelsAt, plainPicture } from "./pixels.ts";
@@ -85,12 +86,13 @@ describe("with a key", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it.each([
+  const spoken = [
     ["chat", "sandbox/generate-content"],
     ["responses", "sandbox/responses"],
     ["messages", "sandbox/chat"],
     ["generate_content", "sandbox/messages"],
-  ] as const)(
+  ] as const;
+  it.each(inForm<readonly (typeof spoken)[number][]>([spoken[0]], spoken))(
     "%s is spoken: streamed, whole, with a picture, with a tool",
     async (protocol, model) => {
       await open(`protocol=${protocol}&models=${model}`);
@@ -122,7 +124,7 @@ describe("with a key", () => {
     },
   );
 
-  it("a call can be stopped, and says what it cost until then", async () => {
+  it.skipIf(!isLong)("a call can be stopped, and says what it cost until then", async () => {
     await open("models=sandbox/chat");
     await write(script({ reply: "word ".repeat(400), chunk_delay_ms: 100 }));
     await run();
@@ -136,7 +138,7 @@ describe("with a key", () => {
     expect(data[0]).toMatchObject({ status: "client_closed" });
   });
 
-  it("tools and parameters are checked before they are sent, and what is dropped is said", async () => {
+  it.skipIf(!isLong)("tools and parameters are checked; what is dropped is said", async () => {
     await open("models=sandbox/messages,sandbox/chat");
     await write("Hello");
     await page.getByRole("button", { name: "Tools" }).click();
@@ -162,7 +164,7 @@ describe("with a key", () => {
     expect(play.lastBody()).toMatchObject({ temperature: 0.5, seed: 7 });
   });
 
-  it("the code is the call: what is copied answers", async () => {
+  it.skipIf(!isLong)("the code is the call: what is copied answers", async () => {
     await page.addInitScript(
       "const write = navigator.clipboard.writeText.bind(navigator.clipboard); navigator.clipboard.writeText = (text) => ((globalThis.copied = text), write(text));",
     );
@@ -200,7 +202,7 @@ describe("with a key", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it("a call is sent again from its page: model, protocol and streaming are as they were, its prompt is not kept", async () => {
+  it.skipIf(!isLong)("a call is sent again as it was, without its prompt", async () => {
     const { data } = world.must(await world.mem.call("GET", "/requests?protocol=messages&limit=1"));
     await page.goto(`/requests/${data[0].id}`);
     await page.getByRole("link", { name: "Send again" }).click();
@@ -221,7 +223,7 @@ describe("with a key", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it("a reached cap and a limit are said with their reasons", async () => {
+  it.skipIf(!isLong)("a reached cap and a limit are said with their reasons", async () => {
     const capped = await made({ name: "capped", spend_caps: { total: "0" } });
     const limited = await made({ name: "limited", rate_limits: { requests_per_minute: 1 } });
     const choose = async (name: string) => {
@@ -248,7 +250,7 @@ describe("with a key", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it("a member has own keys to choose from, an administrator those of the workspace, and a key without models says so", async () => {
+  it.skipIf(!isLong)("who chooses from which keys; one without models says so", async () => {
     const narrow = world.must(
       await world.ann.call("POST", "/keys", {
         workspace_id: world.home.id,
@@ -261,13 +263,13 @@ describe("with a key", () => {
     expect(await page.getByRole("option").allInnerTexts()).toEqual([
       expect.stringContaining("mine"),
     ]);
-    const { page: hers, complaints, context } = await world.open("ann");
+    const { page: hers, complaints, close } = await world.open("ann");
     await hers.goto("/playground");
     await hers.getByText("This key may call no model for this (Text).").waitFor();
     await hers.getByRole("combobox", { name: "Key" }).click();
     await hers.getByRole("option", { name: "mine" }).waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
+    await close();
     world.must(await world.ann.call("POST", `/keys/${narrow.id}/revoke`));
   });
 });
@@ -292,7 +294,7 @@ describe("pictures, videos and vectors", () => {
       .getByText(/0\.\d+ USD, request$/)
       .waitFor();
 
-  it.each(["image-model-a", "task-image-model-1"])(
+  it.each(inForm(["task-image-model-1"], ["image-model-a", "task-image-model-1"]))(
     "%s makes a picture, which is shown with its cost",
     async (model) => {
       await wish("image", model, "A boat on a lake");
@@ -355,7 +357,7 @@ describe("pictures, videos and vectors", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it("a video is made while one looks, plays, and is charged; one that fails says why", async () => {
+  it.skipIf(!isLong)("a video plays and is charged; one that fails says why", async () => {
     await wish("video", "video-model-v1", script({ task_seconds: 1 }));
     await page.getByRole("button", { name: "Parameters" }).click();
     await page.getByLabel("duration").fill("2");
@@ -378,7 +380,7 @@ describe("pictures, videos and vectors", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it("texts become vectors, compared with each other", async () => {
+  it.skipIf(!isLong)("texts become vectors, compared with each other", async () => {
     await wish("embedding", "embedding", "A boat\nA lake");
     await run();
     const rows = made("sandbox/embedding").getByRole("row");

@@ -1,5 +1,6 @@
 /** What people do in the playground: short ways for its tests. */
 import type { Page, Request } from "playwright-core";
+import { inForm } from "../support/long.ts";
 import { seriousFindings } from "./axe.ts";
 import type { Visit } from "./browser.ts";
 
@@ -29,15 +30,20 @@ export function playing(page: Page) {
   };
 }
 
-/** What is wrong with the page as it stands: in both schemes, and on a phone. The window is as before afterwards. */
+const looks = [
+  ["light", 390],
+  ["dark", 1280],
+  ["light", 1280],
+] as const;
+
+/**
+ * What is wrong with the page as it stands: in both schemes, and on a phone, which alone is looked at in the short form. The
+ * window is as before afterwards.
+ */
 export async function faultsInAllLooks({ page, settled }: Visit): Promise<string[]> {
   const faults: string[] = [];
   const beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-  for (const [colorScheme, width] of [
-    ["dark", 1280],
-    ["light", 390],
-    ["light", 1280],
-  ] as const) {
+  for (const [colorScheme, width] of inForm<readonly (typeof looks)[number][]>([looks[0]], looks)) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     await settled();
@@ -45,5 +51,6 @@ export async function faultsInAllLooks({ page, settled }: Visit): Promise<string
     const wider = await page.evaluate<number>(beyond);
     if (wider > 0) faults.push(`${wider} pixels wider than ${width}`);
   }
+  await page.setViewportSize({ width: 1280, height: 800 });
   return faults;
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { cookieOf, password, signIn } from "../admin/people.ts";
 import { call } from "../admin/support.ts";
+import { isLong } from "../support/long.ts";
 import { visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 it("a session that ends is asked for over the page: what was typed stays, and what was refused is sent again", async () => {
-  const { page, complaints, context } = await world.open("mem");
+  const { page, complaints, close } = await world.open("mem");
   await page.goto("/start");
   const make = page.getByRole("button", { name: "Make a key" });
   await make.waitFor();
@@ -36,36 +37,39 @@ it("a session that ends is asked for over the page: what was typed stays, and wh
   expect((await world.mem.call("GET", "/keys")).json.data).toHaveLength(1);
   expect(await page.evaluate("globalThis.kept")).toBe(true);
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });
 
-it("the account lists where one is signed in; another session is signed out, and then all others", async () => {
-  const signedIn = async () => cookieOf(await signIn(world.gateway, world.mel.email, password));
-  const [phone, desk] = [await signedIn(), await signedIn()];
-  const isOpen = async (cookie: string) =>
-    (await call(world.gateway.url, "GET", "/me", { headers: { cookie } })).status === 200;
-  const { page, complaints, context } = await visit(world.browser, {
-    url: world.gateway.url,
-    cookie: desk,
-  });
-  await page.goto("/account");
-  const sessions = page.getByRole("table", { name: "Sessions" });
-  await sessions.getByRole("row").nth(1).getByText("this one").waitFor();
-  expect(await sessions.getByRole("row").count()).toBe(4);
-  await sessions.getByRole("row").nth(2).getByRole("button").click();
-  await expect.poll(() => isOpen(phone)).toBe(false);
-  await sessions.getByRole("row").nth(3).waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Sign out everywhere else" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Sign out others" }).click();
-  await expect.poll(() => isOpen(world.mel.cookie)).toBe(false);
-  await sessions.getByRole("row").nth(2).waitFor({ state: "detached" });
-  expect(await isOpen(desk)).toBe(true);
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+it.skipIf(!isLong)(
+  "the account lists where one is signed in; another session is signed out, and then all others",
+  async () => {
+    const signedIn = async () => cookieOf(await signIn(world.gateway, world.mel.email, password));
+    const [phone, desk] = [await signedIn(), await signedIn()];
+    const isOpen = async (cookie: string) =>
+      (await call(world.gateway.url, "GET", "/me", { headers: { cookie } })).status === 200;
+    const { page, complaints, close } = await visit({
+      url: world.gateway.url,
+      cookie: desk,
+    });
+    await page.goto("/account");
+    const sessions = page.getByRole("table", { name: "Sessions" });
+    await sessions.getByRole("row").nth(1).getByText("this one").waitFor();
+    expect(await sessions.getByRole("row").count()).toBe(4);
+    await sessions.getByRole("row").nth(2).getByRole("button").click();
+    await expect.poll(() => isOpen(phone)).toBe(false);
+    await sessions.getByRole("row").nth(3).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Sign out everywhere else" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Sign out others" }).click();
+    await expect.poll(() => isOpen(world.mel.cookie)).toBe(false);
+    await sessions.getByRole("row").nth(2).waitFor({ state: "detached" });
+    expect(await isOpen(desk)).toBe(true);
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
 
-it("`/` leads to Start until there was a call, and then past it", async () => {
-  const { page, context } = await world.open("bob");
+it.skipIf(!isLong)("`/` leads to Start until there was a call, and then past it", async () => {
+  const { page, close } = await world.open("bob");
   await page.goto("/");
   await page.getByRole("heading", { name: "Make your first call" }).waitFor();
   const { key } = await world.keyOf(world.bob, world.away.id);
@@ -74,22 +78,25 @@ it("`/` leads to Start until there was a call, and then past it", async () => {
   await page.waitForURL((url) => url.pathname !== "/");
   await page.getByRole("heading", { level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).not.toBe("/start");
-  await context.close();
+  await close();
 });
 
-it("a phone has its menu at the bottom: pages by a touch, and all others behind More", async () => {
-  const { page, complaints, context } = await world.open("bob", { width: 390 });
-  await page.goto("/start");
-  const bar = page.getByRole("navigation", { name: "Main pages" });
-  await bar.getByRole("link", { name: "Requests" }).click();
-  await page.getByRole("heading", { name: "Requests" }).waitFor();
-  await page.getByRole("table").getByText("sandbox/chat").waitFor();
-  await bar.getByRole("button", { name: "More" }).click();
-  await page
-    .getByRole("navigation", { name: "Pages" })
-    .getByRole("link", { name: "Start" })
-    .click();
-  await page.getByRole("heading", { name: "Make your first call" }).waitFor();
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+it.skipIf(!isLong)(
+  "a phone has its menu at the bottom: pages by a touch, and all others behind More",
+  async () => {
+    const { page, complaints, close } = await world.open("bob", { width: 390 });
+    await page.goto("/start");
+    const bar = page.getByRole("navigation", { name: "Main pages" });
+    await bar.getByRole("link", { name: "Requests" }).click();
+    await page.getByRole("heading", { name: "Requests" }).waitFor();
+    await page.getByRole("table").getByText("sandbox/chat").waitFor();
+    await bar.getByRole("button", { name: "More" }).click();
+    await page
+      .getByRole("navigation", { name: "Pages" })
+      .getByRole("link", { name: "Start" })
+      .click();
+    await page.getByRole("heading", { name: "Make your first call" }).waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);

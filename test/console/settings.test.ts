@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMember } from "../admin/people.ts";
 import { call } from "../admin/support.ts";
+import { isLong } from "../support/long.ts";
 import { seriousFindings } from "./axe.ts";
 import { visit } from "./browser.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -18,7 +19,7 @@ const toast = (page: Page, text: string) => page.getByRole("alert").filter({ has
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
 it("a workspace admin invites somebody, changes their role with a way back, and removes them", async () => {
-  const { page, complaints, context } = await world.open("ann");
+  const { page, complaints, close } = await world.open("ann");
   const members = `/workspaces/${world.home.id}/members`;
   await page.goto("/settings");
   await page.getByRole("heading", { name: "Members of home" }).waitFor();
@@ -60,127 +61,139 @@ it("a workspace admin invites somebody, changes their role with a way back, and 
   expect((await world.ann.call("GET", `${members}/${joe}`)).status).toBe(404);
   await page.getByRole("cell", { name: "joe@example.com" }).waitFor({ state: "detached" });
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });
 
-it("a workspace is changed and changed back; its caps are an organization admin's, and it is disabled by its name", async () => {
-  const path = `/workspaces/${world.home.id}`;
-  const read = async () => (await world.root.call("GET", path)).json;
-  const ann = await world.open("ann");
-  await ann.page.goto("/settings/workspaces");
-  await ann.page.getByRole("link", { name: "home" }).click();
-  await ann.page.getByRole("heading", { name: "Workspace home" }).waitFor();
-  expect(await ann.page.getByLabel("Daily cap (USD)").isDisabled()).toBe(true);
-  expect(await ann.page.getByLabel("Tokens a minute").isDisabled()).toBe(true);
-  expect(await button(ann.page, "Disable").count()).toBe(0);
-  await ann.page.getByLabel("Alerts go to").fill("http://insecure.example.com");
-  await button(ann.page, "Save").click();
-  await ann.page.getByText(/alert_webhook_url.*https/i).waitFor();
-  await ann.page.getByLabel("Alerts go to").fill("https://alerts.example.com/hook");
-  await button(ann.page, "Save").click();
-  await toast(ann.page, "Saved.").waitFor();
-  expect((await read()).alert_webhook_url).toBe("https://alerts.example.com/hook");
-  await button(ann.page, "Undo").click();
-  await expect.poll(async () => (await read()).alert_webhook_url).toBeNull();
-  expect(ann.complaints).toEqual([]);
-  await ann.context.close();
+it.skipIf(!isLong)(
+  "a workspace is changed and changed back; its caps are an organization admin's, and it is disabled by its name",
+  async () => {
+    const path = `/workspaces/${world.home.id}`;
+    const read = async () => (await world.root.call("GET", path)).json;
+    const ann = await world.open("ann");
+    await ann.page.goto("/settings/workspaces");
+    await ann.page.getByRole("link", { name: "home" }).click();
+    await ann.page.getByRole("heading", { name: "Workspace home" }).waitFor();
+    expect(await ann.page.getByLabel("Daily cap (USD)").isDisabled()).toBe(true);
+    expect(await ann.page.getByLabel("Tokens a minute").isDisabled()).toBe(true);
+    expect(await button(ann.page, "Disable").count()).toBe(0);
+    await ann.page.getByLabel("Alerts go to").fill("http://insecure.example.com");
+    await button(ann.page, "Save").click();
+    await ann.page.getByText(/alert_webhook_url.*https/i).waitFor();
+    await ann.page.getByLabel("Alerts go to").fill("https://alerts.example.com/hook");
+    await button(ann.page, "Save").click();
+    await toast(ann.page, "Saved.").waitFor();
+    expect((await read()).alert_webhook_url).toBe("https://alerts.example.com/hook");
+    await button(ann.page, "Undo").click();
+    await expect.poll(async () => (await read()).alert_webhook_url).toBeNull();
+    expect(ann.complaints).toEqual([]);
+    await ann.close();
 
-  const { page, complaints, context } = await world.open("root");
-  await page.goto(`/settings${path}`);
-  await page.getByLabel("Monthly cap (USD)").fill("100");
-  await page.getByLabel("Tokens a minute").fill("90000");
-  await button(page, "Save").click();
-  await toast(page, "Saved.").waitFor();
-  expect(await read()).toMatchObject({
-    spend_caps: { monthly: "100" },
-    rate_limits: { requests_per_minute: null, tokens_per_minute: 90_000, concurrency: null },
-  });
-  await button(page, "Disable").click();
-  await page.getByLabel("Type home to confirm").fill("home");
-  await page.getByRole("dialog").getByRole("button", { name: "Disable workspace" }).click();
-  await toast(page, "home is disabled").waitFor();
-  expect((await read()).status).toBe("disabled");
-  await button(page, "Enable").click();
-  await expect.poll(async () => (await read()).status).toBe("active");
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+    const { page, complaints, close } = await world.open("root");
+    await page.goto(`/settings${path}`);
+    await page.getByLabel("Monthly cap (USD)").fill("100");
+    await page.getByLabel("Tokens a minute").fill("90000");
+    await button(page, "Save").click();
+    await toast(page, "Saved.").waitFor();
+    expect(await read()).toMatchObject({
+      spend_caps: { monthly: "100" },
+      rate_limits: { requests_per_minute: null, tokens_per_minute: 90_000, concurrency: null },
+    });
+    await button(page, "Disable").click();
+    await page.getByLabel("Type home to confirm").fill("home");
+    await page.getByRole("dialog").getByRole("button", { name: "Disable workspace" }).click();
+    await toast(page, "home is disabled").waitFor();
+    expect((await read()).status).toBe("disabled");
+    await button(page, "Enable").click();
+    await expect.poll(async () => (await read()).status).toBe("active");
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
 
-it("an administrator makes a workspace in an organization and narrows what the organization may call", async () => {
-  const { page, complaints, context } = await world.open("root");
-  await page.goto("/settings/workspaces");
-  await button(page, "New workspace").click();
-  await page.getByLabel("Name").fill("made here");
-  await page.getByRole("combobox", { name: "Organization" }).click();
-  await page.getByRole("option", { name: "away" }).click();
-  await button(page, "Create").click();
-  await page.getByRole("heading", { name: "Workspace made here" }).waitFor();
-  await page.getByRole("link", { name: "Organization" }).click();
-  await page.getByRole("combobox", { name: "Organization" }).click();
-  await page.getByRole("option", { name: "away" }).click();
-  await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("away");
-  await page.getByRole("combobox", { name: "Models that may be called" }).fill("sandbox/multi");
-  await page.getByRole("option", { name: "sandbox/multi" }).click();
-  await button(page, "Save").click();
-  await toast(page, "Saved.").waitFor();
-  const { json } = await world.root.call("GET", `/organizations/${world.away.organizationId}`);
-  expect(json.model_allowlist).toEqual(["sandbox/multi"]);
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+it.skipIf(!isLong)(
+  "an administrator makes a workspace in an organization and narrows what the organization may call",
+  async () => {
+    const { page, complaints, close } = await world.open("root");
+    await page.goto("/settings/workspaces");
+    await button(page, "New workspace").click();
+    await page.getByLabel("Name").fill("made here");
+    await page.getByRole("combobox", { name: "Organization" }).click();
+    await page.getByRole("option", { name: "away" }).click();
+    await button(page, "Create").click();
+    await page.getByRole("heading", { name: "Workspace made here" }).waitFor();
+    await page.getByRole("link", { name: "Organization" }).click();
+    await page.getByRole("combobox", { name: "Organization" }).click();
+    await page.getByRole("option", { name: "away" }).click();
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("away");
+    await page.getByRole("combobox", { name: "Models that may be called" }).fill("sandbox/multi");
+    await page.getByRole("option", { name: "sandbox/multi" }).click();
+    await button(page, "Save").click();
+    await toast(page, "Saved.").waitFor();
+    const { json } = await world.root.call("GET", `/organizations/${world.away.organizationId}`);
+    expect(json.model_allowlist).toEqual(["sandbox/multi"]);
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
 
-it("callbacks: the secret is hidden, replaced by the typed name, switched off and on; an address is tried", async () => {
-  const { page, complaints, context } = await world.open("ann");
-  const read = async () =>
-    (await world.ann.call("GET", `/workspaces/${world.home.id}/signing_secret`)).json;
-  const before = await read();
-  await page.goto("/settings/callbacks");
-  await button(page, "Reveal").waitFor();
-  expect(await page.getByText(before.secret).count()).toBe(0);
-  await button(page, "Reveal").click();
-  await page.getByText(before.secret).waitFor();
-  await button(page, "Hide").click();
-  await button(page, "Replace").click();
-  await page.getByLabel("Type home to confirm").fill("home");
-  await button(page, "Replace secret").click();
-  await toast(page, "The secret is replaced").waitFor();
-  expect((await read()).previous.secret).toBe(before.secret);
-  await page.getByRole("switch", { name: "Callbacks are sent" }).click();
-  await toast(page, "No callback is sent any more").waitFor();
-  expect((await read()).enabled).toBe(false);
-  await button(page, "Undo").click();
-  await expect.poll(async () => (await read()).enabled).toBe(true);
-  await page.getByLabel("Try an address").fill("ftp://example.com");
-  await button(page, "Send a test").click();
-  await page.getByText(/https/).first().waitFor();
-  await page.getByLabel("Try an address").fill("https://receiver.invalid/tried");
-  await button(page, "Send a test").click();
-  await page.getByRole("cell", { name: "https://receiver.invalid/tried" }).waitFor();
-  await page.getByText("Python").click();
-  await page.getByText("from standardwebhooks.webhooks import Webhook").waitFor();
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+it.skipIf(!isLong)(
+  "callbacks: the secret is hidden, replaced by the typed name, switched off and on; an address is tried",
+  async () => {
+    const { page, complaints, close } = await world.open("ann");
+    const read = async () =>
+      (await world.ann.call("GET", `/workspaces/${world.home.id}/signing_secret`)).json;
+    const before = await read();
+    await page.goto("/settings/callbacks");
+    await button(page, "Reveal").waitFor();
+    expect(await page.getByText(before.secret).count()).toBe(0);
+    await button(page, "Reveal").click();
+    await page.getByText(before.secret).waitFor();
+    await button(page, "Hide").click();
+    await button(page, "Replace").click();
+    await page.getByLabel("Type home to confirm").fill("home");
+    await button(page, "Replace secret").click();
+    await toast(page, "The secret is replaced").waitFor();
+    expect((await read()).previous.secret).toBe(before.secret);
+    await page.getByRole("switch", { name: "Callbacks are sent" }).click();
+    await toast(page, "No callback is sent any more").waitFor();
+    expect((await read()).enabled).toBe(false);
+    await button(page, "Undo").click();
+    await expect.poll(async () => (await read()).enabled).toBe(true);
+    await page.getByLabel("Try an address").fill("ftp://example.com");
+    await button(page, "Send a test").click();
+    await page.getByText(/https/).first().waitFor();
+    await page.getByLabel("Try an address").fill("https://receiver.invalid/tried");
+    await button(page, "Send a test").click();
+    await page.getByRole("cell", { name: "https://receiver.invalid/tried" }).waitFor();
+    await page.getByText("Python").click();
+    await page.getByText("from standardwebhooks.webhooks import Webhook").waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
 
-it("the audit log shows the fields that changed, filters by the address, and links to keys", async () => {
-  const { id } = world.must(
-    await world.ann.call("POST", "/keys", { workspace_id: world.home.id, name: "audited" }),
-  );
-  world.must(await world.ann.call("PATCH", `/keys/${id}`, { spend_caps: { daily: "7" } }));
-  const { page, complaints, context } = await world.open("ann");
-  await page.goto(`/settings/audit?action=key.change&subject=${id}`);
-  const row = page.getByRole("row").nth(1);
-  await row.getByText("spend_caps.daily: none → 7").waitFor();
-  expect(await page.getByRole("row").count()).toBe(2);
-  expect(await row.innerText()).not.toContain("monthly");
-  await page.getByRole("link", { name: id }).click();
-  await page.getByRole("heading", { name: "Key audited" }).waitFor();
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+it.skipIf(!isLong)(
+  "the audit log shows the fields that changed, filters by the address, and links to keys",
+  async () => {
+    const { id } = world.must(
+      await world.ann.call("POST", "/keys", { workspace_id: world.home.id, name: "audited" }),
+    );
+    world.must(await world.ann.call("PATCH", `/keys/${id}`, { spend_caps: { daily: "7" } }));
+    const { page, complaints, close } = await world.open("ann");
+    await page.goto(`/settings/audit?action=key.change&subject=${id}`);
+    const row = page.getByRole("row").nth(1);
+    await row.getByText("spend_caps.daily: none → 7").waitFor();
+    expect(await page.getByRole("row").count()).toBe(2);
+    expect(await row.innerText()).not.toContain("monthly");
+    await page.getByRole("link", { name: id }).click();
+    await page.getByRole("heading", { name: "Key audited" }).waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
 
-it("a personal token is made, works, is shown once and revoked", async () => {
-  const { page, complaints, context } = await world.open("mem");
+it.skipIf(!isLong)("a personal token is made, works, is shown once and revoked", async () => {
+  const { page, complaints, close } = await world.open("mem");
   await page.goto("/account");
   await page.getByLabel("Name").fill("laptop");
   await button(page, "Make a token").click();
@@ -194,11 +207,11 @@ it("a personal token is made, works, is shown once and revoked", async () => {
   await toast(page, "laptop is revoked").waitFor();
   expect((await works()).status).toBe(401);
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });
 
 it("settings are not in a member's menu, and not there by their addresses; a foreign workspace neither", async () => {
-  const { page, complaints, context } = await world.open("mem");
+  const { page, complaints, close } = await world.open("mem");
   await page.goto("/settings");
   await page.getByRole("heading", { name: "Account" }).waitFor();
   expect(await page.getByRole("link", { name: "Settings" }).count()).toBe(0);
@@ -210,28 +223,31 @@ it("settings are not in a member's menu, and not there by their addresses; a for
   await page.goto(`/settings/workspaces/${world.home.id}`);
   await page.getByRole("alert").getByText("There is no such page").waitFor();
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
   const bob = await world.open("bob");
   await bob.page.goto(`/settings/workspaces/${world.home.id}`);
   await bob.page.getByRole("alert").getByText("There is no such workspace").waitFor();
   await bob.page.goto(`/settings/members?ws=${world.home.id}`);
   await bob.page.getByRole("alert").getByText("There is no such page").waitFor();
-  await bob.context.close();
+  await bob.close();
 });
 
-it("names with markup stay text in members, workspaces and the audit log", async () => {
-  const markup = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
-  const { id } = world.must(await world.root.call("POST", "/workspaces", { name: markup }));
-  const { page, complaints, context } = await world.open("root");
-  for (const path of ["workspaces", `members?ws=${id}`, `workspaces/${id}`, "audit"]) {
-    await page.goto(`/settings/${path}`);
-    await page.getByText(markup, { exact: false }).first().waitFor();
-  }
-  await button(page, "Filter").waitFor();
-  expect(complaints).toEqual([]);
-  expect(await seriousFindings(page)).toEqual([]);
-  await context.close();
-});
+it.skipIf(!isLong)(
+  "names with markup stay text in members, workspaces and the audit log",
+  async () => {
+    const markup = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
+    const { id } = world.must(await world.root.call("POST", "/workspaces", { name: markup }));
+    const { page, complaints, close } = await world.open("root");
+    for (const path of ["workspaces", `members?ws=${id}`, `workspaces/${id}`, "audit"]) {
+      await page.goto(`/settings/${path}`);
+      await page.getByText(markup, { exact: false }).first().waitFor();
+    }
+    await button(page, "Filter").waitFor();
+    expect(complaints).toEqual([]);
+    expect(await seriousFindings(page)).toEqual([]);
+    await close();
+  },
+);
 
 it("somebody who is invited opens the link, joins with a password and is inside; the link works once", async () => {
   const ann = await world.open("ann");
@@ -241,9 +257,9 @@ it("somebody who is invited opens the link, joins with a password and is inside;
   await ann.page.getByRole("dialog").getByRole("button", { name: "Invite" }).click();
   const link = await ann.page.getByText(/^http.*gw_inv_/).innerText();
   expect(new URL(link)).toMatchObject({ pathname: "/join", origin: world.gateway.url });
-  await ann.context.close();
+  await ann.close();
 
-  const { page, complaints, context } = await world.open("nobody");
+  const { page, complaints, close } = await world.open("nobody");
   const asked: string[] = [];
   page.on("request", (request) => void asked.push(request.url()));
   await page.goto(link);
@@ -265,45 +281,48 @@ it("somebody who is invited opens the link, joins with a password and is inside;
   await again.page.goto("/join#gw_inv_%00../../me");
   await again.page.getByRole("alert").getByText("There is no such invitation").waitFor();
   expect([...complaints, ...again.complaints]).toEqual([]);
-  await again.context.close();
-  await context.close();
+  await again.close();
+  await close();
 });
 
-it("a member who lost the password gets a link, chooses another one and is inside; the link works once", async () => {
-  const lost = { email: "lost@example.com", role: "member" } as const;
-  await newMember(world.gateway, world.home.id, lost);
-  const ann = await world.open("ann");
-  await ann.page.goto("/settings/members");
-  await button(ann.page, "Reset the password of lost@example.com").click();
-  await button(ann.page, "Make a link").click();
-  const link = await ann.page.getByText(/^http.*gw_pwr_/).innerText();
-  expect(new URL(link)).toMatchObject({ pathname: "/reset", origin: world.gateway.url });
-  await button(ann.page, "Done").click();
-  expect(await ann.page.getByText(/gw_pwr_/).count()).toBe(0);
-  // Not for who joined nowhere yet, and not for oneself.
-  for (const email of ["new@example.com", world.ann.email])
-    expect(await button(ann.page, `Reset the password of ${email}`).count()).toBe(0);
-  expect(ann.complaints).toEqual([]);
-  await ann.context.close();
+it.skipIf(!isLong)(
+  "a member who lost the password gets a link, chooses another one and is inside; the link works once",
+  async () => {
+    const lost = { email: "lost@example.com", role: "member" } as const;
+    await newMember(world.gateway, world.home.id, lost);
+    const ann = await world.open("ann");
+    await ann.page.goto("/settings/members");
+    await button(ann.page, "Reset the password of lost@example.com").click();
+    await button(ann.page, "Make a link").click();
+    const link = await ann.page.getByText(/^http.*gw_pwr_/).innerText();
+    expect(new URL(link)).toMatchObject({ pathname: "/reset", origin: world.gateway.url });
+    await button(ann.page, "Done").click();
+    expect(await ann.page.getByText(/gw_pwr_/).count()).toBe(0);
+    // Not for who joined nowhere yet, and not for oneself.
+    for (const email of ["new@example.com", world.ann.email])
+      expect(await button(ann.page, `Reset the password of ${email}`).count()).toBe(0);
+    expect(ann.complaints).toEqual([]);
+    await ann.close();
 
-  const { page, complaints, context } = await world.open("nobody");
-  const asked: string[] = [];
-  page.on("request", (request) => void asked.push(request.url()));
-  await page.goto(link);
-  await page.getByText("For lost@example.com.").waitFor();
-  expect(await seriousFindings(page)).toEqual([]);
-  await page.getByLabel("Your new password").fill("a password I keep");
-  await button(page, "Choose password").click();
-  await page.getByRole("heading", { name: "Make your first call" }).waitFor();
-  await page.goto("/sign-in");
-  await page.goto(link);
-  await page.getByRole("alert").getByText("There is no such link").waitFor();
-  expect(asked.filter((url) => url.includes("gw_pwr_"))).toEqual([]);
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+    const { page, complaints, close } = await world.open("nobody");
+    const asked: string[] = [];
+    page.on("request", (request) => void asked.push(request.url()));
+    await page.goto(link);
+    await page.getByText("For lost@example.com.").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByLabel("Your new password").fill("a password I keep");
+    await button(page, "Choose password").click();
+    await page.getByRole("heading", { name: "Make your first call" }).waitFor();
+    await page.goto("/sign-in");
+    await page.goto(link);
+    await page.getByRole("alert").getByText("There is no such link").waitFor();
+    expect(asked.filter((url) => url.includes("gw_pwr_"))).toEqual([]);
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
 
-it("somebody with an account joins another workspace as who they are", async () => {
+it.skipIf(!isLong)("somebody with an account joins another workspace as who they are", async () => {
   const { invitation } = world.must(
     await world.root.call("POST", `/workspaces/${world.away.id}/members`, {
       email: "mel-there@example.com",
@@ -311,7 +330,7 @@ it("somebody with an account joins another workspace as who they are", async () 
     }),
   );
   const token = invitation.url.split("/").at(-1);
-  const { page, complaints, context } = await visit(world.browser, {
+  const { page, complaints, close } = await visit({
     url: world.gateway.url,
     cookie: world.mel.cookie,
   });
@@ -322,56 +341,59 @@ it("somebody with an account joins another workspace as who they are", async () 
   const places = json.memberships.map((one: { workspace_id: string }) => one.workspace_id);
   expect(places.toSorted()).toEqual([world.home.id, world.away.id].toSorted());
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });
 
-it("alerts of caps are shown to admins; members read those of their own keys, strangers none", async () => {
-  const { id, key } = world.must(
-    await world.mem.call("POST", "/keys", {
-      workspace_id: world.home.id,
-      name: "near its cap",
-      spend_caps: { total: "0.000001", weekly: "0.000001" },
-    }),
-  );
-  await world.chat(key);
-  type Alert = { layer_id: string; window: string; threshold: number };
-  const alertsOf = async (who: "ann" | "mem" | "mel" | "bob" | "root", query = "") =>
-    (world.must(await world[who].call("GET", `/alerts?${query}`)).data as Alert[])
-      .filter(({ layer_id }) => layer_id === id)
-      .map(({ window, threshold }) => `${window} ${threshold}`)
-      .sort();
-  const all = ["total 100", "total 50", "total 80", "weekly 100", "weekly 50", "weekly 80"];
-  await expect.poll(() => alertsOf("ann")).toEqual(all);
-  expect(await alertsOf("mem")).toEqual(all);
-  expect(await alertsOf("root", `workspace_id=${world.home.id}`)).toEqual(all);
-  expect(await alertsOf("mel")).toEqual([]);
-  expect(await alertsOf("bob")).toEqual([]);
-  expect(await alertsOf("bob", `workspace_id=${world.home.id}`)).toEqual([]);
-  const paged: string[] = [];
-  let cursor = "";
-  do {
-    const { json } = await world.mem.call("GET", `/alerts?limit=1${cursor}`);
-    paged.push(...json.data.map((one: { id: string }) => one.id));
-    cursor = json.next_cursor === null ? "" : `&cursor=${json.next_cursor}`;
-  } while (cursor !== "");
-  expect(new Set(paged).size).toBe(all.length);
-  expect(paged.length).toBe(all.length);
-  for (const bad of ["x", "1_2", "9999999999999_'; drop table spend_alerts; --"]) {
-    const { status, json } = await world.ann.call(
-      "GET",
-      `/alerts?cursor=${encodeURIComponent(bad)}`,
+it.skipIf(!isLong)(
+  "alerts of caps are shown to admins; members read those of their own keys, strangers none",
+  async () => {
+    const { id, key } = world.must(
+      await world.mem.call("POST", "/keys", {
+        workspace_id: world.home.id,
+        name: "near its cap",
+        spend_caps: { total: "0.000001", weekly: "0.000001" },
+      }),
     );
-    expect({ status, param: json.error.param }).toEqual({ status: 400, param: "cursor" });
-  }
-  const { page, complaints, context } = await world.open("ann");
-  await page.goto("/settings/alerts");
-  await page.getByRole("row", { name: /key near its cap total reached/ }).waitFor();
-  await page.getByRole("link", { name: "key near its cap" }).first().click();
-  await page.getByRole("heading", { name: "Key near its cap" }).waitFor();
-  await page
-    .getByText(/^reached/)
-    .first()
-    .waitFor();
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+    await world.chat(key);
+    type Alert = { layer_id: string; window: string; threshold: number };
+    const alertsOf = async (who: "ann" | "mem" | "mel" | "bob" | "root", query = "") =>
+      (world.must(await world[who].call("GET", `/alerts?${query}`)).data as Alert[])
+        .filter(({ layer_id }) => layer_id === id)
+        .map(({ window, threshold }) => `${window} ${threshold}`)
+        .sort();
+    const all = ["total 100", "total 50", "total 80", "weekly 100", "weekly 50", "weekly 80"];
+    await expect.poll(() => alertsOf("ann")).toEqual(all);
+    expect(await alertsOf("mem")).toEqual(all);
+    expect(await alertsOf("root", `workspace_id=${world.home.id}`)).toEqual(all);
+    expect(await alertsOf("mel")).toEqual([]);
+    expect(await alertsOf("bob")).toEqual([]);
+    expect(await alertsOf("bob", `workspace_id=${world.home.id}`)).toEqual([]);
+    const paged: string[] = [];
+    let cursor = "";
+    do {
+      const { json } = await world.mem.call("GET", `/alerts?limit=1${cursor}`);
+      paged.push(...json.data.map((one: { id: string }) => one.id));
+      cursor = json.next_cursor === null ? "" : `&cursor=${json.next_cursor}`;
+    } while (cursor !== "");
+    expect(new Set(paged).size).toBe(all.length);
+    expect(paged.length).toBe(all.length);
+    for (const bad of ["x", "1_2", "9999999999999_'; drop table spend_alerts; --"]) {
+      const { status, json } = await world.ann.call(
+        "GET",
+        `/alerts?cursor=${encodeURIComponent(bad)}`,
+      );
+      expect({ status, param: json.error.param }).toEqual({ status: 400, param: "cursor" });
+    }
+    const { page, complaints, close } = await world.open("ann");
+    await page.goto("/settings/alerts");
+    await page.getByRole("row", { name: /key near its cap total reached/ }).waitFor();
+    await page.getByRole("link", { name: "key near its cap" }).first().click();
+    await page.getByRole("heading", { name: "Key near its cap" }).waitFor();
+    await page
+      .getByText(/^reached/)
+      .first()
+      .waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);

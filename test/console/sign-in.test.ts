@@ -1,24 +1,20 @@
 /** Signing in to the console with a real browser. */
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { seriousFindings } from "./axe.ts";
-import { startBrowser, visit } from "./browser.ts";
+import { visit } from "./browser.ts";
 
 let gateway: GatewayUnderTest;
-let browser: Browser;
 beforeAll(async () => {
   gateway = await startTestGateway();
-  browser = await startBrowser();
 });
 afterAll(async () => {
-  await browser.close();
   await gateway.close();
 });
 
 it("a new administrator chooses a password and sees the first page, the log, and the sign-in page after signing out", async () => {
   const { adminEmail, adminPassword } = gateway.first!;
-  const { page, complaints, context } = await visit(browser, { url: gateway.url });
+  const { page, complaints, close } = await visit({ url: gateway.url });
   await page.goto("/");
   await page.getByLabel("E-mail").fill(adminEmail);
   await page.getByLabel("Password", { exact: true }).fill(adminPassword);
@@ -38,5 +34,5 @@ it("a new administrator chooses a password and sees the first page, the log, and
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in to Tollgate" }).waitFor();
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });

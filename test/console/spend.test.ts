@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseSearch } from "../../console/src/base/search.ts";
 import { csvOf, filtersOf } from "../../console/src/pages/requests/filters.ts";
 import { eventually } from "../support/patience.ts";
+import { inForm, isLong } from "../support/long.ts";
 import { seriousFindings } from "./axe.ts";
 import { cellsOf, chargesOf, makeCalls, nanoOf, sumOf, type Charge } from "./made-up-calls.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -75,10 +76,10 @@ const byName = (all: readonly Charge[], of: (charge: Charge) => string): Map<str
 const bySize = (one: bigint, other: bigint): number => Number(one - other);
 
 describe("the overview", () => {
-  for (const who of ["root", "ann", "mem"] as const) {
+  for (const who of inForm<readonly Who[]>(["root"], ["root", "ann", "mem"])) {
     it(`every number that ${who} sees is the ledger's, and leads to rows that add up to it`, async () => {
       const seen = seenBy(who);
-      const { page, complaints, context } = await world.open(who);
+      const { page, complaints, close } = await world.open(who);
       await page.goto("/overview?period=24h");
       const title = who === "mem" ? "Your use" : "Overview";
       await page.getByRole("heading", { name: title, level: 1 }).waitFor();
@@ -127,12 +128,12 @@ describe("the overview", () => {
       );
       expect(await page.getByRole("alert").count()).toBe(0);
       expect(complaints).toEqual([]);
-      await context.close();
+      await close();
     });
   }
 
-  it("the bars as a table add up to the period; errors lead to the calls that failed", async () => {
-    const { page, complaints, context } = await world.open("ann");
+  it.skipIf(!isLong)("bars add up to the period; errors lead to failed calls", async () => {
+    const { page, complaints, close } = await world.open("ann");
     await page.goto("/overview?period=24h&table=1");
     const twin = page.getByRole("table", { name: "Over time" });
     await twin.waitFor();
@@ -160,11 +161,11 @@ describe("the overview", () => {
     await page.waitForURL("**/requests?from=*");
     await page.getByRole("row").nth(1).waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
+    await close();
   });
 
-  it("last week against the one before, the key that grew, as a file, in three clicks", async () => {
-    const { page, complaints, context } = await world.open("ann");
+  it.skipIf(!isLong)("last week and the one before, as a file, in three clicks", async () => {
+    const { page, complaints, close } = await world.open("ann");
     await page.goto("/overview");
     await page.getByRole("combobox", { name: "Period" }).click();
     await page.getByRole("option", { name: "Last week" }).click();
@@ -191,11 +192,11 @@ describe("the overview", () => {
     await byKey.getByRole("link", { name: /^0\./ }).first().click();
     await page.waitForURL("**/requests?**period=7d**");
     expect(complaints).toEqual([]);
-    await context.close();
+    await close();
   });
 
-  it("what the address says and nobody can read is said; a failure is said, and tried again", async () => {
-    const { page, complaints, context } = await world.open("mem");
+  it.skipIf(!isLong)("what cannot be read is said; a failure is tried again", async () => {
+    const { page, complaints, close } = await world.open("mem");
     await page.goto("/overview?period=constructor&by=%3Cscript%3E&metric=__proto__&ws=%27");
     await page.getByText("The address names no period that can be read").waitFor();
     await page.route("**/admin/v1/usage?**", (route) =>
@@ -207,7 +208,7 @@ describe("the overview", () => {
     await page.getByRole("button", { name: "Try again" }).first().click();
     await tile(page, "Spend").waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
+    await close();
   });
 });
 
@@ -235,8 +236,8 @@ describe("money", () => {
     return nanoOf((await tileOf.innerText()).split("\n")[1]!);
   };
 
-  it("every number of a workspace is the ledger's, and leads to entries that add up to it", async () => {
-    const { page, complaints, context } = await world.open("ann");
+  it.skipIf(!isLong)("every number of a workspace is the sum of its entries", async () => {
+    const { page, complaints, close } = await world.open("ann");
     // Only rows in sight are in the page.
     await page.setViewportSize({ width: 1280, height: 6_000 });
     await page.goto("/money");
@@ -269,11 +270,11 @@ describe("money", () => {
     await page.getByRole("link", { name: /^req_/ }).first().click();
     await page.getByRole("table", { name: "Price" }).waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
+    await close();
   });
 
   it("credit is added once: the sum is said before, and neither a second click nor a lost answer pays twice", async () => {
-    const { page, complaints, context } = await world.open("root");
+    const { page, complaints, close } = await world.open("root");
     const before = await creditsOf(world.away.id);
     await page.goto(`/money?ws=${world.away.id}`);
     await page.getByRole("button", { name: "Add credit" }).click();
@@ -311,27 +312,30 @@ describe("money", () => {
     await page.getByRole("link", { name: "Credits (USD)" }).click();
     await page.getByText("<script>alert(1)</script>").waitFor();
     expect(complaints.filter((text) => !text.includes("ERR_FAILED"))).toEqual([]);
-    await context.close();
+    await close();
   });
 
-  it("an administrator sees every workspace's balance, and whether the ledger adds up", async () => {
-    const { page, complaints, context } = await world.open("root");
-    await page.goto("/money");
-    const home = page.getByRole("row", { name: /^home/ });
-    await home.getByRole("cell").nth(3).getByText(/\d/).waitFor();
-    expect(nanoOf(await home.getByRole("cell").nth(3).innerText())).toBe(sumOf(seenBy("ann")));
-    await page.getByRole("button", { name: "Check now" }).click();
-    await page.getByText(/^No difference in \d+ entries, checked /).waitFor();
-    await home.getByRole("link").click();
-    await page.getByRole("heading", { name: "Caps (USD)" }).waitFor();
-    await page.goto("/money/ledger");
-    await page.locator("main").getByRole("link", { name: "away" }).click();
-    await page.getByRole("table", { name: "Entries of the ledger" }).waitFor();
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
+  it.skipIf(!isLong)(
+    "an administrator sees every workspace's balance, and whether the ledger adds up",
+    async () => {
+      const { page, complaints, close } = await world.open("root");
+      await page.goto("/money");
+      const home = page.getByRole("row", { name: /^home/ });
+      await home.getByRole("cell").nth(3).getByText(/\d/).waitFor();
+      expect(nanoOf(await home.getByRole("cell").nth(3).innerText())).toBe(sumOf(seenBy("ann")));
+      await page.getByRole("button", { name: "Check now" }).click();
+      await page.getByText(/^No difference in \d+ entries, checked /).waitFor();
+      await home.getByRole("link").click();
+      await page.getByRole("heading", { name: "Caps (USD)" }).waitFor();
+      await page.goto("/money/ledger");
+      await page.locator("main").getByRole("link", { name: "away" }).click();
+      await page.getByRole("table", { name: "Entries of the ledger" }).waitFor();
+      expect(complaints).toEqual([]);
+      await close();
+    },
+  );
 
-  it("caps of all layers stand in one tree, the nearest to its limit first", async () => {
+  it.skipIf(!isLong)("caps stand in one tree, the nearest to its limit first", async () => {
     const { ann, mem, home, must, gateway } = world;
     must(
       await gateway.admin("PATCH", `/workspaces/${home.id}`, { spend_caps: { monthly: "500" } }),
@@ -341,7 +345,7 @@ describe("money", () => {
         spend_caps: { monthly: "0.00001" },
       }),
     );
-    const { page, complaints, context } = await world.open("ann");
+    const { page, complaints, close } = await world.open("ann");
     await page.goto("/money");
     const caps = page.getByRole("region", { name: "Caps" });
     await caps.getByText("reached, resets in").waitFor();
@@ -350,11 +354,11 @@ describe("money", () => {
     await caps.getByRole("link", { name: mem.email }).click();
     await page.waitForURL(`**/requests?**member=${mem.userId}**`);
     expect(complaints).toEqual([]);
-    await context.close();
+    await close();
   });
 
   it("a member sees the balance and the own caps: no ledger, no credit, no check", async () => {
-    const { page, complaints, context } = await world.open("mem");
+    const { page, complaints, close } = await world.open("mem");
     await page.goto("/money");
     const caps = page.getByRole("region", { name: "Caps" });
     await caps.getByText(world.mem.email).waitFor();
@@ -369,31 +373,21 @@ describe("money", () => {
     await page.goto(`/money?ws=${world.away.id}`);
     await page.getByRole("alert").first().getByText("There is no such").waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
+    await close();
   });
 });
 
-it("an administrator sees the gateways that serve; others do not", async () => {
-  const admin = await world.open("root");
-  await admin.page.goto("/settings/gateways");
-  await admin.page.getByRole("cell", { name: "serves" }).waitFor();
-  expect(admin.complaints).toEqual([]);
-  await admin.context.close();
-  const member = await world.open("mem");
-  await member.page.goto("/settings/gateways");
-  await member.page.getByRole("alert").waitFor();
-  expect(await member.page.getByRole("table").count()).toBe(0);
-  await member.context.close();
-});
-
-it("with numbers in them Overview and Money are accessible; empty ones are looked at with every page", async () => {
-  const { page, complaints, context } = await world.open("ann", { scheme: "dark" });
-  for (const path of ["/overview", "/money"]) {
-    await page.goto(path);
-    await page.locator("main").getByText("(USD)").first().waitFor();
-    await page.waitForLoadState("networkidle");
-    expect({ path, found: await seriousFindings(page) }).toEqual({ path, found: [] });
-  }
-  expect(complaints).toEqual([]);
-  await context.close();
-});
+it.skipIf(!isLong)(
+  "with numbers in them Overview and Money are accessible; empty ones are looked at with every page",
+  async () => {
+    const { page, complaints, close } = await world.open("ann", { scheme: "dark" });
+    for (const path of ["/overview", "/money"]) {
+      await page.goto(path);
+      await page.locator("main").getByText("(USD)").first().waitFor();
+      await page.waitForLoadState("networkidle");
+      expect({ path, found: await seriousFindings(page) }).toEqual({ path, found: [] });
+    }
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);

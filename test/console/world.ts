@@ -1,10 +1,8 @@
 /** People in every role with a browser each, at a gateway whose console is the built one. */
-import type { Browser } from "playwright-core";
 import { startWorld } from "../admin-reads/support.ts";
-import { startBrowser, visit, type Visit } from "./browser.ts";
+import { closeVisits, visit, type Visit } from "./browser.ts";
 
 export interface ConsoleWorld extends Awaited<ReturnType<typeof startWorld>> {
-  readonly browser: Browser;
   /** A window of somebody who is signed in, or of nobody. */
   open(who: "root" | "ann" | "mem" | "bob" | "nobody", more?: object): Promise<Visit>;
   close(): Promise<void>;
@@ -18,18 +16,16 @@ export async function startConsoleWorld(
     ...options,
     environment: { TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on", ...options.environment },
   });
-  const browser = await startBrowser();
   return {
     ...world,
-    browser,
     open: (who, more = {}) =>
-      visit(browser, {
+      visit({
         url: world.gateway.url,
         ...(who !== "nobody" && { cookie: world[who].cookie }),
         ...more,
       }),
     async close() {
-      await browser.close();
+      await closeVisits(world.gateway.url);
       await world.gateway.close();
     },
   };
