@@ -14,6 +14,7 @@ const layers: Record<string, string[]> = {
   ledger: ["base", "storage"],
   backup: ["base", "storage", "ledger"],
   tenancy: ["base", "storage", "catalog"],
+  tracing: ["base"],
   usage: ["base", "storage", "tenancy"],
   retention: ["base", "storage", "usage"],
   rates: ["base", "storage", "tenancy"],

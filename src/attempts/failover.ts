@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Span } from "../base/tracing.ts";
 import type { Catalog, Credential } from "../catalog/index.ts";
 import {
   permits,
@@ -18,6 +19,7 @@ import { maskError } from "../upstream/index.ts";
 import { nextAfter, type Candidate } from "./candidates.ts";
 import { AttemptFailure } from "./failure.ts";
 import { noteFailure, reportFailure, type Attempt } from "./record.ts";
+import { endAttempt } from "./trace.ts";
 
 /** A call that attempts are made for. */
 export interface AttemptingCall {
@@ -35,6 +37,12 @@ export interface AttemptingCall {
     model: string;
     readonly attempts: Attempt[];
     provider: string | null;
+    /** The request's span, where it is traced: each attempt is one below it. */
+    readonly span?: Span | undefined;
+    readonly protocol?: string;
+    readonly stream?: boolean;
+    readonly firstTokenMs?: number | null;
+    readonly metered?: { readonly usage: object } | undefined;
   };
   readonly reply: { readonly gone: boolean };
 }
@@ -58,8 +66,13 @@ export abstract class Failover<
 > {
   /** Who is asked, by today's configuration; undefined where the request cannot be put to it. */
   protected abstract candidate(call: Call, planned: Planned): Asked | undefined;
-  /** Sends the request. */
-  protected abstract ask(call: Call, candidate: Asked, credential: Credential): Promise<Answered>;
+  /** Sends the request, with the `traceparent` that the provider may see. */
+  protected abstract ask(
+    call: Call,
+    candidate: Asked,
+    credential: Credential,
+    traceparent: string | undefined,
+  ): Promise<Answered>;
   /** Reads the answer, whatever its status. */
   protected abstract read(call: Call, answered: Answered, candidate: Asked): Promise<Answer>;
   /** Reads what `ask` or `read` threw. */
@@ -157,11 +170,17 @@ export abstract class Failover<
       outcome: "running",
     };
     const begun: HealthAttempt = { provider, offer, credential, begunMs: health.nowMs() };
+    const span = record.span?.child("client", "attempt");
     record.attempts.push(attempt);
     record.provider = provider.id;
     record.model = candidate.model ?? record.model;
     try {
-      const answered = await this.ask(call, candidate, credential);
+      const answered = await this.ask(
+        call,
+        candidate,
+        credential,
+        span?.passedTo(provider.baseUrl),
+      );
       attempt.status = answered.status;
       const answer = await this.read(call, answered, candidate);
       attempt.outcome = "ok";
@@ -176,6 +195,7 @@ export abstract class Failover<
       return failed;
     } finally {
       attempt.duration_ms = clock.now() - started;
+      if (span !== undefined) endAttempt(span, { provider, attempt, record });
     }
   }
 }

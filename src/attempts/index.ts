@@ -12,3 +12,4 @@ export { AttemptFailure, failureOf, type Failure } from "./failure.ts";
 export { Failover } from "./failover.ts";
 export { countBeyond, expectedBytes } from "./picture-bytes.ts";
 export { logFailedAttempt, reportFailure, type Attempt, type AttemptNote } from "./record.ts";
+export { providerAttributes } from "./trace.ts";

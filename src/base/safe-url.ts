@@ -60,7 +60,7 @@ const localSuffix =
   /\.(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa|svc)$/;
 
 /** A reserved IP address, or a name that only private networks know: one word, or one under a private suffix. */
-const isLocal = (host: string): boolean =>
+export const isLocal = (host: string): boolean =>
   isIP(host) === 0 ? !host.includes(".") || localSuffix.test(host) : !isPublicAddress(host);
 
 /** IANA's special-purpose IPv4 blocks, and one address that clouds serve to their own machines only. */

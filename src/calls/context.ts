@@ -3,6 +3,7 @@ import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonSource } from "../base/json-source.ts";
 import type { Log } from "../base/log.ts";
+import type { Span } from "../base/tracing.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols/index.ts";
 import type { Constraints, Health } from "../routing/index.ts";
@@ -29,6 +30,8 @@ interface Call<Protocol extends CallProtocol> {
   readonly fallbackModels?: string | undefined;
   /** Where the caller has limits. */
   readonly rate: RateUse | undefined;
+  /** The span of its request, where it is traced. */
+  readonly span?: Span | undefined;
   /** What the call holds of the process's budget of bodies: its own, and whole answers. Whoever made it releases it. */
   readonly lease: ByteLease;
 }

@@ -51,6 +51,7 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
     context: ImageContext,
     candidate: MediaCandidate,
     { apiKey }: Credential,
+    traceparent: string | undefined,
   ): Promise<Answered> {
     const { services, call, record, prepared, request, gone } = context;
     const { provider, dialect, offer } = candidate;
@@ -59,6 +60,7 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
     const limits: AskLimits = {
       ...(provider.onDisconnect === "abort" ? { signal: gone } : {}),
       onBytes: countBeyond(call.lease, picturesBytes(request)),
+      traceparent,
     };
     const pool = mediaPool(services.pools, provider);
     if (request.stream !== true) return ask(pool, provider, job, limits);

@@ -1,6 +1,7 @@
 /** What the steps of one image call that is answered at once share. Requirements: IMG, EDIT1, EDIT2. */
 import { expectedBytes } from "../attempts/index.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
+import type { Span } from "../base/tracing.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
 import type { Constraints } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
@@ -22,6 +23,8 @@ export interface ImageCall {
   readonly idempotency: IdempotencyClaim | undefined;
   /** What the call holds of the process's budget of bytes; released by whoever gave it. */
   readonly lease: ByteLease;
+  /** The span of its request, where it is traced. */
+  readonly span?: Span | undefined;
 }
 
 export interface ImageServices extends CallServices<ImageRecord> {

@@ -25,6 +25,7 @@ import {
 import { prepareImage } from "./image-prepare.ts";
 import { startRecord, type ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
+import { traceCall } from "./trace.ts";
 
 export type { ImageCall, ImageServices } from "./image-context.ts";
 
@@ -61,8 +62,10 @@ export async function runImageCall(
     stream: [true, "true"].includes(call.input.fields["stream"] as boolean | string),
     workspaceId: call.caller.workspaceId,
     keyId: call.caller.keyId,
+    span: call.span,
     model: call.model?.slice(0, 200) ?? "",
   });
+  call.span?.keep();
   let context: ImageContext | undefined;
   try {
     context = await begin(services, call, { reply, record });
@@ -73,6 +76,7 @@ export async function runImageCall(
     await endFailed(services, { thrown, record, reply, hold: context?.hold, framesOf });
   } finally {
     record.durationMs = services.clock.now() - record.startedMs;
+    traceCall(record);
     services.finished(record);
   }
 }

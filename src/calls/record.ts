@@ -4,6 +4,7 @@ import type { GatewayError } from "../base/errors.ts";
 import { noteParams, noteSentences, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { shortText } from "../base/text.ts";
+import type { Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
 import type { MediaUsage } from "../media/index.ts";
 import type { RequestRow } from "../storage/index.ts";
@@ -21,6 +22,8 @@ interface RecordOf<Entry extends string, Used extends object> {
   readonly stream: boolean;
   readonly workspaceId: string;
   readonly keyId: string;
+  /** Of its request, where that is traced; attempts are below it. */
+  readonly span: Span | undefined;
   model: string;
   provider: string | null;
   upstreamProtocol: Entry | UpstreamProtocol | null;
@@ -47,7 +50,7 @@ export type AnyRecord = RecordOf<string, object>;
 type RecordStart<Entry extends string> = Pick<
   RecordOf<Entry, object>,
   "id" | "startedMs" | "protocol" | "stream" | "workspaceId" | "keyId" | "model"
->;
+> & { readonly span?: Span | undefined };
 
 /** A record with nothing known yet but who asked. */
 export function startRecord<Entry extends string, Used extends object>(
@@ -55,6 +58,7 @@ export function startRecord<Entry extends string, Used extends object>(
 ): RecordOf<Entry, Used> {
   return {
     ...start,
+    span: start.span,
     provider: null,
     upstreamProtocol: null,
     status: "running",

@@ -42,13 +42,15 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
     context: CallContext,
     candidate: Candidate,
     { apiKey }: Credential,
+    traceparent: string | undefined,
   ): Promise<Exchange> {
     context.record.upstreamProtocol = candidate.offer.protocol;
+    const access = { apiKey, traceparent };
     // To write a large body takes long enough to keep others waiting.
     const turn = context.call.lease.turn();
     return turn === undefined
-      ? send(context, candidate, apiKey)
-      : turn.then(() => send(context, candidate, apiKey));
+      ? send(context, candidate, access)
+      : turn.then(() => send(context, candidate, access));
   }
 
   protected read(context: CallContext, exchange: Exchange, candidate: Candidate): Promise<void> {
@@ -81,8 +83,17 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
 /** The failover loop of text and embedding calls: gives the answer to the caller. */
 export const textFailover = new TextFailover();
 
+interface Access {
+  readonly apiKey: string;
+  readonly traceparent: string | undefined;
+}
+
 /** Asks the upstream. @throws ExchangeError, or rejects with one, where no answer comes */
-function send(context: CallContext, candidate: Candidate, apiKey: string): Promise<Exchange> {
+function send(
+  context: CallContext,
+  candidate: Candidate,
+  { apiKey, traceparent }: Access,
+): Promise<Exchange> {
   const { provider, offer } = candidate;
   const { call } = context;
   if (context.reply.gone)
@@ -99,6 +110,7 @@ function send(context: CallContext, candidate: Candidate, apiKey: string): Promi
     model: offer.upstreamModel,
     stream: call.stream,
     apiKey,
+    traceparent,
     // What the caller's headers say is about a body of its own protocol.
     caller: route.kind === "direct" ? call.callerHeaders : {},
     body: route.body,

@@ -9,6 +9,7 @@ import { prepare, type Candidate } from "./prepare.ts";
 import { startRecord, type CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import { textFailover } from "./text-attempts.ts";
+import { traceCall } from "./trace.ts";
 
 /**
  * Runs one call and writes its answer to `reply`.
@@ -26,8 +27,10 @@ export async function runTextCall(
     stream: call.stream,
     workspaceId: call.caller.workspaceId,
     keyId: call.caller.keyId,
+    span: call.span,
     model: call.model,
   });
+  call.span?.keep();
   let context: CallContext | undefined;
   try {
     const prepared =
@@ -60,6 +63,7 @@ export async function runTextCall(
   } finally {
     record.durationMs = services.clock.now() - record.startedMs;
     call.rate?.settle(record.metered?.usage);
+    traceCall(record);
     services.finished(record);
   }
 }

@@ -135,8 +135,12 @@ export function modelRow(model: Model) {
 const bytesPerMegabyte = 1024 * 1024;
 const masked = (secret: string | undefined) => (secret === undefined ? undefined : mask(secret));
 
+const maskedAll = (secrets: Readonly<Record<string, string>> | undefined) =>
+  secrets &&
+  Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, mask(secret)]));
+
 function settingsRows(settings: Settings) {
-  const { limits, storage, console, cors, server, accessLog, retention, webhooks } = settings;
+  const { limits, storage, console, cors, server, accessLog, retention, telemetry, webhooks } = settings;
   const { oidc } = console;
   return {
     limits: {
@@ -173,6 +177,12 @@ function settingsRows(settings: Settings) {
       request_log_days: retention.requestLogDays,
       tasks_days: retention.tasksDays,
       deliveries_days: retention.deliveriesDays,
+    },
+    telemetry: {
+      otlp_endpoint: telemetry.otlpEndpoint,
+      otlp_headers: maskedAll(telemetry.otlpHeaders),
+      sample: telemetry.sample,
+      propagate: telemetry.propagate,
     },
     webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
   };

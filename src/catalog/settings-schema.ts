@@ -129,6 +129,36 @@ export const settings = {
       "what is dropped when it is old; the ledger and usage never are",
     ),
   ),
+  telemetry: Type.Optional(
+    closed({
+      otlp_endpoint: Type.Optional(
+        Type.String({
+          pattern: "^(https?://[^\\s?#]+|\\$\\{.*)$",
+          description:
+            "where traces go by OTLP/HTTP, http://collector:4318; `OTEL_EXPORTER_OTLP_ENDPOINT` if absent, and none without either",
+        }),
+      ),
+      otlp_headers: Type.Optional(
+        Type.Record(Type.String(), text("a header's value"), {
+          description: "headers for the collector, with its key, best as ${VARIABLE}",
+        }),
+      ),
+      sample: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description:
+            "the share of requests that get a trace, where their caller's `traceparent` does not say; 1 if absent",
+        }),
+      ),
+      propagate: Type.Optional(
+        Type.Enum(["none", "local", "all"], {
+          description:
+            "which providers get a `traceparent`: none, those at private addresses, or all; local if absent",
+        }),
+      ),
+    }),
+  ),
   webhooks: Type.Optional(
     closed({ timeout_s: Type.Optional(seconds("seconds a receiver may take; 15 if absent")) }),
   ),

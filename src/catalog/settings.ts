@@ -44,7 +44,19 @@ export interface Settings {
     readonly tasksDays?: number | undefined;
     readonly deliveriesDays?: number | undefined;
   };
+  readonly telemetry: TelemetrySettings;
   readonly webhooks: { readonly timeoutMs: number };
+}
+
+/** Where traces go; what is absent is as the environment says. */
+export interface TelemetrySettings {
+  readonly otlpEndpoint?: string | undefined;
+  /** Secrets: the collector's key is among them. */
+  readonly otlpHeaders?: Readonly<Record<string, string>> | undefined;
+  /** The share of requests that get a trace, from 0 to 1. */
+  readonly sample?: number | undefined;
+  /** Which providers get a `traceparent`; `local`: those at private addresses. */
+  readonly propagate: "none" | "local" | "all";
 }
 
 export interface OidcSettings {
@@ -70,6 +82,7 @@ export const defaultSettings: Settings = {
   server: {},
   accessLog: { sample: 1 },
   retention: {},
+  telemetry: { propagate: "local" },
   webhooks: { timeoutMs: 15_000 },
 };
 
@@ -117,6 +130,13 @@ function storageOf(row: ConfigFile["storage"]): Settings["storage"] {
   };
 }
 
+const telemetryOf = (row: ConfigFile["telemetry"]): TelemetrySettings => ({
+  otlpEndpoint: row?.otlp_endpoint,
+  otlpHeaders: row?.otlp_headers,
+  sample: row?.sample,
+  propagate: row?.propagate ?? defaultSettings.telemetry.propagate,
+});
+
 /** The settings of a checked file; `files` are those that it names. */
 export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
   const tls = file.server?.tls;
@@ -140,6 +160,7 @@ export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
       tasksDays: file.retention?.tasks_days,
       deliveriesDays: file.retention?.deliveries_days,
     },
+    telemetry: telemetryOf(file.telemetry),
     webhooks: {
       timeoutMs:
         timeoutSeconds === undefined

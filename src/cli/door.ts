@@ -33,7 +33,7 @@ interface DoorParts {
 /** Everything that the routes need. */
 export async function httpServices(parts: DoorParts): Promise<HttpServices> {
   const { options, ground, media, metrics, isOpen } = parts;
-  const { environment, log, accessLog, role, catalog, database, ledger, files } = ground;
+  const { environment, log, accessLog, tracer, role, catalog, database, ledger, files } = ground;
   const { limits, descriptors, secure } = ground;
   const { settings } = catalog;
   return {
@@ -53,6 +53,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     clients: ground.clients,
     log,
     accessLog,
+    tracer,
     secure,
     bodies: {
       budget: ground.budget,

@@ -27,6 +27,8 @@ import { startFileSweep } from "./file-sweep.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
 import { openHealth } from "./health-peers.ts";
 import { createOwnTls } from "./own-tls.ts";
+import { openTelemetry } from "./telemetry.ts";
+import { watchBatches } from "./watch-batches.ts";
 import { openProxies } from "./proxies.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
 import { shareOf } from "./workers/share.ts";
@@ -49,6 +51,9 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
   const { catalog, secure } = await openConfiguration({ environment, sandboxUrl, log, clock });
   closers.push(() => catalog.close());
+  const tracing = await openTelemetry(environment.variables, catalog.settings, log);
+  closers.push(() => tracing?.close());
+  const tracer = tracing?.tracer;
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
   const outgoing = new Slots(share.descriptors.outgoing);
   const database = await openDatabaseOf(environment, {
@@ -61,7 +66,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const { masterKey, dataDir } = environment;
   const secrets = await openSecrets({ database, masterKey, dataDir });
   await catalog.follow(database, secrets);
-  const ledger = createLedger(database, { leaseMs: holdLeaseMs });
+  const ledger = createLedger(database, { leaseMs: holdLeaseMs, watch: watchBatches(tracer) });
   closers.push(() => ledger.close());
   const files = countOpenFiles(await openFileStore(catalog.settings.storage, dataDir), outgoing);
   closers.push(() => files.close());
@@ -78,6 +83,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     ...share,
     environment,
     log,
+    tracing,
+    tracer,
     clock,
     role,
     /** The address of the sandbox that this process runs. */

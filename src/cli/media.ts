@@ -2,6 +2,7 @@
 import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { Tracer } from "../base/tracing.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database, FileStore, RequestLog } from "../storage/index.ts";
 import {
@@ -43,6 +44,7 @@ interface MediaOptions {
   readonly requestLog: RequestLog;
   readonly clock: Clock;
   readonly log: Log;
+  readonly tracer: Tracer | undefined;
   readonly tasks: TaskTestOptions | undefined;
   /** Whether this process is the one of its gateway that looks for what nobody announced. */
   readonly sweeps: () => boolean;
@@ -74,6 +76,7 @@ export function openMedia(options: MediaOptions): Media {
     secrets: options.secrets,
     clock,
     log,
+    tracer: options.tracer,
     sweeps,
     timeoutMs: settings.webhooks.timeoutMs,
     render: (task) => renderUnified(task, fileUrl),

@@ -14,7 +14,11 @@ const bytesMax = 65_536;
 
 /** Variables that hold secrets, by what they are called; in `NAME_FILE` the name is one of these. */
 const secretName = /(?:^|_)(?:API_?KEY|KEY|KEY_ID|TOKEN|SECRET|PASSWORD|CREDENTIALS|PAT|PROXY)$/i;
-const otherSecrets: ReadonlySet<string> = new Set(["DATABASE_URL"]);
+const otherSecrets: ReadonlySet<string> = new Set([
+  "DATABASE_URL",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+]);
 
 /** The cloud vendors' libraries read these files by themselves, and again when they change. */
 const ofOthers: ReadonlySet<string> = new Set([

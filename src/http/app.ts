@@ -47,10 +47,12 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   app.setErrorHandler((error, request, reply) => answerError(services, { error, request, reply }));
   app.decorateRequest("match");
   app.decorateRequest("caller", undefined);
+  app.decorateRequest("span", undefined);
   // Before the body is read: what leads nowhere must not make us buffer megabytes for a stranger.
   app.addHook("onRequest", async (request, reply) => {
     const { match, seen } = enteredBy(request.raw);
     request.match = match;
+    request.span = seen.span;
     if (!request.is404) seen.route = request.routeOptions.url;
     const answered = isMatched(request) ? undefined : answerPage(builds, request, reply);
     if (answered !== undefined) return answered;

@@ -3,6 +3,7 @@
  * have it, and so have the requests and answers of the fast path (front/fast/).
  */
 import type { IncomingHttpHeaders } from "node:http";
+import type { Span } from "../base/tracing.ts";
 import type { RouteMatch } from "./routes.ts";
 
 /** Headers of one request, and bytes of its head; above it the answer is 431, whoever reads it. */
@@ -29,9 +30,12 @@ export class CallHeaders {
   origin: string | undefined = undefined;
   "x-forwarded-for": string | undefined = undefined;
   "user-agent": string | undefined = undefined;
+  traceparent: string | undefined = undefined;
 }
 
-type ReadHeaders = Partial<Pick<IncomingHttpHeaders, keyof CallHeaders | "transfer-encoding">>;
+type ReadHeaders = Partial<
+  Pick<IncomingHttpHeaders, Exclude<keyof CallHeaders, "traceparent"> | "transfer-encoding">
+> & { readonly traceparent?: string | string[] | undefined };
 
 /** A request without its body. The names of headers are in lower case. */
 export interface RequestHead {
@@ -79,8 +83,10 @@ export interface Routed {
   readonly match: RouteMatch;
 }
 
-/** What a request's line in the access log says beside its head. */
+/** What a request's line in the access log and its trace say beside its head. */
 export interface Seen {
+  /** Where it is traced. */
+  readonly span: Span | undefined;
   /** Whose key it has; undefined before that is known, and where none is needed. */
   keyId: string | undefined;
   /** The pattern of its path, where the table of routes has none. */

@@ -1,11 +1,14 @@
 /** How Fastify's routes are tied to the table of routes: none is added without its row, and none runs that the door has not chosen. */
 import type { FastifyInstance, FastifyRequest, HTTPMethods, RouteHandlerMethod } from "fastify";
+import type { Span } from "../base/tracing.ts";
 import { routes, splitName, type Route, type RouteMatch, type RouteName } from "./routes.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** What the door found for it. */
     match: RouteMatch;
+    /** Its span, where it is traced. */
+    span: Span | undefined;
   }
   interface FastifyContextConfig {
     /** Its row; absent where the area says all. */

@@ -4,6 +4,7 @@ import type { TrustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { AccessLog, Log } from "../base/log.ts";
+import type { Tracer } from "../base/tracing.ts";
 import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/index.ts";
 import type { Catalog, VendorState } from "../catalog/index.ts";
 import type { Ledger, Verifier } from "../ledger/index.ts";
@@ -88,6 +89,8 @@ export interface HttpServices {
   readonly clients: KeyClients;
   /** Gets a line for each request that is over; absent: none is written. */
   readonly accessLog?: AccessLog | undefined;
+  /** Absent: no traces. */
+  readonly tracer?: Tracer | undefined;
   readonly bodies: BodyServices;
   readonly receive: ReceiveLimits;
   /** How many connections there may be, and for how long one may be left unread. */

@@ -57,6 +57,11 @@ export interface BatchRow {
   readonly at: Date | null;
 }
 
+/** Called with a batch that leaves; what it returns is called when it is over, with the error where it failed. */
+export type BatchWatch = (
+  batch: Pick<Batch, "keys" | "entries" | "restore">,
+) => (error?: unknown) => void;
+
 /** Sends a batch. No rows: it was fenced off, and did nothing. */
 export type Send = (batch: Batch) => Promise<readonly BatchRow[]>;
 

@@ -1,5 +1,6 @@
 /** The ledger: what may begin, what it cost, what is left; the proof that it adds up. docs/ledger.md. */
 export { amountNanoMax } from "./amounts.ts";
+export type { BatchWatch } from "./batch.ts";
 export { creditIn } from "./credit.ts";
 export { idleRetryMs, idleWaitMs } from "./decide.ts";
 export { reserveAllIn, reserveIn, settleIn } from "./holds.ts";

@@ -5,7 +5,7 @@
 import { retryPauseMs } from "../base/retry.ts";
 import { isTransient, reserveRetryMs, settleRetryMs, unavailable } from "../storage/index.ts";
 import { Backlog, type Parcel } from "./backlog.ts";
-import type { Batch, BatchRow, Send } from "./batch.ts";
+import type { Batch, BatchRow, BatchWatch, Send } from "./batch.ts";
 import type { Collected, Item } from "./collect.ts";
 import { decide } from "./decide.ts";
 import { IdleKeys } from "./idle-keys.ts";
@@ -19,6 +19,8 @@ export interface LaneOptions {
   readonly leaseMs: number;
   readonly send: Send;
   readonly clock: LaneClock;
+  /** Hears of each batch that has come back, or failed. */
+  readonly watch?: BatchWatch | undefined;
   /** Those keys' account is locked elsewhere: they are to go on in a lane of their own. Absent: they wait in this one. */
   readonly onBusy?: ((parcel: Parcel) => void) | undefined;
   /** There is nothing to send for now. */
@@ -179,8 +181,13 @@ export class Lane {
       keys: collected.items,
       entries: collected.entries,
     };
+    const ended = this.options.watch?.(batch);
     try {
-      const rows = await send(batch);
+      const rows = await send(batch).catch((error: unknown) => {
+        ended?.(error);
+        throw error;
+      });
+      ended?.();
       // No rows: a later sending was there before it. Too late: the lease it was given may have run out since.
       const isLate = clock.now() - collected.nowMs >= leaseMs;
       if ((rows.length === 0 && batch.keys.length > 0) || isLate) throw new NoAnswerError();

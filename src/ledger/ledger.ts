@@ -2,6 +2,8 @@
 import { GatewayError } from "../base/errors.ts";
 import { isTransient, persist, settleRetryMs, type Database } from "../storage/index.ts";
 import { checkAmount } from "./amounts.ts";
+
+import type { BatchWatch } from "./batch.ts";
 import { creditIn } from "./credit.ts";
 import { extendHolds, settleIn } from "./holds.ts";
 import type { Layer } from "./periods.ts";
@@ -46,6 +48,8 @@ export interface Ledger {
 export interface LedgerOptions {
   /** For how long what a gateway has set aside outlives it; 60 s where absent. */
   readonly leaseMs?: number | undefined;
+  /** Hears of each batch of text calls. */
+  readonly watch?: BatchWatch | undefined;
 }
 
 const leaseMsDefault = 60_000;
@@ -53,7 +57,7 @@ const expireMax = 500;
 
 /** A ledger over `database`, whose clock is the ledger's. */
 export function createLedger(database: Database, options: LedgerOptions = {}): Ledger {
-  const { leaseMs = leaseMsDefault } = options;
+  const { leaseMs = leaseMsDefault, watch } = options;
   // Opened by the first call: commands have none, and need not listen to changes.
   let opened: ReturnType<typeof openTextCalls> | undefined;
   const settle = async (name: CallName, charge: bigint | null): Promise<boolean> =>
@@ -62,7 +66,7 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
   return {
     reserve(input) {
       checkAmount(input.amountNano);
-      opened ??= openTextCalls(database, leaseMs);
+      opened ??= openTextCalls(database, { leaseMs, watch });
       return opened.calls.reserve(input);
     },
     async post({ id, workspaceId, amountNano }) {

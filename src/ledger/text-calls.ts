@@ -5,7 +5,7 @@
 import { newId } from "../base/ids.ts";
 import type { Database } from "../storage/index.ts";
 import type { Parcel } from "./backlog.ts";
-import { sendTo, type Send } from "./batch.ts";
+import { sendTo, type BatchWatch, type Send } from "./batch.ts";
 import { KeyUse } from "./key-use.ts";
 import { systemLaneClock, type LaneClock } from "./lane-clock.ts";
 import { Lane } from "./lane.ts";
@@ -23,6 +23,7 @@ export interface TextCallsOptions {
   readonly leaseMs: number;
   readonly send: Send;
   readonly clock?: LaneClock | undefined;
+  readonly watch?: BatchWatch | undefined;
 }
 
 export class TextCalls {
@@ -95,7 +96,7 @@ export class TextCalls {
   }
 
   private openLane(onBusy: ((parcel: Parcel) => void) | undefined, onRest?: () => void): Lane {
-    const { leaseMs, send } = this.options;
+    const { leaseMs, send, watch } = this.options;
     const lane = (this.lanes += 1);
     return new Lane({
       gateway: this.gateway,
@@ -103,6 +104,7 @@ export class TextCalls {
       leaseMs,
       send,
       clock: this.clock,
+      watch,
       onBusy,
       onRest,
     });
@@ -145,9 +147,9 @@ export class TextCalls {
 /** The text calls of this process on `database`, which hear of changes by its signals. */
 export function openTextCalls(
   database: Database,
-  leaseMs: number,
+  { leaseMs, watch }: Pick<TextCallsOptions, "leaseMs" | "watch">,
 ): { calls: TextCalls; close(): Promise<void> } {
-  const calls = new TextCalls({ leaseMs, send: sendTo(database) });
+  const calls = new TextCalls({ leaseMs, watch, send: sendTo(database) });
   const { signals } = database;
   const endings = [
     signals.subscribe("keys", (id) => calls.distrust(({ keyId }) => keyId === id)),

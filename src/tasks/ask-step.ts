@@ -21,6 +21,7 @@ import type { TaskServices } from "./engine.ts";
 import { dueAt, writeJob, type JobChange } from "./lease.ts";
 import { notTaken, unanswered, uncertain, type NotTaken } from "./not-taken.ts";
 import type { Job } from "./rows.ts";
+import { passedOn, traceAsked } from "./trace.ts";
 import type { TaskError } from "./types.ts";
 
 /** All offers are tried this often before a task fails; the pauses between the rounds. */
@@ -75,6 +76,7 @@ async function askHolding(
   const begunMs = services.health.nowMs();
   const answer = await put(services, asked, { target, onBytes });
   await services.at("ask.answered");
+  traceAsked(asked, target, answer);
   report(services, asked, { target, begunMs, answer });
   await note(services, asked, { target, answer });
 }
@@ -164,7 +166,10 @@ async function put(
   };
   try {
     const request = dialect.submit(provider, credential.apiKey, work);
-    const answer = await askTarget(services, target, request, { onBytes });
+    const answer = await askTarget(services, target, request, {
+      onBytes,
+      traceparent: passedOn(job, target),
+    });
     const read = dialect.readSubmit(answer.status, answer.body, work);
     const state = asAnswered(provider, read, answer, services.clock.now());
     return state.state === "pending" || state.state === "succeeded" ? state : notTaken(state);

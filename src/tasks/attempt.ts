@@ -9,6 +9,7 @@ import type { MediaOffer } from "../catalog/index.ts";
 import { ask, type AskLimits, type MediaAsk } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import type { Job } from "./rows.ts";
+import { passedOn } from "./trace.ts";
 import type { TaskAttempt } from "./types.ts";
 
 /** The offer of the attempt that is to be made now: the offers in order, and from the first again. */
@@ -43,9 +44,19 @@ export function takenTarget({ catalog }: TaskServices, job: Job): KeyedCandidate
 }
 
 /** Asks a provider about a job: that is answered soon and briefly, whatever its timeouts are for the work itself. @throws AskFailure */
-export function askAbout(services: TaskServices, target: KeyedCandidate, request: MediaAsk) {
+export function askAbout(
+  services: TaskServices,
+  job: Job,
+  target: KeyedCandidate,
+  request: MediaAsk,
+) {
   const { questionMs } = services.timing;
-  const limits = { firstByteMs: questionMs, totalMs: 2 * questionMs, bytesMax: 1024 * 1024 };
+  const limits = {
+    firstByteMs: questionMs,
+    totalMs: 2 * questionMs,
+    bytesMax: 1024 * 1024,
+    traceparent: passedOn(job, target),
+  };
   return askTarget(services, target, request, limits);
 }
 

@@ -69,7 +69,7 @@ async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean
     job.upstreamId ?? "",
   );
   try {
-    const { status, body } = await askAbout(services, target, request);
+    const { status, body } = await askAbout(services, job, target, request);
     return target.dialect.readCancel(status, body) === "canceled";
   } catch (error) {
     if (error instanceof AskFailure) return false;

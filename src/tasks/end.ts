@@ -60,6 +60,7 @@ export async function endTask(
   if (!ended) return false;
   await services.at("end.committed");
   if (job.webhookUrl !== null) services.callbackDue();
+  job.span?.set({ "tollgate.status": ending.status });
   services.logged(logRow(job, ending, nowMs));
   return true;
 }

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { Tracer } from "../base/tracing.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { QueueLimits } from "../ledger/index.ts";
 import type { KeptFile } from "../media/index.ts";
@@ -39,6 +40,8 @@ export interface TaskServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  /** Absent: no traces. */
+  readonly tracer?: Tracer | undefined;
   readonly catalog: () => Catalog;
   readonly pools: Pools;
   readonly health: Health;

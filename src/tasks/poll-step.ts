@@ -16,6 +16,7 @@ import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { dueAt, writeJob, type JobChange } from "./lease.ts";
 import type { Job } from "./rows.ts";
+import { traceAsked } from "./trace.ts";
 
 type Answer =
   | MediaState
@@ -34,6 +35,7 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   }
   await services.at("poll.begin");
   const answer = await poll(services, job, target);
+  traceAsked(job, target, answer);
   await services.at("poll.answered");
   if (troubles.includes(answer.state)) warnOf(services, job, answer);
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
@@ -88,7 +90,7 @@ export async function poll(
   const { dialect, provider, credential } = target;
   try {
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
-    const { status, body } = await askAbout(services, target, request);
+    const { status, body } = await askAbout(services, job, target, request);
     return asReported(provider, dialect.readPoll(status, body));
   } catch (error) {
     if (error instanceof AskFailure) return { state: "unreachable", message: error.message };

@@ -115,7 +115,7 @@ export function notesAt(
 export const callColumns = (
   { workspaceId, keyId, memberId }: Caller,
   form: MediaForm,
-  prepared: PreparedMedia,
+  prepared: PreparedMedia & { readonly traceparent?: string | undefined },
 ) => ({
   workspace_id: workspaceId,
   key_id: keyId,
@@ -126,6 +126,6 @@ export const callColumns = (
   form,
   request: JSON.stringify(prepared.request),
   notes: JSON.stringify(noteSentences(prepared.notes)),
-  plan: JSON.stringify(storedPlan(prepared.plan)),
+  plan: JSON.stringify(storedPlan(prepared.plan, prepared.traceparent)),
   reserved_nano: prepared.boundNano,
 });

@@ -1,5 +1,6 @@
 /** Rows of the table `tasks` as values: what everybody may read of a task, and what the engine needs to take its next step. */
 import { assert } from "../base/assert.ts";
+import type { Span } from "../base/tracing.ts";
 import type { MediaOffer, MediaPrice } from "../catalog/index.ts";
 import type { MediaRequest, MediaUsage } from "../media/index.ts";
 import type { Queryable } from "../storage/index.ts";
@@ -24,6 +25,9 @@ export interface Job extends Task {
   readonly missingSince: Date | null;
   /** Held by the process that takes the step; every write of it names the token. */
   readonly leaseToken: string | null;
+  readonly traceparent: string | undefined;
+  /** The span of the step that is being taken, where it is traced. */
+  readonly span?: Span | undefined;
 }
 
 /** A row as the database gives it. */
@@ -73,10 +77,15 @@ export interface StoredPlan {
   readonly explanation: unknown;
   /** What the caller's layers allowed then; absent in rows of older versions. */
   readonly constraints?: Constraints;
+  /** The request that submitted it, in its trace; absent where that was not traced. */
+  readonly traceparent?: string;
 }
 
 /** A plan as it is stored. */
-export function storedPlan({ offers, explanation, constraints }: MediaPlan): StoredPlan {
+export function storedPlan(
+  { offers, explanation, constraints }: MediaPlan,
+  traceparent?: string,
+): StoredPlan {
   assert(offers.length > 0, "a task has at least one offer");
   return {
     offers: offers.map((offer) => ({
@@ -89,6 +98,7 @@ export function storedPlan({ offers, explanation, constraints }: MediaPlan): Sto
     })),
     explanation,
     constraints,
+    ...(traceparent !== undefined && { traceparent }),
   };
 }
 
@@ -198,5 +208,6 @@ export function toJob(row: TaskRow): Job {
     misses: row.misses,
     missingSince: row.missing_since,
     leaseToken: row.lease_token,
+    traceparent: row.plan.traceparent,
   };
 }

@@ -8,6 +8,7 @@ import { claimDue, dueAt, extendLeases, mendAfterClockJump, writeJob } from "./l
 import { expire, isOver, pollStep } from "./poll-step.ts";
 import type { Job } from "./rows.ts";
 import { sweepKeys } from "./idempotency.ts";
+import { beginStep } from "./trace.ts";
 
 /** Steps of waiting tasks and of running ones have places of their own: a long answer must not hold up the polls. */
 const stepsMax = { queued: 64, running: 64 } as const;
@@ -150,15 +151,25 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(late);
 }
 
+type Step = (services: TaskServices, job: Job) => Promise<void>;
+
+/** The step that a job is due for, and its name. */
+function stepOf(services: TaskServices, job: Job): readonly [name: string, step: Step] {
+  if (job.upstreamId === null && job.asking) return ["abandon", abandonedStep];
+  // Also after its deadline: its vendor may have done it while nobody looked.
+  if (job.upstreamId !== null) return ["poll", pollStep];
+  return isOver(services, job) ? ["expire", expire] : ["ask", askStep];
+}
+
 /** One step of a task. Never rejects: a step that fails is taken again later. */
 async function takeStep(services: TaskServices, job: Job): Promise<void> {
+  const [name, step] = stepOf(services, job);
+  const span = beginStep(services, job, name);
   try {
-    if (job.upstreamId === null && job.asking) await abandonedStep(services, job);
-    // Also after its deadline: its vendor may have done it while nobody looked.
-    else if (job.upstreamId !== null) await pollStep(services, job);
-    else if (isOver(services, job)) await expire(services, job);
-    else await askStep(services, job);
+    await step(services, span === undefined ? job : { ...job, span });
+    span?.end();
   } catch (error) {
+    span?.end("internal_error");
     services.log.error({ err: error, task: job.id }, "a step of a task failed; it is taken again");
     await takeAgain(services, job).catch(() => undefined);
   }

@@ -132,7 +132,7 @@ function submissionOf({ input, prepared, id, nowMs, files }: Asked): Submission 
       kind: "task",
     },
     row: {
-      ...callColumns(caller, media.form, prepared),
+      ...callColumns(caller, media.form, { ...prepared, traceparent: input.traceparent }),
       id,
       webhook_url: input.webhookUrl ?? null,
       due_at: now,

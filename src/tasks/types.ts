@@ -72,6 +72,8 @@ export interface SubmitInput {
   readonly input: MediaInput;
   readonly webhookUrl?: string | undefined;
   readonly idempotency?: IdempotencyClaim | undefined;
+  /** The trace of the request that submits it, where there is one: its steps are below that request. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface SubmitResult {

@@ -17,6 +17,8 @@ export interface TextRequest extends TextAsk {
   readonly write: (body: JsonObject) => JsonPieces | Promise<JsonPieces>;
   /** The provider's own where absent. */
   readonly timeouts?: Timeouts;
+  /** Sent as a header of that name. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A request on its way. `abort` also before it is sent. */
@@ -57,10 +59,10 @@ interface Written {
 }
 
 function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body }: Written): Asked {
-  const { provider, timeouts = provider.timeouts } = request;
+  const { provider, traceparent, timeouts = provider.timeouts } = request;
   const open = (headers: Target["headers"]): Asked => {
     const pool = pools.get(target.origin, timeouts.connectMs, provider);
-    return openExchange(pool, { path: target.path, headers, body, ...timeouts });
+    return openExchange(pool, { path: target.path, headers, traceparent, body, ...timeouts });
   };
   const authorized = authorization(vendor, target, body, request);
   const asked = authorized

@@ -9,13 +9,15 @@ import type { JsonPieces } from "../base/json-source.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import type { Carrier, Job } from "./http1/job.ts";
 import type { HttpPool } from "./http1/pool.ts";
-import type { HeadText } from "./http1/request.ts";
+import { withTraceparent, type HeadText } from "./http1/request.ts";
 
 /** What to send, and how long to wait. All deadlines in milliseconds. */
 export interface ExchangeRequest {
   readonly path: string;
   /** The same object for the same headers saves making and checking them again. */
   readonly headers: Readonly<Record<string, string>>;
+  /** A header beside those, which each request has of its own. */
+  readonly traceparent?: string | undefined;
   readonly body: JsonPieces;
   /** From the request, once there is a connection, to the answer's head. */
   readonly firstByteMs: number;
@@ -60,7 +62,7 @@ export function openExchange(
 ): { answer: Promise<Exchange>; abort(): void } {
   let exchange: ClientExchange;
   try {
-    exchange = new ClientExchange(request, pool.heads.get(request.path, request.headers));
+    exchange = new ClientExchange(request, headOf(pool, request));
   } catch (error) {
     const { message } = error as Error;
     return { answer: Promise.reject(new ExchangeError("broken", message, error)), abort() {} };
@@ -68,6 +70,11 @@ export function openExchange(
   pool.open(exchange);
   return { answer: exchange.answer, abort: () => exchange.abort() };
 }
+
+const headOf = ({ heads }: HttpPool, { path, headers, traceparent }: ExchangeRequest): HeadText => {
+  const head = heads.get(path, headers);
+  return traceparent === undefined ? head : withTraceparent(head, traceparent);
+};
 
 class ClientExchange implements Job, Exchange {
   readonly answer: Promise<Exchange>;

@@ -1,12 +1,12 @@
 /**
- * Every request from the door to its end: how many are under way, where its key is used from, and a line for each in the
- * access log. The line names the
- * route's pattern and the key's id. Paths, queries and headers, in which secrets may stand, are not in it.
- * docs/operate.md "Access log".
+ * Every request from the door to its end: how many are under way, where its key is used from, a line for each in the access
+ * log, and its span. Both name the route's pattern and the key's id. Paths, queries and headers, in which secrets may stand,
+ * are not in them. docs/operate.md "Access log"; docs/monitoring.md.
  */
 import type { ServerResponse } from "node:http";
 import type { TrustedProxies } from "../../base/client-address.ts";
 import type { AccessLog } from "../../base/log.ts";
+import type { Span, Tracer } from "../../base/tracing.ts";
 import type { KeyClients } from "../../storage/index.ts";
 import { addressOf } from "../client-address.ts";
 import type { RequestHead, Seen } from "../exchange.ts";
@@ -16,6 +16,8 @@ import type { FastResponse } from "./fast/index.ts";
 export interface WatchServices {
   /** Absent: no lines. */
   readonly accessLog?: AccessLog | undefined;
+  /** Absent: no traces. */
+  readonly tracer?: Tracer | undefined;
   /** Requests with a key that are under way. */
   readonly metrics: { readonly inFlight: { total: number } };
   readonly trustedProxies: TrustedProxies;
@@ -40,6 +42,7 @@ const clientLeft = 499;
 class UnderWay implements Seen {
   keyId: string | undefined = undefined;
   route: string | undefined = undefined;
+  readonly span: Span | undefined;
   readonly #services: WatchServices;
   readonly #request: Incoming;
   /** Of the connection, which is gone when it has closed. */
@@ -58,6 +61,7 @@ class UnderWay implements Seen {
             { headers: request.raw.headers, socket: request.socket },
             services.trustedProxies,
           );
+    this.span = services.tracer && spanOf(services.tracer, request);
     if (this.#counts) services.metrics.inFlight.total += 1;
   }
 
@@ -70,12 +74,15 @@ class UnderWay implements Seen {
     if (keyId !== undefined) {
       clients.note({ keyId, address: this.#address, userAgent: raw.headers["user-agent"] });
     }
+    const route = match.route.path ?? this.route;
+    const shown = status === 0 ? clientLeft : status;
+    if (this.span?.isSampled === true) this.#endSpan(this.span, route, shown);
     if (accessLog === undefined || !isWatched(match)) return;
     accessLog.write({
       request: id,
       method: raw.method ?? "",
-      route: match.route.path ?? this.route,
-      status: status === 0 ? clientLeft : status,
+      route,
+      status: shown,
       ms: performance.now() - this.#beganMs,
       bytes,
       whole,
@@ -83,6 +90,27 @@ class UnderWay implements Seen {
       keyId,
     });
   }
+
+  #endSpan(span: Span, route: string | undefined, status: number): void {
+    const { raw, id } = this.#request;
+    if (span.name.endsWith(" ") && route !== undefined) span.name += route;
+    span.set({
+      "http.request.method": raw.method,
+      "http.route": route,
+      "http.response.status_code": status,
+      "tollgate.request_id": id,
+      "tollgate.key_id": this.keyId,
+    });
+    span.end(status >= 500 ? String(status) : undefined);
+  }
+}
+
+/** The span of a request; its name has the route's pattern, which is found later where the table of routes has none. */
+function spanOf(tracer: Tracer, { match, raw }: Incoming): Span | undefined {
+  if (!isWatched(match)) return undefined;
+  const { traceparent } = raw.headers;
+  const name = `${raw.method ?? ""} ${match.route.path ?? ""}`;
+  return tracer.start("server", name, typeof traceparent === "string" ? traceparent : undefined);
 }
 
 /** Watches a request that Node has read. */

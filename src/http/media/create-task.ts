@@ -83,6 +83,7 @@ export async function submitCreation(
       input,
       webhookUrl,
       idempotency: claimOf(request, content),
+      traceparent: request.span?.traceparent,
     });
     if (result.replayed) await uploads?.discard();
     return result;

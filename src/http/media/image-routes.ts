@@ -79,6 +79,7 @@ async function answer(services: HttpServices, exchange: Exchange): Promise<Fasti
       caller: request.caller!,
       idempotency: claimOf(request, body.content),
       lease: request.lease!,
+      span: request.span,
     };
     const { workspaceId } = call.caller;
     const known =

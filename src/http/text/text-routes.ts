@@ -33,7 +33,7 @@ export async function answerText(services: HttpServices, asked: Received): Promi
     if (asked.seen !== undefined) asked.seen.keyId = caller.keyId;
     const limited = rateOf(services, asked.response, caller);
     const rate = limited instanceof Promise ? await limited : limited;
-    const { raw, match, response, id } = asked;
+    const { raw, match, response, id, seen } = asked;
     const limit = limitOf(services.bodies, match.route);
     const read = readBytes(raw, asked.body, { limit, lease });
     const parsed = jsonBody(read instanceof Promise ? await read : read, lease);
@@ -44,7 +44,7 @@ export async function answerText(services: HttpServices, asked: Received): Promi
     if (turn !== undefined) await turn;
     const protocol = match.route.protocol!;
     const call = { protocol, caller, rate, body, source, lease };
-    await answer(services, { raw, match, response, id, ...call });
+    await answer(services, { raw, match, response, id, seen, ...call });
   } catch (thrown) {
     // A moment later: what came in the same read may turn out to be no HTTP, and is then answered so (malformed.ts).
     await Promise.resolve();
@@ -94,7 +94,7 @@ interface Address {
 }
 
 function call(services: HttpServices, read: Read, address: Address): Promise<void> {
-  const { raw: _raw, match: _match, response, ...about } = read;
+  const { raw: _raw, match: _match, response, seen, ...about } = read;
   const { model, stream, jsonArray } = address;
   const headers = requestIdHeaders(read.protocol, read.id);
   return runTextCall(
@@ -105,6 +105,7 @@ function call(services: HttpServices, read: Read, address: Address): Promise<voi
       stream,
       callerHeaders: callerHeaders(read),
       fallbackModels: fallbackModels(read),
+      span: seen?.span,
     },
     createTextReply(response, { headers, jsonArray }),
   );

@@ -26,6 +26,8 @@ export interface ClaimedDelivery extends DueDelivery {
   /** Tries that do not count for the schedule any more. */
   readonly attemptsBefore: number;
   readonly createdAt: Date;
+  /** The request that submitted its task, in its trace. */
+  readonly traceparent: string | undefined;
   readonly token: string;
 }
 
@@ -40,6 +42,7 @@ interface ClaimedRow {
   readonly attempts: number;
   readonly attempts_before: number;
   readonly created_at: Date;
+  readonly traceparent: string | null;
 }
 
 /** Due deliveries, longest due first, leaving out the receivers and workspaces that have as many under way as they may. */
@@ -81,7 +84,8 @@ export async function claimDue(
      ) as free
      where d.workspace_id = free.workspace_id and d.id = free.id
      returning d.workspace_id, d.id, coalesce(d.host, '') as host, d.task_id, d.type, d.url, d.body, d.attempts,
-       d.attempts_before, d.created_at`,
+       d.attempts_before, d.created_at,
+       (select t.plan->>'traceparent' from tasks t where t.workspace_id = d.workspace_id and t.id = d.task_id) as traceparent`,
     [
       due.map((one) => one.workspaceId),
       due.map((one) => one.id),
@@ -102,6 +106,7 @@ export async function claimDue(
     attempt: row.attempts,
     attemptsBefore: row.attempts_before,
     createdAt: row.created_at,
+    traceparent: row.traceparent ?? undefined,
     token,
   }));
 }

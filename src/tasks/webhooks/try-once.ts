@@ -5,9 +5,11 @@
 import type { Clock } from "../../base/clock.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { Span, Tracer } from "../../base/tracing.ts";
 import { isTransient, persist, settleRetryMs, type Database } from "../../storage/index.ts";
 import { readSigningSecret, type Secrets } from "../../tenancy/index.ts";
 import { readTask } from "../read.ts";
+import { beginCallback } from "../trace.ts";
 import type { Task } from "../types.ts";
 import { eventText } from "./events.ts";
 import { keepText, noteTry, type ClaimedDelivery, type Tried } from "./outbox.ts";
@@ -23,6 +25,8 @@ export interface DelivererServices {
   readonly secrets: Pick<Secrets, "signingSecret">;
   readonly clock: Clock;
   readonly log: Log;
+  /** Absent: no traces. */
+  readonly tracer?: Tracer | undefined;
   readonly send: SendCallback;
   /** A task as `GET /v1/tasks/{id}` answers it: the event's `data`. */
   readonly render: (task: Task) => unknown;
@@ -118,14 +122,19 @@ export async function tryOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const { database, clock, log, random = Math.random } = services;
+  const span = beginCallback(services.tracer, delivery);
   await services.at?.("callback.claimed");
   const startedAt = new Date(clock.now());
   const startedMs = performance.now();
   const outcome = await outcomeOf(services, delivery, signal).catch((error: unknown) => {
-    if (isTransient(error)) throw error;
+    if (isTransient(error)) {
+      span?.end("database_unavailable");
+      throw error;
+    }
     log.error({ err: error, event: delivery.id }, "a callback could not be made");
     return unmade;
   });
+  endSpan(span, outcome);
   if (outcome === undefined) return;
   await services.at?.("callback.sent");
   const failures = delivery.attempt - delivery.attemptsBefore;
@@ -138,6 +147,14 @@ export async function tryOnce(
   const held = await persist(settleRetryMs, () => noteTry(database, delivery, tried, clock.now()));
   await services.at?.("callback.noted");
   report(log, delivery, tried, held);
+}
+
+/** Ends a try's span; without an outcome another process has made it. */
+function endSpan(span: Span | undefined, outcome: Outcome | undefined): void {
+  const status = outcome?.httpStatus ?? undefined;
+  span?.set({ "http.response.status_code": status });
+  const isGood = outcome === undefined || (status !== undefined && status >= 200 && status < 300);
+  span?.end(isGood ? undefined : String(status ?? "unreachable"));
 }
 
 /** The address may hold a secret of the receiver; the log gets its host only. */

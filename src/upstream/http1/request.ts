@@ -46,6 +46,17 @@ export class RequestHeads {
   }
 }
 
+const lastLine = "content-length: ";
+const traceparentForm = /^[\da-f-]{55}$/;
+
+/** The same head with one more header. @throws BadRequestHeadError for what is no `traceparent` */
+export function withTraceparent({ text, ...head }: HeadText, traceparent: string): HeadText {
+  if (!traceparentForm.test(traceparent))
+    throw new BadRequestHeadError("the header traceparent cannot be sent");
+  const before = text.slice(0, -lastLine.length);
+  return { ...head, text: `${before}traceparent: ${traceparent}\r\n${lastLine}` };
+}
+
 /** What only the client itself can know. */
 const ownNames = new Set([
   "host",
@@ -69,6 +80,6 @@ function makeHead(
       throw new BadRequestHeadError(`the header ${name} cannot be sent`);
     text += `${name}: ${value}\r\n`;
   }
-  text += "content-length: ";
+  text += lastLine;
   return { path, text, isAscii: Buffer.byteLength(text) === text.length };
 }

@@ -22,6 +22,8 @@ export interface AskLimits {
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes of a whole answer as they are kept. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
+  /** Sent as a header of that name. */
+  readonly traceparent?: string | undefined;
 }
 
 /** The connections to the provider's origin. */
@@ -78,7 +80,7 @@ function dispatch({ pool, provider, request, limits, streams }: Asking) {
     const settling = { resolve, reject, stream };
     const totalMs = limits.totalMs ?? timeouts.totalMs;
     const bytesMax = limits.bytesMax ?? Math.max(bytesMaxDefault, pictures * pictureBytesMax);
-    const { signal, onBytes } = limits;
+    const { signal, onBytes, traceparent } = limits;
     const handler = new AskHandler({ totalMs, bytesMax, signal, streams, onBytes }, settling);
     const length =
       typeof body === "object" ? { "content-length": String(body.contentLength) } : undefined;
@@ -89,7 +91,7 @@ function dispatch({ pool, provider, request, limits, streams }: Asking) {
       {
         method,
         path,
-        headers: { ...headers, ...length, ...coding },
+        headers: { ...headers, ...length, ...coding, ...(traceparent && { traceparent }) },
         body: stream ?? (typeof body === "string" ? body : null),
         headersTimeout: limits.firstByteMs ?? timeouts.firstByteMs * (1 + pictures),
         bodyTimeout: limits.idleMs ?? timeouts.idleMs,

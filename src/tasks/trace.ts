@@ -1,0 +1,80 @@
+/**
+ * Spans of tasks: one for each step, below the request that submitted the task, and one for each try of a callback. What was
+ * asked for, and where callbacks go beside the host, is not in them. docs/monitoring.md.
+ */
+import { providerAttributes, type KeyedCandidate } from "../attempts/index.ts";
+import type { Span, Tracer } from "../base/tracing.ts";
+import type { TaskServices } from "./engine.ts";
+import type { Job } from "./rows.ts";
+
+/** Begins a step's span; undefined where nothing is traced. */
+export function beginStep({ tracer }: TaskServices, job: Job, step: string): Span | undefined {
+  const span = tracer?.start("client", `task ${step}`, job.traceparent);
+  if (span?.isSampled === true)
+    span.set({
+      "tollgate.task_id": job.id,
+      "tollgate.task_step": step,
+      "tollgate.workspace_id": job.workspaceId,
+      "tollgate.key_id": job.keyId,
+      "tollgate.model": job.model,
+    });
+  return span;
+}
+
+/** Says which provider a step asked, and how it answered. */
+export function traceAsked(
+  { span, kind }: Job,
+  { provider, offer, credential }: KeyedCandidate,
+  answer: { readonly state: string; readonly outcome?: string; readonly status?: number },
+): void {
+  if (span?.isSampled !== true) return;
+  span.set(providerAttributes(provider));
+  span.set({
+    "gen_ai.operation.name": "generate_content",
+    "gen_ai.output.type": kind,
+    "gen_ai.request.model": offer.upstreamModel,
+    "http.response.status_code": answer.status,
+    "tollgate.credential": credential.id,
+    "tollgate.outcome": answer.outcome ?? answer.state,
+    "error.type": failedStates.has(answer.state) ? (answer.outcome ?? answer.state) : undefined,
+  });
+}
+
+const failedStates: ReadonlySet<string> = new Set([
+  "not_taken",
+  "failed",
+  "refused",
+  "unreachable",
+  "missing",
+]);
+
+/** The `traceparent` for what a step asks its provider. */
+export const passedOn = (job: Job, { provider }: KeyedCandidate): string | undefined =>
+  job.span?.passedTo(provider.baseUrl);
+
+/** Begins the span of a callback's try. */
+export function beginCallback(
+  tracer: Tracer | undefined,
+  delivery: {
+    readonly id: string;
+    readonly workspaceId: string;
+    readonly taskId: string | null;
+    readonly type: string;
+    readonly host: string;
+    readonly attempt: number;
+    readonly traceparent: string | undefined;
+  },
+): Span | undefined {
+  const span = tracer?.start("client", "callback", delivery.traceparent);
+  if (span?.isSampled === true)
+    span.set({
+      "http.request.method": "POST",
+      "server.address": delivery.host,
+      "tollgate.event_id": delivery.id,
+      "tollgate.event_type": delivery.type,
+      "tollgate.workspace_id": delivery.workspaceId,
+      "tollgate.task_id": delivery.taskId ?? undefined,
+      "tollgate.attempt": delivery.attempt,
+    });
+  return span;
+}

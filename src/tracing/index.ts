@@ -1,0 +1,111 @@
+/**
+ * Traces with OpenTelemetry, sent by OTLP/HTTP. Loaded only where tracing is on: the rest of the gateway knows the interfaces
+ * of `base/tracing.ts`. Exporter, sampler and resource are the SDK's; spans are made here (spans.ts). docs/monitoring.md.
+ */
+import { ROOT_CONTEXT } from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import { SamplingDecision, TraceIdRatioBasedSampler } from "@opentelemetry/sdk-trace";
+import type { Log } from "../base/log.ts";
+import { hostOf, isLocal } from "../base/safe-url.ts";
+import { readTraceparent, type Tracer } from "../base/tracing.ts";
+import { SpanQueue, type QueueLimits, type SpanCounts } from "./queue.ts";
+import { CarriedSpan, newTrace, SentSpan, type Place, type SpanHome } from "./spans.ts";
+
+export interface TracingOptions {
+  /** The whole address, `/v1/traces` included. */
+  readonly url: string;
+  /** The collector's key is in them: never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly gzip: boolean;
+  /** For one export with its repetitions. */
+  readonly timeoutMs: number;
+  /** The share of new traces that are sent, from 0 to 1. */
+  readonly sample: number;
+  /** Whether a caller's `traceparent` decides in place of the share. */
+  readonly followsParent: boolean;
+  /** Which providers get a `traceparent`; `local`: those at private addresses. */
+  readonly propagate: "none" | "local" | "all";
+  /** What the spans are of: `service.name` and more. */
+  readonly resource: Readonly<Record<string, string>>;
+  readonly version: string;
+  readonly queue: QueueLimits;
+}
+
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** What became of the spans since the start. */
+  counts(): SpanCounts;
+  /** Sends what waits, for two seconds at most. */
+  close(): Promise<void>;
+}
+
+const closeMs = 2_000;
+const scopeName = "tollgate";
+
+/** Opens the way to the collector. Nothing is sent before the first span has ended, and nobody waits for the collector. */
+export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tracing {
+  const { url, headers, timeoutMs, version } = options;
+  const exporter = new OTLPTraceExporter({
+    url,
+    headers: { ...headers },
+    timeoutMillis: timeoutMs,
+    ...(options.gzip && { compression: "gzip" as never }),
+  });
+  const queue = new SpanQueue(exporter, options.queue, log);
+  const home: SpanHome = {
+    resource: resourceFromAttributes({ ...options.resource }),
+    scope: { name: scopeName, version },
+    ended: (span) => queue.add(span),
+    passesTo: propagation(options.propagate),
+  };
+  return {
+    tracer: createTracer(home, options),
+    counts: () => queue.counts,
+    async close() {
+      await queue.close(closeMs);
+      await Promise.race([exporter.shutdown().catch(() => undefined), soon()]);
+    },
+  };
+}
+
+const soon = (): Promise<void> => new Promise((resume) => setTimeout(resume, 100).unref());
+
+function createTracer(
+  home: SpanHome,
+  { sample, followsParent }: Pick<TracingOptions, "sample" | "followsParent">,
+): Tracer {
+  const sampler = new TraceIdRatioBasedSampler(sample);
+  const isSampled = (traceId: string): boolean =>
+    sample === 1 ||
+    sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
+  const placeOf = (traceparent: string | undefined): Place => {
+    const parent = readTraceparent(traceparent);
+    if (parent === undefined) return newTrace(isSampled);
+    const { traceId, spanId, isSampled: isWanted } = parent;
+    return {
+      traceId,
+      parent: { traceId, spanId, traceFlags: isWanted ? 1 : 0, isRemote: true },
+      isSampled: followsParent ? isWanted : isSampled(traceId),
+    };
+  };
+  return {
+    start(kind, name, traceparent) {
+      const place = placeOf(traceparent);
+      return place.isSampled
+        ? new SentSpan(home, { kind, name, place })
+        : new CarriedSpan(home, place);
+    },
+  };
+}
+
+/** Providers are few; addresses that are not theirs never come here. */
+function propagation(which: TracingOptions["propagate"]): (address: string) => boolean {
+  if (which !== "local") return () => which === "all";
+  const known = new Map<string, boolean>();
+  return (address) => {
+    let isOwn = known.get(address);
+    if (isOwn === undefined) known.set(address, (isOwn = isLocal(hostOf(new URL(address)))));
+    return isOwn;
+  };
+}

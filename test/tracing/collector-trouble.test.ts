@@ -1,0 +1,138 @@
+/**
+ * A collector that is away, hangs, refuses or lies: calls are as fast as ever, what is not taken is dropped and counted, and
+ * memory does not grow. docs/monitoring.md.
+ */
+import type { ServerResponse } from "node:http";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openTracing, type TracingOptions } from "../../src/tracing/index.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { startCollector, type Collector } from "../support/otlp.ts";
+import { eventually } from "../support/patience.ts";
+
+let collector: Collector;
+let gateway: GatewayUnderTest;
+beforeAll(async () => {
+  collector = await startCollector();
+  gateway = await startTestGateway({
+    environment: {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/any/path`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: "60000",
+      OTEL_BSP_SCHEDULE_DELAY: "5",
+      OTEL_BSP_MAX_QUEUE_SIZE: "20",
+      OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "4",
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await collector.close();
+});
+
+const hello = { model: "sandbox/chat", messages: [{ role: "user", content: "Hello!" }] };
+async function call(): Promise<void> {
+  const response = await gateway.post("/v1/chat/completions", hello);
+  expect(response.status).toBe(200);
+  await response.text();
+}
+
+it("a collector that hangs delays no call, and the end of the gateway by two seconds at most", async () => {
+  await call();
+  await eventually(() => collector.requests.length > 0, "a first export");
+  expect(collector.requests[0]!.path).toBe("/any/path");
+  collector.answer(() => undefined);
+  const before = collector.requests.length;
+  for (let index = 0; index < 60; index += 1) await call();
+  // Two exports are on their way for ever, and the rest waits in a queue of 20 or is gone.
+  await eventually(() => collector.requests.length === before + 2, "two exports under way");
+  const startedMs = performance.now();
+  await gateway.close();
+  expect(performance.now() - startedMs).toBeLessThan(8_000);
+});
+
+const options = (url: string, more: Partial<TracingOptions> = {}): TracingOptions => ({
+  url,
+  headers: {},
+  gzip: false,
+  timeoutMs: 300,
+  sample: 1,
+  followsParent: true,
+  propagate: "local",
+  resource: { "service.name": "test" },
+  version: "1",
+  queue: { waitingMax: 100, batchMax: 10, delayMs: 5 },
+  ...more,
+});
+
+const troubles: readonly (readonly [string, (response: ServerResponse) => void])[] = [
+  ["refuses", (response) => void response.writeHead(400).end("no")],
+  [
+    "asks to come again in an hour",
+    (response) => void response.writeHead(503, { "retry-after": "3600" }).end(),
+  ],
+  ["never answers", () => undefined],
+  [
+    "answers without an end",
+    (response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(65_536);
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on("drain", more);
+      more();
+    },
+  ],
+  ["closes the connection", (response) => void response.destroy()],
+  ["says what is no protobuf", (response) => void response.writeHead(200).end("<html>")],
+];
+
+it.each(troubles)("a collector that %s costs spans, and nothing else", async (what, answer) => {
+  const other = await startCollector();
+  other.answer(answer);
+  const warnings: object[] = [];
+  const tracing = openTracing(options(`${other.url}/v1/traces`, { headers: { key: "k-secret" } }), {
+    warn: (fields) => void warnings.push(fields),
+  });
+  const made = 1_000;
+  for (let index = 0; index < made; index += 1) tracing.tracer.start("internal", "work").end();
+  const total = () => Object.values(tracing.counts()).reduce((sum, one) => sum + one, 0);
+  await eventually(() => total() === made, "every span to be sent, refused or dropped");
+  const { sent, dropped, refused } = tracing.counts();
+  // Where it said 200, whether it kept them is its own affair.
+  expect([sent, refused]).toEqual(what === "says what is no protobuf" ? [100, 0] : [0, 100]);
+  expect(dropped).toBe(900);
+  // One line for all of them.
+  expect(warnings).toHaveLength(refused === 0 ? 0 : 1);
+  expect(JSON.stringify(warnings)).not.toContain("k-secret");
+  await tracing.close();
+  await other.close();
+});
+
+it("a collector that is not there costs spans, and nothing else", async () => {
+  const gone = await startCollector();
+  await gone.close();
+  const tracing = openTracing(options(`${gone.url}/v1/traces`), { warn: () => undefined });
+  tracing.tracer.start("internal", "work").end();
+  await eventually(() => tracing.counts().refused === 1, "the span to be given up");
+  await tracing.close();
+});
+
+it("a share of the traces is sent, by their ids; a caller's wish wins over the share, or does not", async () => {
+  const sampled = (more: Partial<TracingOptions>, traceparent?: string): number => {
+    const tracing = openTracing(options("http://127.0.0.1:1/v1/traces", more), {
+      warn: () => undefined,
+    });
+    const spans = Array.from({ length: 2_000 }, () =>
+      tracing.tracer.start("server", "x", traceparent),
+    );
+    void tracing.close();
+    return spans.filter(({ isSampled }) => isSampled).length;
+  };
+  expect(sampled({ sample: 0 })).toBe(0);
+  expect(sampled({ sample: 1 })).toBe(2_000);
+  expect(sampled({ sample: 0.25 })).toBeGreaterThan(380);
+  expect(sampled({ sample: 0.25 })).toBeLessThan(620);
+  const wanted = `00-${"f".repeat(32)}-${"1".repeat(16)}-01`;
+  expect(sampled({ sample: 0 }, wanted)).toBe(2_000);
+  expect(sampled({ sample: 0, followsParent: false }, wanted)).toBe(0);
+});

@@ -1,0 +1,289 @@
+/**
+ * Traces of a whole gateway, read back from a collector: the request, the attempt that failed and the one that answered,
+ * whose trace it is, and what is not in it. docs/monitoring.md.
+ */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { steadyHealthRules } from "../../src/routing/index.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { startCollector, type Collector, type ReceivedSpan } from "../support/otlp.ts";
+import { eventually } from "../support/patience.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { startReceiver } from "../webhooks/support.ts";
+
+const secret = "a-secret-of-the-caller";
+const vendorKey = "sk-vendor-0123456789";
+const collectorKey = "collector-key-0123456789";
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const parentId = "00f067aa0ba902b7";
+const traceparent = `00-${traceId}-${parentId}-01`;
+
+let collector: Collector;
+let failing: Recorder;
+let answering: Recorder;
+let gateway: GatewayUnderTest;
+
+const answer = {
+  id: "1",
+  object: "chat.completion",
+  created: 1,
+  model: "m-of-answering",
+  choices: [{ index: 0, message: { role: "assistant", content: secret }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
+};
+const frames = [
+  { ...answer, object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: "x" } }] },
+  {
+    ...answer,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta: {}, finish_reason: "stop" }],
+  },
+];
+
+const provider = (id: string, url: string) =>
+  `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}/v1", api_key: ${vendorKey} }`;
+const offer = (id: string, weight: number) =>
+  `      - { provider: ${id}, protocol: chat, weight: ${weight}, upstream_model: m-of-${id}, price: { input: "1", output: "2" } }`;
+
+beforeAll(async () => {
+  collector = await startCollector();
+  failing = await startRecorder(
+    (_request, response) =>
+      void response.writeHead(503, { "content-type": "application/json" }).end('{"error":{}}'),
+  );
+  answering = await startRecorder(({ body }, response) => {
+    if (body["stream"] !== true)
+      return void response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify(answer));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const frame of frames) response.write(`data: ${JSON.stringify(frame)}\n\n`);
+    response.end("data: [DONE]\n\n");
+  });
+  gateway = await startTestGateway({
+    sandbox: "on",
+    health: steadyHealthRules,
+    tasks: { timing: { firstPollMs: 20, sweepMs: 50 } },
+    environment: {
+      TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
+      TOLLGATE_INITIAL_CREDIT: "100",
+      OTEL_SERVICE_NAME: "tollgate-under-test",
+      OTEL_EXPORTER_OTLP_HEADERS: `x-collector=${collectorKey}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: "20",
+    },
+    config: `providers:
+${provider("failing", failing.url)}
+${provider("answering", answering.url)}
+models:
+  - id: acme/talk
+    kind: text
+    context_length: 1000
+    max_output_tokens: 100
+    offers:
+${offer("failing", 1)}
+${offer("answering", 0)}
+`,
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await Promise.all([collector, failing, answering].map((one) => one.close()));
+});
+beforeEach(() => {
+  collector.spans.length = 0;
+  failing.requests.length = 0;
+  answering.requests.length = 0;
+});
+
+const call = (more: object = {}, headers: Record<string, string> = {}) =>
+  gateway.post(
+    "/v1/chat/completions",
+    {
+      model: "acme/talk",
+      messages: [{ role: "user", content: secret }],
+      ...more,
+    },
+    headers,
+  );
+
+const textOf = (spans: readonly ReceivedSpan[]): string =>
+  JSON.stringify(spans, (_key, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
+
+/** The spans of requests with this status, with all that is below them. */
+async function traceOf(response: Response): Promise<ReceivedSpan[]> {
+  await response.text();
+  const id = response.headers.get("x-request-id");
+  const root = await eventually(
+    () => collector.spans.find(({ attributes }) => attributes["tollgate.request_id"] === id),
+    "the request's span",
+  );
+  return collector.spans.filter((span) => span.traceId === root.traceId);
+}
+
+it("a request has its span, with the attempt that failed and the one that answered, in the caller's trace", async () => {
+  const response = await call({}, { traceparent });
+  expect(response.status).toBe(200);
+  const spans = await traceOf(response);
+  const root = spans.find(({ kind }) => kind === 2)!;
+  expect(root).toMatchObject({
+    traceId,
+    parentSpanId: parentId,
+    name: "POST /v1/chat/completions",
+    status: 0,
+    resource: { "service.name": "tollgate-under-test" },
+    attributes: {
+      "http.request.method": "POST",
+      "http.route": "/v1/chat/completions",
+      "http.response.status_code": 200,
+      "tollgate.workspace_id": gateway.workspaceId,
+      "tollgate.model": "acme/talk",
+      "tollgate.protocol": "chat",
+      "tollgate.status": "succeeded",
+      "tollgate.attempts": 2,
+      "tollgate.cost_usd": 0.000017,
+    },
+  });
+  const attempts = spans.filter(({ kind }) => kind === 3);
+  expect(attempts).toHaveLength(2);
+  for (const attempt of attempts) {
+    expect(attempt.parentSpanId).toBe(root.spanId);
+    expect(attempt.startNano >= root.startNano && attempt.endNano <= root.endNano).toBe(true);
+    expect(attempt.endNano).toBeGreaterThan(attempt.startNano);
+  }
+  const [first, second] = attempts;
+  expect(first).toMatchObject({
+    name: "chat m-of-failing",
+    status: 2,
+    attributes: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "failing",
+      "gen_ai.request.model": "m-of-failing",
+      "http.response.status_code": 503,
+      "error.type": expect.any(String),
+      "server.address": "127.0.0.1",
+    },
+  });
+  expect(first!.attributes).not.toHaveProperty("gen_ai.usage.input_tokens");
+  expect(second).toMatchObject({
+    name: "chat m-of-answering",
+    status: 0,
+    attributes: {
+      "gen_ai.provider.name": "answering",
+      "http.response.status_code": 200,
+      "gen_ai.usage.input_tokens": 7,
+      "gen_ai.usage.output_tokens": 5,
+    },
+  });
+  // Each provider sees its own attempt as the parent.
+  const seen = [failing, answering].map(({ requests }) => requests[0]!.headers["traceparent"]);
+  expect(seen).toEqual(attempts.map(({ spanId }) => `00-${traceId}-${spanId}-01`));
+  expect(textOf(collector.spans)).not.toMatch(
+    new RegExp([secret, vendorKey, collectorKey, gateway.key].join("|")),
+  );
+  expect(collector.requests.at(-1)).toMatchObject({
+    path: "/v1/traces",
+    headers: { "x-collector": collectorKey, "content-type": "application/x-protobuf" },
+  });
+});
+
+it("a stream says when its first chunk came; without a traceparent each request has a trace of its own", async () => {
+  const both = await Promise.all([call({ stream: true }), call({ stream: true })]);
+  const traces = await Promise.all(both.map(traceOf));
+  expect(new Set(traces.flat().map(({ traceId }) => traceId)).size).toBe(2);
+  for (const spans of traces) {
+    expect(spans.find(({ kind }) => kind === 2)!.parentSpanId).toBe("");
+    const answered = spans.find(({ kind, status }) => kind === 3 && status === 0)!;
+    expect(answered.attributes).toMatchObject({
+      "gen_ai.request.stream": true,
+      "gen_ai.usage.output_tokens": 5,
+    });
+    expect(answered.attributes["gen_ai.response.time_to_first_chunk"]).toBeGreaterThanOrEqual(0);
+  }
+});
+
+const hostile = [
+  "",
+  "00",
+  `00-${"0".repeat(32)}-${parentId}-01`,
+  `00-${traceId}-${"0".repeat(16)}-01`,
+  `ff-${traceId}-${parentId}-01`,
+  `00-${traceId.toUpperCase()}-${parentId}-01`,
+  `00-${traceId}-${parentId}-01-more`,
+  `00-${traceId}-${parentId}-01\tx-evil: 1`,
+  `01-${traceId}-${parentId}-01-${"x".repeat(300)}`,
+  "x".repeat(5_000),
+];
+
+it.each(hostile.map((value) => [value.slice(0, 80), value]))(
+  "a traceparent that is none is ignored: %j",
+  async (_, value) => {
+    const response = await call({}, { traceparent: value });
+    expect(response.status).toBe(200);
+    const root = (await traceOf(response)).find(({ kind }) => kind === 2)!;
+    expect(root.traceId).not.toBe(traceId);
+    expect(root.parentSpanId).toBe("");
+    expect(answering.requests[0]!.headers["traceparent"]).toMatch(
+      new RegExp(`^00-${root.traceId}-[0-9a-f]{16}-01$`),
+    );
+  },
+);
+
+it("a caller who does not want a trace gets none, and the provider hears the same", async () => {
+  const response = await call({}, { traceparent: `00-${traceId}-${parentId}-00` });
+  expect(response.status).toBe(200);
+  await response.text();
+  expect(answering.requests[0]!.headers["traceparent"]).toMatch(
+    new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`),
+  );
+  await traceOf(await call());
+  expect(collector.spans.filter((span) => span.traceId === traceId)).toEqual([]);
+});
+
+it("the ledger's batches have spans", async () => {
+  await traceOf(await call());
+  const batch = await eventually(
+    () => collector.spans.find(({ name }) => name === "ledger batch"),
+    "a batch",
+  );
+  expect(batch.attributes).toMatchObject({ "db.system.name": "postgresql" });
+  expect(batch.attributes["tollgate.ledger.keys"]).toBeGreaterThan(0);
+});
+
+it("a task's steps and its callback are in the trace of the request that submitted it", async () => {
+  const receiver = await startReceiver(500, 200);
+  const response = await gateway.post(
+    "/v1/tasks",
+    {
+      model: "sandbox/video-model-v1",
+      prompt: `${secret}\n#sandbox {}`,
+      duration: 2,
+      webhook_url: `${receiver.url}?${secret}`,
+    },
+    { traceparent },
+  );
+  const { id } = (await response.json()) as { id: string };
+  const spans = await eventually(() => {
+    const ours = collector.spans.filter((span) => span.traceId === traceId);
+    return ours.some(({ name }) => name === "callback") ? ours : undefined;
+  }, "the callback's span");
+  const root = spans.find(({ kind }) => kind === 2)!;
+  expect(root).toMatchObject({ name: "POST /v1/tasks", parentSpanId: parentId });
+  const steps = spans.filter(({ name }) => name.startsWith("task "));
+  expect(steps.map(({ name }) => name)).toEqual(expect.arrayContaining(["task ask", "task poll"]));
+  for (const { parentSpanId, attributes } of steps) {
+    expect(parentSpanId).toBe(root.spanId);
+    expect(attributes).toMatchObject({
+      "tollgate.task_id": id,
+      "gen_ai.output.type": "video",
+      "gen_ai.operation.name": "generate_content",
+    });
+  }
+  expect(steps.at(-1)!.attributes["tollgate.status"]).toBe("succeeded");
+  const callback = spans.find(({ name }) => name === "callback")!;
+  expect(callback).toMatchObject({
+    parentSpanId: root.spanId,
+    status: 2,
+    attributes: { "tollgate.event_type": "task.succeeded", "http.response.status_code": 500 },
+  });
+  expect(textOf(spans)).not.toContain(secret);
+});

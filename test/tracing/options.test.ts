@@ -1,0 +1,113 @@
+/** Where traces go, by OpenTelemetry's variables and `telemetry` of the configuration; what is refused, and what stays secret. */
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { defaultSettings, loadConfig, printConfig } from "../../src/catalog/index.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import { tracingOptions } from "../../src/cli/telemetry.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+type Telemetry = Partial<typeof defaultSettings.telemetry>;
+const read = (variables: Record<string, string>, telemetry: Telemetry = {}) =>
+  tracingOptions(variables, { telemetry: { ...defaultSettings.telemetry, ...telemetry } });
+const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" };
+
+it("is off unless somebody names a collector, and where it is switched off", () => {
+  expect(read({})).toBeUndefined();
+  expect(read({ ...endpoint, OTEL_SDK_DISABLED: "TRUE" })).toBeUndefined();
+  expect(read({ ...endpoint, OTEL_TRACES_EXPORTER: "none" })).toBeUndefined();
+  expect(read({ OTEL_SDK_DISABLED: "true" }, { otlpEndpoint: "http://c" })).toBeUndefined();
+});
+
+it("finds the address, the headers and the names", () => {
+  const url = (variables: Record<string, string>, telemetry?: Telemetry) =>
+    read(variables, telemetry)!.url;
+  expect(url(endpoint)).toBe("http://collector:4318/v1/traces");
+  expect(url({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://c/x" })).toBe("https://c/x");
+  expect(url(endpoint, { otlpEndpoint: "https://c/base" })).toBe("https://c/base/v1/traces");
+  expect(url({}, { otlpEndpoint: "https://c/v1/traces" })).toBe("https://c/v1/traces");
+  const all = read({
+    ...endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: "a=1, Authorization = Bearer%20x%2Cy,",
+    OTEL_RESOURCE_ATTRIBUTES: "team=ml,service.name=other",
+    OTEL_SERVICE_NAME: "mine",
+    OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+  })!;
+  expect(all.headers).toEqual({ a: "1", Authorization: "Bearer x,y" });
+  expect(all.resource).toMatchObject({ "service.name": "mine", team: "ml" });
+  expect([all.gzip, all.sample, all.followsParent, all.propagate]).toEqual([
+    true,
+    1,
+    true,
+    "local",
+  ]);
+});
+
+it("reads the samplers; the configuration's share wins", () => {
+  const share = (name: string, argument = "", telemetry?: Telemetry) => {
+    const sampler = { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: argument };
+    const { sample, followsParent } = read({ ...endpoint, ...sampler }, telemetry)!;
+    return [sample, followsParent];
+  };
+  expect(share("always_on")).toEqual([1, false]);
+  expect(share("parentbased_always_off")).toEqual([0, true]);
+  expect(share("traceidratio", "0.25")).toEqual([0.25, false]);
+  expect(share("parentbased_traceidratio", "0.25", { sample: 0.5 })).toEqual([0.5, true]);
+});
+
+it.each([
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "no pair"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=x%0d%0aevil: 1"],
+  ["OTEL_TRACES_SAMPLER", "jaeger_remote"],
+  ["OTEL_BSP_MAX_QUEUE_SIZE", "1000000"],
+  ["OTEL_EXPORTER_OTLP_TIMEOUT", "10s"],
+])("refuses %s=%s by its name, and does not repeat what may be a secret", (name, value) => {
+  expect(() => read({ ...endpoint, [name]: value })).toThrow(name);
+  const isSecret = name.endsWith("HEADERS");
+  const said = [() => read({ ...endpoint, [name]: value })].map((call) => {
+    try {
+      return JSON.stringify(call());
+    } catch (error) {
+      return (error as Error).message;
+    }
+  });
+  expect(said.some((text) => isSecret && text.includes(value))).toBe(false);
+});
+
+it("headers come from a file, as secrets do", () => {
+  const file = join(temporaryDirectory(), "headers");
+  writeFileSync(file, "x-key=from-a-file\n");
+  const { variables } = readEnvironment({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS_FILE: file });
+  expect(read(variables as Record<string, string>)!.headers).toEqual({ "x-key": "from-a-file" });
+});
+
+it("headers of the configuration are printed masked", async () => {
+  const file = join(temporaryDirectory(), "tollgate.yaml");
+  writeFileSync(
+    file,
+    "providers: []\nmodels: []\ntelemetry:\n  otlp_endpoint: http://collector:4318\n  otlp_headers: { x-team: team-secret-0123456789 }\n  sample: 0.5\n",
+  );
+  const result = await loadConfig(file, { environment: {}, knownProviders: [], knownModels: [] });
+  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
+  expect(result.config.settings.telemetry.otlpHeaders).toEqual({
+    "x-team": "team-secret-0123456789",
+  });
+  const text = printConfig(result.config);
+  expect(text).toContain("****6789");
+  expect(text).not.toContain("team-secret");
+});
+
+/** The sources that name something in an import that stays when types are taken out. */
+const importing = (what: RegExp): string[] =>
+  globSync("src/**/*.ts", { cwd: new URL("../../", import.meta.url).pathname }).filter((file) =>
+    what.test(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")),
+  );
+
+it("a start without tracing loads nothing of OpenTelemetry: it is behind one import that is made when it is on", () => {
+  const room = /^src\/tracing\//;
+  expect(importing(/from "@opentelemetry/).filter((file) => !room.test(file))).toEqual([]);
+  expect(importing(/^import \{.*tracing\/index\.ts"/m)).toEqual([]);
+  expect(importing(/import\("\.\.\/tracing\/index\.ts"\)/)).toEqual(["src/cli/telemetry.ts"]);
+});
