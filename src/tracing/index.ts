@@ -3,13 +3,19 @@
  * of `base/tracing.ts`. Exporter, sampler and resource are the SDK's; spans are made here (spans.ts). docs/monitoring.md.
  */
 import { ROOT_CONTEXT } from "@opentelemetry/api";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { CompressionAlgorithm } from "@opentelemetry/otlp-exporter-base";
+import {
+  convertLegacyHttpOptions,
+  createOtlpHttpExportDelegate,
+} from "@opentelemetry/otlp-exporter-base/node-http";
+import { TraceExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { SamplingDecision, TraceIdRatioBasedSampler } from "@opentelemetry/sdk-trace";
 import type { Log } from "../base/log.ts";
 import { hostOf, isLocal } from "../base/safe-url.ts";
 import { readTraceparent, type Tracer } from "../base/tracing.ts";
 import { SpanQueue, type QueueLimits, type SpanCounts } from "./queue.ts";
+import { spanSerializer } from "./serializer.ts";
 import { CarriedSpan, newTrace, SentSpan, type Place, type SpanHome } from "./spans.ts";
 
 export interface TracingOptions {
@@ -45,13 +51,8 @@ const scopeName = "tollgate";
 
 /** Opens the way to the collector. Nothing is sent before the first span has ended, and nobody waits for the collector. */
 export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tracing {
-  const { url, headers, timeoutMs, version } = options;
-  const exporter = new OTLPTraceExporter({
-    url,
-    headers: { ...headers },
-    timeoutMillis: timeoutMs,
-    ...(options.gzip && { compression: "gzip" as never }),
-  });
+  const { version } = options;
+  const exporter = createExporter(options);
   const queue = new SpanQueue(exporter, options.queue, log);
   const home: SpanHome = {
     resource: resourceFromAttributes({ ...options.resource }),
@@ -67,6 +68,24 @@ export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tr
       await Promise.race([exporter.shutdown().catch(() => undefined), soon()]);
     },
   };
+}
+
+/** OpenTelemetry's way to a collector (connections, repetitions, bounds of answers) with our serializer. */
+function createExporter({ url, headers, timeoutMs, gzip }: TracingOptions) {
+  const given = {
+    url,
+    headers: { ...headers },
+    timeoutMillis: timeoutMs,
+    ...(gzip && { compression: CompressionAlgorithm.GZIP }),
+  };
+  const type = { "Content-Type": "application/x-protobuf" };
+  return createOtlpHttpExportDelegate(
+    convertLegacyHttpOptions(given, "TRACES", "v1/traces", type),
+    spanSerializer,
+    "otlp_http_span_exporter",
+    TraceExporterMetricsHelper,
+    undefined,
+  );
 }
 
 const soon = (): Promise<void> => new Promise((resume) => setTimeout(resume, 100).unref());

@@ -2,7 +2,7 @@
  * Spans on their way to the collector: a bounded queue, a few exports under way, and nothing that a call waits for. What
  * finds the queue full is dropped and counted, and so is what the collector does not take.
  */
-import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Log } from "../base/log.ts";
 
 /** How spans wait and leave. */
@@ -13,6 +13,14 @@ export interface QueueLimits {
   readonly batchMax: number;
   /** How long a span may wait for others. */
   readonly delayMs: number;
+}
+
+/** The way to the collector; `done` is called once, with code 0 where it took them. */
+export interface Exporter {
+  export(
+    spans: ReadableSpan[],
+    done: (result: { readonly code: number; readonly error?: Error }) => void,
+  ): void;
 }
 
 /** What became of the spans. */
@@ -28,7 +36,7 @@ const warnedEveryMs = 60_000;
 const reasonMax = 200;
 
 export class SpanQueue {
-  readonly #exporter: SpanExporter;
+  readonly #exporter: Exporter;
   readonly #limits: QueueLimits;
   readonly #log: Pick<Log, "warn">;
   #waiting: ReadableSpan[] = [];
@@ -39,7 +47,7 @@ export class SpanQueue {
   #closed = false;
   readonly #counts = { sent: 0, dropped: 0, refused: 0 };
 
-  constructor(exporter: SpanExporter, limits: QueueLimits, log: Pick<Log, "warn">) {
+  constructor(exporter: Exporter, limits: QueueLimits, log: Pick<Log, "warn">) {
     this.#exporter = exporter;
     this.#limits = limits;
     this.#log = log;
