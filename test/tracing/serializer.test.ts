@@ -2,7 +2,7 @@
 import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { serializeSpans } from "../../src/tracing/serializer.ts";
 import { newTrace, SentSpan, type Place } from "../../src/tracing/spans.ts";
