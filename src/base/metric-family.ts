@@ -11,8 +11,8 @@ export interface MetricFamily {
   readonly help: string;
   readonly type: string;
   readonly joined: Joined;
-  /** The text of each line up to its value, `name_bucket{le="1"}`, and the value. */
-  readonly lines: readonly (readonly [text: string, value: number])[];
+  /** The text of each line up to its value, `name_bucket{le="1"}`, the value, and an exemplar as OpenMetrics has it. */
+  readonly lines: readonly (readonly [text: string, value: number, exemplar?: string])[];
 }
 
 const join: Readonly<Record<Joined, (left: number, right: number) => number>> = {
@@ -23,17 +23,28 @@ const join: Readonly<Record<Joined, (left: number, right: number) => number>> = 
 
 /** The families of several processes as those of one. Histograms are sums, because all have the same bounds. */
 export function joinFamilies(all: readonly (readonly MetricFamily[])[]): MetricFamily[] {
-  const joined = new Map<string, { family: MetricFamily; lines: Map<string, number> }>();
+  const joined = new Map<string, { family: MetricFamily; lines: Map<string, Joining> }>();
   for (const family of all.flat()) {
     let entry = joined.get(family.name);
     if (entry === undefined) joined.set(family.name, (entry = { family, lines: new Map() }));
-    for (const [text, value] of family.lines) {
+    for (const [text, value, exemplar] of family.lines) {
       const known = entry.lines.get(text);
-      entry.lines.set(text, known === undefined ? value : join[family.joined](known, value));
+      const sum = known === undefined ? value : join[family.joined](known.value, value);
+      entry.lines.set(text, { value: sum, exemplar: exemplar ?? known?.exemplar });
     }
   }
-  return [...joined.values()].map(({ family, lines }) => ({ ...family, lines: [...lines] }));
+  return [...joined.values()].map(({ family, lines }) => ({ ...family, lines: linesOf(lines) }));
 }
+
+interface Joining {
+  readonly value: number;
+  readonly exemplar: string | undefined;
+}
+
+const linesOf = (lines: ReadonlyMap<string, Joining>): MetricFamily["lines"] =>
+  [...lines].map(([text, { value, exemplar }]) =>
+    exemplar === undefined ? [text, value] : [text, value, exemplar],
+  );
 
 const grows = new Set(["counter", "histogram"]);
 
@@ -55,15 +66,31 @@ function numberText(value: number): string {
   return value > 0 ? "+Inf" : "-Inf";
 }
 
-/** All of them in Prometheus' text format. */
-export const renderFamilies = (families: readonly MetricFamily[]): string =>
-  families
-    .map(({ name, help, type, lines }) =>
-      [
-        `# HELP ${name} ${help}`,
-        `# TYPE ${name} ${type}`,
-        ...lines.map(([text, value]) => `${text} ${numberText(value)}`),
-        "",
-      ].join("\n"),
-    )
-    .join("\n");
+/** All of them in Prometheus' text format, or as OpenMetrics, which alone has exemplars. */
+export const renderFamilies = (
+  families: readonly MetricFamily[],
+  format: "text" | "openmetrics" = "text",
+): string =>
+  format === "text"
+    ? families
+        .map((family) => [...head(family, family.name), ...plain(family), ""].join("\n"))
+        .join("\n")
+    : `${families.flatMap(openLines).join("\n")}\n# EOF\n`;
+
+const head = ({ help, type }: MetricFamily, name: string): string[] => [
+  `# HELP ${name} ${help}`,
+  `# TYPE ${name} ${type}`,
+];
+
+const plain = ({ lines }: MetricFamily): string[] =>
+  lines.map(([text, value]) => `${text} ${numberText(value)}`);
+
+/** A counter's family has its name without `_total` there. */
+function openLines(family: MetricFamily): string[] {
+  const { name, type, lines } = family;
+  const samples = lines.map(([text, value, exemplar]) => {
+    const line = `${text} ${numberText(value)}`;
+    return exemplar === undefined ? line : `${line} # ${exemplar}`;
+  });
+  return [...head(family, type === "counter" ? name.replace(/_total$/, "") : name), ...samples];
+}

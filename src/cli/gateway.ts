@@ -6,13 +6,7 @@ import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSpend } from "../calls/index.ts";
 import type { Catalog } from "../catalog/index.ts";
-import {
-  createApp,
-  createMetrics,
-  leaveConnections,
-  startMetricsServer,
-  stopServer,
-} from "../http/index.ts";
+import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
 import { createVerifier, type Ledger } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
 import { loadClouds } from "../upstream/index.ts";
@@ -22,6 +16,7 @@ import { httpServices, metricsAccessOf } from "./door.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
 import { openGround, type Ground } from "./ground.ts";
+import { gauges } from "./gauges.ts";
 import { startHoldSweep } from "./hold-sweep.ts";
 import { startRateSweep } from "./rate-sweep.ts";
 import { listenOn } from "./listen.ts";
@@ -84,12 +79,11 @@ async function build(
   closeAll: () => Promise<void>,
 ): Promise<Gateway> {
   const ground = await openGround(options, closers);
-  const { environment, role, catalog, database, ledger } = ground;
+  const { environment, role, catalog, database, ledger, metrics } = ground;
   let address = "";
   let stage: "open" | "leaving" | "refusing" = "open";
   const ownUrl = (): string => address;
   const workers = openWorkers(options, ground, { closers, ownUrl });
-  const metrics = createMetrics(role.joinMetrics);
   const metricsAccess = metricsAccessOf(environment);
   const sockets = role.given.sockets;
   const metricsServer = await startMetricsServer({ metrics, metricsAccess }, sockets?.metrics);
@@ -158,6 +152,7 @@ function openWorkers(
   { closers, ownUrl }: { readonly closers: Closers; readonly ownUrl: () => string },
 ) {
   const { database, log, role, ledger, catalog, holdLeaseMs } = ground;
+  ground.metrics.add(gauges(ground));
   const media = openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl });
   closers.push(() => media.close());
   const { queue } = catalog.settings.limits;

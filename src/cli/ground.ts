@@ -7,6 +7,7 @@ import { ByteBudget } from "../base/byte-budget.ts";
 import { systemClock } from "../base/clock.ts";
 import { createAccessLog } from "../base/log.ts";
 import { Slots } from "../base/slots.ts";
+import { createMetrics } from "../http/index.ts";
 import { createLedger } from "../ledger/index.ts";
 import { openRates, type RateLimiter } from "../rates/index.ts";
 import {
@@ -51,9 +52,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
   const { catalog, secure } = await openConfiguration({ environment, sandboxUrl, log, clock });
   closers.push(() => catalog.close());
-  const tracing = await openTelemetry(environment.variables, catalog.settings, log);
-  closers.push(() => tracing?.close());
-  const tracer = tracing?.tracer;
+  const watching = await openWatching(options, catalog, closers);
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
   const outgoing = new Slots(share.descriptors.outgoing);
   const database = await openDatabaseOf(environment, {
@@ -66,7 +65,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const { masterKey, dataDir } = environment;
   const secrets = await openSecrets({ database, masterKey, dataDir });
   await catalog.follow(database, secrets);
-  const ledger = createLedger(database, { leaseMs: holdLeaseMs, watch: watchBatches(tracer) });
+  const ledger = createLedger(database, { leaseMs: holdLeaseMs, watch: watchBatches(watching) });
   closers.push(() => ledger.close());
   const files = countOpenFiles(await openFileStore(catalog.settings.storage, dataDir), outgoing);
   closers.push(() => files.close());
@@ -83,8 +82,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     ...share,
     environment,
     log,
-    tracing,
-    tracer,
+    ...watching,
     clock,
     role,
     /** The address of the sandbox that this process runs. */
@@ -117,6 +115,17 @@ async function openConfiguration(options: Omit<CatalogOptions, "onReload">) {
     },
   });
   return { catalog, secure: ownTls.open(catalog.settings) };
+}
+
+/** What is counted and traced of the work. */
+async function openWatching(
+  { environment, log, role = alone }: GatewayOptions,
+  { settings }: OpenCatalog,
+  closers: Closers,
+) {
+  const tracing = await openTelemetry(environment.variables, settings, log);
+  closers.push(() => tracing?.close());
+  return { tracing, tracer: tracing?.tracer, metrics: createMetrics(role.joinMetrics) };
 }
 
 /** What is written of requests: the log of calls in the database, and the lines of the access log. */

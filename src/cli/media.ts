@@ -3,6 +3,7 @@ import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
+import type { Metrics } from "../http/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database, FileStore, RequestLog } from "../storage/index.ts";
 import {
@@ -45,6 +46,7 @@ interface MediaOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly tracer: Tracer | undefined;
+  readonly metrics: Pick<Metrics, "observeTask" | "observeCallback">;
   readonly tasks: TaskTestOptions | undefined;
   /** Whether this process is the one of its gateway that looks for what nobody announced. */
   readonly sweeps: () => boolean;
@@ -77,6 +79,7 @@ export function openMedia(options: MediaOptions): Media {
     clock,
     log,
     tracer: options.tracer,
+    tried: (became, durationMs) => options.metrics.observeCallback(became, durationMs),
     sweeps,
     timeoutMs: settings.webhooks.timeoutMs,
     render: (task) => renderUnified(task, fileUrl),
@@ -99,6 +102,7 @@ export function openMedia(options: MediaOptions): Media {
     queue: settings.limits.queue,
     retentionMs: settings.storage.retentionDays * dayMs,
     logged: (row) => {
+      options.metrics.observeTask(row);
       options.requestLog.add(row);
       if (row.keyId !== undefined && row.costNano !== 0n)
         alerts.charged(row.workspaceId, row.keyId);

@@ -5,7 +5,13 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Credential, Provider } from "../catalog/index.ts";
-import { Circuit, defaultCircuitRules, type CircuitRules, type OpenWord } from "./circuit.ts";
+import {
+  Circuit,
+  defaultCircuitRules,
+  type CircuitRules,
+  type OpenWord,
+  type CircuitState,
+} from "./circuit.ts";
 import {
   Credentials,
   defaultCredentialRules,
@@ -190,6 +196,12 @@ export class Health {
     if (state === "closed") return undefined;
     const since = this.#at(circuit.openedMs ?? nowMs, nowMs);
     return { state, since, nextProbeAt: this.#at(circuit.nextProbeMs, nowMs) };
+  }
+
+  /** The circuits of all that was asked since the start, each with its provider and the vendor's name of the model. */
+  circuits(): (readonly [served: string, state: CircuitState])[] {
+    const nowMs = this.nowMs();
+    return [...this.#byName].map(([name, { circuit }]) => [name, circuit.state(nowMs)]);
   }
 
   /** The provider's keys that are left alone now, by their ids: until when at the longest, and why. */

@@ -37,7 +37,8 @@ export function registerMetrics(app: FastifyInstance, services: MetricsServices)
   handle(app, "GET /metrics", async (request, reply) => {
     if (metricsAccess.token === undefined) checkOwnMachine(request.raw, metricsAccess);
     else checkToken(request.raw, metricsAccess.token);
-    return reply.type(metrics.contentType).send(await metrics.render());
+    const { type, text } = await metrics.answer(request.headers.accept);
+    return reply.type(type).send(text);
   });
 }
 
@@ -141,7 +142,7 @@ async function answer(
   // Whoever reaches the port may read, but for a page of the web that has led a name of its own here.
   else if (isLoopback(request.socket.remoteAddress ?? "") && !isLocalHost(request.headers.host))
     throw new GatewayError("insufficient_permissions", "The Host header names no local machine.");
-  const text = await metrics.render();
-  response.writeHead(200, { "content-type": metrics.contentType });
+  const { type, text } = await metrics.answer(request.headers.accept);
+  response.writeHead(200, { "content-type": type });
   response.end(text);
 }

@@ -1,58 +1,39 @@
-/** Prometheus metrics of calls that are answered at once, with the names of OpenTelemetry's `gen_ai.*` conventions where one fits. */
-import type { Registry } from "prom-client";
-import {
-  labelText,
-  renderFamilies,
-  type Joined,
-  type MetricFamily,
-} from "../../base/metric-family.ts";
+/** Prometheus metrics: counters and histograms of what the gateway does, and gauges that others add. docs/monitoring.md. */
+import { renderFamilies, type MetricFamily } from "../../base/metric-family.ts";
 import type { CallRecord, ImageRecord } from "../../calls/index.ts";
-import { counters, histograms, type Counter, type Histogram } from "./series.ts";
+import type { RequestRow } from "../../storage/index.ts";
+import { makeFamilies, type Families } from "./families.ts";
+import { processMetrics } from "./process.ts";
+import type { Counter, Histogram } from "./series.ts";
 
 type Observed = CallRecord | ImageRecord;
+
+/** A read of gauges. Must not reject. */
+type Gauges = () => Promise<readonly MetricFamily[]>;
 
 export interface Metrics {
   /** Counts one ended call. */
   observe(record: Observed): void;
+  /** Counts one ended task, as the request log has it. */
+  observeTask(row: RequestRow): void;
+  /** Counts one try of a callback. */
+  observeCallback(became: "delivered" | "failed" | "pending", durationMs: number): void;
+  /** Counts one batch of the ledger that is over. */
+  observeBatch(entries: number, durationMs: number, isGood: boolean): void;
   /** Requests with a key that are under way now. */
   readonly inFlight: { total: number };
+  /** What else is read with each scrape. */
+  add(gauges: Gauges): void;
   /** What this process has measured. */
   read(): Promise<MetricFamily[]>;
-  /** The gateway's metrics as text: of all its processes, where it has several. */
+  /** The gateway's metrics as Prometheus' text: of all its processes, where it has several. */
   render(): Promise<string>;
-  readonly contentType: string;
+  /** The same as whoever asks wants it: OpenMetrics, with exemplars, where `accept` names it. */
+  answer(accept: string | undefined): Promise<{ readonly type: string; readonly text: string }>;
 }
 
 /** Makes the metrics of the whole gateway of those of this process. */
 export type JoinMetrics = (own: () => Promise<MetricFamily[]>) => Promise<MetricFamily[]>;
-
-const secondsBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-
-const makeFamilies = () => ({
-  calls: counters({
-    name: "tollgate_calls_total",
-    help: "Calls that are answered at once, by how they ended.",
-  }),
-  duration: histograms(
-    {
-      name: "gen_ai_server_request_duration_seconds",
-      help: "From the request to the end of its answer.",
-    },
-    secondsBuckets,
-  ),
-  firstToken: histograms(
-    {
-      name: "gen_ai_server_time_to_first_token_seconds",
-      help: "From the request to the first byte of its answer.",
-    },
-    secondsBuckets,
-  ),
-  tokens: counters({
-    name: "gen_ai_client_token_usage_total",
-    help: "Tokens charged, by type (input, output).",
-  }),
-  cost: counters({ name: "tollgate_cost_usd_total", help: "What calls cost, in USD." }),
-});
 
 /** The series that calls of one kind are counted in. */
 interface CallSeries {
@@ -61,55 +42,124 @@ interface CallSeries {
   readonly firstToken: Histogram;
   readonly input: Counter;
   readonly output: Counter;
+  readonly inputOfCall: Histogram;
+  readonly outputOfCall: Histogram;
   readonly cost: Counter;
 }
 
 function tokensOf(usage: NonNullable<Observed["metered"]>["usage"]) {
   if (!("unit" in usage)) return { input: usage.inputTokens, output: usage.outputTokens };
-  if (usage.unit !== "image_tokens") return { input: 0, output: 0 };
+  if (usage.unit !== "image_tokens") return undefined;
   return {
     input: usage.inputTextTokens + usage.inputImageTokens,
     output: usage.outputTextTokens + usage.outputImageTokens,
   };
 }
 
-/** How prom-client says that values of several processes become one; a moment or an average is the largest. */
-const joinedBy: Readonly<Record<string, Joined>> = { sum: "sum", min: "min" };
-
-/** prom-client on this process, from its first reader on: a gateway whose metrics nobody reads goes without. */
-async function watchProcess(): Promise<Registry> {
-  const { collectDefaultMetrics, Registry } = await import("prom-client");
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  return registry;
+function callSeries(
+  families: Families,
+  { protocol, status, model }: Observed,
+  provider: string,
+): CallSeries {
+  const { calls, duration, firstToken, tokens, callTokens, cost } = families;
+  return {
+    calls: calls.series({ protocol, model, provider, status }),
+    duration: duration.series({ protocol, model }),
+    firstToken: firstToken.series({ protocol, model }),
+    input: tokens.series({ model, provider, type: "input" }),
+    output: tokens.series({ model, provider, type: "output" }),
+    inputOfCall: callTokens.series({ model, provider, type: "input" }),
+    outputOfCall: callTokens.series({ model, provider, type: "output" }),
+    cost: cost.series({ model, provider }),
+  };
 }
 
-/** What prom-client has measured of the process itself. */
-async function readRegistry(registry: Registry): Promise<MetricFamily[]> {
-  const all = (await registry.getMetricsAsJSON()) as unknown as ProcessMetric[];
-  return all.map(({ name, help, type, aggregator, values }) => ({
-    name,
-    help,
-    type,
-    joined: joinedBy[aggregator] ?? "max",
-    lines: values.map(({ metricName = name, labels, value }) => {
-      const text = labelText(labels);
-      return [text === "" ? metricName : `${metricName}{${text}}`, value] as const;
-    }),
-  }));
+/** Remembers what was looked up under a key; keys are made of bounded labels. */
+function remembered<Series>(): (key: string, make: () => Series) => Series {
+  const known = new Map<string, Series>();
+  return (key, make) => {
+    let series = known.get(key);
+    if (series === undefined) known.set(key, (series = make()));
+    return series;
+  };
 }
 
-/** prom-client's JSON, which its types tell only in part. */
-interface ProcessMetric {
-  readonly name: string;
-  readonly help: string;
-  readonly type: string;
-  readonly aggregator: string;
-  readonly values: readonly {
-    readonly metricName?: string;
-    readonly labels: Readonly<Record<string, string | number>>;
-    readonly value: number;
-  }[];
+/** Counting calls and their attempts. */
+function callObserver(families: Families): Metrics["observe"] {
+  const unknown = remembered<Counter>();
+  const known = remembered<CallSeries>();
+  const failed = remembered<Counter>();
+  const attempted = remembered<{ readonly total: Counter; readonly duration: Histogram }>();
+
+  function countUnknown({ protocol, status }: Observed): void {
+    // Unknown model names come from callers: they must not grow the set of labels.
+    const labels = { protocol, model: "unknown", provider: "none", status };
+    unknown(`${protocol} ${status}`, () => families.calls.series(labels)).total += 1;
+  }
+
+  function countError({ status, errorCode: code, httpStatus }: Observed): void {
+    if (status !== "failed" || code === null) return;
+    const fault = httpStatus >= 500 ? "gateway" : "caller";
+    failed(`${fault} ${code}`, () => families.errors.series({ code, fault })).total += 1;
+  }
+
+  function countAttempts({ attempts }: Observed, traceId: string | undefined): void {
+    for (const { provider, upstream_model: model, outcome, duration_ms } of attempts) {
+      const { total, duration } = attempted(`${provider} ${outcome} ${model}`, () => ({
+        total: families.attempts.series({ provider, model, outcome }),
+        duration: families.attemptDuration.series({ provider, model }),
+      }));
+      total.total += 1;
+      duration.observe(duration_ms / 1000, traceId);
+    }
+  }
+
+  return (record) => {
+    const { provider, metered, span } = record;
+    countError(record);
+    if (provider === null) return countUnknown(record);
+    const traceId = span?.isSampled === true ? span.traceId : undefined;
+    const key = `${record.protocol} ${record.status} ${provider} ${record.model}`;
+    const series = known(key, () => callSeries(families, record, provider));
+    series.calls.total += 1;
+    series.duration.observe(record.durationMs / 1000, traceId);
+    if (record.firstTokenMs !== null)
+      series.firstToken.observe(record.firstTokenMs / 1000, traceId);
+    countAttempts(record, traceId);
+    if (!metered) return;
+    series.cost.total += Number(record.costNano) / 1e9;
+    const tokens = tokensOf(metered.usage);
+    if (tokens === undefined) return;
+    series.input.total += tokens.input;
+    series.output.total += tokens.output;
+    series.inputOfCall.observe(tokens.input, traceId);
+    series.outputOfCall.observe(tokens.output, traceId);
+  };
+}
+
+/** Counting what is no call. */
+function workObservers(
+  families: Families,
+): Pick<Metrics, "observeTask" | "observeCallback" | "observeBatch"> {
+  const became = { delivered: "delivered", failed: "given_up", pending: "retried" };
+  const batchDuration = families.batchDuration.series({});
+  const batchEntries = families.batchEntries.series({});
+  return {
+    observeTask({ model = "unknown", provider = "none", status = "unknown", ...row }) {
+      families.tasks.series({ model, provider, status }).total += 1;
+      families.taskDuration.series({ model, status }).observe((row.durationMs ?? 0) / 1000);
+      families.cost.series({ model, provider }).total += Number(row.costNano ?? 0n) / 1e9;
+    },
+    observeCallback(step, durationMs) {
+      families.callbacks.series({ outcome: became[step] }).total += 1;
+      families.callbackDuration.series({}).observe(durationMs / 1000);
+    },
+    observeBatch(entries, durationMs, isGood) {
+      families.batches.series({ outcome: isGood ? "ok" : "failed" }).total += 1;
+      batchDuration.observe(durationMs / 1000);
+      batchEntries.observe(entries);
+    },
+  };
 }
 
 const readInFlight = ({ total }: Metrics["inFlight"]): MetricFamily => ({
@@ -120,59 +170,30 @@ const readInFlight = ({ total }: Metrics["inFlight"]): MetricFamily => ({
   lines: [["tollgate_requests_in_flight", total]],
 });
 
+const textType = "text/plain; version=0.0.4; charset=utf-8";
+const openType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
 /** Metrics of their own, so that several gateways can live in one process (tests do that). */
 export function createMetrics(join: JoinMetrics = (own) => own()): Metrics {
-  let registry: Promise<Registry> | undefined;
   const families = makeFamilies();
   const inFlight = { total: 0 };
-  const unknown = new Map<string, Counter>();
-  const known = new Map<string, CallSeries>();
-
-  function countUnknown({ protocol, status }: Observed): void {
-    // Unknown model names come from callers: they must not grow the set of labels.
-    const labels = { protocol, model: "unknown", provider: "none", status };
-    const key = `${protocol} ${status}`;
-    let calls = unknown.get(key);
-    if (!calls) unknown.set(key, (calls = families.calls.series(labels)));
-    calls.total += 1;
-  }
-
-  function makeSeries({ protocol, status, model }: Observed, provider: string): CallSeries {
-    const { calls, duration, firstToken, tokens, cost } = families;
-    return {
-      calls: calls.series({ protocol, model, provider, status }),
-      duration: duration.series({ protocol, model }),
-      firstToken: firstToken.series({ protocol, model }),
-      input: tokens.series({ model, provider, type: "input" }),
-      output: tokens.series({ model, provider, type: "output" }),
-      cost: cost.series({ model, provider }),
-    };
-  }
-
+  const sources: Gauges[] = [processMetrics()];
   const read = async (): Promise<MetricFamily[]> => [
-    ...(await readRegistry(await (registry ??= watchProcess()))),
+    ...(await Promise.all(sources.map((source) => source()))).flat(),
     ...Object.values(families).map((family) => family.read()),
     readInFlight(inFlight),
   ];
   return {
-    contentType: "text/plain; version=0.0.4; charset=utf-8",
     inFlight,
     read,
+    add: (gauges) => void sources.push(gauges),
     render: async () => renderFamilies(await join(read)),
-    observe(record) {
-      const { provider, metered } = record;
-      if (provider === null) return countUnknown(record);
-      const key = `${record.protocol} ${record.status} ${provider} ${record.model}`;
-      let series = known.get(key);
-      if (!series) known.set(key, (series = makeSeries(record, provider)));
-      series.calls.total += 1;
-      series.duration.observe(record.durationMs / 1000);
-      if (record.firstTokenMs !== null) series.firstToken.observe(record.firstTokenMs / 1000);
-      if (!metered) return;
-      const { input, output } = tokensOf(metered.usage);
-      series.input.total += input;
-      series.output.total += output;
-      series.cost.total += Number(record.costNano) / 1e9;
+    async answer(accept) {
+      const isOpen = accept?.includes("application/openmetrics-text") === true;
+      const text = renderFamilies(await join(read), isOpen ? "openmetrics" : "text");
+      return { type: isOpen ? openType : textType, text };
     },
+    observe: callObserver(families),
+    ...workObservers(families),
   };
 }

@@ -25,7 +25,7 @@ interface About {
   readonly help: string;
 }
 
-type Line = readonly [text: string, value: number];
+type Line = readonly [text: string, value: number, exemplar?: string];
 
 /** Series under the text of their labels, and the lines of each. */
 function family<Series>(
@@ -60,11 +60,22 @@ export function counters(about: About): Family<Counter> {
   ]);
 }
 
+interface Exemplar {
+  readonly traceId: string;
+  readonly value: number;
+  readonly ms: number;
+}
+
+const exemplarText = ({ traceId, value, ms }: Exemplar): string =>
+  `{trace_id="${traceId}"} ${value} ${(ms / 1000).toFixed(3)}`;
+
 /** One series of a histogram. */
 export class Histogram {
   readonly #bounds: readonly number[];
   /** By the first bound that is not exceeded; the last for what is above all. */
   readonly #counts: number[];
+  /** The last value of each bucket that belongs to a trace. */
+  readonly #exemplars: (Exemplar | undefined)[] = [];
   #sum = 0;
 
   constructor(bounds: readonly number[]) {
@@ -72,11 +83,13 @@ export class Histogram {
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
   }
 
-  observe(value: number): void {
+  /** @param traceId the trace that this value is an example of */
+  observe(value: number, traceId?: string): void {
     let index = 0;
     while (index < this.#bounds.length && value > this.#bounds[index]!) index += 1;
     this.#counts[index]! += 1;
     this.#sum += value;
+    if (traceId !== undefined) this.#exemplars[index] = { traceId, value, ms: Date.now() };
   }
 
   /** The lines of this series: how many were at most each bound, their sum and their count. */
@@ -84,9 +97,13 @@ export class Histogram {
     let count = 0;
     const buckets = [...this.#bounds, "+Inf"].map((bound, index): Line => {
       count += this.#counts[index]!;
-      return [`${name}_bucket{le="${bound}",${labels}}`, count];
+      const all = labels === "" ? `le="${bound}"` : `le="${bound}",${labels}`;
+      const exemplar = this.#exemplars[index];
+      const text = `${name}_bucket{${all}}`;
+      return exemplar === undefined ? [text, count] : [text, count, exemplarText(exemplar)];
     });
-    return [...buckets, [`${name}_sum{${labels}}`, this.#sum], [`${name}_count{${labels}}`, count]];
+    const braces = labels === "" ? "" : `{${labels}}`;
+    return [...buckets, [`${name}_sum${braces}`, this.#sum], [`${name}_count${braces}`, count]];
   }
 }
 

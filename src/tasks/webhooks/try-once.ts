@@ -27,6 +27,8 @@ export interface DelivererServices {
   readonly log: Log;
   /** Absent: no traces. */
   readonly tracer?: Tracer | undefined;
+  /** Hears of each try: what became of the delivery, and how long its receiver took. */
+  readonly tried?: ((became: NextStep["status"], durationMs: number) => void) | undefined;
   readonly send: SendCallback;
   /** A task as `GET /v1/tasks/{id}` answers it: the event's `data`. */
   readonly render: (task: Task) => unknown;
@@ -143,6 +145,7 @@ export async function tryOnce(
       ? { status: "pending", pauseMs: 0 }
       : nextStep(outcome, delivery.type, failures, random());
   const durationMs = performance.now() - startedMs;
+  services.tried?.(step.status, durationMs);
   const tried = { startedAt, durationMs, outcome, step };
   const held = await persist(settleRetryMs, () => noteTry(database, delivery, tried, clock.now()));
   await services.at?.("callback.noted");

@@ -1,0 +1,174 @@
+/** What is read when somebody scrapes: the database's pool, circuits, what waits, the disk, the spans. docs/monitoring.md. */
+import { statfs } from "node:fs/promises";
+import { labelText, type Joined, type MetricFamily } from "../base/metric-family.ts";
+import type { Health } from "../routing/index.ts";
+import type { Database } from "../storage/index.ts";
+import type { Tracing } from "../tracing/index.ts";
+
+interface Gauge {
+  readonly name: string;
+  readonly help: string;
+  /** How the values of several workers become one. */
+  readonly joined: Joined;
+  readonly type?: "gauge" | "counter";
+}
+
+type Value = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+const family = ({ type = "gauge", ...about }: Gauge, values: readonly Value[]): MetricFamily => ({
+  ...about,
+  type,
+  lines: values.map(([labels, value]) => {
+    const text = labelText(labels);
+    return [text === "" ? about.name : `${about.name}{${text}}`, value] as const;
+  }),
+});
+
+interface GaugeSources {
+  readonly database: Database;
+  readonly health: Pick<Health, "circuits">;
+  readonly tracing: Pick<Tracing, "counts"> | undefined;
+  readonly environment: { readonly dataDir: string };
+}
+
+/** All gauges, as a source for the metrics. It never rejects, and waits for nothing longer than a moment. */
+export function gauges(sources: GaugeSources): () => Promise<MetricFamily[]> {
+  const { database, health, tracing, environment } = sources;
+  const waiting = waitingIn(database);
+  return async () => [
+    ...(await waiting()),
+    ...(await diskAt(environment.dataDir)),
+    connections(database),
+    circuits(health),
+    ...(tracing === undefined ? [] : [spans(tracing)]),
+  ];
+}
+
+function connections({ pool }: Database): MetricFamily {
+  const { totalCount, idleCount, waitingCount } = pool;
+  return family(
+    {
+      name: "tollgate_database_connections",
+      help: "The pool to the database: idle and busy connections, and statements that wait for one.",
+      joined: "sum",
+    },
+    [
+      [{ state: "idle" }, idleCount],
+      [{ state: "busy" }, totalCount - idleCount],
+      [{ state: "waiting" }, waitingCount],
+    ],
+  );
+}
+
+const states = { closed: 0, due: 1, open: 2 } as const;
+
+const circuits = (health: Pick<Health, "circuits">): MetricFamily =>
+  family(
+    {
+      name: "tollgate_circuit_state",
+      help: "A provider's model: 0 closed, 1 waiting for its probe, 2 open (no calls go there).",
+      joined: "max",
+    },
+    health.circuits().map(([served, state]) => {
+      // Ids of providers have no spaces.
+      const [provider = "", ...model] = served.split(" ");
+      return [{ provider, model: model.join(" ") }, states[state]];
+    }),
+  );
+
+const spans = (tracing: Pick<Tracing, "counts">): MetricFamily =>
+  family(
+    {
+      name: "tollgate_trace_spans_total",
+      help: "Spans by what became of them: sent, dropped (the queue was full), refused (by the collector).",
+      joined: "sum",
+      type: "counter",
+    },
+    Object.entries(tracing.counts()).map(([result, count]) => [{ result }, count as number]),
+  );
+
+/** The volume of the data directory: the embedded database and local files. */
+async function diskAt(directory: string): Promise<MetricFamily[]> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(directory);
+    const free = "Bytes that are free on the volume of the data directory.";
+    const size = "Bytes of the volume of the data directory.";
+    return [
+      family({ name: "tollgate_disk_free_bytes", help: free, joined: "min" }, [
+        [{}, bavail * bsize],
+      ]),
+      family({ name: "tollgate_disk_size_bytes", help: size, joined: "max" }, [
+        [{}, blocks * bsize],
+      ]),
+    ];
+  } catch {
+    // A gateway on a server may have no directory of its own.
+    return [];
+  }
+}
+
+/** A supervisor waits half a second for its workers. */
+const waitMs = 300;
+const freshMs = 2_000;
+
+const waitingSql = `select
+  (select count(*) from tasks where due_at is not null and status = 'queued')::int as queued,
+  (select count(*) from tasks where due_at is not null and status = 'running')::int as running,
+  (select count(*) from webhook_deliveries where due_at is not null)::int as callbacks,
+  (select coalesce(extract(epoch from now() - min(created_at)), 0) from webhook_deliveries
+    where due_at is not null)::float8 as oldest`;
+
+interface Waiting {
+  readonly queued: number;
+  readonly running: number;
+  readonly callbacks: number;
+  readonly oldest: number;
+}
+
+/** What waits in the database, and whether it answers; what was known last where it is slow. */
+function waitingIn(database: Pick<Database, "query">): () => Promise<MetricFamily[]> {
+  let known: Waiting | undefined;
+  let isUp = false;
+  let readMs = -Infinity;
+  let underWay: Promise<void> | undefined;
+  const read = async (): Promise<void> => {
+    try {
+      const rows = await database.query<Waiting & Record<string, unknown>>(waitingSql);
+      [known] = rows;
+      isUp = true;
+    } catch {
+      isUp = false;
+    }
+    readMs = performance.now();
+    underWay = undefined;
+  };
+  return async () => {
+    if (performance.now() - readMs > freshMs) {
+      const late = new Promise<"late">((resume) => setTimeout(resume, waitMs, "late").unref());
+      underWay ??= read();
+      if ((await Promise.race([underWay, late])) === "late") isUp = false;
+    }
+    return waitingFamilies(known, isUp);
+  };
+}
+
+function waitingFamilies(known: Waiting | undefined, isUp: boolean): MetricFamily[] {
+  const up = "1 while the database answers, else 0.";
+  const all = [
+    family({ name: "tollgate_database_up", help: up, joined: "min" }, [[{}, isUp ? 1 : 0]]),
+  ];
+  if (known === undefined) return all;
+  const { queued, running, callbacks, oldest } = known;
+  const tasks = "Tasks that have not ended, of all gateways on this database.";
+  const waiting = "Callbacks that are to be tried (again), of all gateways on this database.";
+  const age = "How long ago the oldest callback was made that is still to be tried, in seconds.";
+  return [
+    ...all,
+    family({ name: "tollgate_tasks", help: tasks, joined: "max" }, [
+      [{ status: "queued" }, queued],
+      [{ status: "running" }, running],
+    ]),
+    family({ name: "tollgate_callbacks_waiting", help: waiting, joined: "max" }, [[{}, callbacks]]),
+    family({ name: "tollgate_callbacks_oldest_seconds", help: age, joined: "max" }, [[{}, oldest]]),
+  ];
+}
