@@ -92,8 +92,8 @@ class UnderWay implements Seen {
   }
 
   #endSpan(span: Span, route: string | undefined, status: number): void {
-    const { raw, id } = this.#request;
-    if (span.name.endsWith(" ") && route !== undefined) span.name += route;
+    const { raw, id, match } = this.#request;
+    if (match.route.path === undefined && route !== undefined) span.name += ` ${route}`;
     span.set({
       "http.request.method": raw.method,
       "http.route": route,
@@ -109,7 +109,9 @@ class UnderWay implements Seen {
 function spanOf(tracer: Tracer, { match, raw }: Incoming): Span | undefined {
   if (!isWatched(match)) return undefined;
   const { traceparent } = raw.headers;
-  const name = `${raw.method ?? ""} ${match.route.path ?? ""}`;
+  const { path } = match.route;
+  const method = raw.method ?? "";
+  const name = path === undefined ? method : `${method} ${path}`;
   return tracer.start("server", name, typeof traceparent === "string" ? traceparent : undefined);
 }
 
