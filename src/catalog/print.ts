@@ -140,7 +140,8 @@ const maskedAll = (secrets: Readonly<Record<string, string>> | undefined) =>
   Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, mask(secret)]));
 
 function settingsRows(settings: Settings) {
-  const { limits, storage, console, cors, server, accessLog, retention, telemetry, webhooks } = settings;
+  const { limits, storage, console, cors, server, accessLog, retention, telemetry, webhooks } =
+    settings;
   const { oidc } = console;
   return {
     limits: {
