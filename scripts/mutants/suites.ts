@@ -8,7 +8,7 @@ export const suites: Record<string, readonly string[]> = {
   routing: ["test/routing/*.test.ts", "test/health/*.test.ts"],
   tenancy: [
     "test/tenancy/*.test.ts",
-    "test/rate-limits/*.test.ts",
+    "test/rates/limits.test.ts",
     "test/admin/{keys,member-keys,caps,invitations,key-list}.test.ts",
   ],
   protocols: [
@@ -28,7 +28,7 @@ export const suites: Record<string, readonly string[]> = {
   ],
   calls: [
     "test/calls/*.test.ts",
-    "test/rate-limits/window.test.ts",
+    "test/rates/{limits,take}.test.ts",
     "test/catalog/{supported,pricing}.test.ts",
     "test/rows/{text,stream,stream-broken,usage,errors,failover,responses,routing,fallback-models,keep-alive}.test.ts",
     "test/images/{budget,failover,generations,idempotency,money,no-streams,stream,edits-1}.test.ts",
@@ -47,7 +47,7 @@ export const suites: Record<string, readonly string[]> = {
   http: [
     "test/http/*.test.ts",
     "test/admin/*.test.ts",
-    "test/admin-reads/{csv,deliveries,request-detail,requests,tasks,usage}.test.ts",
+    "test/admin-reads/{csv,deliveries,events,installation,request-detail,requests,tasks,usage}.test.ts",
     "test/providers/{added,layers,pause}.test.ts",
     "test/presets/update.test.ts",
     "test/console/serving.test.ts",

@@ -1,0 +1,18 @@
+/** The suites that try mutants: a test file that has moved is missed, and its mutants seem to live. */
+import { existsSync, globSync } from "node:fs";
+import { expect, it } from "vitest";
+import { suites } from "../../scripts/mutants/suites.ts";
+
+/** `a/{b,c}.ts` as `a/b.ts` and `a/c.ts`; one pair of braces. */
+function alternatives(glob: string): string[] {
+  const [, before, inside, after] = /^(.*)\{(.*)\}(.*)$/.exec(glob) ?? [];
+  return inside === undefined ? [glob] : inside.split(",").map((one) => before! + one + after!);
+}
+
+it.each(Object.keys(suites))("the suites of %s are there, and so is the folder", (folder) => {
+  expect(existsSync(`src/${folder}`)).toBe(true);
+  const missing = suites[folder]!.flatMap(alternatives).filter(
+    (glob) => globSync(glob).length === 0,
+  );
+  expect(missing).toEqual([]);
+});
