@@ -101,6 +101,17 @@ describe("charges", () => {
     expect(row).toEqual({ kind: "charge" });
   });
 
+  it("where the charge fails with what belongs to it, no picture is kept and nothing is held or charged", async () => {
+    const before = await bench.state();
+    await bench.database.query("alter table tasks add constraint refused check (false) not valid");
+    try {
+      expect((await edit()).status).toBe(500);
+    } finally {
+      await bench.database.query("alter table tasks drop constraint refused");
+    }
+    await expect.poll(() => bench.state()).toEqual(before);
+  });
+
   it("the hold is never below the charge, at every size and quality that streams or not", async () => {
     for (const fields of [
       { size: "2048x2048", quality: "high", output_format: "jpeg" },

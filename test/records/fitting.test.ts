@@ -185,6 +185,17 @@ describe("other ways to reason", () => {
     expect(to("thinking", "toggle", "none")).toEqual({ thinking: { type: "disabled" } });
   });
 
+  it("on or off: an effort is reported, and that the model decides is what it does", () => {
+    const reasoning = { kind: "toggle", off: true, field: "thinking" } as const;
+    expect(sent(["messages", "chat"], thinks("adaptive"), { reasoning })).toEqual([
+      { thinking: { type: "enabled" } },
+    ]);
+    expect(sent(["messages", "chat"], effort("high"), { reasoning })).toEqual([
+      { thinking: { type: "enabled" } },
+      "rewritten output_config.effort",
+    ]);
+  });
+
   it("what a vendor refuses beside reasoning goes with it only", () => {
     const can: Abilities = {
       reasoning: { ...three, off: true, excludes: ["temperature", "logprobs"] },

@@ -87,6 +87,8 @@ describe("a provider's own needs", () => {
     expect((await asked(lines)).path).toBe("/v1/d/org/model%201/chat");
     const streamed = await asked(lines, { protocol: "generate_content", stream: true });
     expect(streamed.path).toBe("/v1/g/org/model%201:streamGenerateContent?alt=sse");
+    const whole = await asked(lines, { protocol: "generate_content" });
+    expect(whole.path).toBe("/v1/g/org/model%201:generateContent");
     expect((await asked(lines, { protocol: "responses" })).path).toBe("/v1/responses");
   });
 

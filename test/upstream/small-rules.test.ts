@@ -1,5 +1,7 @@
 /** Rules of the way to a vendor that no answer of a usual vendor meets, one by one. docs/routing.md; HOOK-07. */
 import { describe, expect, it } from "vitest";
+import { Slots } from "../../src/base/slots.ts";
+import type { Exchange } from "../../src/upstream/exchange.ts";
 import { checkAddress } from "../../src/upstream/guarded-address.ts";
 import { brokenBy } from "../../src/upstream/http1/failures.ts";
 import { IdleList } from "../../src/upstream/idle-list.ts";
@@ -12,9 +14,12 @@ import {
   withoutCredentials,
 } from "../../src/upstream/index.ts";
 import { maskAlso } from "../../src/upstream/masking.ts";
+import { createRooms } from "../../src/upstream/room.ts";
 import { textTarget } from "../../src/upstream/target.ts";
 import type { TextAsk } from "../../src/upstream/vendors/types.ts";
+import { packetsAsEvents, streamType } from "../../src/upstream/vendors/bedrock-stream.ts";
 import { bedrock } from "../../src/upstream/vendors/bedrock.ts";
+import { asker, startRaw, toldBy, until, usePools } from "./http1-support.ts";
 import { provider } from "./media-support.ts";
 
 const key = "sk-proj-Ab3dEfGh1jKlMn0pQrStUvWxYz4567";
@@ -146,4 +151,52 @@ it("a connection that breaks while it is to be silent is not used", () => {
   list.rest("well", 0);
   list.remove("broken");
   expect([list.take(1_000), list.take(1_000)]).toEqual(["well", undefined]);
+});
+
+it("a stream in frames is held up, goes on and ends as the connection below it", async () => {
+  const heard: string[] = [];
+  const below = {
+    status: 200,
+    headers: { "content-type": streamType },
+    pause: () => heard.push("pause"),
+    resume: () => heard.push("resume"),
+    abort: () => heard.push("abort"),
+  } as unknown as Exchange;
+  const events = await packetsAsEvents(below);
+  expect(events).not.toBe(below);
+  events.pause();
+  events.resume();
+  events.abort();
+  expect(heard).toEqual(["pause", "resume", "abort"]);
+});
+
+describe("room for connections", () => {
+  it("a connection to this process itself has both its ends here, and takes room for two", () => {
+    const slots = new Slots(4);
+    const roomOf = createRooms({ slots, ownOrigin: "http://own" }, () => false);
+    const [own, other] = [roomOf("http://own"), roomOf("http://other")];
+    expect([own.take(), slots.taken]).toEqual([true, 2]);
+    expect([other.take(), slots.taken]).toEqual([true, 3]);
+    expect([own.take(), slots.taken]).toEqual([false, 3]);
+    own.give();
+    expect(slots.taken).toBe(1);
+  });
+
+  it("is made by closing an idle connection of another origin, and one in use is left alone", async () => {
+    const answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
+    const [one, other] = [
+      await startRaw((socket) => socket.write(answer)),
+      await startRaw(() => undefined),
+    ];
+    const slots = new Slots(1);
+    const pools = usePools({ quietMs: 0, slots });
+    expect(await toldBy(asker(one.url, pools)())).toMatchObject({ body: "hi" });
+    const waiting = toldBy(asker(other.url, pools)());
+    await until(() => other.requests.length === 1);
+    expect(slots.taken).toBe(1);
+    expect(await toldBy(asker(one.url, pools)())).toMatchObject({ failure: "shortage" });
+    expect(one.requests).toHaveLength(1);
+    await pools.close();
+    expect(await waiting).toMatchObject({ failure: "broken" });
+  });
 });

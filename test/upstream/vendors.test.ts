@@ -121,6 +121,20 @@ describe("a vendor's row", () => {
     expect(upstream.requests).toEqual([]);
   });
 
+  it("a body that is written elsewhere is waited for, and one that is aborted meanwhile is never sent", async () => {
+    const { upstream, pools, request, asked } = await world("/v1");
+    const body = Promise.withResolvers<string>();
+    const aborted = askText(pools, { ...request, write: () => body.promise });
+    aborted.abort();
+    body.resolve("{}");
+    await expect(aborted.answer).rejects.toMatchObject({ failure: "aborted" });
+    expect(upstream.requests).toEqual([]);
+    const write = () => Promise.resolve('{"written":"elsewhere"}');
+    expect((await asked(undefined, { write } as Partial<TextRequest>)).text).toBe(
+      '{"written":"elsewhere"}',
+    );
+  });
+
   it("an authorization that fails is the request's failure", async () => {
     const { pools, request } = await world("/v1");
     const refused = new ExchangeError("broken", "no token");
