@@ -2,6 +2,7 @@
  * The request bodies of tasks and images, made of what the families say of their fields: every field that any model takes, with the values each
  * takes. docs/media.md.
  */
+import { assert } from "../../base/assert.ts";
 import {
   families,
   fieldsOf,
@@ -140,12 +141,11 @@ function property(group: readonly Named[], familiesInAll: number): Node {
     if (byValues.length === 1 && everywhere) return values;
     return values === "" ? `Families ${names}.` : `Families ${names}: ${values}.`;
   });
-  const schemas = [...Map.groupBy(group, ({ schema }) => JSON.stringify(schema)).values()];
-  const schema =
-    schemas.length === 1 ? first!.schema : { anyOf: schemas.map(([one]) => one!.schema) };
+  const types = new Set(group.map(({ schema }) => JSON.stringify(schema)));
+  assert(types.size === 1, `${first!.name} has one JSON type in all families`);
   const meaning = first!.meaning.charAt(0).toUpperCase() + first!.meaning.slice(1);
   return {
-    ...schema,
+    ...first!.schema,
     description: [`${meaning}.`, ...lines].filter((line) => line !== "").join(" "),
   };
 }
