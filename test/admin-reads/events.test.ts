@@ -290,4 +290,6 @@ it("a gateway that stops says so, and when to come back", async () => {
   const [, retry] = /^retry: (\d+)\nevent: bye$/m.exec(stream.text())!;
   expect(Number(retry)).toBeGreaterThanOrEqual(1_000);
   expect(Number(retry)).toBeLessThan(5_000);
+  // The end is no place to go on from.
+  expect(stream.text()).toMatch(/"stopping"\}\n\n$/);
 });

@@ -37,7 +37,8 @@ it("verify was never asked for at first; then it finds nothing, and what was cha
     [world.home.id],
   );
   await world.root.call("POST", "/verify", {});
-  const { differences, entries } = await result();
+  const { differences, differences_count, entries } = await result();
+  expect(differences_count).toBe(1);
   expect(entries).toBeGreaterThan(2);
   expect(differences).toEqual([
     { workspace_id: world.home.id, what: "account credits", recorded: "51.5", computed: "50" },

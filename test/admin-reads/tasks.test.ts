@@ -211,6 +211,7 @@ models:
           {
             provider: "local",
             tier: "partner",
+            source: "file",
             upstream_model: "talk-large",
             price: { input: "0.5", output: "2" },
             health: {
@@ -225,8 +226,12 @@ models:
     ]);
     expect(text).not.toContain("a-secret-of-local");
     const video = await world.root.call("GET", "/models?kind=video");
-    const [first] = video.json.data as { family: string; endpoints: string[] }[];
-    expect(first).toMatchObject({ family: "video-v1", endpoints: ["tasks", "videos_generations"] });
+    const [first] = video.json.data as object[];
+    expect(first).toMatchObject({
+      family: "video-v1",
+      endpoints: ["tasks", "videos_generations"],
+      offers: [{ source: "sandbox" }],
+    });
   });
 
   it("what a key may call, and the outermost layer that leaves a model out; parameters of models that are named", async () => {

@@ -113,6 +113,21 @@ it("LIM-17: what is left of a limit is said in the head of an answer, and not on
   expect([said(false), said(true)]).toEqual([["x-left"], []]);
 });
 
+it.each([true, false])(
+  "what a call takes of its limits ends with its answer, also of a client that left meanwhile (%s)",
+  async (destroyed) => {
+    let ended = 0;
+    const use = { end: () => void (ended += 1) };
+    const response = Object.assign(new EventEmitter(), { destroyed, headersSent: false });
+    const rates = { admit: () => Promise.resolve(use) };
+    const admitted = rateOf({ rates } as never, response as never, { limits: [{}] } as never);
+    expect(await admitted).toBe(use);
+    expect(ended).toBe(destroyed ? 1 : 0);
+    response.emit("close");
+    expect(ended).toBe(1);
+  },
+);
+
 describe("an answer of the sign-in's library", () => {
   it("is passed on with its own headers, and no empty ones", async () => {
     const headers: Record<string, unknown> = {};
