@@ -15,11 +15,11 @@ import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postg
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 import { drive, newLoad, type Load } from "./load.ts";
 
-const callsPerSecond = inForm(100, 200);
+const callsPerSecond = inForm(80, 200);
 /** Deaths of the gateway. */
-const deaths = inForm(4, 50);
+const deaths = inForm(2, 50);
 /** What is answered at least between two deaths. */
-const answersALife = 60;
+const answersALife = inForm(30, 60);
 /** How long a reservation outlives its process. */
 const leaseMs = 60_000;
 /** 100 tokens in and 50 out at the sandbox's prices. */
@@ -154,7 +154,7 @@ describe("kill -9 under load", () => {
       const place = await newPlace();
       const load = newLoad();
       await liveAndEnd(place, load, async (life) => {
-        for (let round = 0; round < inForm(3, 50); round += 1) {
+        for (let round = 0; round < inForm(2, 50); round += 1) {
           await killServer(place.dataDir);
           await answered(load, answersALife);
         }
@@ -168,7 +168,7 @@ describe("kill -9 under load", () => {
   it("BILL-01 T65 T67: of both at once", { timeout: inForm(180_000, 1_200_000) }, async () => {
     const place = await newPlace();
     const load = newLoad();
-    for (let round = 0; round < inForm(2, 20); round += 1) {
+    for (let round = 0; round < inForm(1, 20); round += 1) {
       await liveAndEnd(place, load, async (life) => {
         await killServer(place.dataDir);
         await life.kill();

@@ -15,6 +15,20 @@ import { startTestGateway } from "../support/gateway.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { clipConfiguration, endAll, live } from "../support/task-life.ts";
 import { booksOf, eventually } from "../money/support.ts";
+import { inForm } from "../support/long.ts";
+
+/** In the short form around each word to the vendor, and around each end. */
+const killedAt = inForm<readonly (typeof taskPoints)[number][]>(
+  [
+    "submit.committed",
+    "ask.intended",
+    "ask.answered",
+    "collect.stored",
+    "end.written",
+    "callback.sent",
+  ],
+  taskPoints,
+);
 
 let sandbox: Sandbox;
 let receiver: Server;
@@ -112,7 +126,7 @@ describe("kill -9 at every step", () => {
     let life = await live(environment);
     const key = life.key!;
     const tasks: { point: string; id: string }[] = [];
-    for (const point of taskPoints) {
+    for (const point of killedAt) {
       const name = `kill-${point}`;
       await life.arm(point);
       const first = await submit(life.url, key, name);

@@ -1,6 +1,6 @@
 /**
  * Where people start it: as a user, as root under a home that only root can enter, in folders with spaces, two side by side,
- * twice in one directory, with the port taken. Each is a process of its own that answers a call.
+ * twice in one directory, with the port taken. Each is a process of its own that answers a call. Some in the long form alone.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -11,8 +11,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
 import { clusterOf, serverProcesses } from "../support/embedded.ts";
-import { temporaryDirectory } from "../support/postgres.ts";
+import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway } from "../support/process.ts";
+import { isLong } from "../support/long.ts";
 import { chat, keyOf } from "./support.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -81,7 +82,7 @@ it.skipIf(!isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.exec
   },
 );
 
-it.skipIf(!isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.execPath))(
+it.skipIf(!isLong || !isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.execPath))(
   "as a user without a name it says what PostgreSQL lacks, and what to set",
   async () => {
     const dataDir = join(temporaryDirectory(), "data");
@@ -94,7 +95,7 @@ it.skipIf(!isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.exec
   },
 );
 
-it.skipIf(!isRoot || !isLinux)(
+it.skipIf(!isLong || !isRoot || !isLinux)(
   "as root, checkout and data under a home of mode 0700 with a space in its name",
   async () => {
     const home = join(temporaryDirectory(), "root's home");
@@ -130,7 +131,11 @@ it("two in directories side by side; a second one in the same directory is refus
   const directory = join(temporaryDirectory(), "side by side");
   mkdirSync(directory);
   const [one, two] = await Promise.all(
-    ["one", "two"].map((name) => spawnGateway({ TOLLGATE_DATA_DIR: join(directory, name) })),
+    ["one", "two"].map(async (name) => {
+      const dataDir = join(directory, name);
+      if (!isLong) await preparedDataDir(dataDir);
+      return spawnGateway({ TOLLGATE_DATA_DIR: dataDir });
+    }),
   );
   expect(await chat(one!.url, keyOf(one!), "sandbox/chat")).toBe("200 ok");
   expect(await chat(two!.url, keyOf(two!), "sandbox/chat")).toBe("200 ok");
@@ -142,14 +147,17 @@ it("two in directories side by side; a second one in the same directory is refus
   expect(await two!.stop()).toBe(0);
 });
 
-it.skipIf(!isLinux)("with the port taken it ends in words, and its database with it", async () => {
-  const dataDir = join(temporaryDirectory(), "data");
-  const taken = createServer().listen(0, "127.0.0.1");
-  await once(taken, "listening");
-  const { port } = taken.address() as AddressInfo;
-  await expect(spawnGateway({ TOLLGATE_DATA_DIR: dataDir, PORT: String(port) })).rejects.toThrow(
-    /port \d+ on 127\.0\.0\.1 is in use by another program/,
-  );
-  expect(serverProcesses(dataDir)).toEqual([]);
-  taken.close();
-});
+it.skipIf(!isLong || !isLinux)(
+  "with the port taken it ends in words, and its database with it",
+  async () => {
+    const dataDir = join(temporaryDirectory(), "data");
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    await expect(spawnGateway({ TOLLGATE_DATA_DIR: dataDir, PORT: String(port) })).rejects.toThrow(
+      /port \d+ on 127\.0\.0\.1 is in use by another program/,
+    );
+    expect(serverProcesses(dataDir)).toEqual([]);
+    taken.close();
+  },
+);

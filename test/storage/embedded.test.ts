@@ -24,7 +24,7 @@ import { startServer } from "../../src/storage/embedded/server.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { canMount, mountDisk, unmountDisk } from "../support/disk.ts";
 import { clusterOf, serverPid, serverProcesses } from "../support/embedded.ts";
-import { inForm } from "../support/long.ts";
+import { inForm, isLong } from "../support/long.ts";
 import { patienceMs } from "../support/patience.ts";
 import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
 
@@ -208,7 +208,7 @@ async function makeOlder(dataDir: string, major: number): Promise<void> {
   home.close();
 }
 
-it.skipIf(olderMajor === undefined || !isLinux)(
+it.skipIf(!isLong || olderMajor === undefined || !isLinux)(
   "data of an older PostgreSQL is carried over by the next start, and kept until that succeeded",
   async () => {
     const dataDir = temporaryDirectory();
