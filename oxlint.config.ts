@@ -19,6 +19,7 @@ const layers: Record<string, string[]> = {
   retention: ["base", "storage", "usage"],
   rates: ["base", "storage", "tenancy"],
   admin: ["base", "storage", "ledger", "tenancy", "catalog"],
+  exports: ["base", "storage", "admin"],
   routing: ["base", "catalog"],
   upstream: ["base", "protocols", "catalog", "media"],
   attempts: ["base", "catalog", "media", "routing", "upstream"],

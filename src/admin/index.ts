@@ -90,6 +90,8 @@ export {
   listAlerts,
   listRequestHeadlines,
   readHeadlines,
+  renderRequest,
+  type RequestLogRow,
   requestConditions,
   listRequests,
   listVisible,

@@ -142,6 +142,7 @@ const maskedAll = (secrets: Readonly<Record<string, string>> | undefined) =>
 function settingsRows(settings: Settings) {
   const { limits, storage, console, cors, server, accessLog, retention, telemetry, webhooks } =
     settings;
+  const { exports } = settings;
   const { oidc } = console;
   return {
     limits: {
@@ -184,6 +185,14 @@ function settingsRows(settings: Settings) {
       otlp_headers: maskedAll(telemetry.otlpHeaders),
       sample: telemetry.sample,
       propagate: telemetry.propagate,
+    },
+    exports: exports && {
+      to: exports.to,
+      what: [...exports.what],
+      endpoint: exports.endpoint,
+      region: exports.region,
+      access_key_id: exports.accessKeyId,
+      secret_access_key: masked(exports.secretAccessKey),
     },
     webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
   };

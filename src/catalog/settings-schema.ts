@@ -159,6 +159,24 @@ export const settings = {
       ),
     }),
   ),
+  exports: Type.Optional(
+    closed(
+      {
+        to: text("a folder, or s3://bucket/prefix"),
+        what: Type.Optional(
+          Type.Array(Type.Enum(["requests", "ledger"]), {
+            minItems: 1,
+            description: "what is exported; both if absent",
+          }),
+        ),
+        endpoint: Type.Optional(text("an S3-compatible service's address")),
+        region: Type.Optional(text("the bucket's region")),
+        access_key_id: Type.Optional(text("absent: the machine's own credentials")),
+        secret_access_key: Type.Optional(text("absent: the machine's own credentials")),
+      },
+      "each day that is over goes into a file of JSON lines, once",
+    ),
+  ),
   webhooks: Type.Optional(
     closed({ timeout_s: Type.Optional(seconds("seconds a receiver may take; 15 if absent")) }),
   ),

@@ -45,6 +45,17 @@ export interface Settings {
     readonly deliveriesDays?: number | undefined;
   };
   readonly telemetry: TelemetrySettings;
+  /** Absent: nothing is exported. */
+  readonly exports?:
+    | {
+        readonly to: string;
+        readonly what: readonly ("requests" | "ledger")[];
+        readonly endpoint?: string | undefined;
+        readonly region?: string | undefined;
+        readonly accessKeyId?: string | undefined;
+        readonly secretAccessKey?: string | undefined;
+      }
+    | undefined;
   readonly webhooks: { readonly timeoutMs: number };
 }
 
@@ -137,6 +148,15 @@ const telemetryOf = (row: ConfigFile["telemetry"]): TelemetrySettings => ({
   propagate: row?.propagate ?? defaultSettings.telemetry.propagate,
 });
 
+const exportsOf = (row: NonNullable<ConfigFile["exports"]>): Settings["exports"] => ({
+  to: row.to,
+  what: row.what ?? ["requests", "ledger"],
+  endpoint: row.endpoint,
+  region: row.region,
+  accessKeyId: row.access_key_id,
+  secretAccessKey: row.secret_access_key,
+});
+
 /** The settings of a checked file; `files` are those that it names. */
 export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
   const tls = file.server?.tls;
@@ -161,6 +181,7 @@ export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
       deliveriesDays: file.retention?.deliveries_days,
     },
     telemetry: telemetryOf(file.telemetry),
+    ...(file.exports && { exports: exportsOf(file.exports) }),
     webhooks: {
       timeoutMs:
         timeoutSeconds === undefined

@@ -17,6 +17,7 @@ import { firstStart, type FirstStart } from "./first-start.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
 import { openGround, type Ground } from "./ground.ts";
 import { gauges } from "./gauges.ts";
+import { startExportSweep } from "./export-sweep.ts";
 import { startHoldSweep } from "./hold-sweep.ts";
 import { startRateSweep } from "./rate-sweep.ts";
 import { listenOn } from "./listen.ts";
@@ -162,11 +163,15 @@ function openWorkers(
   closers.push(startRateSweep(database, log, role.sweeps));
   const { sweeps } = role;
   closers.push(startUsageFold({ database, log, sweeps, everyMs: options.usageEveryMs }));
-  const retention = { ...catalog.settings.retention, isLogExported: false };
+  const { exports } = catalog.settings;
+  const isLogExported = exports?.what.includes("requests") === true;
+  const retention = { ...catalog.settings.retention, isLogExported };
   const retentionEveryMs = options.retentionEveryMs;
   closers.push(
     startRetentionSweep({ database, log, sweeps, retention, everyMs: retentionEveryMs }),
   );
+  if (exports !== undefined)
+    closers.push(startExportSweep({ database, log, sweeps, exports, everyMs: retentionEveryMs }));
   const verifier = createVerifier(database, log);
   closers.push(() => verifier.close());
   return { media, spend, verifier };

@@ -4,6 +4,7 @@
  */
 import { Command } from "commander";
 import type { FileOption } from "./config-commands.ts";
+import type { ExportOptions } from "./export.ts";
 import type { RestoreCommandOptions } from "./backup.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config.ts";
@@ -108,6 +109,16 @@ function addDatabaseCommands(program: Command): void {
     .description("bring the database's schema up to date (serve does this by itself)")
     .option("--json", "print what was applied as JSON")
     .action(async (options: JsonOption) => (await import("./migrate.ts")).migrateCommand(options));
+  program
+    .command("export <what>")
+    .description("write days of `requests` or `ledger` as JSON lines (gzip), one file a day")
+    .requiredOption("--from <day>", "the first day in UTC, such as 2026-11-01")
+    .option("--to <day>", "the last day, included (the first)")
+    .option("--into <place>", "a folder, or s3://bucket/prefix (exports.to of the configuration)")
+    .option("--json", "print the files as JSON")
+    .action(async (what: string, options: ExportOptions) =>
+      (await import("./export.ts")).exportCommand(what, options),
+    );
   program
     .command("backup <file>")
     .description(

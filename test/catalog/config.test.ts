@@ -101,6 +101,7 @@ console: { oidc: { issuer: https://id.example, client_id: tollgate, client_secre
 cors: { origins: ["https://app.example.com", chrome-extension://abcdef] }
 access_log: { sample: 0.25 }
 retention: { request_log_days: 90, tasks_days: 30 }
+exports: { to: "s3://audit/gateway", region: eu-central-1 }
 webhooks: { timeout_s: 5 }
 `;
 
@@ -236,6 +237,7 @@ describe("a whole file", () => {
       server: {},
       accessLog: { sample: 0.25 },
       retention: { requestLogDays: 90, tasksDays: 30 },
+      exports: { to: "s3://audit/gateway", what: ["requests", "ledger"], region: "eu-central-1" },
       webhooks: { timeoutMs: 5_000 },
     });
   });

@@ -70,6 +70,7 @@ it("the commands are the documented ones", () => {
     "doctor",
     "verify",
     "migrate",
+    "export",
     "backup",
     "restore",
   ]);

@@ -1,7 +1,7 @@
 /** Reading what calls left behind, as far as the reader may see it: the request log, tasks, callbacks. */
 export { listAlerts } from "./alerts.ts";
 export { getRequest } from "./request-detail.ts";
-export { listRequests, renderAttempts } from "./requests.ts";
+export { listRequests, renderAttempts, renderRequest, type RequestLogRow } from "./requests.ts";
 export { listRequestHeadlines, readHeadlines } from "./request-list.ts";
 export { search } from "./search.ts";
 export {

@@ -4,14 +4,14 @@ import { openLocalFiles } from "./local.ts";
 import type { FileStore, FileStoreOptions } from "./store.ts";
 
 /**
- * Opens the store: the directory `files` of `dataDir`, or a bucket.
+ * Opens the store: the directory `files` of `dataDir` or the one that is named, or a bucket.
  * @throws Error where the directory cannot be made, or no bucket is named
  */
 export async function openFileStore(
   options: FileStoreOptions,
   dataDir: string,
 ): Promise<FileStore> {
-  if (options.kind === "local") return openLocalFiles(join(dataDir, "files"));
+  if (options.kind === "local") return openLocalFiles(options.directory ?? join(dataDir, "files"));
   // Loaded only where it is used: it takes longer than the rest of the start.
   const { openS3Files } = await import("./s3.ts");
   return openS3Files(options);

@@ -19,12 +19,12 @@ const requestTimeoutMs = 120_000;
 
 /** Opens the bucket; it is not asked anything yet. @throws Error where none is named */
 export function openS3Files(options: FileStoreOptions): FileStore {
-  const { bucket } = options;
+  const { bucket, prefix = "" } = options;
   if (bucket === undefined || bucket === "") throw new Error("storage.bucket is missing");
   const client = createClient(options);
   const object = (name: string) => {
     checkFileName(name);
-    return { Bucket: bucket, Key: name };
+    return { Bucket: bucket, Key: prefix + name };
   };
   return {
     async put(name, source, { mediaType, bytesMax }) {

@@ -42,7 +42,11 @@ export interface FileStore {
 /** Where files go. The configuration's `storage` fits. */
 export interface FileStoreOptions {
   readonly kind: "local" | "s3";
+  /** Of a local store: another directory than `files` of the data directory. */
+  readonly directory?: string | undefined;
   readonly bucket?: string | undefined;
+  /** What the names of objects begin with. */
+  readonly prefix?: string | undefined;
   /** Absent: Amazon's own. */
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;

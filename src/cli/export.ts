@@ -1,0 +1,64 @@
+/** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
+import { createLog } from "../base/log.ts";
+import { exportDay, exportKinds, openExportPlace } from "../exports/index.ts";
+import { openCatalog, sandboxWanted } from "./catalog.ts";
+import { readEnvironment, UsageError } from "./environment.ts";
+import { wordOf } from "./fields.ts";
+import { withDatabase } from "./open.ts";
+import { printJson } from "./print.ts";
+
+export interface ExportOptions {
+  readonly from: string;
+  readonly to?: string;
+  readonly into?: string;
+  readonly json?: boolean;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** The first moment of a day in UTC. @throws UsageError */
+function dayOf(text: string, option: string): number {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(ms)) throw new UsageError(`${option} is a day in UTC, such as 2026-11-23`);
+  return ms;
+}
+
+async function settingsHere() {
+  const environment = readEnvironment(process.env);
+  const sandboxUrl = sandboxWanted(environment) ? "http://127.0.0.1:0" : undefined;
+  const catalog = await openCatalog({ environment, sandboxUrl, log: createLog("warn") });
+  catalog.close();
+  return catalog.settings;
+}
+
+/** Writes one file for each day from `--from` to `--to`, both included. */
+export async function exportCommand(what: string, options: ExportOptions): Promise<void> {
+  const kind = wordOf(what, "what is exported", exportKinds);
+  const first = dayOf(options.from, "--from");
+  const last = options.to === undefined ? first : dayOf(options.to, "--to");
+  if (last < first) throw new UsageError("--to is a day before --from");
+  if (last + dayMs > Date.now()) throw new UsageError("the last day is not over yet, in UTC");
+  const { exports } = await settingsHere();
+  const to = options.into ?? exports?.to;
+  if (to === undefined)
+    throw new UsageError(
+      "--into is missing: a folder, or s3://bucket/prefix; exports.to is not set either",
+    );
+  const place = await openExportPlace({ ...exports, to });
+  try {
+    await withDatabase(async ({ database }) => {
+      for (let ms = first; ms <= last; ms += dayMs) {
+        const day = new Date(ms).toISOString().slice(0, 10);
+        const done = await database.transaction((tx) => exportDay(tx, place, kind, day), {
+          isolation: "repeatable read",
+          readOnly: true,
+          msMax: dayMs,
+        });
+        if (options.json) printJson({ day, ...done });
+        else console.log(`${done.file}: ${done.rows} rows, ${done.bytes} bytes`);
+      }
+    });
+  } finally {
+    await place.close();
+  }
+}

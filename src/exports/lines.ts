@@ -1,0 +1,70 @@
+/** What a day's file has: which rows, and a row as a line of JSON. Money is decimal text, times are UTC. */
+import { renderRequest, type RequestLogRow } from "../admin/index.ts";
+import { idTime } from "../base/ids.ts";
+import { formatUsd } from "../base/money.ts";
+
+const dayMs = 24 * 3_600_000;
+
+interface Statement {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+}
+
+interface EntryRow {
+  readonly workspace_id: string;
+  readonly entry: bigint;
+  readonly kind: string;
+  readonly amount_nano: bigint;
+  readonly balance_after_nano: bigint;
+  readonly reference: string;
+  readonly key_id: string | null;
+  readonly member_id: string | null;
+  readonly note: string | null;
+  readonly created_at: Date;
+}
+
+/** A kind of file. `Row` is what its statement gives. */
+interface Lines<Row extends object> {
+  /** The rows of the day that begins at `startMs` in UTC. */
+  rows(startMs: number): Statement;
+  line(row: Row): object;
+}
+
+/** A call is of the day in which its id was made: that never changes, whenever it ends. */
+const requests: Lines<RequestLogRow> = {
+  rows(startMs) {
+    const bounds = [idTime(startMs), idTime(startMs + dayMs)];
+    return {
+      sql: `select x.* from request_log x
+        where x.id >= $1 and x.id < $2 or x.id >= $3 and x.id < $4`,
+      params: ["req_", "task_"].flatMap((prefix) => bounds.map((time) => prefix + time)),
+    };
+  },
+  line: (row) => ({
+    ...renderRequest(row, true),
+    stream: row.stream,
+    error_message: row.error_message,
+  }),
+};
+
+const ledger: Lines<EntryRow> = {
+  rows: (startMs) => ({
+    sql: `select workspace_id, entry, kind, amount_nano, balance_after_nano, reference, key_id, member_id, note, created_at
+      from ledger_entries where created_at >= $1 and created_at < $2`,
+    params: [new Date(startMs), new Date(startMs + dayMs)],
+  }),
+  line: (row) => ({
+    workspace_id: row.workspace_id,
+    entry: String(row.entry),
+    created_at: row.created_at.toISOString(),
+    kind: row.kind,
+    amount: formatUsd(row.amount_nano),
+    balance_after: formatUsd(row.balance_after_nano),
+    reference: row.reference,
+    key_id: row.key_id,
+    member_id: row.member_id,
+    note: row.note,
+  }),
+};
+
+export const lines = { requests, ledger } as const;

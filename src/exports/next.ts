@@ -1,0 +1,74 @@
+/**
+ * What the setting `exports` asks for: each day that is over, once, the oldest first. The file is put whole, then the day is noted.
+ * A process that ends in between leaves a file that the next one writes again, the same. One process of all exports at a time.
+ */
+import { idMs } from "../base/ids.ts";
+import type { Database, FileStore, Queryable } from "../storage/index.ts";
+import { exportDay, type DayFile, type ExportKind } from "./day.ts";
+
+/** Any number that nothing else in the database locks. */
+const lockKey = 7_409_318_200_457n;
+const dayMs = 24 * 3_600_000;
+
+/** Of the log: the time of the oldest row that is not in a file, as in ids, and the time before which every call has ended. */
+const requestsSql = `
+  select
+    (select min(least(
+        (select left(split_part(min(r.id), '_', 2), 10) from requests r where r.workspace_id = w.id
+          and r.id >= 'req_' || l.low and r.id < 'req_z'),
+        (select left(split_part(min(r.id), '_', 2), 10) from requests r where r.workspace_id = w.id
+          and r.id >= 'task_' || l.low and r.id < 'task_z')))
+      from workspaces w cross join (
+        select coalesce(id_time((max(day) + 1)::timestamp at time zone 'UTC'), '') as low from exported_days where what = 'requests') l) as first,
+    least(id_time(now() - interval '3 hours'),
+      (select min(left(split_part(id, '_', 2), 10)) from ledger_holds),
+      (select min(left(split_part(id, '_', 2), 10)) from tasks where due_at is not null)) as closed`;
+
+/** Of the ledger: the first day that is not in a file, and what is closed. Its times are the database's, and never come late. */
+const ledgerSql = `
+  select extract(epoch from coalesce(
+      (select (max(day) + 1)::timestamp at time zone 'UTC' from exported_days where what = 'ledger'),
+      (select min(x.created_at) from ledger_accounts a cross join lateral (
+        select e.created_at from ledger_entries e where e.workspace_id = a.workspace_id order by e.entry limit 1) x)))::float8 * 1000 as first,
+    extract(epoch from now() - interval '10 minutes')::float8 * 1000 as closed`;
+
+/** The day that comes next, `YYYY-MM-DD`; undefined where none is over yet. */
+async function nextDay(tx: Queryable, kind: ExportKind): Promise<string | undefined> {
+  const [row] =
+    kind === "ledger"
+      ? await tx.query<{ first: number | null; closed: number }>(ledgerSql, [])
+      : (await tx.query<{ first: string | null; closed: string }>(requestsSql, [])).map(
+          ({ first, closed }) => ({
+            first: first === null ? null : idMs(first),
+            closed: idMs(closed) ?? 0,
+          }),
+        );
+  if (row?.first == null) return undefined;
+  const startMs = Math.floor(row.first / dayMs) * dayMs;
+  return startMs + dayMs <= row.closed ? new Date(startMs).toISOString().slice(0, 10) : undefined;
+}
+
+/** Exports the next day of a kind. @returns its file; undefined where there is none now, or another process is at it */
+export function exportNext(
+  database: Database,
+  place: FileStore,
+  kind: ExportKind,
+): Promise<DayFile | undefined> {
+  return database.transaction(
+    async (tx) => {
+      const [lock] = await tx.query<{ mine: boolean }>(
+        "select pg_try_advisory_xact_lock($1) as mine",
+        [lockKey],
+      );
+      const day = lock?.mine === true ? await nextDay(tx, kind) : undefined;
+      if (day === undefined) return undefined;
+      const done = await exportDay(tx, place, kind, day);
+      await tx.query(
+        "insert into exported_days (what, day, file, rows) values ($1, $2, $3, $4) on conflict do nothing",
+        [kind, day, done.file, done.rows],
+      );
+      return done;
+    },
+    { isolation: "repeatable read", msMax: dayMs },
+  );
+}

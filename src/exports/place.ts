@@ -1,0 +1,30 @@
+/** Where exports go: a folder, or a bucket with a prefix. A file is there whole or not at all, as in every store of files. */
+import { isAbsolute, resolve } from "node:path";
+import { openFileStore, type FileStore, type FileStoreOptions } from "../storage/index.ts";
+
+/** The configuration's `exports` fits. */
+export interface ExportPlace {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly to: string;
+  /** Of a bucket; absent: Amazon's own, and the machine's own credentials. */
+  readonly endpoint?: string | undefined;
+  readonly region?: string | undefined;
+  readonly accessKeyId?: string | undefined;
+  readonly secretAccessKey?: string | undefined;
+}
+
+const bucketShape = /^s3:\/\/([^/]+)(?:\/(.*))?$/;
+
+/** How the store of files is opened there. */
+function storeOptions(place: ExportPlace): FileStoreOptions {
+  const { to, endpoint, region, accessKeyId, secretAccessKey } = place;
+  const [, bucket, path = ""] = bucketShape.exec(to) ?? [];
+  if (bucket === undefined) return { kind: "local", directory: isAbsolute(to) ? to : resolve(to) };
+  const folders = path.split("/").filter((name) => name !== "");
+  const prefix = folders.map((name) => `${name}/`).join("");
+  return { kind: "s3", bucket, prefix, endpoint, region, accessKeyId, secretAccessKey };
+}
+
+/** Opens the place. @throws Error where a folder cannot be made */
+export const openExportPlace = (place: ExportPlace): Promise<FileStore> =>
+  openFileStore(storeOptions(place), "");

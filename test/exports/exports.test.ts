@@ -1,0 +1,236 @@
+/**
+ * Exports read back: every row of a day once, the sums of the ledger to the nano-dollar, in a folder and in a bucket; whatever breaks
+ * off is written again and doubles nothing.
+ */
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { parseUsd } from "../../src/base/money.ts";
+import { exportNext, openExportPlace, type ExportKind } from "../../src/exports/index.ts";
+import type { Database, FileStore } from "../../src/storage/index.ts";
+import { startS3, type S3Server } from "../files/s3-server.ts";
+import { tollgateHere } from "../support/command.ts";
+import { describeDatabase } from "../support/postgres.ts";
+import { seedCalls, seedId } from "../support/seed/calls.ts";
+
+type Line = Readonly<Record<string, string>>;
+
+const dayMs = 86_400_000;
+/** The day that is not over yet for the log, whose last calls may end three hours after midnight. */
+const today = Math.floor((Date.now() - 3 * 3_600_000 - 1_000) / dayMs) * dayMs;
+const days = 4;
+const calls = 3_000;
+const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+const linesOf = (bytes: Buffer): Line[] =>
+  gunzipSync(bytes)
+    .toString()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Line);
+
+/** Everything that is over, to its end. */
+async function exportAll(
+  database: Database,
+  place: FileStore,
+  kind: ExportKind,
+): Promise<string[]> {
+  const files: string[] = [];
+  for (;;) {
+    const done = await exportNext(database, place, kind);
+    if (done === undefined) return files;
+    files.push(done.file);
+  }
+}
+
+async function filesOf(place: FileStore, names: readonly string[]): Promise<Line[][]> {
+  const all: Line[][] = [];
+  for (const name of names) all.push(linesOf(await buffer((await place.open(name))!.stream)));
+  return all;
+}
+
+const sumOf = (lines: readonly Line[], column: string): bigint =>
+  lines.reduce((sum, line) => sum + parseUsd(line[column]!), 0n);
+
+async function one<Row extends object>(database: Database, sql: string): Promise<Row> {
+  return (await database.query<Row>(sql, []))[0]!;
+}
+
+describeDatabase("exports", (open) => {
+  let database: Database;
+  let s3: S3Server;
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-exports-"));
+  beforeAll(async () => {
+    database = await open();
+    s3 = await startS3();
+    await seedCalls(database, {
+      requests: calls,
+      days,
+      keys: 8,
+      models: 9,
+      members: 4,
+      providers: 3,
+      workspaces: 3,
+      end: new Date(today),
+    });
+    // Just before midnight in UTC, at it, and of today, which is not over.
+    await database.query(
+      "insert into requests (workspace_id, id, cost_nano, created_at) select $1, id, 1, now() from unnest($2::text[]) id",
+      [
+        seedId.workspace(1),
+        [
+          newId("req", today - dayMs - 1),
+          newId("task", today - dayMs),
+          newId("req", today - 1),
+          newId("req", today),
+        ],
+      ],
+    );
+  });
+  afterAll(() => s3.close());
+
+  it("what breaks off leaves no file, or one that is written again: nothing is noted before it is there", async () => {
+    const place = await openExportPlace({ to: folder });
+    const broken: FileStore = {
+      ...place,
+      put: (name, source, options) =>
+        place.put(
+          name,
+          (async function* () {
+            for await (const chunk of source as Readable) {
+              yield chunk as Uint8Array;
+              throw new Error("the disk is full");
+            }
+          })(),
+          options,
+        ),
+    };
+    await expect(exportNext(database, broken, "ledger")).rejects.toThrow("the disk is full");
+    expect(readdirSync(folder)).toEqual([]);
+    const killed: FileStore = {
+      ...place,
+      async put(name, source, options) {
+        await place.put(name, source, options);
+        throw new Error("killed");
+      },
+    };
+    await expect(exportNext(database, killed, "ledger")).rejects.toThrow("killed");
+    const [first] = readdirSync(folder);
+    const before = linesOf(readFileSync(join(folder, first!)));
+    expect(await database.query("select * from exported_days")).toEqual([]);
+    // Of two at once one writes it; the other finds it under way, or goes on with the next.
+    const done = await Promise.allSettled([1, 2].map(() => exportNext(database, place, "ledger")));
+    const files = done.flatMap((one) => (one.status === "fulfilled" ? [one.value?.file] : []));
+    expect(files.filter((file) => file === first)).toHaveLength(1);
+    expect(linesOf(readFileSync(join(folder, first!)))).toEqual(before);
+  });
+
+  it("the ledger's files add up to the ledger to the nano-dollar, each day's entries once", async () => {
+    const place = await openExportPlace({ to: folder });
+    await exportAll(database, place, "ledger");
+    const names = readdirSync(folder).sort().slice(0, days);
+    const wanted = Array.from({ length: days }, (_, n) => dayName(today - (days - n) * dayMs));
+    expect(names).toEqual(wanted.map((day) => `ledger-${day}.jsonl.gz`));
+    const files = await filesOf(place, names);
+    for (const [place, lines] of files.entries())
+      expect(new Set(lines.map((line) => line["created_at"]!.slice(0, 10)))).toEqual(
+        new Set([wanted[place]]),
+      );
+    const lines = files.flat();
+    const before = `created_at < to_timestamp(${today / 1000})`;
+    const books = await one<{ n: number; charged: bigint; credits: bigint }>(
+      database,
+      `select count(*)::integer as n, sum(amount_nano) filter (where kind = 'charge')::bigint as charged,
+         sum(amount_nano) filter (where kind = 'credit')::bigint as credits from ledger_entries where ${before}`,
+    );
+    expect(lines).toHaveLength(books.n);
+    expect(new Set(lines.map(({ entry }) => entry)).size).toBe(books.n);
+    const of = (kind: string): bigint =>
+      sumOf(
+        lines.filter((line) => line["kind"] === kind),
+        "amount",
+      );
+    expect(of("charge")).toBe(books.charged);
+    expect(of("credit")).toBe(books.credits);
+    expect(await exportAll(database, place, "ledger")).toEqual([]);
+  });
+
+  it("the log goes to a bucket under its prefix: each call once, in the day of its id, with the ledger's costs", async () => {
+    const { bucket, endpoint, region, accessKeyId, secretAccessKey } = s3.options;
+    const to = `s3://${bucket}/audit//log/`;
+    const place = await openExportPlace({ to, endpoint, region, accessKeyId, secretAccessKey });
+    const names = await exportAll(database, place, "requests");
+    expect(names).toHaveLength(days);
+    const files = await filesOf(place, names);
+    const ids = files.flat().map(({ id }) => id!);
+    const rows = await database.query<{ id: string; cost: bigint }>(
+      `select id, cost_nano as cost from requests where id < 'req_' || id_time(to_timestamp(${today / 1000})) or id like 'task%'`,
+      [],
+    );
+    expect(ids.toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
+    expect(sumOf(files.flat(), "cost")).toBe(rows.reduce((sum, { cost }) => sum + cost, 0n));
+    const last = files.at(-1)!.map(({ id }) => id!);
+    expect(last.filter((id) => id.startsWith("task_"))).toHaveLength(1);
+    const [line] = files[0]!;
+    expect(line).toMatchObject({ usage: { input_tokens: expect.any(Number) as number } });
+    await place.close();
+  });
+
+  it("tollgate export writes the same files by hand, of days that are over, and notes nothing", async () => {
+    const into = mkdtempSync(join(tmpdir(), "tollgate-exports-"));
+    const noted = await database.query("select * from exported_days order by what, day");
+    const { connectionString } = database.pool.options;
+    const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
+    const run = (...words: string[]) =>
+      tollgateHere(["export", ...words, "--into", join(into, "days")], environment);
+    const [from, to] = [dayName(today - 2 * dayMs), dayName(today - dayMs)];
+    const { code, stdout } = await run("ledger", "--from", from, "--to", to, "--json");
+    expect(code).toBe(0);
+    expect(stdout).toContain(`"file": "ledger-${from}.jsonl.gz"`);
+    const names = readdirSync(join(into, "days")).sort();
+    expect(names).toEqual([from, to].map((day) => `ledger-${day}.jsonl.gz`));
+    const [again, before] = [join(into, "days"), folder].map((place) =>
+      linesOf(readFileSync(join(place, names[0]!))),
+    );
+    expect(again).toEqual(before);
+    expect(await database.query("select * from exported_days order by what, day")).toEqual(noted);
+    expect(await run("ledger", "--from", dayName(today + 2 * dayMs))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("not over yet") as string,
+    });
+    expect(await run("keys", "--from", from)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("it takes requests, ledger") as string,
+    });
+  });
+
+  it("a call that may still change its day's file keeps the day open", async () => {
+    const other = await open();
+    await other.query("insert into workspaces (id, name) values ('w', 'w')");
+    const at = today - 5 * dayMs;
+    await other.query("insert into requests (workspace_id, id) select 'w', unnest($1::text[])", [
+      [
+        newId("req", at),
+        newId("req", at + dayMs),
+        newId("req", 5),
+        newId("req", today + 900 * dayMs),
+      ],
+    ]);
+    await other.query(
+      `insert into ledger_holds (workspace_id, id, key_id, kind, amount_nano, lease_until, created_at)
+       values ('w', $1, 'k', 'task', 0, now(), now())`,
+      [newId("task", at + dayMs + 5)],
+    );
+    const place = await openExportPlace({ to: mkdtempSync(join(tmpdir(), "tollgate-exports-")) });
+    // The row of a clock at its beginning has its day; that of one far ahead waits for it.
+    const of = (ms: number): string => `requests-${dayName(ms)}.jsonl.gz`;
+    expect(await exportAll(other, place, "requests")).toEqual([of(5), of(at)]);
+    await other.query("delete from ledger_holds");
+    expect(await exportAll(other, place, "requests")).toEqual([of(at + dayMs)]);
+  });
+});
