@@ -26,8 +26,8 @@ interface EntryRow {
 /** A kind of file. `Row` is what its statement gives. */
 interface Lines<Row extends object> {
   /** The rows of the day that begins at `startMs` in UTC. */
-  rows(startMs: number): Statement;
-  line(row: Row): object;
+  readonly rows: (startMs: number) => Statement;
+  readonly line: (row: Row) => object;
 }
 
 /** A call is of the day in which its id was made: that never changes, whenever it ends. */

@@ -112,7 +112,7 @@ interface Node {
 function readOf(node: Node): { rows: number; scans: string[] } {
   const below = (node.Plans ?? []).map(readOf);
   const table = node["Relation Name"] ?? "";
-  const isLarge = ["requests", "request_heads", "ledger_entries"].includes(table);
+  const isLarge = /^requests(?:_|$)|^request_heads$|^ledger_entries$/.test(table);
   const touched = node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0);
   const isScan = isLarge && node["Node Type"] === "Seq Scan" && node["Actual Loops"] > 0;
   return {

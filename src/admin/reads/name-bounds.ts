@@ -1,7 +1,7 @@
 /** Between which ids the rows of a page are: with it a plan has only the parts of the log that they are in (migration request_days). */
 import { nameParams, requestTrail, type RowName } from "./visible-ids.ts";
 
-const wellFormed = /^[a-z]+_[0-9a-z]{26}$/;
+const wellFormed = /^(?:req|task)_[0-9a-z]{26}$/;
 
 /** A page's rows of the log as {@link nameParams} has them, and a condition on `x.id` with parameters that follow those. */
 export function boundedNames(names: readonly RowName[]): {
@@ -16,5 +16,5 @@ export function boundedNames(names: readonly RowName[]): {
     if (ids.length === 0) return [];
     return [`x.id between $${params.push(ids[0])} and $${params.push(ids.at(-1))}`];
   });
-  return { params, bounds: arms.length === 0 ? "true" : `(${arms.join(" or ")})` };
+  return { params, bounds: arms.length === 0 ? "false" : `(${arms.join(" or ")})` };
 }

@@ -48,7 +48,7 @@ const pick = (n: string, salt: number, below: string | number): string =>
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 /** The ten characters of an id that tell its time; `ms` is an expression. */
-const timePart = (ms: string): string =>
+export const timePart = (ms: string): string =>
   Array.from(
     { length: 10 },
     (_, place) => `substr('${alphabet}', 1 + ((${ms} >> ${5 * (9 - place)}) & 31)::integer, 1)`,
