@@ -42,6 +42,7 @@ export interface AttemptingCall {
     readonly protocol?: string;
     readonly stream?: boolean;
     readonly firstTokenMs?: number | null;
+    readonly answeredBy?: string | undefined;
     readonly metered?: { readonly usage: object } | undefined;
   };
   readonly reply: { readonly gone: boolean };

@@ -76,6 +76,7 @@ interface Ended {
     readonly protocol?: string;
     readonly stream?: boolean;
     readonly firstTokenMs?: number | null;
+    readonly answeredBy?: string | undefined;
     readonly metered?: { readonly usage: Partial<Usage> } | undefined;
   };
 }
@@ -102,12 +103,13 @@ export function endAttempt(span: Span, { provider, attempt, record }: Ended): vo
 
 /** What only an answer says. */
 function answerAttributes(
-  { metered, stream, firstTokenMs = null }: Ended["record"],
+  { metered, stream, firstTokenMs = null, answeredBy }: Ended["record"],
   startedMs: number,
 ): Attributes {
   const usage = metered?.usage;
   const first = stream === true && firstTokenMs !== null ? firstTokenMs - startedMs : undefined;
   return {
+    "gen_ai.response.model": answeredBy,
     "gen_ai.response.time_to_first_chunk": first === undefined ? undefined : first / 1000,
     "gen_ai.usage.input_tokens": usage?.inputTokens,
     "gen_ai.usage.output_tokens": usage?.outputTokens,

@@ -35,6 +35,8 @@ interface RecordOf<Entry extends string, Used extends object> {
   reservedNano: NanoUsd;
   costNano: NanoUsd;
   firstTokenMs: number | null;
+  /** What the vendor calls the model that answered, where it is traced and said so. */
+  answeredBy: string | undefined;
   durationMs: number;
   notes: readonly Note[];
   readonly attempts: Attempt[];
@@ -69,6 +71,7 @@ export function startRecord<Entry extends string, Used extends object>(
     reservedNano: 0n,
     costNano: 0n,
     firstTokenMs: null,
+    answeredBy: undefined,
     durationMs: 0,
     notes: [],
     attempts: [],

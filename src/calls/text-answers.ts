@@ -37,6 +37,7 @@ export async function answerWhole(
       ? wholeFromStream(route, bytes)
       : parseAnswer(bytes, route, exchange);
   recordFirstToken(context.record, context.services.clock.now());
+  if (context.record.span?.isSampled === true) context.record.answeredBy = modelIn(answer);
   const metered = await meterWhole(route.usage(answer), context.inputEstimate, () =>
     route.text(answer),
   );
@@ -49,6 +50,13 @@ export async function answerWhole(
   const converted = route.answer(answer, noteParams(context.record.notes), metered.usage);
   await settle(context, candidate, metered);
   reply.whole(converted, {});
+}
+
+const modelMax = 200;
+
+/** What a vendor calls the model that answered. */
+function modelIn({ model, modelVersion = model }: JsonObject): string | undefined {
+  return typeof modelVersion === "string" ? modelVersion.slice(0, modelMax) : undefined;
 }
 
 /** Charges what had arrived of a whole answer when its client left in its middle (T62). @throws what else went wrong */

@@ -133,7 +133,7 @@ export const settings = {
     closed({
       otlp_endpoint: Type.Optional(
         Type.String({
-          pattern: "^(https?://[^\\s?#]+|\\$\\{.*)$",
+          pattern: "^(https?://[^\\s?#@]+|\\$\\{.*)$",
           description:
             "where traces go by OTLP/HTTP, http://collector:4318; `OTEL_EXPORTER_OTLP_ENDPOINT` if absent, and none without either",
         }),

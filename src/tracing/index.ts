@@ -3,10 +3,9 @@
  * of `base/tracing.ts`. Exporter, sampler and resource are the SDK's; spans are made here (spans.ts). docs/monitoring.md.
  */
 import { ROOT_CONTEXT } from "@opentelemetry/api";
-import { CompressionAlgorithm } from "@opentelemetry/otlp-exporter-base";
 import {
-  convertLegacyHttpOptions,
   createOtlpHttpExportDelegate,
+  httpAgentFactoryFromOptions,
 } from "@opentelemetry/otlp-exporter-base/node-http";
 import { TraceExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
@@ -70,23 +69,27 @@ export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tr
   };
 }
 
-/** OpenTelemetry's way to a collector (connections, repetitions, bounds of answers) with our serializer. */
-function createExporter({ url, headers, timeoutMs, gzip }: TracingOptions) {
-  const given = {
-    url,
-    headers: { ...headers },
-    timeoutMillis: timeoutMs,
-    ...(gzip && { compression: CompressionAlgorithm.GZIP }),
-  };
-  const type = { "Content-Type": "application/x-protobuf" };
-  return createOtlpHttpExportDelegate(
-    convertLegacyHttpOptions(given, "TRACES", "v1/traces", type),
+/**
+ * OpenTelemetry's way to a collector (connections, repetitions, bounds of answers) with our serializer. Everything is given:
+ * what is left out the library would take from the environment, and headers meant for another collector are secrets.
+ */
+const createExporter = ({ url, headers, timeoutMs, gzip }: TracingOptions) =>
+  createOtlpHttpExportDelegate(
+    {
+      url,
+      headers: () => Promise.resolve({ ...headers, "Content-Type": "application/x-protobuf" }),
+      timeoutMillis: timeoutMs,
+      // The queue has fewer under way.
+      concurrencyLimit: 30,
+      compression: gzip ? "gzip" : "none",
+      agentFactory: httpAgentFactoryFromOptions({ keepAlive: true }),
+      userAgent: "tollgate",
+    },
     spanSerializer,
     "otlp_http_span_exporter",
     TraceExporterMetricsHelper,
     undefined,
   );
-}
 
 const soon = (): Promise<void> => new Promise((resume) => setTimeout(resume, 100).unref());
 

@@ -7,13 +7,19 @@ export function varintSize(value: number): number {
   return size;
 }
 
+/** The value of a hexadecimal digit, `0` to `9` and `a` to `f`. */
+const digitOf = (code: number): number => (code < 58 ? code - 48 : code - 87);
+
 /** Shorter ASCII texts are written character by character, without a call into C++. */
 const shortMax = 48;
-const bytesFirst = 65_536;
 
 export class ProtobufWriter {
-  bytes = Buffer.allocUnsafe(bytesFirst);
+  bytes: Buffer;
   at = 0;
+
+  constructor(bytesFirst = 256) {
+    this.bytes = Buffer.allocUnsafeSlow(bytesFirst);
+  }
 
   /** Makes room for so many bytes. */
   reserve(count: number): void {
@@ -48,15 +54,30 @@ export class ProtobufWriter {
     this.at += bytes;
   }
 
-  /** Hexadecimal digits as bytes, behind their length. */
+  /** Small hexadecimal digits as bytes, behind their length. */
   hex(digits: string): void {
-    this.bytes[this.at++] = digits.length / 2;
-    this.at += this.bytes.write(digits, this.at, "hex");
+    const { bytes } = this;
+    let { at } = this;
+    bytes[at++] = digits.length / 2;
+    for (let index = 0; index < digits.length; index += 2)
+      bytes[at++] =
+        (digitOf(digits.charCodeAt(index)) << 4) | digitOf(digits.charCodeAt(index + 1));
+    this.at = at;
   }
 
-  copy(bytes: Buffer): void {
-    bytes.copy(this.bytes, this.at);
+  copy(bytes: Uint8Array): void {
+    this.bytes.set(bytes, this.at);
     this.at += bytes.length;
+  }
+
+  /** 32 bits, the lowest first. */
+  fixed32(value: number): void {
+    const { bytes, at } = this;
+    bytes[at] = value;
+    bytes[at + 1] = value >>> 8;
+    bytes[at + 2] = value >>> 16;
+    bytes[at + 3] = value >>> 24;
+    this.at = at + 4;
   }
 
   /** Seconds and nanoseconds as nanoseconds, in eight bytes. */
@@ -66,9 +87,8 @@ export class ProtobufWriter {
     const high = Math.floor(seconds / 65_536) * 1e9;
     const total = (high % 65_536) * 65_536 + (low % 4_294_967_296);
     const carry = Math.floor(total / 4_294_967_296) + Math.floor(low / 4_294_967_296);
-    this.bytes.writeUInt32LE(total % 4_294_967_296, this.at);
-    this.bytes.writeUInt32LE(Math.floor(high / 65_536) + carry, this.at + 4);
-    this.at += 8;
+    this.fixed32(total % 4_294_967_296);
+    this.fixed32(Math.floor(high / 65_536) + carry);
   }
 
   double(value: number): void {

@@ -11,23 +11,31 @@ import { ProtobufWriter, varintSize } from "./protobuf.ts";
 type Response = ReturnType<typeof ProtobufTraceSerializer.deserializeResponse>;
 type Value = string | number | boolean;
 
-/** Attributes have few names; values are not kept. */
-const names = new Map<string, Buffer>();
-const namesMax = 1_000;
+/** What is kept of an attribute's name. */
+interface Name {
+  /** As the field of its message. */
+  readonly field: Uint8Array;
+  /** Whole attributes by their value; undefined once there were too many: such as ids, which never come again. */
+  values: Map<string, Uint8Array> | undefined;
+}
 
-/** An attribute's name as the field of its message. */
-function nameField(name: string): Buffer {
-  let field = names.get(name);
-  if (field === undefined) {
+const names = new Map<string, Name>();
+const namesMax = 1_000;
+const valuesMax = 200;
+const valueCharactersMax = 100;
+
+function nameOf(name: string): Name {
+  let known = names.get(name);
+  if (known === undefined) {
     const text = Buffer.from(name);
     const writer = new ProtobufWriter();
     writer.byte(0x0a);
     writer.varint(text.length);
     writer.copy(text);
-    field = Buffer.from(writer.bytes.subarray(0, writer.at));
-    if (names.size < namesMax) names.set(name, field);
+    known = { field: Uint8Array.from(writer.bytes.subarray(0, writer.at)), values: new Map() };
+    if (names.size < namesMax) names.set(name, known);
   }
-  return field;
+  return known;
 }
 
 const isCount = (value: Value): value is number =>
@@ -40,8 +48,26 @@ function valueSize(value: Value, length: number): number {
   return isCount(value) ? 1 + varintSize(value) : 9;
 }
 
+/** Writes an attribute. Most have one of few texts, and are kept whole. */
 function writeAttribute(writer: ProtobufWriter, tag: number, name: string, value: Value): void {
-  const field = nameField(name);
+  const known = nameOf(name);
+  const { values } = known;
+  if (values === undefined || typeof value !== "string" || value.length > valueCharactersMax)
+    return writePair(writer, tag, known.field, value);
+  let kept = values.get(value);
+  if (kept === undefined) {
+    const own = new ProtobufWriter();
+    writePair(own, tag, known.field, value);
+    kept = Uint8Array.from(own.bytes.subarray(1, own.at));
+    values.set(value, kept);
+    if (values.size > valuesMax) known.values = undefined;
+  }
+  writer.reserve(kept.length + 1);
+  writer.byte(tag);
+  writer.copy(kept);
+}
+
+function writePair(writer: ProtobufWriter, tag: number, field: Uint8Array, value: Value): void {
   const length = typeof value === "string" ? Buffer.byteLength(value) : 0;
   const size = valueSize(value, length);
   const pair = field.length + 1 + varintSize(size) + size;
@@ -126,7 +152,7 @@ function writeSpan(writer: ProtobufWriter, span: ReadableSpan): void {
   const flags = traceFlags | parentKnown | (parent?.isRemote === true ? parentElsewhere : 0);
   writer.byte(0x85);
   writer.byte(0x01);
-  writer.at = writer.bytes.writeUInt32LE(flags, writer.at);
+  writer.fixed32(flags);
 }
 
 function writeText(writer: ProtobufWriter, tag: number, text: string): void {
@@ -138,7 +164,7 @@ function writeText(writer: ProtobufWriter, tag: number, text: string): void {
 }
 
 /** One buffer for all exports: what is sent is a copy. */
-const writer = new ProtobufWriter();
+const writer = new ProtobufWriter(65_536);
 const keptBytesMax = 4 * 1024 * 1024;
 
 /** Spans of one tracer, which share resource and scope, as an `ExportTraceServiceRequest`. */

@@ -117,6 +117,25 @@ it("a collector that is not there costs spans, and nothing else", async () => {
   await tracing.close();
 });
 
+it("headers of the environment that are meant for another collector are not sent", async () => {
+  const other = await startCollector();
+  const headers = "OTEL_EXPORTER_OTLP_HEADERS";
+  process.env[headers] = "x-other=secret";
+  try {
+    const tracing = openTracing(options(`${other.url}/v1/traces`, { headers: { "x-own": "1" } }), {
+      warn: () => undefined,
+    });
+    tracing.tracer.start("internal", "work").end();
+    await eventually(() => other.requests.length === 1, "the export");
+    await tracing.close();
+  } finally {
+    delete process.env[headers];
+  }
+  expect(other.requests[0]!.headers).toMatchObject({ "x-own": "1" });
+  expect(other.requests[0]!.headers).not.toHaveProperty("x-other");
+  await other.close();
+});
+
 it("a share of the traces is sent, by their ids; a caller's wish wins over the share, or does not", async () => {
   const sampled = (more: Partial<TracingOptions>, traceparent?: string): number => {
     const tracing = openTracing(options("http://127.0.0.1:1/v1/traces", more), {

@@ -170,6 +170,7 @@ it("a request has its span, with the attempt that failed and the one that answer
     attributes: {
       "gen_ai.provider.name": "answering",
       "http.response.status_code": 200,
+      "gen_ai.response.model": "m-of-answering",
       "gen_ai.usage.input_tokens": 7,
       "gen_ai.usage.output_tokens": 5,
     },
