@@ -3,9 +3,8 @@
  * that asks /readyz and never sends a call twice, and once with nginx as it is installed, which knows only refused
  * connections. docs/operate.md "Restarting behind a balancer".
  */
-import { Agent, createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startBalancer, type Balancer } from "../support/balancer.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { exampleOf, freePort, hasNginx, startNginx } from "../support/nginx.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
@@ -18,67 +17,11 @@ const text = `#sandbox ${JSON.stringify(script)}`;
 const perSecond = inForm(60, 120);
 const rounds = inForm(1, 4);
 
-const statusOf = (url: string): Promise<number> =>
-  fetch(url).then(
-    ({ status }) => status,
-    () => 0,
-  );
-
 /** The calls that one gateway has served since it started. */
 async function served(url: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const counts = metrics.matchAll(/^tollgate_calls_total\{.*\} (\d+)$/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-interface Balancer {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-/** Asks each gateway every 100 ms, keeps its connections open, and passes a failure on. */
-async function strictBalancer(urls: readonly string[]): Promise<Balancer> {
-  const ready = new Set(urls);
-  const checks = urls.map((url) =>
-    setInterval(() => {
-      void statusOf(`${url}/readyz`).then((status) =>
-        status === 200 ? ready.add(url) : ready.delete(url),
-      );
-    }, 100),
-  );
-  const agent = new Agent({ keepAlive: true });
-  let next = 0;
-  const server = createServer((incoming, response) => {
-    const fail = (error?: Error): void => {
-      console.log(`rolling: the balancer failed: ${error?.message ?? "no gateway is ready"}`);
-      if (response.headersSent) response.destroy();
-      else response.writeHead(502).end('{"error":{"code":"balancer"}}');
-    };
-    const choice = [...ready];
-    const url = choice[(next += 1) % choice.length];
-    if (url === undefined) return fail();
-    const { method, headers } = incoming;
-    const outgoing = request(`${url}${incoming.url}`, { agent, method, headers }, (answer) => {
-      const { connection: _theirs, ...passed } = answer.headers;
-      response.writeHead(answer.statusCode!, passed);
-      answer.pipe(response);
-      answer.on("error", fail);
-    });
-    outgoing.on("error", fail);
-    incoming.pipe(outgoing);
-  });
-  // Its callers are not what is tested: their connections stay open.
-  server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      for (const check of checks) clearInterval(check);
-      agent.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 /** nginx with its defaults. */
@@ -130,7 +73,7 @@ if (isLong && !hasNginx) console.log("rolling: nginx is not installed here, its 
 const noNginx = !isLong || !hasNginx;
 
 describe.each([
-  { name: "a balancer that asks /readyz", start: strictBalancer, drain: "1", skipped: false },
+  { name: "a balancer that asks /readyz", start: startBalancer, drain: "1", skipped: false },
   { name: "nginx with its defaults", start: nginx, drain: "0", skipped: noNginx },
   { name: "nginx as in deploy/", start: exampleNginx, drain: "0", skipped: noNginx },
 ])("two gateways behind $name", ({ start, drain, skipped }) => {

@@ -1,0 +1,171 @@
+/** Mixed load on an installation: whole and streamed texts, pictures, and videos as tasks that call back. What each caller saw. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { World } from "./world.ts";
+
+export type Kind = "whole" | "stream" | "picture";
+
+export interface Answered {
+  readonly kind: Kind;
+  /** The call's id. */
+  readonly id: string;
+  /** What it costs, by the tokens that the answer names. */
+  readonly priceNano: bigint;
+}
+
+export interface Seen {
+  begun: number;
+  /** Calls whose answer came whole. */
+  readonly answered: Answered[];
+  /** Answers that were no success, counted by status and code. */
+  readonly refused: Map<string, number>;
+  /** Connections that were refused or cut, and streams without an ending. */
+  cut: number;
+  /** The ids of the tasks that were accepted, by their names. */
+  readonly tasks: Map<string, string>;
+}
+
+/** What calls and tasks ask of the sandbox beside their answer: its troubles. */
+export interface Troubles {
+  readonly call?: object;
+  readonly task?: object;
+}
+
+const perSecond = 24;
+const tickMs = 40;
+/** Tokens of each text: 100 in and 50 out at USD 0.50 and 2 per million. */
+const textNano = 150_000n;
+/** USD 1 per million of all tokens. */
+const pictureNano = (text: string): bigint =>
+  1_000n * BigInt((JSON.parse(text) as { usage: { total_tokens: number } }).usage.total_tokens);
+const usage = { input: 100, output: 50 };
+let names = 0;
+
+export interface Traffic {
+  readonly seen: Seen;
+  /** From the next call on. */
+  troubles: Troubles;
+  /** Begins no more, and resolves when all that was begun has ended. */
+  end(): Promise<void>;
+}
+
+/** Begins calls at a steady rate: of 24 calls 22 are texts, one is a picture and one a task. */
+export function startTraffic(world: World): Traffic {
+  const seen: Seen = { begun: 0, answered: [], refused: new Map(), cut: 0, tasks: new Map() };
+  const pending = new Set<Promise<void>>();
+  const startedMs = performance.now();
+  let begun = 0;
+  let isOver = false;
+  const traffic: Traffic = {
+    seen,
+    troubles: {},
+    async end() {
+      clearInterval(timer);
+      isOver = true;
+      await Promise.all(pending);
+    },
+  };
+  const begin = (): void => {
+    const due = ((performance.now() - startedMs) / 1000) * perSecond;
+    for (; begun < due; begun += 1) {
+      const at = begun % 24;
+      const work =
+        at === 12 ? task(world, traffic, () => isOver) : call(world, traffic, kindAt(at));
+      const tracked = work.finally(() => pending.delete(tracked));
+      pending.add(tracked);
+    }
+  };
+  const timer = setInterval(begin, tickMs);
+  return traffic;
+}
+
+const kindAt = (at: number): Kind => (at === 0 ? "picture" : at % 2 === 1 ? "whole" : "stream");
+
+const post = (world: World, path: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(`${world.url}${path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${world.key}`,
+      ...headers,
+    },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(60_000),
+  });
+
+const script = (troubles: object = {}): string => `#sandbox ${JSON.stringify(troubles)}`;
+
+function bodyOf(kind: Kind, { call: troubles }: Troubles): [path: string, body: object] {
+  if (kind === "picture")
+    return [
+      "/v1/images/generations",
+      {
+        model: "acme/picture",
+        prompt: `a picture\n${script(troubles)}`,
+        size: "64x64",
+        quality: "low",
+      },
+    ];
+  const answer = { reply: "a short answer", delay_ms: 30, chunk_delay_ms: 5, usage, ...troubles };
+  return [
+    "/v1/chat/completions",
+    {
+      model: "acme/talk",
+      stream: kind === "stream",
+      messages: [{ role: "user", content: `Hello\n${script(answer)}` }],
+    },
+  ];
+}
+
+async function call(world: World, { seen, troubles }: Traffic, kind: Kind): Promise<void> {
+  seen.begun += 1;
+  try {
+    const response = await post(world, ...bodyOf(kind, troubles));
+    const text = await response.text();
+    if (response.status !== 200) return refuse(seen, response.status, text);
+    const ending = kind === "stream" ? "data: [DONE]\n\n" : "}";
+    if (text.endsWith(ending))
+      seen.answered.push({
+        kind,
+        id: response.headers.get("x-request-id")!,
+        priceNano: kind === "picture" ? pictureNano(text) : textNano,
+      });
+    else if (text.includes('"error"'))
+      refuse(seen, "in a stream", text.slice(text.indexOf('"error"')));
+    else seen.cut += 1;
+  } catch {
+    seen.cut += 1;
+  }
+}
+
+/** Submits one task until it is accepted, with one idempotency key, as a client should. */
+async function task(world: World, traffic: Traffic, isOver: () => boolean): Promise<void> {
+  const { seen } = traffic;
+  const name = `task-${(names += 1)}`;
+  const body = {
+    model: "acme/clip",
+    prompt: `${name}\n${script({ task_seconds: 0.3, ...traffic.troubles.task })}`,
+    duration: 2,
+    webhook_url: world.webhookUrl,
+  };
+  seen.begun += 1;
+  const headers = { "idempotency-key": name };
+  for (let tries = 0; tries < 100; tries += 1) {
+    try {
+      const response = await post(world, "/v1/tasks", body, headers);
+      const text = await response.text();
+      const { id } = JSON.parse(text) as { id?: string };
+      if (response.ok && id !== undefined) return void seen.tasks.set(name, id);
+      if (response.status < 500 && response.status !== 409)
+        return refuse(seen, response.status, text);
+    } catch {
+      // Asked again.
+    }
+    await sleep(isOver() ? 1_000 : 500);
+  }
+  throw new Error(`${name} was never accepted`);
+}
+
+function refuse(seen: Seen, status: number | string, text: string): void {
+  const name = `${status} ${/"code":\s*"(\w+)"/.exec(text)?.[1] ?? "not ours"}`;
+  seen.refused.set(name, (seen.refused.get(name) ?? 0) + 1);
+}

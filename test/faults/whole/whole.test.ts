@@ -1,0 +1,87 @@
+/**
+ * Faults, as a whole: mixed load on a whole installation, one fault after the other, and after each the books. Nothing that was
+ * answered is uncharged, nothing is charged twice, every task ends once and calls back. The long form tries every fault and
+ * writes docs/reliability.json, from which `npm run docs` makes the table of docs/reliability.md.
+ */
+import { writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { canMount, mountDisk, unmountDisk } from "../../support/disk.ts";
+import { isLong, inForm } from "../../support/long.ts";
+import { eventually } from "../../support/patience.ts";
+import { temporaryDirectory } from "../../support/postgres.ts";
+import { auditOf, expectNothingLeft, type Audit } from "./audit.ts";
+import { faults, type Fault } from "./faults.ts";
+import { startTraffic, type Traffic } from "./traffic.ts";
+import { startWorld, type World } from "./world.ts";
+
+interface Row extends Audit {
+  readonly fault: string;
+  readonly part: Fault["part"];
+  readonly recovered_ms: number;
+}
+
+const tried = faults.filter(({ short }) => isLong || short === true);
+const reliability = new URL("../../../docs/reliability.json", import.meta.url).pathname;
+/** What is answered whole before a fault, and after it, until an installation counts as well. */
+const answersMin = inForm(24, 60);
+const wellWithinMs = 60_000;
+const diskMb = 900;
+
+let world: World;
+let disk: string | undefined;
+const rows: Row[] = [];
+
+beforeAll(async () => {
+  if (isLong && canMount) {
+    disk = temporaryDirectory();
+    mountDisk(disk, diskMb);
+  }
+  world = await startWorld(disk);
+}, 120_000);
+
+afterAll(async () => {
+  await world?.close();
+  if (disk !== undefined) unmountDisk(disk);
+  if (isLong && rows.length === faults.length)
+    writeFileSync(reliability, `${JSON.stringify(rows, null, 2)}\n`);
+}, 120_000);
+
+/** Waits until so many more calls are answered whole, and each task that is accepted meanwhile. */
+const answered = ({ seen }: Traffic, more: number) => {
+  const enough = seen.answered.length + more;
+  return eventually(() => seen.answered.length >= enough, `${more} answers`, wellWithinMs);
+};
+
+describe("an installation under mixed load", () => {
+  it.each(tried)(
+    "BILL-01 T65 T67: $name: nothing is lost, nothing doubled",
+    { timeout: 400_000 },
+    async (fault) => {
+      if (fault.needsDisk === true && disk === undefined) {
+        console.log("whole: no disk can be mounted here, so none is filled");
+        return;
+      }
+      const traffic = startTraffic(world);
+      await answered(traffic, answersMin);
+      await fault.inject(world, traffic);
+      const overMs = performance.now();
+      await answered(traffic, answersMin / 2);
+      const recovered = Math.round(performance.now() - overMs);
+      await traffic.end();
+      const audit = await auditOf(world, fault, traffic.seen);
+      const row = { fault: fault.name, part: fault.part, ...audit, recovered_ms: recovered };
+      rows.push(row);
+      console.log(`whole: ${JSON.stringify(row)}`);
+      expect({ lost: row.lost, doubled: row.doubled, wrong: row.wrong }).toEqual({
+        lost: [],
+        doubled: [],
+        wrong: [],
+      });
+      if (fault.noneFails === true) expect({ ...row.refused, cut: row.cut }).toEqual({ cut: 0 });
+    },
+  );
+
+  it("nothing is left behind: no hold, no file of nobody, no unfinished upload, no connection, no memory", async () => {
+    await expectNothingLeft(world);
+  }, 240_000);
+});

@@ -1,0 +1,59 @@
+/** A balancer in front of gateways that asks /readyz, keeps its connections open and never sends a call twice. */
+import { Agent, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Balancer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const statusOf = (url: string): Promise<number> =>
+  fetch(url).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+/** Asks each gateway every 100 ms, keeps its connections open, and passes a failure on. On a free port, or on `port`. */
+export async function startBalancer(urls: readonly string[], port = 0): Promise<Balancer> {
+  const ready = new Set(urls);
+  const checks = urls.map((url) =>
+    setInterval(() => {
+      void statusOf(`${url}/readyz`).then((status) =>
+        status === 200 ? ready.add(url) : ready.delete(url),
+      );
+    }, 100),
+  );
+  const agent = new Agent({ keepAlive: true });
+  let next = 0;
+  const server = createServer((incoming, response) => {
+    const fail = (): void => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(502).end('{"error":{"code":"balancer"}}');
+    };
+    const choice = [...ready];
+    const url = choice[(next += 1) % choice.length];
+    if (url === undefined) return fail();
+    const { method, headers } = incoming;
+    const outgoing = request(`${url}${incoming.url}`, { agent, method, headers }, (answer) => {
+      const { connection: _theirs, ...passed } = answer.headers;
+      response.writeHead(answer.statusCode!, passed);
+      answer.pipe(response);
+      answer.on("error", fail);
+    });
+    outgoing.on("error", fail);
+    incoming.pipe(outgoing);
+    response.on("close", () => outgoing.destroy());
+  });
+  // Its callers are not what is tested: their connections stay open.
+  server.keepAliveTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      for (const check of checks) clearInterval(check);
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
