@@ -15,6 +15,7 @@ import { managementPage } from "./docs-management.ts";
 import { mediaPage } from "./docs-media.ts";
 import { mutantsPage } from "./docs-mutants.ts";
 import { protocolsPage } from "./docs-protocols.ts";
+import { reliabilityPage } from "./docs-reliability.ts";
 import { requirementsPage, trapsPage } from "./docs-requirements.ts";
 import { sandboxPage } from "./docs-sandbox.ts";
 import { tasksPage } from "./docs-tasks.ts";
@@ -31,6 +32,7 @@ const pages: Record<string, () => string> = {
   "docs/media.md": mediaPage,
   "docs/mutants.md": () => mutantsPage(root),
   "docs/protocols.md": protocolsPage,
+  "docs/reliability.md": () => reliabilityPage(root),
   "docs/requirements.md": requirementsPage,
   "docs/sandbox.md": sandboxPage,
   "docs/tasks.md": tasksPage,

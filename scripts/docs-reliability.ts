@@ -1,0 +1,106 @@
+/** docs/reliability.md: what a whole installation did under each fault. Made from docs/reliability.json, which the long form of test/faults/whole writes. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One fault, as the test saw it. */
+export interface FaultRow {
+  readonly fault: string;
+  readonly part: string;
+  readonly begun: number;
+  readonly answered: number;
+  readonly refused: Readonly<Record<string, number>>;
+  readonly cut: number;
+  readonly tasks: number;
+  readonly callbacks: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly recovered_ms: number;
+  readonly memory_mb: number;
+}
+
+const intro = `# Reliability
+
+What you may count on, whatever breaks:
+
+- An answer that its caller saw whole is charged exactly once, at the exact price. A call that failed costs at most what
+  was delivered of it.
+- A task that was accepted ends exactly once. It is charged exactly if it has a result.
+- Each end of a task calls back, with one event id however often it is sent.
+- The ledger adds up afterwards: \`tollgate verify\` finds no difference, and no money stays set aside.
+
+The table shows this for a whole installation. Three gateways stand behind a balancer. Their PostgreSQL server has a
+standby that commits with it, files are on S3, and the vendors are [simulated](sandbox.md). 24 calls a second come in:
+texts, whole and streamed, pictures, and videos as tasks that call back. One fault after the other is done to it, each
+for 2 to 30 seconds. After each, every answer, task and callback that callers saw is compared with the books.
+
+\`npm run test:long -- test/faults/whole\` runs all of it in about fifteen minutes and writes this table. A short form
+with three faults is in \`npm test\`.
+
+- **answered**: calls answered whole, of those begun.
+- **refused or cut**: the caller saw an error. 502 \`balancer\` means that no gateway was ready. Some faults must fail no
+  call at all; the test says which.
+- **well after**: how long after the end of the fault 30 more calls were answered, at 24 a second.
+- **lost**: answers without a charge, tasks without an end, ends without a callback.
+- **doubled**: charged twice, asked of the vendor twice, or called back about two ends.
+- **memory**: the largest gateway after it.
+`;
+
+const outro = `## What a fault costs
+
+- A gateway that is killed takes the calls with it that it serves. What they had set aside is free again after 60 seconds.
+- A task that its gateway had just sent to the vendor when it was killed, without an answer yet, ends as
+  \`submission_uncertain\`. It costs nothing, and is never sent twice.
+- The request log is written in batches, a moment after the answer. Rows of a gateway that is killed may be missing.
+  The ledger's entry is there all the same.
+- While the database is away, calls wait for seconds and are then refused with 503 and \`Retry-After\`. Streams under way
+  go on, and are charged when it is back.
+- With a synchronous standby, a standby that is gone stops commits. That is PostgreSQL's promise: it is yours to choose.
+
+## Other tests of faults
+
+| what | where |
+|---|---|
+| kill -9 of the gateway, of the embedded database and of both, a full disk, a server that stands still | \`test/faults/kill.test.ts\` |
+| kill -9 at each step of a task's life | \`test/faults/task-kill.test.ts\` |
+| rolling restarts behind a balancer and behind nginx | \`test/faults/rolling.test.ts\` |
+| gateways whose clocks differ, and midnight | \`test/faults/clocks-apart.test.ts\` |
+| a gateway stopped inside a transaction | \`test/faults/stopped.test.ts\` |
+| a database 2 to 20 ms away whose answers get lost | \`test/ledger/far-database.test.ts\` |
+| upstreams that hang, cut, flood and lie | \`test/faults/upstream.test.ts\` |
+| random histories against a model of the ledger | \`test/ledger/model\` |
+`;
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
+function refusedOf({ refused, cut }: FaultRow): string {
+  const all = Object.entries(refused).map(([name, count]) => {
+    const [, status, code] = /^(.*) (\w+|not ours)$/.exec(name)!;
+    return `${count} ${status} \`${code}\``;
+  });
+  if (cut > 0) all.push(`${cut} cut`);
+  return all.length === 0 ? "none" : all.join(", ");
+}
+
+function tableOf(rows: readonly FaultRow[]): string {
+  return [
+    "| fault | begun | answered | refused or cut | well after | tasks | callbacks | lost | doubled | memory |",
+    "|---|--:|--:|---|--:|--:|--:|--:|--:|--:|",
+    ...rows.map(
+      (row) =>
+        `| ${row.fault} | ${row.begun} | ${row.answered} | ${refusedOf(row)} | ${seconds(row.recovered_ms)} | ${row.tasks} | ${row.callbacks} | ${row.lost} | ${row.doubled} | ${row.memory_mb} MB |`,
+    ),
+  ].join("\n");
+}
+
+/** The page's text. */
+export function reliabilityPage(root: string): string {
+  const text = readFileSync(join(root, "docs/reliability.json"), "utf8");
+  const { at, rows } = JSON.parse(text) as { at: string; rows: readonly FaultRow[] };
+  const parts = [...Map.groupBy(rows, ({ part }) => part)].map(
+    ([part, of]) => `### ${part}\n\n${tableOf(of)}`,
+  );
+  const sum = (name: "begun" | "lost" | "doubled" | "tasks") =>
+    rows.reduce((total, row) => total + row[name], 0);
+  const summary = `Run of ${at}: ${rows.length} faults, ${sum("begun")} calls, of which ${sum("tasks")} tasks. **Lost: ${sum("lost")}. Doubled: ${sum("doubled")}.**`;
+  return [intro, "## The table", "", summary, "", parts.join("\n\n"), "", outro].join("\n");
+}
