@@ -10,17 +10,18 @@ export const patienceMs = Number(process.env["TOLLGATE_TEST_PATIENCE_MS"] ?? 40_
 /** What `vi.waitFor` takes, whose own patience is a second. */
 export const patiently = { timeout: patienceMs, interval: 20 } as const;
 
-/** Asks every 10 ms until the answer is neither undefined nor false, and returns it; throws with `what` after `withinMs`. */
+/** Asks every 10 ms (or `everyMs`) until the answer is neither undefined nor false, and returns it; throws with `what` after `withinMs`. */
 export async function eventually<Found>(
   ask: () => Promise<Found | undefined | false> | Found | undefined | false,
   what: string,
   withinMs: number = patienceMs,
+  everyMs = 10,
 ): Promise<Found> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const found = await ask();
     if (found !== undefined && found !== false) return found;
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await sleep(10);
+    await sleep(everyMs);
   }
 }

@@ -4,7 +4,7 @@ import { verifyLedger } from "../../../src/ledger/index.ts";
 import { eventually } from "../../support/patience.ts";
 import type { Database } from "../../../src/storage/index.ts";
 import { setLedgerClock } from "../../ledger/support.ts";
-import type { Fault } from "./faults.ts";
+import type { Fault } from "./faults/index.ts";
 import type { Seen } from "./traffic.ts";
 import type { World } from "./world.ts";
 
@@ -54,7 +54,11 @@ export async function auditOf(world: World, fault: Fault, seen: Seen): Promise<A
     const tasks = await tasksAtEnd(database, ids);
     for (const task of tasks) if (!ended(task)) lost.push(`task ${task.id} is ${task.status}`);
     if (tasks.length < ids.length) lost.push(`${ids.length - tasks.length} tasks are not there`);
-    const charges = await chargesOf(database, [...seen.answered.map(({ id }) => id), ...ids]);
+    const charges = await chargesOf(
+      database,
+      seen.answered.map(({ id }) => id),
+      ids,
+    );
     judgeCalls(seen, charges, { lost, wrong });
     for (const [id, { length }] of Map.groupBy(charges, ({ reference }) => reference))
       if (length > 1) doubled.push(`${id} is charged ${length} times`);
@@ -103,21 +107,21 @@ async function tasksAtEnd(database: Database, ids: readonly string[]): Promise<T
   return read();
 }
 
-/** What is charged is written a moment after the answer. */
-async function chargesOf(database: Database, ids: readonly string[]): Promise<Charge[]> {
+/** What is charged is written a moment after the answer: waits for the charge of each. */
+async function chargesOf(
+  database: Database,
+  answered: readonly string[],
+  tasks: readonly string[],
+): Promise<Charge[]> {
   const read = () =>
     database.query<Charge>(
       "select reference, amount_nano from ledger_entries where kind = 'charge' and reference = any($1::text[])",
-      [ids],
+      [[...answered, ...tasks]],
     );
-  let before = -1;
   await eventually(async () => {
-    const { length } = await read();
-    const isSame = length === before;
-    before = length;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    return isSame;
-  }, "the charges");
+    const charged = new Set((await read()).map(({ reference }) => reference));
+    return answered.every((id) => charged.has(id));
+  }, "the charges").catch(() => undefined);
   return read();
 }
 

@@ -1,5 +1,5 @@
 /** Mixed load on an installation: whole and streamed texts, pictures, and videos as tasks that call back. What each caller saw. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "../../support/patience.ts";
 import type { World } from "./world.ts";
 
 export type Kind = "whole" | "stream" | "picture";
@@ -44,6 +44,8 @@ export interface Traffic {
   readonly seen: Seen;
   /** From the next call on. */
   troubles: Troubles;
+  /** Resolves when as many more calls were begun as come in so many milliseconds. */
+  lasts(ms: number): Promise<void>;
   /** Begins no more, and resolves when all that was begun has ended. */
   end(): Promise<void>;
 }
@@ -54,13 +56,15 @@ export function startTraffic(world: World): Traffic {
   const pending = new Set<Promise<void>>();
   const startedMs = performance.now();
   let begun = 0;
-  let isOver = false;
   const traffic: Traffic = {
     seen,
     troubles: {},
+    async lasts(ms) {
+      const enough = begun + (ms / 1000) * perSecond;
+      await eventually(() => begun >= enough, `${ms} ms of calls`, ms + 60_000);
+    },
     async end() {
       clearInterval(timer);
-      isOver = true;
       await Promise.all(pending);
     },
   };
@@ -68,8 +72,7 @@ export function startTraffic(world: World): Traffic {
     const due = ((performance.now() - startedMs) / 1000) * perSecond;
     for (; begun < due; begun += 1) {
       const at = begun % 24;
-      const work =
-        at === 12 ? task(world, traffic, () => isOver) : call(world, traffic, kindAt(at));
+      const work = at === 12 ? task(world, traffic) : call(world, traffic, kindAt(at));
       const tracked = work.finally(() => pending.delete(tracked));
       pending.add(tracked);
     }
@@ -138,7 +141,7 @@ async function call(world: World, { seen, troubles }: Traffic, kind: Kind): Prom
 }
 
 /** Submits one task until it is accepted, with one idempotency key, as a client should. */
-async function task(world: World, traffic: Traffic, isOver: () => boolean): Promise<void> {
+async function task(world: World, traffic: Traffic): Promise<void> {
   const { seen } = traffic;
   const name = `task-${(names += 1)}`;
   const body = {
@@ -149,20 +152,21 @@ async function task(world: World, traffic: Traffic, isOver: () => boolean): Prom
   };
   seen.begun += 1;
   const headers = { "idempotency-key": name };
-  for (let tries = 0; tries < 100; tries += 1) {
+  const submit = async (): Promise<true | undefined> => {
     try {
       const response = await post(world, "/v1/tasks", body, headers);
       const text = await response.text();
       const { id } = JSON.parse(text) as { id?: string };
-      if (response.ok && id !== undefined) return void seen.tasks.set(name, id);
-      if (response.status < 500 && response.status !== 409)
-        return refuse(seen, response.status, text);
+      if (response.ok && id !== undefined) seen.tasks.set(name, id);
+      else if (response.status >= 500 || response.status === 409) return undefined;
+      else refuse(seen, response.status, text);
+      return true;
     } catch {
       // Asked again.
+      return undefined;
     }
-    await sleep(isOver() ? 1_000 : 500);
-  }
-  throw new Error(`${name} was never accepted`);
+  };
+  await eventually(submit, `${name} is accepted`, 120_000, 500);
 }
 
 function refuse(seen: Seen, status: number | string, text: string): void {

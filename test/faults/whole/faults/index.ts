@@ -1,0 +1,16 @@
+/** What is done to the installation, each under mixed load, in the order in which it is tried. */
+import { databaseFaults, failover } from "./database.ts";
+import type { Fault } from "./fault.ts";
+import { gatewayFaults } from "./gateways.ts";
+import { otherFaults } from "./others.ts";
+import { vendorFaults } from "./vendors.ts";
+
+export type { Fault } from "./fault.ts";
+
+export const faults: readonly Fault[] = [
+  ...gatewayFaults,
+  ...vendorFaults,
+  ...otherFaults,
+  ...databaseFaults,
+  failover,
+];
