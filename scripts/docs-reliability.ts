@@ -34,7 +34,7 @@ texts, whole and streamed, pictures, and videos as tasks that call back. One fau
 for 2 to 30 seconds. After each, every answer, task and callback that callers saw is compared with the books.
 
 \`npm run test:long -- test/faults/whole\` runs all of it in about fifteen minutes and writes this table. A short form
-with three faults is in \`npm test\`.
+with two faults is in \`npm test\`.
 
 - **answered**: calls answered whole, of those begun.
 - **refused or cut**: the caller saw an error. 502 \`balancer\` means that no gateway was ready. Some faults must fail no

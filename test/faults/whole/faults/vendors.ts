@@ -43,7 +43,6 @@ export const vendorFaults: readonly Fault[] = [
   {
     name: "vendors cut their answers",
     part: "vendors",
-    short: true,
     inject: vendors({ call: { cut_after_chunks: 1, chunk_chars: 4 } }),
   },
   {
