@@ -151,7 +151,8 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - \`GET /models?key_id=\` says of each model whether that key may call it, and which layer is the first to leave it out.
   \`ids\` names up to twenty models, with their parameters and exact domains.
 - Models of an allowlist that a layer above leaves out stay in it, named in \`out_of_scope_models\`.
-- Whoever is removed from a workspace has their keys in it disabled.
+- Whoever is removed from a workspace has their keys in it disabled. \`POST .../members/{user_id}/restore\` takes that
+  back within ten minutes: role, caps, limits, and the keys that stopped with it.
 
 ## What happened
 

@@ -41,6 +41,7 @@ export const workspaceKind: Kind<Workspace> = {
     routing: renderRouting(workspace.routing),
     rate_limits: renderRateLimits(workspace.rateLimits),
     alert_webhook_url: workspace.alertWebhookUrl,
+    alert_thresholds: workspace.alertThresholds,
   }),
 };
 

@@ -1,4 +1,5 @@
 /** The door of tenancy: organizations, workspaces, members, users, API keys, and who a request comes from. */
+export { thresholdsMax } from "./alert-thresholds.ts";
 export {
   createAuthenticator,
   type Authenticator,
@@ -91,6 +92,7 @@ export {
   type RateLimitsPatch,
 } from "./rate-limits.ts";
 export { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
+export { keepForRestore, restoreMember } from "./removed-members.ts";
 export { rotateKey } from "./rotate-key.ts";
 export { issueTemporary } from "./temporary-key.ts";
 export { makeReset, noReset, openReset, type PasswordReset } from "./password-resets.ts";

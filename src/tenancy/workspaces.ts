@@ -1,5 +1,6 @@
 /** Workspaces: the tenant that keys, tasks and money belong to. Requirements: KEY. */
 import { newId } from "../base/ids.ts";
+import { mergeThresholds, usualThresholds } from "./alert-thresholds.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
 import type { CreditLine } from "./credit-line.ts";
@@ -36,6 +37,8 @@ export interface Workspace {
   readonly rateLimits: RateLimits | null;
   /** Where alerts about its spend caps are posted; null: nowhere. */
   readonly alertWebhookUrl: string | null;
+  /** Percentages of a spend cap, ascending. */
+  readonly alertThresholds: readonly number[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -50,6 +53,7 @@ interface WorkspaceRow extends SpendCapsRow {
   readonly routing: Partial<RoutingJson> | null;
   readonly rate_limits: Partial<RateLimitsJson> | null;
   readonly alert_webhook_url: string | null;
+  readonly alert_thresholds: readonly number[];
   readonly created_at: Date;
   readonly updated_at: Date;
 }
@@ -66,6 +70,8 @@ export interface WorkspacePatch {
   readonly rateLimits?: RateLimitsPatch | null | undefined;
   /** An address that the caller has checked. */
   readonly alertWebhookUrl?: string | null | undefined;
+  /** null: the usual ones. */
+  readonly alertThresholds?: readonly number[] | null | undefined;
 }
 
 export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
@@ -73,7 +79,7 @@ export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
   readonly organizationId: string | null;
 }
 
-const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, rate_limits, alert_webhook_url, credit_line_nano, created_at, updated_at`;
+const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, rate_limits, alert_webhook_url, alert_thresholds, credit_line_nano, created_at, updated_at`;
 
 function ofRow(row: WorkspaceRow): Workspace {
   return {
@@ -87,6 +93,7 @@ function ofRow(row: WorkspaceRow): Workspace {
     routing: routingOfRow(row.routing),
     rateLimits: rateLimitsOfRow(row.rate_limits),
     alertWebhookUrl: row.alert_webhook_url,
+    alertThresholds: row.alert_thresholds,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
@@ -108,8 +115,8 @@ export async function createWorkspace(
   const name = checkName(input.name);
   const rows = await context.database.query<WorkspaceRow>(
     `insert into workspaces (id, organization_id, name, status, created_at, updated_at, ${spendCapColumns},
-       model_allowlist, routing, rate_limits, alert_webhook_url, credit_line_nano)
-     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12::jsonb, $13, $14::bigint
+       model_allowlist, routing, rate_limits, alert_webhook_url, credit_line_nano, alert_thresholds)
+     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12::jsonb, $13, $14::bigint, $15::integer[]
      where $2::text is null or exists (select 1 from organizations where id = $2)
      returning ${columns}`,
     [
@@ -123,6 +130,7 @@ export async function createWorkspace(
       rateLimitsParam(mergeRateLimits(null, input.rateLimits)),
       input.alertWebhookUrl ?? null,
       input.creditLineNano === undefined ? 0n : input.creditLineNano,
+      mergeThresholds(usualThresholds, input.alertThresholds),
     ],
   );
   return ofRow(onlyRow(rows, "organization"));
@@ -172,7 +180,7 @@ export function changeWorkspace(
     const rows = await tx.query<WorkspaceRow>(
       `update workspaces set name = $2, status = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6,
          cap_weekly_nano = $7, cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,
-         rate_limits = $12::jsonb, alert_webhook_url = $13, credit_line_nano = $14
+         rate_limits = $12::jsonb, alert_webhook_url = $13, credit_line_nano = $14, alert_thresholds = $15::integer[]
        where id = $1 returning ${columns}`,
       [id, ...changedParams(current, patch, new Date(context.clock.now()))],
     );
@@ -196,5 +204,6 @@ function changedParams(current: Workspace, patch: WorkspacePatch, now: Date): un
     rateLimitsParam(mergeRateLimits(current.rateLimits, patch.rateLimits)),
     patch.alertWebhookUrl === undefined ? current.alertWebhookUrl : patch.alertWebhookUrl,
     patch.creditLineNano === undefined ? current.creditLineNano : patch.creditLineNano,
+    mergeThresholds(current.alertThresholds, patch.alertThresholds),
   ];
 }

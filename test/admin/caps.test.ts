@@ -115,6 +115,27 @@ describe("spend caps", () => {
     for (const caps of loosened) expect((await setCaps(world.ann, path, caps)).status).toBe(200);
   });
 
+  it("alert thresholds of a workspace are its admin's: up to five, sorted; null for the usual ones, and what does not fit is refused", async () => {
+    const path = `/workspaces/${world.home.id}`;
+    const set = (alert_thresholds: unknown, by = world.ann) =>
+      by.call("PATCH", path, { alert_thresholds });
+    expect(world.must(await world.ann.call("GET", path)).alert_thresholds).toEqual([50, 80, 100]);
+    expect(world.must(await set([90, 25, 90])).alert_thresholds).toEqual([25, 90]);
+    expect(world.must(await set([])).alert_thresholds).toEqual([]);
+    for (const wrong of [[0], [101], [1.5], ["50"], [1, 2, 3, 4, 5, 6], 50]) {
+      const { status, json } = await set(wrong);
+      expect([wrong, status, json.error.param]).toEqual([
+        wrong,
+        400,
+        expect.stringMatching(/^alert_thresholds/),
+      ]);
+    }
+    expect(codeOf(await set([10], world.mem))).toEqual(refused);
+    expect(world.must(await set(null)).alert_thresholds).toEqual([50, 80, 100]);
+    const { data } = world.must(await world.ann.call("GET", `/audit?subject_id=${world.home.id}`));
+    expect(data[0]).toMatchObject({ action: "workspace.change", before: { alert_thresholds: [] } });
+  });
+
   it("T70: caps set over the management API hold in every layer, for the next call", async () => {
     const { id, key } = await newKey(world.mel, { total: "0" });
     const member = `/workspaces/${world.home.id}/members/${world.mel.userId}`;

@@ -103,6 +103,28 @@ describe("alerts of spend caps", () => {
       ({ body }) => JSON.parse(body) as { id: string; type: string; data: Logged },
     );
 
+  it("a workspace's own thresholds stand in place of the usual ones, in every layer; without any there is no alert", async () => {
+    const choose = (list: string) =>
+      node().database.query("update workspaces set alert_thresholds = $1::integer[]", [list]);
+    try {
+      await choose("{20,95}");
+      await node().setCaps("member", { dailyNano: 10n * cent });
+      await node().setCaps("key", { dailyNano: 20n * cent });
+      await spend(5);
+      await until(() => logged.length === 2);
+      await aMoment();
+      expect(new Set(logged.map(({ layer, threshold }) => `${layer} ${threshold}`))).toEqual(
+        new Set(["member 20", "key 20"]),
+      );
+      await choose("{}");
+      await spend(5);
+      await aMoment();
+      expect(logged).toHaveLength(2);
+    } finally {
+      await choose("{50,80,100}");
+    }
+  });
+
   it("each threshold is told once, in the log and signed to the workspace's address", async () => {
     await node().setCaps("key", { dailyNano: 10n * cent });
     await spend(4);

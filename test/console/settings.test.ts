@@ -92,12 +92,21 @@ it.skipIf(!isLong)(
     await page.goto(`/settings${path}`);
     await page.getByLabel("Monthly cap (USD)").fill("100");
     await page.getByLabel("Tokens a minute").fill("90000");
+    await page.getByLabel("Alerts at (% of a cap)").fill("25, often");
+    await button(page, "Save").click();
+    await page.getByText(/alert_thresholds/).waitFor();
+    await page.getByLabel("Alerts at (% of a cap)").fill("90, 25 %");
     await button(page, "Save").click();
     await toast(page, "Saved.").waitFor();
     expect(await read()).toMatchObject({
       spend_caps: { monthly: "100" },
       rate_limits: { requests_per_minute: null, tokens_per_minute: 90_000, concurrency: null },
+      alert_thresholds: [25, 90],
     });
+    const marks = page.locator("[data-threshold]");
+    await expect
+      .poll(() => marks.evaluateAll((all) => all.map(({ style }) => style.left)))
+      .toEqual(["25%", "90%"]);
     await button(page, "Disable").click();
     await page.getByLabel("Type home to confirm").fill("home");
     await page.getByRole("dialog").getByRole("button", { name: "Disable workspace" }).click();
@@ -105,6 +114,7 @@ it.skipIf(!isLong)(
     expect((await read()).status).toBe("disabled");
     await button(page, "Enable").click();
     await expect.poll(async () => (await read()).status).toBe("active");
+    world.must(await world.root.call("PATCH", path, { alert_thresholds: null }));
     expect(complaints).toEqual([]);
     await close();
   },

@@ -14,8 +14,8 @@ export interface Cap {
   readonly resetsAt?: string | undefined;
 }
 
-/** From here on a cap is near. */
-const near = 80;
+/** Where the workspace's own are not known. */
+const usual: readonly number[] = [80];
 
 /** What is left and until when, in words. */
 function left({ cap, remaining, resetsAt }: Cap, percent: number): string {
@@ -25,9 +25,19 @@ function left({ cap, remaining, resetsAt }: Cap, percent: number): string {
   return `${readUsd(parseUsd(remaining ?? "0"))} left${until}`;
 }
 
-/** `label` names the cap to those who listen, such as "Spend today". */
-export function CapBar(props: Cap & { readonly label: string; readonly short?: boolean }) {
-  const { cap, spent, label, short } = props;
+interface CapBarProps extends Cap {
+  /** Names the cap to those who listen, such as "Spend today". */
+  readonly label: string;
+  readonly short?: boolean;
+  /** Percentages at which the workspace is alerted, ascending. */
+  readonly thresholds?: readonly number[] | undefined;
+}
+
+export function CapBar(props: CapBarProps) {
+  const { cap, spent, label, short, thresholds = usual } = props;
+  const marks = thresholds.filter((one) => one < 100);
+  // From the last mark on a cap is near.
+  const near = marks.at(-1) ?? 100;
   const percent = cap === null ? 0 : shareOf(parseUsd(spent), parseUsd(cap));
   const state = percent >= 100 ? "reached" : percent >= near ? "near" : "free";
   const words = left(props, percent);
@@ -54,6 +64,14 @@ export function CapBar(props: Cap & { readonly label: string; readonly short?: b
             className={classes["spent"]}
             data-state={state}
           />
+          {marks.map((percentage) => (
+            <span
+              key={percentage}
+              className={classes["mark"]}
+              data-threshold={percentage}
+              style={{ left: `${percentage}%` }}
+            />
+          ))}
         </Progress.Root>
       )}
     </div>

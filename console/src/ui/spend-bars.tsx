@@ -11,9 +11,11 @@ interface SpendBarsProps {
     readonly remaining: Of<string | null>;
     readonly resets_at: Readonly<Record<"daily" | "weekly" | "monthly", string>>;
   };
+  /** At which the workspace is alerted. */
+  readonly thresholds: readonly number[] | undefined;
 }
 
-export function SpendBars({ of }: SpendBarsProps) {
+export function SpendBars({ of, thresholds }: SpendBarsProps) {
   return windows.map((window) => (
     <div key={window}>
       <span className="muted">{windowNames[window]} (USD)</span>
@@ -22,6 +24,7 @@ export function SpendBars({ of }: SpendBarsProps) {
         cap={of.spend_caps[window]}
         spent={of.spend[window]}
         remaining={of.remaining[window]}
+        thresholds={thresholds}
         resetsAt={window === "total" ? undefined : of.resets_at[window]}
       />
     </div>

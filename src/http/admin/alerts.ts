@@ -25,7 +25,7 @@ const list = route({
   operationId: "listAlerts",
   summary: "Spend caps that came near or were reached, newest first",
   description:
-    "One for each cap, period and threshold (50, 80, 100 %). Kept for two months. Workspace admins see their workspaces, members what is about them and their own keys.",
+    "One for each cap, period and threshold (`alert_thresholds` of the workspace). Kept for two months. Workspace admins see their workspaces, members what is about them and their own keys.",
   action: "usage.read",
   query: strict({ workspace_id: Type.Optional(Type.String()), ...pageQuery }),
   answer: { name: "SpendAlerts", schema: pageSchema(alert) },

@@ -20,6 +20,7 @@ import {
   parseCreditLine,
   renderSpend,
   sameRateLimits,
+  thresholdsMax,
   type Workspace,
 } from "../../tenancy/index.ts";
 import { orNull } from "../shapes/schema.ts";
@@ -46,6 +47,13 @@ import {
 import { checkProviders, outOfScopeModels } from "./scope.ts";
 import { layerFields, spendFields, stamps } from "./shapes.ts";
 
+const thresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
+  maxItems: thresholdsMax,
+  description:
+    "At which percentages of a spend cap of the workspace, its members and its keys there is an alert. null in a change: 50, 80 and 100; empty: none.",
+  examples: [[50, 80, 100]],
+});
+
 const workspace = Type.Object({
   id: Type.String(),
   object: Type.Literal("workspace"),
@@ -58,6 +66,7 @@ const workspace = Type.Object({
   alert_webhook_url: orNull(
     Type.String({ description: "Where alerts about its spend caps are posted; null: nowhere." }),
   ),
+  alert_thresholds: thresholds,
   ...stamps,
 });
 const workspaceSchema = { name: "Workspace", schema: workspace };
@@ -69,6 +78,7 @@ const settings = {
   routing: Type.Optional(routingBody),
   rate_limits: Type.Optional(rateLimitsBody),
   alert_webhook_url: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
+  alert_thresholds: Type.Optional(nullable(thresholds)),
 };
 const patch = strict({
   name: Type.Optional(Type.String()),
@@ -83,6 +93,7 @@ const settingsOf = (body: Static<typeof patch>) => ({
   rateLimits: rateLimitsOf(body.rate_limits),
   creditLineNano: body.credit_line === undefined ? undefined : parseCreditLine(body.credit_line),
   alertWebhookUrl: alertUrlOf(body.alert_webhook_url),
+  alertThresholds: body.alert_thresholds,
 });
 
 /** Must be HTTPS; where it leads is checked at every try. */

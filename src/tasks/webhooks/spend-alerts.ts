@@ -1,5 +1,5 @@
 /**
- * Alerts at 50, 80 and 100 % of a spend cap: a log event, and a signed callback where the workspace has an address for them.
+ * Alerts at the thresholds of a spend cap that its workspace has chosen: a log event, and a signed callback where the workspace has an address for them.
  * Off the path of calls: who was charged is noted in memory, and looked at a moment later. Whatever happens, one alert goes
  * out for a cap, period and threshold: the process that adds its row tells of it. docs/callbacks.md "Spend caps".
  */
@@ -152,7 +152,8 @@ function addReached(
        case when s.last_day >= date_trunc('month', $3::date::timestamp)::date then s.month_nano else 0 end,
        case when s.last_day >= date_trunc('week', $3::date::timestamp)::date then s.week_nano else 0 end,
        case when s.last_day >= $3::date then s.day_nano else 0 end]) with ordinality as x (cap, spent, place)
-     cross join (values (50), (80), (100)) as t (threshold)
+     join workspaces w on w.id = c.workspace_id
+     cross join unnest(w.alert_thresholds) as t (threshold)
      where x.cap > 0 and x.spent::numeric * 100 >= x.cap::numeric * t.threshold
      order by 1, 2, 3, 4, 7
      on conflict do nothing

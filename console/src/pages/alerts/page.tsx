@@ -72,7 +72,8 @@ export function AlertsPage() {
       isClosed={me !== undefined && !mayAll(me.rights, "workspace.change", ws)}
     >
       <Text mb="lg" className="muted">
-        At 50, 80 and 100 % of a spend cap. A workspace sends them to the address in its settings.
+        When a spend cap is nearly or fully used. From what percentage on, and the address they are
+        sent to, is in the settings of the workspace.
       </Text>
       {query.error !== null && (
         <RegionError what="alerts" error={query.error} retry={query.refetch} />

@@ -8,6 +8,7 @@ import { changedFields, useDraft } from "../../ui/draft.ts";
 import { LimitsFields } from "../../ui/limits-fields.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { SpendBars } from "../../ui/spend-bars.tsx";
+import { useThresholds } from "../../ui/use-thresholds.ts";
 import { usePatch, type Patch } from "./change.ts";
 import type { Key } from "./queries.ts";
 import { useMay } from "./rights.ts";
@@ -71,7 +72,7 @@ export function Caps({ apiKey }: { apiKey: Key }) {
   return (
     <Stack gap="xl" maw={720}>
       <Stack gap="md">
-        <SpendBars of={apiKey} />
+        <SpendBars of={apiKey} thresholds={useThresholds(apiKey.workspace_id)} />
       </Stack>
       <form onSubmit={submit}>
         <Stack gap="md">

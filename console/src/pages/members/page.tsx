@@ -10,12 +10,19 @@ import { confirm } from "../../ui/confirm.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
-import { say } from "../../ui/undo.tsx";
+import { offerUndo, say } from "../../ui/undo.tsx";
 import { useWorkspace } from "../../ui/workspace.ts";
 import { Edit } from "./edit.tsx";
 import { Invite } from "./invite.tsx";
 import { Reset } from "./reset.tsx";
-import { keysOf, removeMember, useMembers, type Member, type Workspace } from "./queries.ts";
+import {
+  keysOf,
+  removeMember,
+  restoreMember,
+  useMembers,
+  type Member,
+  type Workspace,
+} from "./queries.ts";
 
 /** Asks before a member is removed, with the keys that stop. */
 function useRemoval() {
@@ -44,7 +51,13 @@ function useRemoval() {
       async run() {
         await removeMember(member);
         await refresh(queries, touched.member);
-        say(isInvited ? "The invitation is taken back." : `${member.email} is removed.`);
+        if (isInvited) say("The invitation is taken back.");
+        else {
+          offerUndo(`${member.email} is removed.`, async () => {
+            await restoreMember(member);
+            await refresh(queries, touched.member);
+          });
+        }
       },
     });
   };
@@ -52,13 +65,15 @@ function useRemoval() {
 
 interface RowProps {
   readonly member: Member;
+  /** At which the workspace is alerted. */
+  readonly thresholds: readonly number[];
   readonly edit: (member: Member) => void;
   readonly reset: (member: Member) => void;
   /** The reader themselves, who changes their own password elsewhere. */
   readonly isReader: boolean;
 }
 
-function Row({ member, edit, reset, isReader }: RowProps) {
+function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
   const remove = useRemoval();
   const { email, role, status, invitation } = member;
   return (
@@ -78,6 +93,7 @@ function Row({ member, edit, reset, isReader }: RowProps) {
         <CapBar
           label={`Spend of ${email} this month`}
           short
+          thresholds={thresholds}
           cap={member.spend_caps.monthly}
           spent={member.spend.monthly}
           remaining={member.remaining.monthly}
@@ -141,6 +157,7 @@ function Members({ workspace }: { workspace: Workspace }) {
             <Row
               key={member.user_id}
               member={member}
+              thresholds={workspace.alert_thresholds}
               edit={setEdited}
               reset={setLost}
               isReader={member.user_id === me?.user_id}

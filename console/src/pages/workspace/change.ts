@@ -21,17 +21,19 @@ const fieldsOf = (workspace: Workspace) => ({
   limits: limitFieldsOf(workspace.rate_limits),
   credit_line: workspace.credit_line,
   alerts: workspace.alert_webhook_url ?? "",
+  thresholds: workspace.alert_thresholds.join(", "),
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
-function patchOf({
-  caps,
-  limits,
-  routing,
-  alerts,
-  model_allowlist,
-  ...others
-}: Partial<Fields>): Patch {
+/** Numbers as they are typed, between commas or spaces; what is none is refused by the API. */
+const numbersOf = (text: string): number[] =>
+  text
+    .split(/[\s,%]+/)
+    .filter((one) => one !== "")
+    .map(Number);
+
+function patchOf(changed: Partial<Fields>): Patch {
+  const { caps, limits, routing, alerts, thresholds, model_allowlist, ...others } = changed;
   return {
     ...others,
     ...(model_allowlist !== undefined && { model_allowlist: [...model_allowlist] }),
@@ -39,6 +41,7 @@ function patchOf({
     ...(caps !== undefined && { spend_caps: capsOf(caps) }),
     ...(limits !== undefined && { rate_limits: limitsOf(limits) }),
     ...(alerts !== undefined && { alert_webhook_url: alerts.trim() === "" ? null : alerts.trim() }),
+    ...(thresholds !== undefined && { alert_thresholds: numbersOf(thresholds) }),
   };
 }
 

@@ -22,6 +22,7 @@ const shownFields = [
   "rate_limits",
   "credit_line",
   "alert_webhook_url",
+  "alert_thresholds",
 ];
 
 interface FormProps {
@@ -93,11 +94,18 @@ function Form({ workspace, may }: FormProps) {
         <Bounds workspace={workspace} may={may} form={form} />
         <TextInput
           label="Alerts go to"
-          description="An HTTPS address. It gets a signed callback at 50, 80 and 100 % of a cap."
+          description="An HTTPS address. It gets a signed callback for each alert."
           placeholder="nowhere"
           value={fields.alerts}
           error={at("alert_webhook_url")}
           onChange={({ currentTarget }) => set({ alerts: currentTarget.value })}
+        />
+        <TextInput
+          label="Alerts at (% of a cap)"
+          description="Up to five numbers; they are the marks on the bars. None: no alerts."
+          value={fields.thresholds}
+          error={at("alert_thresholds")}
+          onChange={({ currentTarget }) => set({ thresholds: currentTarget.value })}
         />
         <SaveBar
           isChanged={draft.isChanged}
@@ -145,7 +153,7 @@ export function WorkspacePage() {
             <span className="mono">{data.id}</span>
           </Group>
           <Stack gap="md" maw={720}>
-            <SpendBars of={data} />
+            <SpendBars of={data} thresholds={data.alert_thresholds} />
           </Stack>
           <Form key={data.id} workspace={data} may={may} />
         </Stack>

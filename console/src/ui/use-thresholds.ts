@@ -1,0 +1,9 @@
+/** At which percentages of a spend cap a workspace is alerted; undefined until that is known. */
+import { api } from "../api/client.ts";
+
+export function useThresholds(workspaceId: string): readonly number[] | undefined {
+  const { data } = api.useQuery("get", "/admin/v1/workspaces/{id}", {
+    params: { path: { id: workspaceId } },
+  });
+  return data?.alert_thresholds;
+}

@@ -1,0 +1,26 @@
+/** At which percentages of a spend cap a workspace is alerted. docs/callbacks.md "Spend caps". */
+import { invalidValue } from "./checks.ts";
+
+/** Where a workspace has chosen none of its own. */
+export const usualThresholds: readonly number[] = [50, 80, 100];
+export const thresholdsMax = 5;
+
+/**
+ * The thresholds after a change, ascending, each once: undefined leaves them, null makes them the usual ones, an empty list
+ * means no alerts. @throws GatewayError `invalid_value`
+ */
+export function mergeThresholds(
+  current: readonly number[],
+  change: readonly number[] | null | undefined,
+): readonly number[] {
+  if (change === undefined) return current;
+  if (change === null) return usualThresholds;
+  const fits = change.every((one) => Number.isInteger(one) && one >= 1 && one <= 100);
+  if (!fits || change.length > thresholdsMax) {
+    throw invalidValue(
+      "alert_thresholds",
+      `must be at most ${thresholdsMax} whole numbers from 1 to 100`,
+    );
+  }
+  return [...new Set(change)].toSorted((one, other) => one - other);
+}
