@@ -1,6 +1,6 @@
 /** Keys that admins make for members, what admins set of members' keys, and temporary values of keys. docs/management.md "Who may do what". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startWorld, type Person, type World } from "./people.ts";
+import { newMember, startWorld, type Person, type World } from "./people.ts";
 import { call, type Answer } from "./support.ts";
 
 const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }], max_tokens: 5 };
@@ -26,6 +26,46 @@ describe("keys of members", () => {
     const body = (await answer.json()) as { error?: { code: string } };
     return body.error?.code ?? answer.status;
   };
+
+  it("a removal is taken back within ten minutes, once: role, caps and the keys that stopped with it", async () => {
+    const person = await newMember(world.gateway, world.home.id, {
+      email: "slip@example.com",
+      role: "member",
+    });
+    const path = `/workspaces/${world.home.id}/members/${person.userId}`;
+    const [kept, off] = [await newKey(person), await newKey(person)];
+    const changes = { spend_caps: { daily: "3" }, rate_limits: { concurrency: 4 } };
+    const before = world.must(await world.ann.call("PATCH", path, changes));
+    world.must(await person.call("POST", `/keys/${off.id}/disable`, {}));
+    const restore = (by: Person) => by.call("POST", `${path}/restore`, {});
+    const missing = await restore(world.ann);
+    expect(codeOf(missing)).toEqual([404, "not_found"]);
+    const removed = world.must(await world.ann.call("DELETE", path));
+    expect(removed.disabled_keys).toEqual([kept.id]);
+    // Not for members, strangers, or who was removed.
+    expect(codeOf(await restore(world.mem))).toEqual(refused);
+    expect(codeOf(await restore(world.bob))).toEqual([404, "not_found"]);
+    expect(codeOf(await restore(person))).toEqual([404, "not_found"]);
+    expect(await callWith(kept.key)).not.toBe(200);
+    const restored = await restore(world.ann);
+    expect([restored.status, restored.json.enabled_keys]).toEqual([201, [kept.id]]);
+    const after = world.must(await world.ann.call("GET", path));
+    const { role, spend_caps, rate_limits, created_at } = before;
+    expect(after).toMatchObject({ role, spend_caps, rate_limits, created_at, status: "active" });
+    expect(await callWith(kept.key)).toBe(200);
+    expect(await callWith(off.key)).not.toBe(200);
+    expect(codeOf(await restore(world.ann))).toEqual([404, "not_found"]);
+    // A key that is revoked meanwhile stays so, and ten minutes are the end of it.
+    world.must(await world.ann.call("DELETE", path));
+    world.must(await world.ann.call("POST", `/keys/${kept.id}/revoke`, {}));
+    const age = "update removed_members set removed_at = removed_at - interval '10 minutes'";
+    await world.gateway.database.query(age);
+    expect(codeOf(await restore(world.ann))).toEqual([404, "not_found"]);
+    await world.gateway.database.query(
+      "update removed_members set removed_at = removed_at + interval '10 minutes'",
+    );
+    expect(world.must(await restore(world.ann)).enabled_keys).toEqual([]);
+  });
 
   it("a key that an admin makes for a member is the member's: list, caps, spend and usage, with their address", async () => {
     const { id, key } = await newKey(world.ann, { user_id: world.mel.userId });

@@ -10,6 +10,7 @@ import { eventRoutes } from "./events.ts";
 import { gatewayRoutes } from "./gateways.ts";
 import { infoRoutes } from "./info.ts";
 import { meRoutes } from "./me.ts";
+import { memberRestoreRoutes } from "./member-restore.ts";
 import { memberRoutes } from "./members.ts";
 import { modelRoutes } from "./models.ts";
 import { moneyRoutes } from "./money.ts";
@@ -42,6 +43,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...moneyRoutes,
   ...verifyRoutes,
   ...memberRoutes,
+  ...memberRestoreRoutes,
   ...invitationRoutes,
   ...passwordResetRoutes,
   ...signingSecretRoutes,

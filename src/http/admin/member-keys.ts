@@ -1,6 +1,13 @@
-/** What becomes of the keys of a member who leaves. T70: without the member, the member's caps bind nothing. */
+/** What becomes of the keys of a member who leaves, or comes back. T70: without the member, the member's caps bind nothing. */
 import { keyKind, writeAudit, type Asked, type WithinChange } from "../../admin/index.ts";
-import { disableKey, listKeys, type KeyRecord, type MemberReference } from "../../tenancy/index.ts";
+import {
+  disableKey,
+  enableKey,
+  getKey,
+  listKeys,
+  type KeyRecord,
+  type MemberReference,
+} from "../../tenancy/index.ts";
 
 const pageSize = 100;
 
@@ -20,18 +27,44 @@ export async function disableKeysOf(
     });
     if (records.length === 0) return disabled;
     for (const key of records) {
-      await disable(context, asked, key);
+      await move(context, asked, { key, action: "key.disable", by: disableKey });
       disabled.push(key.id);
     }
   }
 }
 
-async function disable(context: WithinChange, asked: Asked, before: KeyRecord): Promise<void> {
-  const after = await disableKey(context, { id: before.id });
+/** Enables those of these keys that are still disabled, each with its audit entry. Returns their ids. */
+export async function enableKeys(
+  context: WithinChange,
+  asked: Asked,
+  ids: readonly string[],
+): Promise<string[]> {
+  const enabled: string[] = [];
+  for (const id of ids) {
+    const key = await getKey(context, { id }, { forUpdate: true });
+    if (key.status !== "disabled") continue;
+    await move(context, asked, { key, action: "key.enable", by: enableKey });
+    enabled.push(id);
+  }
+  return enabled;
+}
+
+interface Move {
+  readonly key: KeyRecord;
+  readonly action: "key.disable" | "key.enable";
+  readonly by: typeof disableKey;
+}
+
+async function move(
+  context: WithinChange,
+  asked: Asked,
+  { key: before, action, by }: Move,
+): Promise<void> {
+  const after = await by(context, { id: before.id });
   await writeAudit(context, {
     actor: asked.actor,
     requestId: asked.requestId,
-    action: "key.disable",
+    action,
     object: { type: keyKind.type, id: before.id },
     place: keyKind.place(before),
     before: keyKind.view(before),

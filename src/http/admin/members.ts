@@ -14,6 +14,7 @@ import {
   firstPassword,
   getMember,
   getWorkspace,
+  keepForRestore,
   invitationDays,
   invite,
   listMembers,
@@ -213,7 +214,7 @@ const remove = route({
   conditional: true,
   summary: "Remove a member from a workspace",
   description:
-    "The active keys they made in it are disabled with it: their holder has left, and the member's caps no longer bind them. A workspace admin may enable them again. An invitation that is open ends.",
+    "The active keys they made in it are disabled with it: their holder has left, and the member's caps no longer bind them. A workspace admin may enable them again, or take the whole back within ten minutes. An invitation that is open ends.",
   action: "member.delete",
   answer: {
     name: "MemberRemoved",
@@ -239,6 +240,7 @@ const remove = route({
           return removeInvited(context, before);
         }
         disabled = await disableKeysOf(context, request, before);
+        await keepForRestore(context, before, disabled);
         return removeMember(context, before);
       },
     });

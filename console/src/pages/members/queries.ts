@@ -44,6 +44,12 @@ export const removeMember = async (member: Member) =>
     })
   ).data!;
 
+/** Takes the removal back, with the keys that stopped. */
+export const restoreMember = async (member: Member) =>
+  client.POST("/admin/v1/workspaces/{id}/members/{user_id}/restore", {
+    params: { path: pathOf(member) },
+  });
+
 /** The names of the keys that stop where a member is removed: the first hundred. */
 export async function keysOf({ workspace_id, user_id }: Member): Promise<readonly string[]> {
   const query = { workspace_id, created_by: user_id, status: "active" as const, limit: "100" };

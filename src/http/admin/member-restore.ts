@@ -1,0 +1,54 @@
+/** Taking the removal of a member back, over the management API. */
+import { Type } from "../../base/json-schema.ts";
+import { createObject, etagOf, memberKind, workspaceKind } from "../../admin/index.ts";
+import { getWorkspace, restoreMember } from "../../tenancy/index.ts";
+import { enableKeys } from "./member-keys.ts";
+import { memberSchema, renderMembers } from "./member-views.ts";
+import { route } from "./route.ts";
+
+const restore = route({
+  method: "POST",
+  path: "/workspaces/{id}/members/{user_id}/restore",
+  operationId: "restoreMember",
+  summary: "Take the removal of a member back, within ten minutes",
+  description:
+    "With the role, the caps and the limits they had. The keys that were disabled with the removal are enabled again.",
+  action: "member.create",
+  answer: {
+    name: "MemberRestored",
+    schema: Type.Object({
+      ...memberSchema.schema.properties,
+      enabled_keys: Type.Array(Type.String()),
+    }),
+  },
+  status: 201,
+  errors: ["not_found", "insufficient_permissions", "conflict"],
+  async handle(request) {
+    const { services, params } = request;
+    const workspaceId = params["id"]!;
+    const { member, enabled } = await createObject(services, memberKind, request, {
+      action: "member.create",
+      place: async (context) => ({
+        place: workspaceKind.place(await getWorkspace(context, workspaceId)),
+        what: workspaceKind.what,
+      }),
+      async create(context) {
+        const reference = { workspaceId, userId: params["user_id"]! };
+        const restored = await restoreMember(context, reference);
+        const { disabledKeys } = restored;
+        return {
+          member: restored.member,
+          enabled: await enableKeys(context, request, disabledKeys),
+        };
+      },
+      row: (made) => made.member,
+    });
+    const [shown] = await renderMembers(services, [member]);
+    return {
+      etag: etagOf(memberKind.view(member)),
+      body: { ...shown!, enabled_keys: enabled },
+    };
+  },
+});
+
+export const memberRestoreRoutes = [restore];

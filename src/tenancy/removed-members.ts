@@ -1,0 +1,58 @@
+/** Members who were just removed: what they had is kept for a few minutes, so that a slip can be taken back. */
+import { GatewayError } from "../base/errors.ts";
+import type { RowContext } from "./context.ts";
+import { noSuch } from "./context.ts";
+import type { Member, MemberReference, MemberRow } from "./members.ts";
+import { memberColumns, memberOfRow } from "./members.ts";
+
+const keptMs = 10 * 60_000;
+
+/** Keeps what a member has, within the transaction that removes them and before it does. */
+export async function keepForRestore(
+  { database, clock }: RowContext,
+  { workspaceId, userId }: MemberReference,
+  disabledKeys: readonly string[],
+): Promise<void> {
+  const nowMs = clock.now();
+  await database.query("delete from removed_members where removed_at <= $1", [
+    new Date(nowMs - keptMs),
+  ]);
+  await database.query(
+    `insert into removed_members (workspace_id, user_id, member, disabled_keys, removed_at)
+     select workspace_id, user_id, to_jsonb(m), $3::text[], $4 from members m where workspace_id = $1 and user_id = $2
+     on conflict (workspace_id, user_id) do update set member = excluded.member, disabled_keys = excluded.disabled_keys,
+       removed_at = excluded.removed_at`,
+    [workspaceId, userId, disabledKeys, new Date(nowMs)],
+  );
+}
+
+interface Kept {
+  readonly disabled_keys: readonly string[];
+}
+
+/**
+ * Makes somebody the member again that they were, once. The keys that were disabled with them are the caller's to enable.
+ * @throws GatewayError `not_found` after ten minutes; `conflict` where they are a member again
+ */
+export async function restoreMember(
+  { database, clock }: RowContext,
+  { workspaceId, userId }: MemberReference,
+): Promise<{ readonly member: Member; readonly disabledKeys: readonly string[] }> {
+  const [kept] = await database.query<Kept>(
+    "select disabled_keys from removed_members where workspace_id = $1 and user_id = $2 and removed_at > $3 for update",
+    [workspaceId, userId, new Date(clock.now() - keptMs)],
+  );
+  if (kept === undefined) throw noSuch("member who was removed within ten minutes");
+  const rows = await database.query<MemberRow>(
+    `insert into members select was.* from removed_members r, jsonb_populate_record(null::members, r.member) as was
+     where r.workspace_id = $1 and r.user_id = $2
+     on conflict (workspace_id, user_id) do nothing returning ${memberColumns}`,
+    [workspaceId, userId],
+  );
+  if (rows.length === 0) throw new GatewayError("conflict", "The user is a member already.");
+  await database.query("delete from removed_members where workspace_id = $1 and user_id = $2", [
+    workspaceId,
+    userId,
+  ]);
+  return { member: memberOfRow(rows[0]!), disabledKeys: kept.disabled_keys };
+}
