@@ -60,6 +60,9 @@ it("a workspace admin invites somebody, changes their role with a way back, and 
   await toast(page, "joe@example.com is removed").waitFor();
   expect((await world.ann.call("GET", `${members}/${joe}`)).status).toBe(404);
   await page.getByRole("cell", { name: "joe@example.com" }).waitFor({ state: "detached" });
+  await toast(page, "joe@example.com is removed").getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("cell", { name: "joe@example.com", exact: true }).waitFor();
+  expect((await read()).role).toBe("member");
   expect(complaints).toEqual([]);
   await close();
 });
