@@ -1,8 +1,10 @@
-/** A session that ends under an open page, and where `/` leads. */
+/** A session that ends under an open page, sessions elsewhere, a lost password, and where `/` leads. */
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { cookieOf, password, signIn } from "../admin/people.ts";
+import { cookieOf, newMember, password, signIn } from "../admin/people.ts";
 import { call } from "../admin/support.ts";
 import { isLong } from "../support/long.ts";
+import { seriousFindings } from "./axe.ts";
 import { visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -11,6 +13,8 @@ beforeAll(async () => {
   world = await startConsoleWorld();
 });
 afterAll(() => world.close());
+
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
 it("a session that ends is asked for over the page: what was typed stays, and what was refused is sent again", async () => {
   const { page, complaints, close } = await world.open("mem");
@@ -63,6 +67,42 @@ it.skipIf(!isLong)(
     await expect.poll(() => isOpen(world.mel.cookie)).toBe(false);
     await sessions.getByRole("row").nth(2).waitFor({ state: "detached" });
     expect(await isOpen(desk)).toBe(true);
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
+
+it.skipIf(!isLong)(
+  "a member who lost the password gets a link, chooses another one and is inside; the link works once",
+  async () => {
+    const lost = { email: "lost@example.com", role: "member" } as const;
+    await newMember(world.gateway, world.home.id, lost);
+    const ann = await world.open("ann");
+    await ann.page.goto("/settings/members");
+    await button(ann.page, "Reset the password of lost@example.com").click();
+    await button(ann.page, "Make a link").click();
+    const link = await ann.page.getByText(/^http.*gw_pwr_/).innerText();
+    expect(new URL(link)).toMatchObject({ pathname: "/reset", origin: world.gateway.url });
+    await button(ann.page, "Done").click();
+    expect(await ann.page.getByText(/gw_pwr_/).count()).toBe(0);
+    // Not for oneself.
+    expect(await button(ann.page, `Reset the password of ${world.ann.email}`).count()).toBe(0);
+    expect(ann.complaints).toEqual([]);
+    await ann.close();
+
+    const { page, complaints, close } = await world.open("nobody");
+    const asked: string[] = [];
+    page.on("request", (request) => void asked.push(request.url()));
+    await page.goto(link);
+    await page.getByText("For lost@example.com.").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByLabel("Your new password").fill("a password I keep");
+    await button(page, "Choose password").click();
+    await page.getByRole("heading", { name: "Make your first call" }).waitFor();
+    await page.goto("/sign-in");
+    await page.goto(link);
+    await page.getByRole("alert").getByText("There is no such link").waitFor();
+    expect(asked.filter((url) => url.includes("gw_pwr_"))).toEqual([]);
     expect(complaints).toEqual([]);
     await close();
   },

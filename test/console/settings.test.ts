@@ -1,7 +1,6 @@
 /** Settings and the account in the console, in a real browser, by people in every role. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { newMember } from "../admin/people.ts";
 import { call } from "../admin/support.ts";
 import { isLong } from "../support/long.ts";
 import { seriousFindings } from "./axe.ts";
@@ -297,43 +296,6 @@ it("somebody who is invited opens the link, joins with a password and is inside;
   await again.close();
   await close();
 });
-
-it.skipIf(!isLong)(
-  "a member who lost the password gets a link, chooses another one and is inside; the link works once",
-  async () => {
-    const lost = { email: "lost@example.com", role: "member" } as const;
-    await newMember(world.gateway, world.home.id, lost);
-    const ann = await world.open("ann");
-    await ann.page.goto("/settings/members");
-    await button(ann.page, "Reset the password of lost@example.com").click();
-    await button(ann.page, "Make a link").click();
-    const link = await ann.page.getByText(/^http.*gw_pwr_/).innerText();
-    expect(new URL(link)).toMatchObject({ pathname: "/reset", origin: world.gateway.url });
-    await button(ann.page, "Done").click();
-    expect(await ann.page.getByText(/gw_pwr_/).count()).toBe(0);
-    // Not for who joined nowhere yet, and not for oneself.
-    for (const email of ["new@example.com", world.ann.email])
-      expect(await button(ann.page, `Reset the password of ${email}`).count()).toBe(0);
-    expect(ann.complaints).toEqual([]);
-    await ann.close();
-
-    const { page, complaints, close } = await world.open("nobody");
-    const asked: string[] = [];
-    page.on("request", (request) => void asked.push(request.url()));
-    await page.goto(link);
-    await page.getByText("For lost@example.com.").waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.getByLabel("Your new password").fill("a password I keep");
-    await button(page, "Choose password").click();
-    await page.getByRole("heading", { name: "Make your first call" }).waitFor();
-    await page.goto("/sign-in");
-    await page.goto(link);
-    await page.getByRole("alert").getByText("There is no such link").waitFor();
-    expect(asked.filter((url) => url.includes("gw_pwr_"))).toEqual([]);
-    expect(complaints).toEqual([]);
-    await close();
-  },
-);
 
 it.skipIf(!isLong)("somebody with an account joins another workspace as who they are", async () => {
   const { invitation } = world.must(

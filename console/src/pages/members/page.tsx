@@ -63,6 +63,12 @@ function useRemoval() {
   };
 }
 
+function State({ member: { status, invitation } }: { member: Member }) {
+  if (status === "active") return <span className="ok">active</span>;
+  const until = invitation && readTime(new Date(invitation.expires_at)).slice(0, -7);
+  return <span className="muted">invited until {until}</span>;
+}
+
 interface RowProps {
   readonly member: Member;
   /** At which the workspace is alerted. */
@@ -75,19 +81,13 @@ interface RowProps {
 
 function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
   const remove = useRemoval();
-  const { email, role, status, invitation } = member;
+  const { email, role, status } = member;
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: "anywhere" }}>{email}</Table.Td>
       <Table.Td>{role}</Table.Td>
       <Table.Td>
-        {status === "active" ? (
-          <span className="ok">active</span>
-        ) : (
-          <span className="muted">
-            invited until {invitation && readTime(new Date(invitation.expires_at)).slice(0, -7)}
-          </span>
-        )}
+        <State member={member} />
       </Table.Td>
       <Table.Td>
         <CapBar
