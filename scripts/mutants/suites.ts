@@ -34,6 +34,7 @@ export const suites: Record<string, readonly string[]> = {
     "test/images/{budget,failover,generations,idempotency,money,no-streams,stream,edits-1}.test.ts",
     "test/money/*.test.ts",
     "test/http/{embeddings,count-tokens}.test.ts",
+    "test/tracing/gateway.test.ts",
   ],
   tasks: [
     "test/tasks/*.test.ts",

@@ -1,0 +1,18 @@
+/** When the span of a call is a failure: what went wrong here or at a provider is one, what its caller sent wrong is none. */
+import { expect, it } from "vitest";
+import { traceCall } from "../../src/calls/trace.ts";
+import { recordAt } from "./support.ts";
+
+it.each([
+  ["failed", 502, "upstream_error", "upstream_error"],
+  ["failed", 500, null, "failed"],
+  ["failed", 400, "invalid_value", undefined],
+  ["client_closed", 502, null, undefined],
+  ["succeeded", 200, null, undefined],
+] as const)("%s with %i ends its span as it is", (status, httpStatus, errorCode, said) => {
+  const ends: unknown[] = [];
+  const span = { isSampled: true, set: () => undefined, end: (error?: string) => ends.push(error) };
+  const record = Object.assign(recordAt(0), { status, httpStatus, errorCode, span });
+  traceCall(record as unknown as Parameters<typeof traceCall>[0]);
+  expect(ends).toEqual([said]);
+});
