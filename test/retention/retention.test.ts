@@ -100,7 +100,8 @@ describeDatabase("retention", (open) => {
     );
     expect(await count(database)).toBe(10);
     const both = await Promise.all([1, 2].map(() => retentionStep(database, retention)));
-    expect(both.reduce((sum, gone) => sum + gone, 0)).toBe(1);
+    // The other finds it at work, or goes on behind it with the heads.
+    expect(both).toContain(1);
     expect(await count(database)).toBe(0);
     const [left] = await database.query<{ there: boolean }>(
       `select to_regclass('${name}') is not null as there`,

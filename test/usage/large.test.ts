@@ -114,7 +114,8 @@ function readOf(node: Node): { rows: number; scans: string[] } {
   const table = node["Relation Name"] ?? "";
   const isLarge = /^requests(?:_|$)|^request_heads$|^ledger_entries$/.test(table);
   const touched = node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0);
-  const isScan = isLarge && node["Node Type"] === "Seq Scan" && node["Actual Loops"] > 0;
+  // A part of the log that is empty may be read as it is.
+  const isScan = isLarge && node["Node Type"] === "Seq Scan" && touched * node["Actual Loops"] > 0;
   return {
     rows: below.reduce((sum, { rows }) => sum + rows, isLarge ? touched * node["Actual Loops"] : 0),
     scans: [...below.flatMap(({ scans }) => scans), ...(isScan ? [table] : [])],
