@@ -87,6 +87,7 @@ export {
   deliveryTrail,
   findVisible,
   getRequest,
+  getRequestBody,
   listAlerts,
   listRequestHeadlines,
   readHeadlines,

@@ -42,6 +42,8 @@ export const workspaceKind: Kind<Workspace> = {
     rate_limits: renderRateLimits(workspace.rateLimits),
     alert_webhook_url: workspace.alertWebhookUrl,
     alert_thresholds: workspace.alertThresholds,
+    keep_bodies: workspace.keepBodies,
+    body_retention_days: workspace.bodyRetentionDays,
   }),
 };
 

@@ -22,6 +22,11 @@ export class JsonSource {
     this.#shape = json.shape;
   }
 
+  /** What was read; not to be changed. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
   /**
    * `changed` as JSON. A member whose value is the very one of `value` keeps its bytes; so nothing within a value may have been
    * changed in place. A text that could be read in two ways (a member named twice) is written anew: the upstream reads what was checked.

@@ -10,6 +10,7 @@ import type { Constraints, Health } from "../routing/index.ts";
 import type { RateUse } from "../rates/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
 import type { CallerHeaders, Pools } from "../upstream/index.ts";
+import type { Keeper } from "./keep.ts";
 import type { CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
@@ -71,6 +72,8 @@ interface CallParts {
   readonly hold: Hold;
   readonly inputEstimate: number;
   readonly route: Route;
+  /** Where the workspace keeps what was said; it is the reply then. */
+  readonly keeper: Keeper | undefined;
 }
 
 /** One call under way. */
@@ -81,11 +84,13 @@ export class CallContext implements CallParts {
   readonly record: CallRecord;
   readonly hold: Hold;
   readonly inputEstimate: number;
+  readonly keeper: Keeper | undefined;
   /** The route of the running attempt. */
   route: Route;
   #whenGone: (() => void) | undefined;
 
-  constructor({ services, call, reply, record, hold, inputEstimate, route }: CallParts) {
+  constructor(parts: CallParts) {
+    const { services, call, reply, record, hold, inputEstimate, route, keeper } = parts;
     this.services = services;
     this.call = call;
     this.reply = reply;
@@ -93,6 +98,7 @@ export class CallContext implements CallParts {
     this.hold = hold;
     this.inputEstimate = inputEstimate;
     this.route = route;
+    this.keeper = keeper;
     reply.onGone(() => this.#whenGone?.());
   }
 

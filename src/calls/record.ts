@@ -7,7 +7,7 @@ import { shortText } from "../base/text.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
 import type { MediaUsage } from "../media/index.ts";
-import type { RequestRow } from "../storage/index.ts";
+import type { Bodies, RequestRow } from "../storage/index.ts";
 import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
 import type { UsageSource } from "./meter.ts";
 
@@ -42,6 +42,8 @@ interface RecordOf<Entry extends string, Used extends object> {
   readonly attempts: Attempt[];
   /** Why these providers in this order, from routing. */
   plan: unknown;
+  /** What was said, where the workspace keeps it. */
+  bodies?: Bodies | undefined;
 }
 
 export type CallRecord = RecordOf<CallProtocol, Usage>;

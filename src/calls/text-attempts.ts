@@ -114,7 +114,10 @@ function send(
     // What the caller's headers say is about a body of its own protocol.
     caller: route.kind === "direct" ? call.callerHeaders : {},
     body: route.body,
-    write: (body) => writeBody(body, { source, lease: call.lease }),
+    write: (body) => {
+      context.keeper?.sending(body, provider);
+      return writeBody(body, { source, lease: call.lease });
+    },
   });
   context.onGone(() => {
     if (provider.onDisconnect === "abort") return opening.abort();

@@ -5,6 +5,7 @@
 import { CallContext, type AnyCall, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
 import { endFailed } from "./end.ts";
+import { keeperOf } from "./keep.ts";
 import { prepare, type Candidate } from "./prepare.ts";
 import { startRecord, type CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
@@ -18,8 +19,10 @@ import { traceCall } from "./trace.ts";
 export async function runTextCall(
   services: TextServices,
   call: AnyCall,
-  reply: Reply,
+  caller: Reply,
 ): Promise<void> {
+  const keeper = keeperOf(call, caller);
+  const reply = keeper ?? caller;
   const record: CallRecord = startRecord({
     id: call.id,
     startedMs: services.clock.now(),
@@ -47,22 +50,25 @@ export async function runTextCall(
       reply,
       record,
       hold,
+      keeper,
       inputEstimate: prepared.inputEstimate,
       route: prepared.candidates[0]!.route(),
     });
     if (call.stream) await answerKeptAlive(context, prepared.candidates);
     else await textFailover.answer(context, prepared.candidates);
   } catch (thrown) {
-    await endFailed(services, {
+    const end = endFailed(services, {
       thrown,
       record,
       reply,
       hold: context?.hold,
       framesOf: (error) => context!.route.tap().fail(error),
     });
+    await (keeper === undefined ? end : keeper.watch(end));
   } finally {
     record.durationMs = services.clock.now() - record.startedMs;
     call.rate?.settle(record.metered?.usage);
+    record.bodies = keeper?.bodies(record);
     traceCall(record);
     services.finished(record);
   }

@@ -26,7 +26,13 @@ interface AdminOptions {
   /** What the running gateway adds; see AdminServices. */
   readonly running: Pick<
     AdminServices,
-    "health" | "logWritten" | "callbackDue" | "cancelTask" | "fileUrl" | "verifier"
+    | "health"
+    | "logWritten"
+    | "bodiesWritten"
+    | "callbackDue"
+    | "cancelTask"
+    | "fileUrl"
+    | "verifier"
   >;
 }
 

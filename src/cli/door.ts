@@ -79,10 +79,12 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
 
 /** What text and image calls share, and what each has of its own. */
 function callServices({ options, ground, media, metrics, spend }: DoorParts) {
-  const { environment, catalog, database, files, requestLog, pools, health, clock, log } = ground;
+  const { environment, catalog, database, files, requestLog, bodyLog, pools, health, clock, log } =
+    ground;
   const finished = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
+    if (record.bodies) bodyLog.add(record, record.bodies);
     if (record.costNano > 0n) media.charged(record.workspaceId, record.keyId);
   };
   const shared = {
@@ -105,7 +107,7 @@ function callServices({ options, ground, media, metrics, spend }: DoorParts) {
 }
 
 function adminServices({ ground, media, verifier, ownUrl }: DoorParts) {
-  const { flushLogs, role, health } = ground;
+  const { flushLogs, bodyLog, role, health } = ground;
   return openAdmin({
     ...ground,
     ownUrl,
@@ -113,6 +115,7 @@ function adminServices({ ground, media, verifier, ownUrl }: DoorParts) {
       verifier,
       health,
       logWritten: () => everyLogWritten(flushLogs, role),
+      bodiesWritten: () => bodyLog.flush(),
       callbackDue: () => media.callbackDue(),
       cancelTask: (workspaceId, id) => media.tasks.cancel(workspaceId, id),
       fileUrl: (name) => media.fileUrl(name),

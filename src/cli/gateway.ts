@@ -16,6 +16,7 @@ import { httpServices, metricsAccessOf } from "./door.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
 import { openGround, type Ground } from "./ground.ts";
+import { startBodySweep } from "./body-sweep.ts";
 import { gauges } from "./gauges.ts";
 import { startExportSweep } from "./export-sweep.ts";
 import { startHoldSweep } from "./hold-sweep.ts";
@@ -152,7 +153,7 @@ function openWorkers(
   ground: Ground,
   { closers, ownUrl }: { readonly closers: Closers; readonly ownUrl: () => string },
 ) {
-  const { database, log, role, ledger, catalog, holdLeaseMs } = ground;
+  const { database, log, clock, role, ledger, catalog, holdLeaseMs } = ground;
   ground.metrics.add(gauges(ground));
   const media = openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl });
   closers.push(() => media.close());
@@ -160,6 +161,7 @@ function openWorkers(
   const spend = createSpend(ledger, { database, log, queue, leaseMs: holdLeaseMs });
   closers.push(() => spend.close());
   closers.push(startHoldSweep(ledger, log, role.sweeps));
+  closers.push(startBodySweep({ database, clock, log, sweeps: role.sweeps }));
   closers.push(startRateSweep(database, log, role.sweeps));
   const { sweeps } = role;
   closers.push(startUsageFold({ database, log, sweeps, everyMs: options.usageEveryMs }));

@@ -12,13 +12,14 @@ import { createLedger } from "../ledger/index.ts";
 import { openRates, type RateLimiter } from "../rates/index.ts";
 import {
   countOpenFiles,
+  createBodyLog,
   createRequestLog,
   migrate,
   openFileStore,
   openKeyClients,
   type Database,
 } from "../storage/index.ts";
-import { createAuthenticator, openSecrets } from "../tenancy/index.ts";
+import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
 import { createPools, loadClouds } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
@@ -73,7 +74,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const rates = openLimits(database, closers);
   const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());
-  const logs = openLogs(options, { catalog, database }, closers);
+  const logs = openLogs(options, { catalog, database, secrets }, closers);
   const authenticator = createAuthenticator({ database, secrets, clock, log });
   closers.push(() => authenticator.close());
   const rules = options.health;
@@ -128,22 +129,30 @@ async function openWatching(
   return { tracing, tracer: tracing?.tracer, metrics: createMetrics(role.joinMetrics) };
 }
 
+interface LogParts {
+  readonly catalog: OpenCatalog;
+  readonly database: Database;
+  readonly secrets: Secrets;
+}
+
 /** What is written of requests: the log of calls in the database, and the lines of the access log. */
 function openLogs(
   { log, accessLog: wanted }: GatewayOptions,
-  { catalog, database }: { readonly catalog: OpenCatalog; readonly database: Database },
+  { catalog, database, secrets }: LogParts,
   closers: Closers,
 ) {
   const requestLog = createRequestLog(database, log);
   closers.push(() => requestLog.flush());
   const clients = openKeyClients(database, log);
   closers.push(() => clients.close());
+  const bodyLog = createBodyLog(database, secrets, log);
+  closers.push(() => bodyLog.flush());
   const accessLog = wanted && createAccessLog({ ...wanted, ...catalog.settings.accessLog });
   closers.push(() => accessLog?.flush());
   const flushLogs = async (): Promise<void> => {
     await Promise.all([requestLog.flush(), clients.flush()]);
   };
-  return { requestLog, clients, accessLog, flushLogs };
+  return { requestLog, clients, bodyLog, accessLog, flushLogs };
 }
 
 function openLimits(database: Database, closers: Closers): RateLimiter {

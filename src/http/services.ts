@@ -52,6 +52,8 @@ export interface AdminServices {
   readonly health: Health | undefined;
   /** Resolves when this process has written the log rows of the calls it has answered, or after a moment under load. */
   readonly logWritten: () => Promise<void>;
+  /** Resolves when bodies that are to be kept so far are written. */
+  readonly bodiesWritten: () => Promise<void>;
   /** Cancels a task, as its caller would. @throws GatewayError `not_found`, `task_not_cancelable` */
   readonly cancelTask: Tasks["cancel"];
   /** A callback was put into the outbox. */

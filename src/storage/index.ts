@@ -1,5 +1,14 @@
 /** Storage: the database, signals between processes, the schema, the request log. docs/architecture.md. */
 export {
+  createBodyLog,
+  keptTextMax,
+  readBodies,
+  sweepBodies,
+  type Bodies,
+  type BodyLog,
+  type Sealing,
+} from "./request-bodies.ts";
+export {
   addCatalogList,
   catalogList,
   catalogLists,

@@ -9,7 +9,7 @@ import { rateLimitsOfRow } from "./rate-limits.ts";
 import type { RoutingJson, RoutingSettings } from "./routing-settings.ts";
 import { routingOfRow } from "./routing-settings.ts";
 import type { TemporaryValue } from "./temporary-key.ts";
-import type { WorkspaceStatus } from "./workspaces.ts";
+import type { KeepBodies, WorkspaceStatus } from "./workspaces.ts";
 
 /** What one layer says about models and providers. */
 export interface ScopeLayer {
@@ -39,6 +39,8 @@ export interface Caller {
   /** The workspace's first; without those that limit nothing. */
   readonly limits: readonly ScopeLimits[];
   readonly allowRequestOverride: boolean;
+  /** Which calls its workspace keeps word for word. */
+  readonly keepBodies: KeepBodies;
   /** null for a personal workspace. */
   readonly organization: ScopeLayer | null;
   readonly workspace: ScopeLayer;
@@ -58,6 +60,7 @@ interface CallerRow extends KeySettingsRow {
   /** The value that was looked up is the one before the last rotation. */
   readonly is_previous: boolean;
   readonly workspace_status: WorkspaceStatus;
+  readonly keep_bodies: KeepBodies;
   readonly workspace_allowlist: readonly string[];
   readonly workspace_routing: Partial<RoutingJson> | null;
   readonly workspace_limits: Partial<RateLimitsJson> | null;
@@ -75,7 +78,7 @@ export type KeyValue = { readonly lookup: Buffer } | TemporaryValue;
 const selecting = (isPrevious: string, leftMs: string, where: string) =>
   `select k.id, k.workspace_id, k.name, k.status, k.created_by, k.model_allowlist, k.routing, k.allow_request_override,
      k.rate_limits, k.expires_at, k.rotations, k.previous_expires_at, ${isPrevious} as is_previous, ${leftMs} as left_ms,
-     w.status as workspace_status, w.model_allowlist as workspace_allowlist, w.routing as workspace_routing,
+     w.status as workspace_status, w.keep_bodies, w.model_allowlist as workspace_allowlist, w.routing as workspace_routing,
      w.rate_limits as workspace_limits, m.rate_limits as member_limits,
      o.id as organization_id, o.model_allowlist as organization_allowlist, o.routing as organization_routing
    from api_keys k join workspaces w on w.id = k.workspace_id left join organizations o on o.id = w.organization_id
@@ -131,6 +134,7 @@ function callerOfRow(row: CallerRow, end: Date | null): Caller {
     expiresAt: earlier(ownEnd, end),
     limits: limitsOf(row),
     allowRequestOverride: row.allow_request_override,
+    keepBodies: row.keep_bodies,
     organization:
       row.organization_id === null
         ? null

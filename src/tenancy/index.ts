@@ -124,6 +124,7 @@ export {
   createWorkspace,
   getWorkspace,
   listWorkspaces,
+  type KeepBodies,
   type Workspace,
   type WorkspaceInput,
   type WorkspacePatch,

@@ -23,6 +23,10 @@ export interface Secrets {
   seal(recordId: string, key: string): Buffer;
   /** Undoes `seal`. @throws when the bytes were altered or belong to another record. */
   unseal(recordId: string, ciphertext: Uint8Array): string;
+  /** Bytes of another kind, such as kept bodies, sealed under a key of their own and bound to a name. */
+  sealBytes(name: string, bytes: Uint8Array): Buffer;
+  /** Undoes `sealBytes`. @throws when the bytes were altered or belong to another name. */
+  unsealBytes(name: string, sealed: Uint8Array): Buffer;
   /** The callback signing secret of a workspace: `whsec_` and 32 bytes in base64 (KEY-14, KEY-15). */
   signingSecret(workspaceId: string, version: number): string;
   /** The bearer of `/admin/v1` where the environment names none: the same on every node. */
@@ -37,6 +41,27 @@ const sealVersion = 1;
 const nonceLength = 12;
 const tagLength = 16;
 
+function sealWith(key: Uint8Array, name: string, bytes: Uint8Array): Buffer {
+  const nonce = randomBytes(nonceLength);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce);
+  cipher.setAAD(Buffer.from(name));
+  const body = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  return Buffer.concat([Buffer.of(sealVersion), nonce, body, cipher.getAuthTag()]);
+}
+
+function unsealWith(key: Uint8Array, name: string, sealed: Uint8Array): Buffer {
+  const bytes = Buffer.from(sealed);
+  if (bytes.length < 1 + nonceLength + tagLength || bytes[0] !== sealVersion) {
+    throw new Error("not sealed");
+  }
+  const nonce = bytes.subarray(1, 1 + nonceLength);
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagLength });
+  decipher.setAAD(Buffer.from(name));
+  decipher.setAuthTag(bytes.subarray(-tagLength));
+  const body = bytes.subarray(1 + nonceLength, -tagLength);
+  return Buffer.concat([decipher.update(body), decipher.final()]);
+}
+
 /** The secrets of one master key (32 bytes), without a database. */
 export function deriveSecrets(masterKey: Uint8Array): Secrets {
   const derive = (salt: string, info: string) =>
@@ -44,30 +69,14 @@ export function deriveSecrets(masterKey: Uint8Array): Secrets {
   const pepper = derive("", "api-key-lookup-v1");
   const displayKey = derive("", "api-key-display-v1");
   const temporaryKey = derive("", "temporary-key-v1");
+  const bodyKey = derive("", "request-body-v1");
   return {
     lookup: (key) => createHmac("sha256", pepper).update(key).digest(),
     temporarySignature: (text) => createHmac("sha256", temporaryKey).update(text).digest(),
-    seal(recordId, key) {
-      const nonce = randomBytes(nonceLength);
-      const cipher = createCipheriv("aes-256-gcm", displayKey, nonce);
-      cipher.setAAD(Buffer.from(recordId));
-      const body = Buffer.concat([cipher.update(key, "utf8"), cipher.final()]);
-      return Buffer.concat([Buffer.of(sealVersion), nonce, body, cipher.getAuthTag()]);
-    },
-    unseal(recordId, ciphertext) {
-      const bytes = Buffer.from(ciphertext);
-      if (bytes.length < 1 + nonceLength + tagLength || bytes[0] !== sealVersion) {
-        throw new Error("not sealed");
-      }
-      const nonce = bytes.subarray(1, 1 + nonceLength);
-      const decipher = createDecipheriv("aes-256-gcm", displayKey, nonce, {
-        authTagLength: tagLength,
-      });
-      decipher.setAAD(Buffer.from(recordId));
-      decipher.setAuthTag(bytes.subarray(-tagLength));
-      const body = bytes.subarray(1 + nonceLength, -tagLength);
-      return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
-    },
+    seal: (recordId, key) => sealWith(displayKey, recordId, Buffer.from(key)),
+    unseal: (recordId, sealed) => unsealWith(displayKey, recordId, sealed).toString("utf8"),
+    sealBytes: (name, bytes) => sealWith(bodyKey, name, bytes),
+    unsealBytes: (name, sealed) => unsealWith(bodyKey, name, sealed),
     signingSecret(workspaceId, version) {
       const bytes = derive(workspaceId, `webhook-signing-v${version}`);
       // Padded standard base64: what the libraries of Standard Webhooks decode.

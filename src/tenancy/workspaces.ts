@@ -23,6 +23,9 @@ import type { Visibility } from "./visibility.ts";
 /** disabled: every call of every key fails with 403 until it is active again. */
 export type WorkspaceStatus = "active" | "disabled";
 
+/** Which calls are kept word for word: none, those that failed, all. */
+export type KeepBodies = "off" | "errors" | "all";
+
 export interface Workspace {
   readonly id: string;
   /** null for a personal workspace. */
@@ -39,6 +42,9 @@ export interface Workspace {
   readonly alertWebhookUrl: string | null;
   /** Percentages of a spend cap, ascending. */
   readonly alertThresholds: readonly number[];
+  readonly keepBodies: KeepBodies;
+  /** How long they are kept, 1 to 90. */
+  readonly bodyRetentionDays: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -54,6 +60,8 @@ interface WorkspaceRow extends SpendCapsRow {
   readonly rate_limits: Partial<RateLimitsJson> | null;
   readonly alert_webhook_url: string | null;
   readonly alert_thresholds: readonly number[];
+  readonly keep_bodies: KeepBodies;
+  readonly body_retention_days: number;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
@@ -72,6 +80,8 @@ export interface WorkspacePatch {
   readonly alertWebhookUrl?: string | null | undefined;
   /** null: the usual ones. */
   readonly alertThresholds?: readonly number[] | null | undefined;
+  readonly keepBodies?: KeepBodies | undefined;
+  readonly bodyRetentionDays?: number | undefined;
 }
 
 export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
@@ -79,7 +89,9 @@ export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
   readonly organizationId: string | null;
 }
 
-const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, rate_limits, alert_webhook_url, alert_thresholds, credit_line_nano, created_at, updated_at`;
+const bodyDaysDefault = 7;
+
+const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, rate_limits, alert_webhook_url, alert_thresholds, credit_line_nano, keep_bodies, body_retention_days, created_at, updated_at`;
 
 function ofRow(row: WorkspaceRow): Workspace {
   return {
@@ -94,6 +106,8 @@ function ofRow(row: WorkspaceRow): Workspace {
     rateLimits: rateLimitsOfRow(row.rate_limits),
     alertWebhookUrl: row.alert_webhook_url,
     alertThresholds: row.alert_thresholds,
+    keepBodies: row.keep_bodies,
+    bodyRetentionDays: row.body_retention_days,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
@@ -115,8 +129,8 @@ export async function createWorkspace(
   const name = checkName(input.name);
   const rows = await context.database.query<WorkspaceRow>(
     `insert into workspaces (id, organization_id, name, status, created_at, updated_at, ${spendCapColumns},
-       model_allowlist, routing, rate_limits, alert_webhook_url, credit_line_nano, alert_thresholds)
-     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12::jsonb, $13, $14::bigint, $15::integer[]
+       model_allowlist, routing, rate_limits, alert_webhook_url, credit_line_nano, alert_thresholds, keep_bodies, body_retention_days)
+     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12::jsonb, $13, $14::bigint, $15::integer[], $16, $17::integer
      where $2::text is null or exists (select 1 from organizations where id = $2)
      returning ${columns}`,
     [
@@ -131,6 +145,8 @@ export async function createWorkspace(
       input.alertWebhookUrl ?? null,
       input.creditLineNano === undefined ? 0n : input.creditLineNano,
       mergeThresholds(usualThresholds, input.alertThresholds),
+      input.keepBodies ?? "off",
+      input.bodyRetentionDays ?? bodyDaysDefault,
     ],
   );
   return ofRow(onlyRow(rows, "organization"));
@@ -180,7 +196,8 @@ export function changeWorkspace(
     const rows = await tx.query<WorkspaceRow>(
       `update workspaces set name = $2, status = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6,
          cap_weekly_nano = $7, cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,
-         rate_limits = $12::jsonb, alert_webhook_url = $13, credit_line_nano = $14, alert_thresholds = $15::integer[]
+         rate_limits = $12::jsonb, alert_webhook_url = $13, credit_line_nano = $14, alert_thresholds = $15::integer[],
+         keep_bodies = $16, body_retention_days = $17::integer
        where id = $1 returning ${columns}`,
       [id, ...changedParams(current, patch, new Date(context.clock.now()))],
     );
@@ -205,5 +222,7 @@ function changedParams(current: Workspace, patch: WorkspacePatch, now: Date): un
     patch.alertWebhookUrl === undefined ? current.alertWebhookUrl : patch.alertWebhookUrl,
     patch.creditLineNano === undefined ? current.creditLineNano : patch.creditLineNano,
     mergeThresholds(current.alertThresholds, patch.alertThresholds),
+    patch.keepBodies ?? current.keepBodies,
+    patch.bodyRetentionDays ?? current.bodyRetentionDays,
   ];
 }

@@ -32,9 +32,13 @@ interface Picture {
 }
 
 const loaded = (page: Page) =>
-  page.waitForFunction(
-    "[...document.querySelectorAll('main img')].every((one) => one.complete) && [...document.querySelectorAll('main video')].every((one) => one.readyState > 3)",
-  );
+  expect
+    .poll(() =>
+      page.evaluate(
+        "[...document.querySelectorAll('main img')].every((one) => one.complete) && [...document.querySelectorAll('main video')].every((one) => one.readyState > 3)",
+      ),
+    )
+    .toBe(true);
 
 const pictures: readonly Picture[] = [
   {

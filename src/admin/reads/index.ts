@@ -1,6 +1,6 @@
 /** Reading what calls left behind, as far as the reader may see it: the request log, tasks, callbacks. */
 export { listAlerts } from "./alerts.ts";
-export { getRequest } from "./request-detail.ts";
+export { getRequest, getRequestBody } from "./request-detail.ts";
 export { listRequests, renderAttempts, renderRequest, type RequestLogRow } from "./requests.ts";
 export { listRequestHeadlines, readHeadlines } from "./request-list.ts";
 export { search } from "./search.ts";

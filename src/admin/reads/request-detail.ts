@@ -3,8 +3,8 @@ import { errorCatalogue, GatewayError } from "../../base/errors.ts";
 import { idMs } from "../../base/ids.ts";
 import { formatUsd } from "../../base/money.ts";
 import type { Entry, Ledger } from "../../ledger/index.ts";
-import type { Queryable } from "../../storage/index.ts";
-import type { Visibility } from "../../tenancy/index.ts";
+import { readBodies, type Bodies, type Queryable, type Sealing } from "../../storage/index.ts";
+import { noSuch, type Visibility } from "../../tenancy/index.ts";
 import { changesOf } from "./changes.ts";
 import { readRows, renderRequest, type RequestLogRow } from "./requests.ts";
 import { findVisible, requestTrail } from "./visible-ids.ts";
@@ -57,6 +57,18 @@ export async function getRequest(
     record: { ...renderRequest(row!, visibility.everything), ...renderDetail(row!, entries[0]) },
     charged: { model, provider, usage, costNano },
   };
+}
+
+/** What is kept of a call word for word. @throws GatewayError `not_found`, alike for a foreign call and one that is not kept */
+export async function getRequestBody(
+  { database, secrets }: { readonly database: Queryable; readonly secrets: Sealing },
+  id: string,
+  visibility: Visibility,
+): Promise<Bodies & { readonly keptUntil: Date }> {
+  const name = await findVisible(database, requestTrail, id, visibility);
+  const bodies = await readBodies(database, secrets, name);
+  if (bodies === undefined) throw noSuch(requestTrail.what);
+  return bodies;
 }
 
 function renderDetail(row: RequestLogRow, entry: Entry | undefined): object {

@@ -67,6 +67,8 @@ const workspace = Type.Object({
     Type.String({ description: "Where alerts about its spend caps are posted; null: nowhere." }),
   ),
   alert_thresholds: thresholds,
+  keep_bodies: words("off", "errors", "all"),
+  body_retention_days: Type.Integer(),
   ...stamps,
 });
 const workspaceSchema = { name: "Workspace", schema: workspace };
@@ -79,6 +81,15 @@ const settings = {
   rate_limits: Type.Optional(rateLimitsBody),
   alert_webhook_url: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
   alert_thresholds: Type.Optional(nullable(thresholds)),
+  keep_bodies: Type.Optional(
+    Type.Union([Type.Literal("off"), Type.Literal("errors"), Type.Literal("all")], {
+      description:
+        "Whether calls are kept word for word: none, those that failed, or all. Read by who may read the request.",
+    }),
+  ),
+  body_retention_days: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 90, description: "7 if never set." }),
+  ),
 };
 const patch = strict({
   name: Type.Optional(Type.String()),
@@ -94,6 +105,8 @@ const settingsOf = (body: Static<typeof patch>) => ({
   creditLineNano: body.credit_line === undefined ? undefined : parseCreditLine(body.credit_line),
   alertWebhookUrl: alertUrlOf(body.alert_webhook_url),
   alertThresholds: body.alert_thresholds,
+  keepBodies: body.keep_bodies,
+  bodyRetentionDays: body.body_retention_days,
 });
 
 /** Must be HTTPS; where it leads is checked at every try. */

@@ -10,21 +10,30 @@ import { Spent } from "./cost.tsx";
 import { modeNames, modes, rememberModels, type Mode } from "./kinds.ts";
 import type { ModeProps } from "./mode-props.ts";
 import { Picker } from "./picker.tsx";
-import { useAgain, useCallable, useKeys, type Callable, type Key } from "./queries.ts";
+import { useAgain, useCallable, useKept, useKeys, type Callable, type Key } from "./queries.ts";
+import { spokenIn } from "./spoken.ts";
 import { TextMode } from "./text-mode.tsx";
 import { useChoice } from "./use-choice.ts";
 
 const route = getRouteApi("/shell/playground");
 
 /** What is as it was in the call that is sent again, and what is not. */
-function Again({ id, choice }: { id: string; choice: ReturnType<typeof useChoice> }) {
+interface AgainProps {
+  readonly id: string;
+  readonly choice: ReturnType<typeof useChoice>;
+  readonly isSpoken: boolean;
+}
+
+function Again({ id, choice, isSpoken }: AgainProps) {
   if (choice.error !== null) return <RegionError what="request" error={choice.error} />;
   return (
     <Text size="sm" mb="md" mih={20} role="note" style={{ overflowWrap: "anywhere" }}>
       {choice.lost == null
         ? `As in ${id}: model, protocol and streaming are those of that call.`
         : `This key cannot call ${choice.lost}, the model of ${id}.`}{" "}
-      Its prompt and the values of its parameters are not kept.
+      {isSpoken
+        ? "Its system text and its last message are filled in; the values of its parameters are not."
+        : "Its prompt and the values of its parameters are not kept."}
     </Text>
   );
 }
@@ -37,11 +46,17 @@ const media: Partial<Record<Mode, ComponentType<ModeProps>>> = {
   embedding: lazy(async () => ({ default: (await import("./embedding-mode.tsx")).EmbeddingMode })),
 };
 
-type MadeProps = { readonly apiKey: Key; readonly callable: readonly Callable[] };
+interface MadeProps {
+  readonly apiKey: Key;
+  readonly callable: readonly Callable[];
+  /** The kept text of the call that is sent again. */
+  readonly request: string | null;
+}
 
-function Made({ apiKey, callable }: MadeProps) {
+function Made({ apiKey, callable, request }: MadeProps) {
   const choice = useChoice(callable);
   const { search, mode, protocol, models, chosen, change } = choice;
+  const spoken = spokenIn(protocol, request);
   const [ids, setIds] = useState<readonly string[]>([]);
   const choose = (chosenIds: readonly string[]) => {
     rememberModels(mode, chosenIds);
@@ -66,7 +81,9 @@ function Made({ apiKey, callable }: MadeProps) {
         />
         <Spent ids={ids} />
       </Group>
-      {search.from !== undefined && <Again id={search.from} choice={choice} />}
+      {search.from !== undefined && (
+        <Again id={search.from} choice={choice} isSpoken={spoken !== undefined} />
+      )}
       {models.length === 0 ? (
         <Empty
           text={`This key may call no model for this (${modeNames[mode]}). Ask an administrator for a provider, or for a wider allowlist.`}
@@ -81,6 +98,7 @@ function Made({ apiKey, callable }: MadeProps) {
               protocol={protocol}
               speak={(value) => change({ protocol: value })}
               streams={choice.streamed ?? true}
+              spoken={spoken}
             />
           ) : (
             <Media key={mode} {...common} />
@@ -93,10 +111,12 @@ function Made({ apiKey, callable }: MadeProps) {
 
 /** Waits for what the key may call. */
 function WithKey({ apiKey }: { apiKey: Key }) {
+  const { from } = route.useSearch();
   const { data, error, refetch } = useCallable(apiKey.id);
+  const kept = useKept(from);
   if (error !== null) return <RegionError what="models" error={error} retry={refetch} />;
-  if (data === undefined) return <Skeleton height={320} />;
-  return <Made apiKey={apiKey} callable={data} />;
+  if (data === undefined || kept.isLoading) return <Skeleton height={320} />;
+  return <Made apiKey={apiKey} callable={data} request={kept.data ?? null} />;
 }
 
 export function PlaygroundPage() {

@@ -1,6 +1,6 @@
 /** What the playground reads: keys, what a key may call, and what became of a call. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { api, type Schemas } from "../../api/client.ts";
+import { api, client, type Schemas } from "../../api/client.ts";
 import { asApiError } from "../../api/errors.ts";
 import { ask } from "./call.ts";
 import type { Domains } from "./parameters.ts";
@@ -54,6 +54,24 @@ export const rowOf = (id: string) =>
     staleTime: Infinity,
     retry: (failures, error) => asApiError(error).status === 404 && failures < looks,
     retryDelay: lookMs,
+  });
+
+/** What that call said, where its workspace keeps it; null where it does not. */
+export const useKept = (id: string | undefined) =>
+  useQuery({
+    queryKey: ["get", "/admin/v1/requests/{id}/body", id],
+    enabled: id !== undefined,
+    staleTime: Infinity,
+    retry: false,
+    async queryFn({ signal }) {
+      const params = { path: { id: id! } };
+      try {
+        return (await client.GET("/admin/v1/requests/{id}/body", { params, signal })).data!.request;
+      } catch (error) {
+        if (asApiError(error).status === 404) return null;
+        throw error;
+      }
+    },
   });
 
 /** The call that is sent again: long in the log, or not there for this reader. */

@@ -16,6 +16,7 @@ import type { ModeProps } from "./mode-props.ts";
 import { ParametersForm } from "./parameters-form.tsx";
 import { useParts } from "./parts.tsx";
 import { ToolsForm } from "./tools-form.tsx";
+import type { Spoken } from "./spoken.ts";
 import { TurnView } from "./turns.tsx";
 import { callOf, useConversation } from "./use-conversation.ts";
 import { useDraft } from "./use-draft.ts";
@@ -25,6 +26,8 @@ interface TextModeProps extends ModeProps {
   readonly speak: (protocol: Protocol) => void;
   /** Until the reader says otherwise. */
   readonly streams: boolean;
+  /** What is filled in at first. */
+  readonly spoken: Spoken | undefined;
 }
 
 type Part = "tools" | "parameters" | "code";

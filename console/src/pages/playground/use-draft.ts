@@ -4,6 +4,7 @@ import type { Protocol } from "../../base/code.ts";
 import type { Said } from "./conversation.ts";
 import type { ModeProps } from "./mode-props.ts";
 import { fieldsOf, readFields, type Typed } from "./parameters.ts";
+import type { Spoken } from "./spoken.ts";
 import { readTools } from "./tools.ts";
 import type { Asking } from "./use-conversation.ts";
 
@@ -12,12 +13,14 @@ const unsaid: Said = { role: "user", text: "", pictures: [] };
 interface DraftOptions extends Pick<ModeProps, "apiKey" | "models" | "chosen"> {
   readonly protocol: Protocol;
   readonly streams: boolean;
+  /** What is filled in at first. */
+  readonly spoken: Spoken | undefined;
 }
 
-export function useDraft({ apiKey, models, chosen, protocol, streams }: DraftOptions) {
+export function useDraft({ apiKey, models, chosen, protocol, streams, spoken }: DraftOptions) {
   const [stream, setStream] = useState<boolean>();
-  const [system, setSystem] = useState("");
-  const [said, setSaid] = useState(unsaid);
+  const [system, setSystem] = useState(spoken?.system ?? "");
+  const [said, setSaid] = useState({ ...unsaid, text: spoken?.said ?? "" });
   const [toolsText, setToolsText] = useState("");
   const [typed, setTyped] = useState<Typed>({});
   const { tools, fault: toolsFault } = readTools(toolsText);

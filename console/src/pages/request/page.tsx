@@ -9,6 +9,7 @@ import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Attempts } from "./attempts.tsx";
+import { Bodies } from "./bodies.tsx";
 import { Changes } from "./changes.tsx";
 import { PlanTable, type Plan } from "./plan.tsx";
 import { Price } from "./price.tsx";
@@ -87,6 +88,9 @@ function Call({ row }: { row: Schemas["RequestRow"] }) {
           <Price lines={row.price_lines} cost={row.cost} />
         </Part>
       )}
+      <Part title="What was said">
+        <Bodies id={row.id} />
+      </Part>
       {usage.length > 0 && (
         <Part title={`Usage${row.usage_source === "estimated" ? ", estimated" : ""}`}>
           {usage.map(([name, value]) => (

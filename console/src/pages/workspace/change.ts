@@ -22,6 +22,8 @@ const fieldsOf = (workspace: Workspace) => ({
   credit_line: workspace.credit_line,
   alerts: workspace.alert_webhook_url ?? "",
   thresholds: workspace.alert_thresholds.join(", "),
+  keep_bodies: workspace.keep_bodies,
+  body_retention_days: String(workspace.body_retention_days),
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
@@ -33,9 +35,11 @@ const numbersOf = (text: string): number[] =>
     .map(Number);
 
 function patchOf(changed: Partial<Fields>): Patch {
-  const { caps, limits, routing, alerts, thresholds, model_allowlist, ...others } = changed;
+  const { caps, limits, routing, alerts, thresholds, model_allowlist, ...rest } = changed;
+  const { body_retention_days: days, ...others } = rest;
   return {
     ...others,
+    ...(days !== undefined && { body_retention_days: Number(days) }),
     ...(model_allowlist !== undefined && { model_allowlist: [...model_allowlist] }),
     ...(routing !== undefined && { routing: routingOf(routing) }),
     ...(caps !== undefined && { spend_caps: capsOf(caps) }),

@@ -11,6 +11,7 @@ import { RegionError } from "../../ui/region-error.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SpendBars } from "../../ui/spend-bars.tsx";
+import { BodyFields } from "./bodies.tsx";
 import { useSettings, useSwitch, type Workspace } from "./change.ts";
 
 const route = getRouteApi("/shell/settings/workspaces/$id");
@@ -23,6 +24,8 @@ const shownFields = [
   "credit_line",
   "alert_webhook_url",
   "alert_thresholds",
+  "keep_bodies",
+  "body_retention_days",
 ];
 
 interface FormProps {
@@ -107,6 +110,7 @@ function Form({ workspace, may }: FormProps) {
           error={at("alert_thresholds")}
           onChange={({ currentTarget }) => set({ thresholds: currentTarget.value })}
         />
+        <BodyFields kept={fields.keep_bodies} days={fields.body_retention_days} set={set} at={at} />
         <SaveBar
           isChanged={draft.isChanged}
           isPending={change.isPending}

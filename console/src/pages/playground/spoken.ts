@@ -1,0 +1,49 @@
+/** What a kept call said, for sending it again: its system text and its last message, of whichever protocol. Pure. */
+import type { Protocol } from "../../base/code.ts";
+
+export interface Spoken {
+  readonly system: string;
+  readonly said: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+
+/** The text in a message, or in its parts; pictures and the like have none. */
+function textIn(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(textIn).filter(Boolean).join("\n");
+  return isFields(value) ? textIn(value["text"] ?? value["parts"] ?? value["content"] ?? "") : "";
+}
+
+const withRole = (messages: unknown, ...roles: readonly string[]): unknown[] =>
+  Array.isArray(messages)
+    ? messages.filter((one) => isFields(one) && roles.includes(String(one["role"] ?? "user")))
+    : [];
+
+const lastIn = (messages: unknown): string =>
+  typeof messages === "string" ? messages : textIn(withRole(messages, "user").at(-1));
+
+const readers: Readonly<Record<Protocol, (body: Fields) => Spoken>> = {
+  chat: ({ messages }) => ({
+    system: textIn(withRole(messages, "system", "developer")),
+    said: lastIn(messages),
+  }),
+  responses: ({ instructions, input }) => ({ system: textIn(instructions), said: lastIn(input) }),
+  messages: ({ system, messages }) => ({ system: textIn(system), said: lastIn(messages) }),
+  generate_content: ({ systemInstruction, system_instruction: other, contents }) => ({
+    system: textIn(systemInstruction ?? other),
+    said: lastIn(contents),
+  }),
+};
+
+/** What there is to fill in; undefined where the text cannot be read, because it was cut, say. */
+export function spokenIn(protocol: Protocol, request: string | null): Spoken | undefined {
+  try {
+    const body: unknown = JSON.parse(request ?? "");
+    const spoken = isFields(body) ? readers[protocol](body) : undefined;
+    return spoken?.said === "" ? undefined : spoken;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,79 @@
+/** What was asked, sent and answered word for word, where it is kept. It is read when somebody wants to see it, and shown as text. */
+import { Button, SegmentedControl, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { client } from "../../api/client.ts";
+import { asApiError } from "../../api/errors.ts";
+import { readTime } from "../../base/time.ts";
+import { Copy } from "../../ui/copy.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import classes from "./bodies.module.css";
+
+const names = { request: "Asked", sent: "Sent on", answer: "Answered" } as const;
+type Name = keyof typeof names;
+
+/** JSON with its lines; what is none as it is. */
+function readable(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function Shown({ id }: { id: string }) {
+  const [name, setName] = useState<Name>("request");
+  const { data, error, refetch } = useQuery({
+    queryKey: ["get", "/admin/v1/requests/{id}/body", id],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id } };
+      return (await client.GET("/admin/v1/requests/{id}/body", { params, signal })).data!;
+    },
+    retry: false,
+  });
+  if (error !== null && asApiError(error).status === 404)
+    return (
+      <Text>
+        Nothing of this call is kept. Whether calls are kept word for word is a setting of the
+        workspace.
+      </Text>
+    );
+  if (error !== null) return <RegionError what="body" error={error} retry={refetch} />;
+  if (data === undefined) return <Text className="muted">Reading...</Text>;
+  const text = data[name];
+  return (
+    <>
+      <SegmentedControl
+        aria-label="What to show"
+        value={name}
+        data={Object.entries(names).map(([value, label]) => ({ value: value as Name, label }))}
+        onChange={setName}
+      />
+      <Text size="sm" className="muted" my="sm">
+        {data.truncated.includes(name) && "Cut after 256 kB. "}
+        Kept until {readTime(new Date(data.kept_until), new Date())}.
+      </Text>
+      {text === null ? (
+        <Text>There was none.</Text>
+      ) : (
+        <>
+          {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
+          <pre className={classes["text"]} tabIndex={0} aria-label={names[name]}>
+            {readable(text)}
+          </pre>
+          <Copy label={`what was ${names[name].toLowerCase()}`} text={() => text} />
+        </>
+      )}
+    </>
+  );
+}
+
+export function Bodies({ id }: { id: string }) {
+  const [isOpen, setIsOpen] = useState(false);
+  if (isOpen) return <Shown id={id} />;
+  return (
+    <Button variant="default" onClick={() => setIsOpen(true)}>
+      Show what was said
+    </Button>
+  );
+}

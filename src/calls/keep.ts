@@ -1,0 +1,158 @@
+/**
+ * What is kept of a call word for word, where its workspace has switched that on: what was asked, what was sent, what was
+ * answered, each up to a bound. No header is among them, and what looks like a key of ours or is one of the provider's is
+ * masked. Where it is off there is no keeper, and nothing of this runs.
+ */
+import { formatSse, type SseEvent } from "../base/sse.ts";
+import { jsonSlices, type JsonPart } from "../base/json-write.ts";
+import { errorCodec, type JsonObject } from "../protocols/index.ts";
+import { keptTextMax, type Bodies } from "../storage/index.ts";
+import type { Provider } from "../catalog/index.ts";
+import { withoutCredentials } from "../upstream/index.ts";
+import type { AnyCall } from "./context.ts";
+import { CallError } from "./end.ts";
+import type { AnyRecord } from "./record.ts";
+import type { Reply } from "./reply.ts";
+
+/** Values of keys of ours, and the beginnings of such. */
+const ourKeys = /gw_(live|temp|admin)_[0-9A-Za-z_-]{4,}/g;
+
+/** A text as it grows, up to the bound. */
+class Bounded {
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  isCut = false;
+
+  add(part: JsonPart): void {
+    if (this.isCut) return;
+    const bytes = typeof part === "string" ? Buffer.from(part) : Buffer.from(part);
+    const room = keptTextMax - this.#bytes;
+    this.isCut = bytes.length > room;
+    this.#parts.push(this.isCut ? bytes.subarray(0, room) : bytes);
+    this.#bytes += Math.min(bytes.length, room);
+  }
+
+  /** What there is of it; null: nothing. A character that the bound cut in two is left out. */
+  get text(): string | null {
+    if (this.#bytes === 0) return null;
+    const text = Buffer.concat(this.#parts).toString("utf8");
+    return this.isCut ? text.replace(/\uFFFD+$/, "") : text;
+  }
+}
+
+function boundedJson(value: object): Bounded {
+  const bounded = new Bounded();
+  for (const part of jsonSlices(value)) {
+    bounded.add(part);
+    if (bounded.isCut) break;
+  }
+  return bounded;
+}
+
+/** The reply of a call that is kept: passes everything on, and remembers what the caller gets. */
+export class Keeper implements Reply {
+  readonly #reply: Reply;
+  readonly #call: AnyCall;
+  #answer = new Bounded();
+  #sent: JsonObject | undefined;
+  #provider: Provider | undefined;
+
+  constructor(call: AnyCall, reply: Reply) {
+    this.#call = call;
+    this.#reply = reply;
+  }
+
+  get started(): boolean {
+    return this.#reply.started;
+  }
+
+  get ended(): boolean {
+    return this.#reply.ended;
+  }
+
+  get gone(): boolean {
+    return this.#reply.gone;
+  }
+
+  whole(body: object, headers: Readonly<Record<string, string>>): void {
+    this.#answer = boundedJson(body);
+    this.#reply.whole(body, headers);
+  }
+
+  open(headers: Readonly<Record<string, string>>): void {
+    this.#reply.open(headers);
+  }
+
+  write(frames: readonly SseEvent[]): boolean {
+    this.#add(frames);
+    return this.#reply.write(frames);
+  }
+
+  keepAlive(): void {
+    this.#reply.keepAlive();
+  }
+
+  end(frames: readonly SseEvent[]): void {
+    this.#add(frames);
+    this.#reply.end(frames);
+  }
+
+  onDrain(handler: () => void): void {
+    this.#reply.onDrain(handler);
+  }
+
+  onGone(handler: () => void): void {
+    this.#reply.onGone(handler);
+  }
+
+  /** The body that a provider is sent; of several the last one. */
+  sending(body: JsonObject, provider: Provider): void {
+    this.#sent = body;
+    this.#provider = provider;
+  }
+
+  /** Waits for the end of a call that failed, and sees the error that it is answered with outside. */
+  async watch(end: Promise<void>): Promise<void> {
+    try {
+      await end;
+    } catch (thrown) {
+      if (thrown instanceof CallError) {
+        const { protocol, id } = this.#call;
+        const said = thrown.body ?? errorCodec(protocol).encodeError(thrown.error, id);
+        this.#answer = boundedJson(said);
+      }
+      throw thrown;
+    }
+  }
+
+  /** What is kept of the call that has ended; undefined where its workspace keeps only failed ones, and it did not fail. */
+  bodies(record: AnyRecord): Bodies | undefined {
+    if (this.#call.caller.keepBodies === "errors" && record.status !== "failed") return undefined;
+    const request = new Bounded();
+    request.add(this.#call.source.bytes);
+    const texts = {
+      request,
+      sent: this.#sent === undefined ? new Bounded() : boundedJson(this.#sent),
+      answer: this.#answer,
+    };
+    const shown = ({ text }: Bounded): string | null => {
+      if (text === null) return null;
+      const masked = text.replaceAll(ourKeys, "gw_$1_[masked]");
+      return this.#provider === undefined ? masked : withoutCredentials(this.#provider, masked);
+    };
+    return {
+      request: shown(texts.request),
+      sent: shown(texts.sent),
+      answer: shown(texts.answer),
+      truncated: Object.entries(texts).flatMap(([name, { isCut }]) => (isCut ? [name] : [])),
+    };
+  }
+
+  #add(frames: readonly SseEvent[]): void {
+    for (const frame of frames) this.#answer.add(formatSse(frame));
+  }
+}
+
+/** The keeper of a call; undefined where nothing is kept. */
+export const keeperOf = (call: AnyCall, reply: Reply): Keeper | undefined =>
+  call.caller.keepBodies === "off" ? undefined : new Keeper(call, reply);
