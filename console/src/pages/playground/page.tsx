@@ -114,8 +114,9 @@ function WithKey({ apiKey }: { apiKey: Key }) {
   const { from } = route.useSearch();
   const { data, error, refetch } = useCallable(apiKey.id);
   const kept = useKept(from);
+  const again = useAgain(from);
   if (error !== null) return <RegionError what="models" error={error} retry={refetch} />;
-  if (data === undefined || kept.isLoading) return <Skeleton height={320} />;
+  if (data === undefined || kept.isLoading || again.isLoading) return <Skeleton height={320} />;
   return <Made apiKey={apiKey} callable={data} request={kept.data ?? null} />;
 }
 

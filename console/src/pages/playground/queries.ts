@@ -59,7 +59,7 @@ export const rowOf = (id: string) =>
 /** What that call said, where its workspace keeps it; null where it does not. */
 export const useKept = (id: string | undefined) =>
   useQuery({
-    queryKey: ["get", "/admin/v1/requests/{id}/body", id],
+    queryKey: ["what was asked", id],
     enabled: id !== undefined,
     staleTime: Infinity,
     retry: false,
