@@ -5,14 +5,23 @@
  */
 import { formatSse, type SseEvent } from "../base/sse.ts";
 import { jsonSlices, type JsonPart } from "../base/json-write.ts";
-import { errorCodec, type JsonObject } from "../protocols/index.ts";
+import type { JsonSource } from "../base/json-source.ts";
+import { errorCodec, type CallProtocol, type JsonObject } from "../protocols/index.ts";
+import type { Caller } from "../tenancy/index.ts";
 import { keptTextMax, type Bodies } from "../storage/index.ts";
 import type { Provider } from "../catalog/index.ts";
 import { withoutCredentials } from "../upstream/index.ts";
-import type { AnyCall } from "./context.ts";
 import { CallError } from "./end.ts";
 import type { AnyRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
+
+/** What is looked at of a call. */
+interface KeptCall {
+  readonly id: string;
+  readonly protocol: CallProtocol;
+  readonly source: JsonSource;
+  readonly caller: Caller;
+}
 
 /** Values of keys of ours, and the beginnings of such. */
 const ourKeys = /gw_(live|temp|admin)_[0-9A-Za-z_-]{4,}/g;
@@ -52,12 +61,12 @@ function boundedJson(value: object): Bounded {
 /** The reply of a call that is kept: passes everything on, and remembers what the caller gets. */
 export class Keeper implements Reply {
   readonly #reply: Reply;
-  readonly #call: AnyCall;
+  readonly #call: KeptCall;
   #answer = new Bounded();
   #sent: JsonObject | undefined;
   #provider: Provider | undefined;
 
-  constructor(call: AnyCall, reply: Reply) {
+  constructor(call: KeptCall, reply: Reply) {
     this.#call = call;
     this.#reply = reply;
   }
@@ -154,5 +163,5 @@ export class Keeper implements Reply {
 }
 
 /** The keeper of a call; undefined where nothing is kept. */
-export const keeperOf = (call: AnyCall, reply: Reply): Keeper | undefined =>
+export const keeperOf = (call: KeptCall, reply: Reply): Keeper | undefined =>
   call.caller.keepBodies === "off" ? undefined : new Keeper(call, reply);

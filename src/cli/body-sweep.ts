@@ -19,9 +19,10 @@ interface BodySweep {
 export function startBodySweep({ database, clock, log, sweeps }: BodySweep): () => Promise<void> {
   let underWay: Promise<void> | undefined;
   let open = true;
+  const goesOn = (): boolean => open;
   const round = async (): Promise<void> => {
     try {
-      for (let batch = 0; open && batch < batchesMax; batch += 1)
+      for (let batch = 0; goesOn() && batch < batchesMax; batch += 1)
         if ((await sweepBodies(database, clock.now())) === 0) break;
     } catch (error) {
       log.warn({ err: error }, "old bodies could not be deleted; trying again later");

@@ -158,3 +158,34 @@ it.skipIf(!isLong)("an administrator sees the gateways that serve; others do not
   expect(await member.page.getByRole("table").count()).toBe(0);
   await member.close();
 });
+
+it("what a workspace keeps of a call is shown on its page as text, and filled in when it is sent again", async () => {
+  const { page, complaints, context } = await world.open("mem");
+  const markup = "<img src=x onerror=alert(1)>";
+  world.must(await world.ann.call("PATCH", `/workspaces/${world.home.id}`, { keep_bodies: "all" }));
+  const { key } = await world.keyOf(world.mem, world.home.id);
+  const asked = await fetch(`${world.gateway.url}/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": key },
+    body: JSON.stringify({
+      model: "sandbox/messages",
+      max_tokens: 100,
+      system: "Be brief.",
+      messages: [{ role: "user", content: [{ type: "text", text: `Say ${markup}` }] }],
+    }),
+  });
+  await asked.text();
+  await page.goto(`/requests/${asked.headers.get("x-request-id")}`);
+  await page.getByRole("button", { name: "Show what was said" }).click();
+  await page.locator("pre").getByText(markup).waitFor();
+  await page.getByText("Answered", { exact: true }).click();
+  await page.locator("pre").getByText("You said").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.getByRole("link", { name: "Send again" }).click();
+  await page.getByRole("note").getByText("are filled in").waitFor();
+  expect(await page.getByLabel("You", { exact: true }).inputValue()).toBe(`Say ${markup}`);
+  expect(await page.getByLabel("System").inputValue()).toBe("Be brief.");
+  world.must(await world.ann.call("PATCH", `/workspaces/${world.home.id}`, { keep_bodies: "off" }));
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -115,8 +115,10 @@ function WithKey({ apiKey }: { apiKey: Key }) {
   const { data, error, refetch } = useCallable(apiKey.id);
   const kept = useKept(from);
   const again = useAgain(from);
+  // One that cannot be read is asked for again by whoever shows that.
+  const isAwaited = from !== undefined && again.data === undefined && again.errorUpdateCount === 0;
   if (error !== null) return <RegionError what="models" error={error} retry={refetch} />;
-  if (data === undefined || kept.isLoading || again.isLoading) return <Skeleton height={320} />;
+  if (data === undefined || kept.isLoading || isAwaited) return <Skeleton height={320} />;
   return <Made apiKey={apiKey} callable={data} request={kept.data ?? null} />;
 }
 

@@ -18,7 +18,9 @@ function textIn(value: unknown): string {
 
 const withRole = (messages: unknown, ...roles: readonly string[]): unknown[] =>
   Array.isArray(messages)
-    ? messages.filter((one) => isFields(one) && roles.includes(String(one["role"] ?? "user")))
+    ? messages.filter(
+        (one) => isFields(one) && roles.some((role) => role === (one["role"] ?? "user")),
+      )
     : [];
 
 const lastIn = (messages: unknown): string =>

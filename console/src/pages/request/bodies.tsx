@@ -23,6 +23,7 @@ function readable(text: string): string {
 
 function Shown({ id }: { id: string }) {
   const [name, setName] = useState<Name>("request");
+  const [now] = useState(() => new Date());
   const { data, error, refetch } = useQuery({
     queryKey: ["get", "/admin/v1/requests/{id}/body", id],
     queryFn: async ({ signal }) => {
@@ -51,7 +52,7 @@ function Shown({ id }: { id: string }) {
       />
       <Text size="sm" className="muted" my="sm">
         {data.truncated.includes(name) && "Cut after 256 kB. "}
-        Kept until {readTime(new Date(data.kept_until), new Date())}.
+        Kept until {readTime(new Date(data.kept_until), now)}.
       </Text>
       {text === null ? (
         <Text>There was none.</Text>
