@@ -1,6 +1,7 @@
 /** The jobs that people come to the console with, in a real browser, by people in every role. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong } from "../support/long.ts";
+import { seriousFindings } from "./axe.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
