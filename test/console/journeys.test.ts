@@ -161,7 +161,7 @@ it.skipIf(!isLong)("an administrator sees the gateways that serve; others do not
 });
 
 it("what a workspace keeps of a call is shown on its page as text, and filled in when it is sent again", async () => {
-  const { page, complaints, context } = await world.open("mem");
+  const { page, complaints, close } = await world.open("mem");
   const markup = "<img src=x onerror=alert(1)>";
   world.must(await world.ann.call("PATCH", `/workspaces/${world.home.id}`, { keep_bodies: "all" }));
   const { key } = await world.keyOf(world.mem, world.home.id);
@@ -188,5 +188,5 @@ it("what a workspace keeps of a call is shown on its page as text, and filled in
   expect(await page.getByLabel("System").inputValue()).toBe("Be brief.");
   world.must(await world.ann.call("PATCH", `/workspaces/${world.home.id}`, { keep_bodies: "off" }));
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });
