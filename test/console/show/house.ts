@@ -118,7 +118,7 @@ async function rename({ gateway }: ConsoleWorld): Promise<void> {
   const { database } = gateway;
   await database.query(
     `update api_keys set key_last4 = substr(md5(id), 1, 4),
-       last_used_at = now() - ((hashtext(id) & 1023) * (hashtext(id) & 1023)) * interval '1 second'
+       last_used_at = now() - (1 + (hashtext(id) & 127)) * interval '1 minute'
      where workspace_id like 'ws_seed_%'`,
   );
   // A third of what is sent comes from the vendor's cache.
