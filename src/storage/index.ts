@@ -42,6 +42,12 @@ export {
   sweepFiles,
   type FileRow,
 } from "./files/table.ts";
+export {
+  createThumbnails,
+  thumbnailWidths,
+  type ThumbnailWidth,
+  type Thumbnails,
+} from "./files/thumbnails.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
 export { exchangeHealth, takeProbe } from "./health-states.ts";
 export { listKeyClients, openKeyClients, type KeyClients } from "./key-clients.ts";

@@ -178,7 +178,7 @@ it("a task of another workspace is not found by its address, nor in the gallery;
   const { page, complaints, close, settled } = await world.open("mem");
   await page.goto(`/tasks/${ids["foreign"]}`);
   await page.getByRole("alert").getByText("There is no such task").waitFor();
-  expect(await page.locator("video, img").count()).toBe(0);
+  expect(await page.locator("main video, main img").count()).toBe(0);
   await page.goto("/tasks");
   await settled();
   expect(await page.locator(`a[href*="${ids["foreign"]}"]`).count()).toBe(0);

@@ -4,22 +4,38 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
-import { findFile, isFileName, type ByteRange, type FileRow } from "../../storage/index.ts";
+import {
+  createThumbnails,
+  findFile,
+  isFileName,
+  thumbnailWidths,
+  type ByteRange,
+  type FileRow,
+  type Thumbnails,
+  type ThumbnailWidth,
+} from "../../storage/index.ts";
 import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
 
 /** Adds the route of produced files. */
 export function registerFiles(app: FastifyInstance, services: HttpServices): void {
-  const send: RouteHandlerMethod = (request, reply) => sendFile(services, request, reply);
+  const { database, files, text } = services;
+  const thumbnails = createThumbnails({ database, files, clock: text.clock });
+  const send: RouteHandlerMethod = (request, reply) =>
+    sendFile({ ...services, thumbnails }, request, reply);
   handle(app, "GET /files/*", send, ["HEAD"]);
 }
 
+type FileServices = HttpServices & { readonly thumbnails: Thumbnails };
+
 async function sendFile(
-  services: HttpServices,
+  services: FileServices,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const row = await findResult(services, request);
+  const whole = await findResult(services, request);
+  const width = widthOf(request);
+  const row = width === undefined ? whole : await services.thumbnails.of(whole, width);
   reply.headers(headersOf(row, services.text.clock.now()));
   reply.header("x-request-id", request.id);
   if (listsTag(request.headers["if-none-match"], tagOf(row))) return reply.code(304).send();
@@ -48,6 +64,15 @@ async function findResult(services: HttpServices, request: FastifyRequest): Prom
   // A row without bytes is of a file that is still on its way.
   if (row === undefined || row.purpose !== "result" || row.bytes === 0) throw missing();
   return row;
+}
+
+/** Of a picture a small copy may be asked for. */
+function widthOf({ query }: FastifyRequest): ThumbnailWidth | undefined {
+  const text = (query as Record<string, unknown>)["width"];
+  if (text === undefined) return undefined;
+  const width = thumbnailWidths.find((one) => String(one) === text);
+  if (width !== undefined) return width;
+  throw new GatewayError("invalid_value", "`width` is 160, 320 or 640.", { param: "width" });
 }
 
 const missing = (): GatewayError =>

@@ -45,6 +45,13 @@ export const files: Part = {
             example: "0f8fad5bd9cb469fa16570867728950e.mp4",
           },
           {
+            name: "width",
+            in: "query",
+            required: false,
+            description: "Of a picture: a small copy as WebP, so many pixels wide.",
+            schema: Type.Unsafe({ type: "integer", enum: [160, 320, 640] }),
+          },
+          {
             name: "range",
             in: "header",
             required: false,
@@ -62,6 +69,7 @@ export const files: Part = {
           },
           304: { description: "The caller has it already (`If-None-Match`)." },
           ...errorResponses("chat", [
+            "invalid_value",
             "not_found",
             "range_not_satisfiable",
             "internal_error",

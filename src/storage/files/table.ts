@@ -13,9 +13,9 @@ export interface FileRow {
   readonly taskId: string | null;
   /**
    * `result`: produced, served under `/files`. `input`: uploaded, kept until its task has ended. `answer`: the whole answer
-   * of a call with an idempotency key, for its replays.
+   * of a call with an idempotency key, for its replays. `thumbnail`: a small copy of a produced picture.
    */
-  readonly purpose: "input" | "result" | "answer";
+  readonly purpose: "input" | "result" | "answer" | "thumbnail";
   readonly mediaType: string;
   readonly bytes: number;
   readonly createdAt: Date;

@@ -10,7 +10,7 @@ export function Card({ task, now }: { task: Task; now: Date }) {
   const { id, model, status, created_at: at } = task;
   return (
     <article className={classes["card"]} aria-label={`${status}, ${model}`}>
-      <Preview task={task} outputs={outputsOf(task).slice(0, 1)} />
+      <Preview task={task} outputs={outputsOf(task).slice(0, 1)} isSmall />
       <div className={classes["said"]}>
         <div className="cut">
           <Link to="/tasks/$id" params={{ id }} search={({ ws }) => ({ ws })} data-task>

@@ -9,12 +9,24 @@ function pauseOthers(playing: HTMLVideoElement) {
   for (const video of document.querySelectorAll("video")) if (video !== playing) video.pause();
 }
 
-function Shown({ output, label }: { output: Output; label: string }) {
+interface ShownProps {
+  readonly output: Output;
+  readonly label: string;
+  /** A picture as it is made for a gallery. */
+  readonly isSmall: boolean;
+}
+
+const small = (path: string) => ({
+  src: `${path}?width=320`,
+  srcSet: `${path}?width=320 1x, ${path}?width=640 2x`,
+});
+
+function Shown({ output, label, isSmall }: ShownProps) {
   const [isGone, setIsGone] = useState(false);
   if (isGone) return <Text className="muted">This file is no longer there.</Text>;
   return output.kind === "image" ? (
     <img
-      src={output.path}
+      {...(isSmall ? small(output.path) : { src: output.path })}
       alt={label}
       loading="lazy"
       decoding="async"
@@ -37,9 +49,10 @@ function Shown({ output, label }: { output: Output; label: string }) {
 interface PreviewProps {
   readonly task: Task;
   readonly outputs: readonly Output[];
+  readonly isSmall?: boolean;
 }
 
-export function Preview({ task, outputs }: PreviewProps) {
+export function Preview({ task, outputs, isSmall = false }: PreviewProps) {
   if (outputs.length === 0) {
     return (
       <div className={classes["nothing"]}>
@@ -53,6 +66,7 @@ export function Preview({ task, outputs }: PreviewProps) {
     <div key={output.path} className={classes["shown"]}>
       <Shown
         output={output}
+        isSmall={isSmall}
         label={`${output.kind} ${index + 1} of ${outputs.length} by ${task.model}`}
       />
     </div>

@@ -1,0 +1,133 @@
+/** `GET /files/{name}?width=`: small copies of produced pictures, made once, gone with them. Rows STORE-02, STORE-05. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { crc32 } from "node:zlib";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { manualClock } from "../../src/base/clock.ts";
+import {
+  newFileName,
+  openFileStore,
+  recordFile,
+  sweepFiles,
+  type FileRow,
+  type FileStore,
+} from "../../src/storage/index.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+const clock = manualClock(Date.now());
+const dayMs = 86_400_000;
+let gateway: GatewayUnderTest;
+let store: FileStore;
+beforeAll(async () => {
+  gateway = await startTestGateway({ clock });
+  store = await openFileStore({ kind: "local" }, join(gateway.directory, "data"));
+});
+afterAll(async () => {
+  await store.close();
+  await gateway.close();
+});
+
+async function keep(content: Buffer, changes: Partial<FileRow> = {}): Promise<string> {
+  const mediaType = changes.mediaType ?? "image/png";
+  const name = newFileName(mediaType);
+  await store.put(name, Readable.from([content]), { mediaType, bytesMax: 1e9 });
+  await recordFile(gateway.database, {
+    name,
+    workspaceId: gateway.workspaceId,
+    taskId: null,
+    purpose: "result",
+    mediaType,
+    bytes: content.length,
+    createdAt: new Date(clock.now()),
+    expiresAt: new Date(clock.now() + dayMs),
+    ...changes,
+  });
+  return name;
+}
+
+const picture = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: "#3f7d6b" } })
+    .png()
+    .toBuffer();
+const get = async (path: string, init: RequestInit = {}) => {
+  const answer = await fetch(`${gateway.url}/files/${path}`, init);
+  return { status: answer.status, headers: answer.headers, bytes: await answer.bytes() };
+};
+const files = () => readdirSync(join(gateway.directory, "data/files")).sort();
+
+it("a picture is there in three widths, each made once however many ask, and read like any file", async () => {
+  const name = await keep(await picture(1200, 800));
+  const before = files();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => get(`${name}?width=320`)));
+  const [first] = answers;
+  for (const { status, bytes, headers } of answers) {
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("image/webp");
+    expect(Buffer.from(bytes).equals(first!.bytes)).toBe(true);
+  }
+  expect(files()).toHaveLength(before.length + 1);
+  expect(await sharp(first!.bytes).metadata()).toMatchObject({ width: 320, height: 213 });
+  for (const width of [160, 640]) {
+    const { bytes } = await get(`${name}?width=${width}`);
+    expect(await sharp(bytes).metadata()).toMatchObject({ width });
+  }
+  expect(files()).toHaveLength(before.length + 3);
+  const etag = first!.headers.get("etag")!;
+  expect(etag).not.toContain(name.slice(0, 32));
+  const again = await get(`${name}?width=320`, { headers: { "if-none-match": etag } });
+  expect([again.status, again.bytes.length]).toEqual([304, 0]);
+  const part = await get(`${name}?width=320`, { headers: { range: "bytes=0-3" } });
+  expect([part.status, Buffer.from(part.bytes).toString()]).toEqual([206, "RIFF"]);
+  // A copy has no address of its own.
+  expect((await get(JSON.parse(etag) as string)).status).toBe(404);
+  const whole = await get(name);
+  expect(whole.headers.get("content-type")).toBe("image/png");
+});
+
+it("one that is narrower keeps its size; other widths, videos, bombs and what is no picture are refused and leave nothing", async () => {
+  const small = await keep(await picture(100, 50));
+  const { bytes } = await get(`${small}?width=640`);
+  expect(await sharp(bytes).metadata()).toMatchObject({ width: 100, height: 50 });
+  const plain = await picture(10, 10);
+  // Says that it has a billion pixels.
+  const bomb = Buffer.from(plain);
+  bomb.writeUInt32BE(40_000, 16);
+  bomb.writeUInt32BE(40_000, 20);
+  bomb.writeUInt32BE(crc32(bomb.subarray(12, 29)), 29);
+  const refused = [
+    [await keep(bomb), 320],
+    [
+      await keep(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><image href='/etc/passwd'")),
+      320,
+    ],
+    [await keep(plain.subarray(0, 40)), 320],
+    [await keep(plain, { mediaType: "video/mp4" }), 320],
+    [small, 321],
+    [small, ""],
+  ] as const;
+  const before = files();
+  for (const [name, width] of refused) {
+    const answer = await get(`${name}?width=${width}`);
+    expect({ width, status: answer.status, text: Buffer.from(answer.bytes).toString() }).toEqual({
+      width,
+      status: 400,
+      text: expect.stringContaining('"param":"width"') as string,
+    });
+  }
+  expect(files()).toEqual(before);
+  const input = await keep(plain, { purpose: "input" });
+  expect((await get(`${input}?width=160`)).status).toBe(404);
+  expect((await get(`${"0".repeat(32)}.png?width=160`)).status).toBe(404);
+});
+
+it("a copy ends with its picture", async () => {
+  const name = await keep(await picture(700, 700));
+  expect((await get(`${name}?width=160`)).status).toBe(200);
+  clock.advance(dayMs + 1_000);
+  expect((await get(`${name}?width=160`)).status).toBe(404);
+  await sweepFiles(gateway.database, store, new Date(clock.now()));
+  await expect.poll(files).toEqual([]);
+  expect(await gateway.database.query("select name from files", [])).toEqual([]);
+});
