@@ -14,6 +14,7 @@ import type { Keeper } from "./keep.ts";
 import type { CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
+import type { Tags } from "./tags.ts";
 
 /** A call as it came in: authenticated, its body one JSON object. */
 interface Call<Protocol extends CallProtocol> {
@@ -29,6 +30,8 @@ interface Call<Protocol extends CallProtocol> {
   readonly callerHeaders: CallerHeaders;
   /** Other models that may answer, as the header names them. */
   readonly fallbackModels?: string | undefined;
+  /** What its caller says of it. Absent: nothing. */
+  readonly tags?: Tags | undefined;
   /** Where the caller has limits. */
   readonly rate: RateUse | undefined;
   /** The span of its request, where it is traced. */

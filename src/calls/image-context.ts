@@ -11,6 +11,7 @@ import type { CallServices } from "./context.ts";
 import type { ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import type { Hold } from "./spend.ts";
+import type { Tags } from "./tags.ts";
 
 /** A call as it came in: authenticated, its fields by the caller's names, its files in storage. */
 export interface ImageCall {
@@ -20,6 +21,8 @@ export interface ImageCall {
   readonly model: string | undefined;
   readonly input: MediaInput;
   readonly caller: Caller;
+  /** What its caller says of it. Absent: nothing. */
+  readonly tags?: Tags | undefined;
   readonly idempotency: IdempotencyClaim | undefined;
   /** What the call holds of the process's budget of bytes; released by whoever gave it. */
   readonly lease: ByteLease;

@@ -64,6 +64,7 @@ export async function runImageCall(
     keyId: call.caller.keyId,
     span: call.span,
     model: call.model?.slice(0, 200) ?? "",
+    tags: call.tags,
   });
   call.span?.keep();
   let context: ImageContext | undefined;

@@ -15,5 +15,6 @@ export { chargeLines } from "./price-lines.ts";
 export type { Reply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";
 export { parametersOf } from "./supported.ts";
+export { tagsOf, type TagHeaders } from "./tags.ts";
 export { runTextCall } from "./text.ts";
 export { tryProvider, type Trial, type TrialOptions } from "./try-provider.ts";

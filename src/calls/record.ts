@@ -10,6 +10,7 @@ import type { MediaUsage } from "../media/index.ts";
 import type { Bodies, RequestRow } from "../storage/index.ts";
 import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
 import type { UsageSource } from "./meter.ts";
+import type { Tags } from "./tags.ts";
 
 /** How a call ended. */
 export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
@@ -24,6 +25,7 @@ interface RecordOf<Entry extends string, Used extends object> {
   readonly keyId: string;
   /** Of its request, where that is traced; attempts are below it. */
   readonly span: Span | undefined;
+  readonly tags?: Tags | undefined;
   model: string;
   provider: string | null;
   upstreamProtocol: Entry | UpstreamProtocol | null;
@@ -53,7 +55,7 @@ export type AnyRecord = RecordOf<string, object>;
 /** What a call starts its record with. */
 type RecordStart<Entry extends string> = Pick<
   RecordOf<Entry, object>,
-  "id" | "startedMs" | "protocol" | "stream" | "workspaceId" | "keyId" | "model"
+  "id" | "startedMs" | "protocol" | "stream" | "workspaceId" | "keyId" | "model" | "tags"
 > & { readonly span?: Span | undefined };
 
 /** A record with nothing known yet but who asked. */
@@ -122,6 +124,8 @@ export function requestRow(record: AnyRecord): RequestRow {
     explanation: explanationOf(record),
     stream: record.stream,
     errorMessage: record.errorMessage,
+    tags: record.tags?.tags,
+    endUser: record.tags?.endUser,
   };
 }
 

@@ -32,6 +32,7 @@ export async function runTextCall(
     keyId: call.caller.keyId,
     span: call.span,
     model: call.model,
+    tags: call.tags,
   });
   call.span?.keep();
   let context: CallContext | undefined;

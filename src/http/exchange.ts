@@ -27,6 +27,8 @@ export class CallHeaders {
   "anthropic-version": string | undefined = undefined;
   "anthropic-beta": string | undefined = undefined;
   "x-gw-fallback-models": string | undefined = undefined;
+  "x-gw-metadata": string | undefined = undefined;
+  "x-gw-end-user": string | undefined = undefined;
   origin: string | undefined = undefined;
   "x-forwarded-for": string | undefined = undefined;
   "user-agent": string | undefined = undefined;

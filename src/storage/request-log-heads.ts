@@ -132,6 +132,8 @@ function ownText({ row, usage, attempt }: Parts, head: Head | undefined): string
     dropped: notEmpty(row.dropped),
     notes: notEmpty(row.notes),
     error_message: row.errorMessage,
+    tags: row.tags,
+    end_user: row.endUser,
   };
   if (head === undefined) return textOf({ ...sharedColumns(row), ...particular });
   const nothing = Object.values(particular).every((value) => value === undefined);

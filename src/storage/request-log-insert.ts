@@ -24,6 +24,8 @@ const ownColumns = {
   explanation: "json",
   stream: "boolean",
   error_message: "text",
+  tags: "json",
+  end_user: "text",
 } as const;
 const ownNames = Object.keys(ownColumns).join(", ");
 const typed = (columns: Readonly<Record<string, string>>): string =>

@@ -26,6 +26,9 @@ export interface RequestRow {
   readonly stream?: boolean | undefined;
   /** What the caller was answered, where it failed. */
   readonly errorMessage?: string | undefined;
+  /** What the caller said of the call: names and values, and whose it is. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  readonly endUser?: string | undefined;
 }
 
 /** What json columns take: bigints as decimal strings, text without U+0000 and without halves of surrogate pairs. */

@@ -75,6 +75,8 @@ function readAs(row: RequestRow) {
     explanation: json(row.explanation),
     stream: row.stream ?? null,
     error_message: row.errorMessage ?? null,
+    tags: row.tags ?? null,
+    end_user: row.endUser ?? null,
   };
 }
 
@@ -153,6 +155,7 @@ describeDatabase("heads of the request log", (open) => {
       { usage: undefined, attempts: undefined, explanation: undefined, model: "a\nb" },
       { stream: true },
       { stream: false, status: "failed", errorMessage: "No such model: a\nb." },
+      { tags: { team: "search" }, endUser: "u-1" },
       { notes: ["a", { b: "\\u0000" }], dropped: ["c"] },
     ];
     const rows = odd.flatMap((more, kind) => some(`k${String(kind).padStart(2, "0")}`, 3, more));
@@ -296,7 +299,8 @@ describeDatabase("heads of the request log", (open) => {
       { workspaceId: "w", id: "old-3", createdAt },
     ];
     for (const row of older) {
-      const { stream: _stream, error_message: _message, ...then } = readAs(row);
+      const told = readAs(row);
+      const { stream: _stream, error_message: _message, tags: _tags, end_user: _user, ...then } = told;
       const values = Object.values(then).map((value: unknown) =>
         typeof value === "object" && value !== null && !(value instanceof Date)
           ? JSON.stringify(value)

@@ -33,6 +33,8 @@ describeDatabase("request log", (open) => {
       explanation: { plan: [] },
       stream: true,
       errorMessage: "cut short",
+      tags: { team: "search" },
+      endUser: "u-1",
     });
     for (let index = 0; index < 2_000; index += 1) requestLog.add(row(`r${index}`));
     requestLog.add(row("full"));
@@ -61,6 +63,8 @@ describeDatabase("request log", (open) => {
         explanation: { plan: [] },
         stream: true,
         error_message: "cut short",
+        tags: { team: "search" },
+        end_user: "u-1",
       },
     ]);
     const [count] = await database.query<{ n: bigint }>(

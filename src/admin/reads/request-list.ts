@@ -40,6 +40,7 @@ export async function readHeadlines(
     `select x.id, x.created_at, x.workspace_id, x.key_id, k.name as key_name, x.model, x.provider, x.protocol, x.status,
        x.http_status, x.usage, x.cost_nano, x.duration_ms, x.first_token_ms, x.stream, x.explanation ->> 'error' as error,
        coalesce(json_array_length(x.attempts), 0) as attempts_count, coalesce(json_array_length(x.dropped), 0) as dropped_count,
+       x.tags, x.end_user,
        k.created_by as owner
      from unnest($1::text[], $2::text[]) with ordinality n (workspace_id, id, place)
      join request_log x on x.workspace_id = n.workspace_id and x.id = n.id and ${bounds}

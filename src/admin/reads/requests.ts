@@ -27,6 +27,8 @@ export interface RequestLogRow {
   readonly explanation: Explanation | null;
   readonly stream: boolean | null;
   readonly error_message: string | null;
+  readonly tags: Readonly<Record<string, string>> | null;
+  readonly end_user: string | null;
 }
 
 /** What the log explains of a call; `reserved_nano` of tasks. */
@@ -94,6 +96,8 @@ export function renderRequest(row: RequestLogRow, inside: boolean): object {
     notes: row.notes ?? [],
     attempts: renderAttempts(row.attempts ?? [], inside),
     explanation: row.explanation,
+    tags: row.tags,
+    end_user: row.end_user,
   };
 }
 

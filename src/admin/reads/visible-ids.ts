@@ -77,6 +77,9 @@ export const requestConditions = {
     requestTrail.equal("http_status", `${bind(value)}::integer`),
   error_code: (value: string) => (bind: Bind) =>
     requestTrail.equal("explanation ->> 'error'", bind(value)),
+  tag: (name: string, value: string) => (bind: Bind) =>
+    `x.tags ->> ${bind(name)}::text = ${bind(value)}`,
+  end_user: (value: string) => (bind: Bind) => `x.end_user = ${bind(value)}`,
   min_cost: (nano: bigint) => (bind: Bind) => `x.cost_nano >= ${bind(nano)}::bigint`,
   min_duration_ms: (ms: number) => (bind: Bind) => `x.duration_ms >= ${bind(ms)}::integer`,
   /** In the code or the message of the error, whatever the case of its letters. */

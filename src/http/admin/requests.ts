@@ -53,6 +53,12 @@ const row = Type.Object({
   notes: Type.Array(Type.String()),
   attempts: Type.Array(attempt),
   explanation: orNull(anything("The plan: which providers, in which order, and why.")),
+  tags: orNull(
+    Type.Record(Type.String(), Type.String(), {
+      description: "What the caller said of the call; null: nothing.",
+    }),
+  ),
+  end_user: orNull(Type.String({ description: "Whom the caller made it for." })),
 });
 
 const priceLine = Type.Object({
@@ -130,6 +136,14 @@ const rareFilters = {
   protocol: Type.Optional(Type.String({ maxLength: 100 })),
   http_status: Type.Optional(Type.String({ pattern: String.raw`^[1-5]\d\d$` })),
   error_code: Type.Optional(Type.String({ maxLength: 100 })),
+  tag: Type.Optional(
+    Type.String({
+      maxLength: 600,
+      pattern: "^[^:]+:",
+      description: "A tag and its value: `team:search`.",
+    }),
+  ),
+  end_user: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   min_cost: Type.Optional(
     Type.String({ pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`, description: "In USD." }),
   ),
@@ -155,6 +169,7 @@ const rareConditions: {
   min_cost: (text) => requestConditions.min_cost(parseUsd(text)),
   min_duration_ms: (text) => requestConditions.min_duration_ms(Number(text)),
   changed: (text) => requestConditions.changed(text === "true"),
+  tag: (text) => requestConditions.tag(...pairOf(text)),
 };
 
 const rareOf = (query: RareQuery) =>
@@ -163,13 +178,19 @@ const rareOf = (query: RareQuery) =>
     return text === undefined ? [] : [rareConditions[name](text)];
   });
 
+/** A tag's name has no colon here; its value may have some. */
+function pairOf(tag: string): [name: string, value: string] {
+  const colon = tag.indexOf(":");
+  return [tag.slice(0, colon), tag.slice(colon + 1)];
+}
+
 const list = route({
   method: "GET",
   path: "/requests",
   operationId: "listRequests",
   summary: "The request log, newest first",
   description:
-    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q` or `changed` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes.",
+    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes.",
   action: "request.read",
   query: strict({
     workspace_id: Type.Optional(Type.String()),

@@ -1,6 +1,6 @@
 /** Who calls: the key of a request, checked before its body is read, and the headers that a direct route passes on. */
 import type { FastifyRequest } from "fastify";
-import type { TextCall } from "../../calls/index.ts";
+import type { TagHeaders, TextCall } from "../../calls/index.ts";
 import type { Caller } from "../../tenancy/index.ts";
 import type { Routed } from "../exchange.ts";
 import type { HttpServices } from "../services.ts";
@@ -57,7 +57,16 @@ export function callerHeaders({ raw }: Routed): TextCall["callerHeaders"] {
 export const fallbackModels = ({ raw }: Routed): string | undefined =>
   text(raw.headers["x-gw-fallback-models"]);
 
-const noHeaders: TextCall["callerHeaders"] = {};
+/** What the caller says of a call for their own books (docs/tags.md). */
+export function tagHeaders({ raw }: Routed): TagHeaders {
+  const metadata = raw.headers["x-gw-metadata"];
+  const endUser = raw.headers["x-gw-end-user"];
+  return metadata === undefined && endUser === undefined
+    ? noHeaders
+    : { metadata: text(metadata), endUser: text(endUser) };
+}
+
+const noHeaders: TextCall["callerHeaders"] & TagHeaders = {};
 
 const text = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(",") : value;

@@ -4,8 +4,15 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
-import { findReplay, runImageCall, type ImageCall, type Replay } from "../../calls/index.ts";
+import {
+  findReplay,
+  runImageCall,
+  tagsOf,
+  type ImageCall,
+  type Replay,
+} from "../../calls/index.ts";
 import { readBody } from "../bodies/body.ts";
+import { tagHeaders } from "../callers/caller.ts";
 import { claimOf } from "./create-task.ts";
 import { answerFailure } from "../errors/failure.ts";
 import { handle } from "../handle.ts";
@@ -77,6 +84,7 @@ async function answer(services: HttpServices, exchange: Exchange): Promise<Fasti
       model: modelIn(body),
       input: body.input,
       caller: request.caller!,
+      tags: tagsOf("images", body.input.fields, tagHeaders(request)),
       idempotency: claimOf(request, body.content),
       lease: request.lease!,
       span: request.span,

@@ -6,14 +6,14 @@
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { JsonSource } from "../../base/json-source.ts";
-import { countInputTokens, runTextCall } from "../../calls/index.ts";
+import { countInputTokens, runTextCall, tagsOf } from "../../calls/index.ts";
 import type { CallProtocol, JsonObject } from "../../protocols/index.ts";
 import type { RateUse } from "../../rates/index.ts";
 import type { Caller } from "../../tenancy/index.ts";
 import { jsonBody, modelInBody, streamInBody } from "../bodies/body.ts";
 import { limitOf } from "../bodies/body-limits.ts";
 import { readBytes } from "../bodies/receive-body.ts";
-import { callerHeaders, callerOf, fallbackModels } from "../callers/caller.ts";
+import { callerHeaders, callerOf, fallbackModels, tagHeaders } from "../callers/caller.ts";
 import { rateOf } from "../callers/rate-headers.ts";
 import { answerFailure } from "../errors/failure.ts";
 import { requestIdHeaders } from "../errors/reply-error.ts";
@@ -106,6 +106,7 @@ function call(services: HttpServices, read: Read, address: Address): Promise<voi
       callerHeaders: callerHeaders(read),
       fallbackModels: fallbackModels(read),
       span: seen?.span,
+      tags: tagsOf(read.protocol, read.body, tagHeaders(read)),
     },
     createTextReply(response, { headers, jsonArray }),
   );

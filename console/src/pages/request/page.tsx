@@ -14,6 +14,7 @@ import { Changes } from "./changes.tsx";
 import { PlanTable, type Plan } from "./plan.tsx";
 import { Price } from "./price.tsx";
 import { sentencesOf, type Attempted } from "./sentence.ts";
+import { Tags } from "./tags.tsx";
 
 const route = getRouteApi("/shell/requests/$id");
 
@@ -68,6 +69,11 @@ function Call({ row }: { row: Schemas["RequestRow"] }) {
         </Text>
       )}
       <Facts row={row} />
+      {(row.tags !== null || row.end_user !== null) && (
+        <Part title="Said by the caller">
+          <Tags tags={row.tags} endUser={row.end_user} />
+        </Part>
+      )}
       {row.changes.length > 0 && (
         <Part title="What was changed">
           <Changes changes={row.changes} />
