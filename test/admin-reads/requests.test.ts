@@ -32,7 +32,7 @@ describe("the request log", () => {
     expect(Object.keys(json)).toEqual(
       (
         "id created_at workspace_id key_id model provider protocol upstream_protocol status http_status usage " +
-        "usage_source cost duration_ms first_token_ms dropped notes attempts explanation stream error reserved " +
+        "usage_source cost duration_ms first_token_ms dropped notes attempts explanation tags end_user stream error reserved " +
         "ledger_entry_id changes price_lines"
       ).split(" "),
     );

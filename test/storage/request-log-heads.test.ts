@@ -300,7 +300,13 @@ describeDatabase("heads of the request log", (open) => {
     ];
     for (const row of older) {
       const told = readAs(row);
-      const { stream: _stream, error_message: _message, tags: _tags, end_user: _user, ...then } = told;
+      const {
+        stream: _stream,
+        error_message: _message,
+        tags: _tags,
+        end_user: _user,
+        ...then
+      } = told;
       const values = Object.values(then).map((value: unknown) =>
         typeof value === "object" && value !== null && !(value instanceof Date)
           ? JSON.stringify(value)
