@@ -74,7 +74,11 @@ const shortText = (value: unknown, most: number): string | undefined =>
   typeof value === "string" && value !== "" && value.length <= most ? value : undefined;
 
 const isPair = ([name, value]: readonly [string, unknown]): boolean =>
-  name !== "" && name.length <= nameMax && typeof value === "string" && value.length <= valueMax;
+  isName(name) && typeof value === "string" && value.length <= valueMax;
+
+/** Values are mended where they are stored; a name is what is asked for later. */
+const isName = (name: string): boolean =>
+  name !== "" && name.length <= nameMax && name.isWellFormed() && !name.includes("\0");
 
 /** The pairs of a field that can be tags. */
 function textPairs(value: unknown): [string, string][] {

@@ -140,9 +140,8 @@ const maskedAll = (secrets: Readonly<Record<string, string>> | undefined) =>
   Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, mask(secret)]));
 
 function settingsRows(settings: Settings) {
-  const { limits, storage, console, cors, server, accessLog, retention, telemetry, webhooks } =
-    settings;
-  const { exports } = settings;
+  const { limits, storage, console, cors, server, accessLog, webhooks } = settings;
+  const { retention, telemetry, exports, tags } = settings;
   const { oidc } = console;
   return {
     limits: {
@@ -194,6 +193,7 @@ function settingsRows(settings: Settings) {
       access_key_id: exports.accessKeyId,
       secret_access_key: masked(exports.secretAccessKey),
     },
+    tags: { metrics: tags.metrics, usage: tags.usage },
     webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
   };
 }

@@ -2,6 +2,13 @@
 import { Type, type Static } from "../base/json-schema.ts";
 import { closed, count, seconds, text } from "./schema-kit.ts";
 
+const tagNames = (what: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    maxItems: 10,
+    uniqueItems: true,
+    description: `names ${what}; none if absent`,
+  });
+
 const serverTls = closed(
   {
     cert: text("a PEM file of the gateway's certificate, with those between"),
@@ -175,6 +182,15 @@ export const settings = {
         secret_access_key: Type.Optional(text("absent: the machine's own credentials")),
       },
       "each day that is over goes into a file of JSON lines, once",
+    ),
+  ),
+  tags: Type.Optional(
+    closed(
+      {
+        metrics: Type.Optional(tagNames("that calls are counted by in metrics")),
+        usage: Type.Optional(tagNames("that usage is summed by, from then on")),
+      },
+      "tags of calls that are more than kept in the log; `end_user` is their end user",
     ),
   ),
   webhooks: Type.Optional(

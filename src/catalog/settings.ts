@@ -56,6 +56,8 @@ export interface Settings {
         readonly secretAccessKey?: string | undefined;
       }
     | undefined;
+  /** Names of tags that calls are counted by, in metrics and in usage. */
+  readonly tags: { readonly metrics: readonly string[]; readonly usage: readonly string[] };
   readonly webhooks: { readonly timeoutMs: number };
 }
 
@@ -94,6 +96,7 @@ export const defaultSettings: Settings = {
   accessLog: { sample: 1 },
   retention: {},
   telemetry: { propagate: "local" },
+  tags: { metrics: [], usage: [] },
   webhooks: { timeoutMs: 15_000 },
 };
 
@@ -182,6 +185,7 @@ export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
     },
     telemetry: telemetryOf(file.telemetry),
     ...(file.exports && { exports: exportsOf(file.exports) }),
+    tags: { metrics: file.tags?.metrics ?? [], usage: file.tags?.usage ?? [] },
     webhooks: {
       timeoutMs:
         timeoutSeconds === undefined

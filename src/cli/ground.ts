@@ -126,7 +126,8 @@ async function openWatching(
 ) {
   const tracing = await openTelemetry(environment.variables, settings, log);
   closers.push(() => tracing?.close());
-  return { tracing, tracer: tracing?.tracer, metrics: createMetrics(role.joinMetrics) };
+  const metrics = createMetrics(role.joinMetrics, settings.tags.metrics);
+  return { tracing, tracer: tracing?.tracer, metrics };
 }
 
 interface LogParts {

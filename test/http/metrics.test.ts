@@ -96,3 +96,46 @@ it("escapes what a label must not hold", async () => {
     String.raw`tollgate_cost_usd_total{model="acme/talk",provider="a\"b\\c\nd"} 1.5`,
   ]);
 });
+
+const tagged = (tags: Record<string, string>, more: Partial<CallRecord> = {}) =>
+  record({ tags: { tags, endUser: "u" }, ...more });
+
+async function taggedLines(names: readonly string[], records: readonly CallRecord[]) {
+  const metrics = createMetrics(undefined, names);
+  for (const one of records) metrics.observe(one);
+  return (await metrics.render()).split("\n").filter((line) => line.startsWith("tollgate_tagged"));
+}
+
+it("counts calls by the tags that are allowed, and by no other", async () => {
+  const calls = [
+    tagged({ team: "search", secret: "s" }),
+    tagged({ team: "search" }, { provider: null, status: "failed", costNano: 0n }),
+    record({}),
+  ];
+  expect(await taggedLines(["team", "end_user"], calls)).toEqual([
+    'tollgate_tagged_calls_total{tag="team",value="search",status="succeeded"} 1',
+    'tollgate_tagged_calls_total{tag="end_user",value="u",status="succeeded"} 1',
+    'tollgate_tagged_calls_total{tag="team",value="search",status="failed"} 1',
+    'tollgate_tagged_calls_total{tag="end_user",value="u",status="failed"} 1',
+    'tollgate_tagged_cost_usd_total{tag="team",value="search"} 1.5',
+    'tollgate_tagged_cost_usd_total{tag="end_user",value="u"} 1.5',
+  ]);
+  expect(await taggedLines([], calls)).toEqual([]);
+});
+
+it("values of tags are bounded in number and length, and cannot break a line", async () => {
+  const many = Array.from({ length: 150 }, (_, index) => tagged({ team: `t${index}` }));
+  const lines = await taggedLines(["team"], many);
+  expect(lines).toHaveLength(2 * 101);
+  expect(lines).toContain(
+    'tollgate_tagged_calls_total{tag="team",value="other",status="succeeded"} 50',
+  );
+  const hostile = await taggedLines(
+    ["team", "__proto__", "constructor"],
+    [tagged({ team: `a"} 7\nx\r\u0000\u2028\ud800${"y".repeat(500)}` })],
+  );
+  expect(hostile).toHaveLength(2);
+  expect(hostile[0]).toMatch(
+    /^tollgate_tagged_calls_total\{tag="team",value="a\\"\} 7 x {2}.\ufffdy{1,128}",status="succeeded"\} 1$/su,
+  );
+});

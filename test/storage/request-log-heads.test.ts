@@ -47,6 +47,11 @@ const call = (id: string, index: number, more: Partial<RequestRow> = {}): Reques
   ...more,
 });
 
+const saidOf = ({ tags = null, endUser = null }: Partial<Record<"tags" | "endUser", unknown>>) => ({
+  tags,
+  end_user: endUser,
+});
+
 /** What a row is read as: JSON as it is written, and null for what is absent. */
 function readAs(row: RequestRow) {
   const json = (value: unknown): unknown =>
@@ -75,8 +80,7 @@ function readAs(row: RequestRow) {
     explanation: json(row.explanation),
     stream: row.stream ?? null,
     error_message: row.errorMessage ?? null,
-    tags: row.tags ?? null,
-    end_user: row.endUser ?? null,
+    ...saidOf(row),
   };
 }
 

@@ -5,6 +5,7 @@ import type { RequestRow } from "../../storage/index.ts";
 import { makeFamilies, type Families } from "./families.ts";
 import { processMetrics } from "./process.ts";
 import type { Counter, Histogram } from "./series.ts";
+import { createTaggedSeries } from "./tagged.ts";
 
 type Observed = CallRecord | ImageRecord;
 
@@ -174,14 +175,20 @@ const textType = "text/plain; version=0.0.4; charset=utf-8";
 const openType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /** Metrics of their own, so that several gateways can live in one process (tests do that). */
-export function createMetrics(join: JoinMetrics = (own) => own()): Metrics {
+export function createMetrics(
+  join: JoinMetrics = (own) => own(),
+  tagNames: readonly string[] = [],
+): Metrics {
+  const tagged = createTaggedSeries(tagNames);
   const families = makeFamilies();
+  const observeCall = callObserver(families);
   const inFlight = { total: 0 };
   const sources: Gauges[] = [processMetrics()];
   const read = async (): Promise<MetricFamily[]> => [
     ...(await Promise.all(sources.map((source) => source()))).flat(),
     ...Object.values(families).map((family) => family.read()),
     readInFlight(inFlight),
+    ...tagged.read(),
   ];
   return {
     inFlight,
@@ -193,7 +200,10 @@ export function createMetrics(join: JoinMetrics = (own) => own()): Metrics {
       const text = renderFamilies(await join(read), isOpen ? "openmetrics" : "text");
       return { type: isOpen ? openType : textType, text };
     },
-    observe: callObserver(families),
+    observe(record) {
+      observeCall(record);
+      tagged.observe(record);
+    },
     ...workObservers(families),
   };
 }

@@ -55,6 +55,13 @@ function Facts({ row }: { row: Schemas["RequestRow"] }) {
   );
 }
 
+const Said = ({ row: { tags, end_user: endUser } }: { row: Schemas["RequestRow"] }) =>
+  tags === null && endUser === null ? null : (
+    <Part title="Said by the caller">
+      <Tags tags={tags} endUser={endUser} />
+    </Part>
+  );
+
 function Call({ row }: { row: Schemas["RequestRow"] }) {
   const attempts = row.attempts as unknown as Attempted[];
   const { plan } = (row.explanation ?? {}) as Explained;
@@ -69,11 +76,7 @@ function Call({ row }: { row: Schemas["RequestRow"] }) {
         </Text>
       )}
       <Facts row={row} />
-      {(row.tags !== null || row.end_user !== null) && (
-        <Part title="Said by the caller">
-          <Tags tags={row.tags} endUser={row.end_user} />
-        </Part>
-      )}
+      <Said row={row} />
       {row.changes.length > 0 && (
         <Part title="What was changed">
           <Changes changes={row.changes} />

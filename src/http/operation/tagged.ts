@@ -1,0 +1,73 @@
+/** Calls by the tags that the operator allows in metrics, bounded in number whatever callers say. docs/tags.md. */
+import type { MetricFamily } from "../../base/metric-family.ts";
+import { counters, type Counter } from "./series.ts";
+
+/** Values of one tag with series of their own; what comes beyond counts as `other`. */
+const valuesMax = 100;
+const other = "other";
+/** Longer values are cut. */
+const valueMax = 128;
+
+/** What is counted of a call. */
+export interface TaggedCall {
+  readonly status: string;
+  readonly tags?:
+    | {
+        readonly tags?: Readonly<Record<string, string>> | undefined;
+        readonly endUser?: string | undefined;
+      }
+    | undefined;
+  readonly costNano: bigint;
+}
+
+export interface TaggedSeries {
+  /** Counts one ended call, under each allowed tag that it has. */
+  observe(call: TaggedCall): void;
+  read(): MetricFamily[];
+}
+
+/** Control characters and halves of pairs have no place in a line of text. */
+const printable = (value: string): string =>
+  value
+    .slice(0, valueMax)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, " ");
+
+/** Series for `names` of tags; `end_user` is the end user. */
+export function createTaggedSeries(names: readonly string[]): TaggedSeries {
+  const calls = counters({
+    name: "tollgate_tagged_calls_total",
+    help: "Calls that are answered at once, by the tags that tags.metrics allows.",
+  });
+  const cost = counters({
+    name: "tollgate_tagged_cost_usd_total",
+    help: "What calls cost, in USD, by the tags that tags.metrics allows.",
+  });
+  const known = new Map(names.map((name) => [name, new Set<string>()]));
+
+  function labelOf(values: Set<string>, said: string): string {
+    const value = printable(said);
+    if (!values.has(value) && values.size >= valuesMax) return other;
+    values.add(value);
+    return value;
+  }
+
+  function count(call: TaggedCall, tag: string, value: string): void {
+    const add = (counter: Counter, by: number) => (counter.total += by);
+    add(calls.series({ tag, value, status: call.status }), 1);
+    if (call.costNano > 0n) add(cost.series({ tag, value }), Number(call.costNano) / 1e9);
+  }
+
+  return {
+    observe(call) {
+      const { tags: said } = call;
+      if (said === undefined) return;
+      for (const [name, values] of known) {
+        const own = said.tags !== undefined && Object.hasOwn(said.tags, name);
+        const value = name === "end_user" ? said.endUser : own ? said.tags![name] : undefined;
+        if (value !== undefined) count(call, name, labelOf(values, value));
+      }
+    },
+    read: () => (names.length === 0 ? [] : [calls.read(), cost.read()]),
+  };
+}
