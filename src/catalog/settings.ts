@@ -160,6 +160,11 @@ const exportsOf = (row: NonNullable<ConfigFile["exports"]>): Settings["exports"]
   secretAccessKey: row.secret_access_key,
 });
 
+const tagsOf = (row: ConfigFile["tags"]): Settings["tags"] => ({
+  metrics: row?.metrics ?? [],
+  usage: row?.usage ?? [],
+});
+
 /** The settings of a checked file; `files` are those that it names. */
 export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
   const tls = file.server?.tls;
@@ -185,7 +190,7 @@ export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
     },
     telemetry: telemetryOf(file.telemetry),
     ...(file.exports && { exports: exportsOf(file.exports) }),
-    tags: { metrics: file.tags?.metrics ?? [], usage: file.tags?.usage ?? [] },
+    tags: tagsOf(file.tags),
     webhooks: {
       timeoutMs:
         timeoutSeconds === undefined

@@ -33,6 +33,11 @@ const printable = (value: string): string =>
     .toWellFormed()
     .replaceAll(/\p{Cc}/gu, " ");
 
+const ownOf = (
+  tags: Readonly<Record<string, string>> | undefined,
+  name: string,
+): string | undefined => (tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined);
+
 /** Series for `names` of tags; `end_user` is the end user. */
 export function createTaggedSeries(names: readonly string[]): TaggedSeries {
   const calls = counters({
@@ -63,8 +68,7 @@ export function createTaggedSeries(names: readonly string[]): TaggedSeries {
       const { tags: said } = call;
       if (said === undefined) return;
       for (const [name, values] of known) {
-        const own = said.tags !== undefined && Object.hasOwn(said.tags, name);
-        const value = name === "end_user" ? said.endUser : own ? said.tags![name] : undefined;
+        const value = name === "end_user" ? said.endUser : ownOf(said.tags, name);
         if (value !== undefined) count(call, name, labelOf(values, value));
       }
     },
