@@ -238,6 +238,7 @@ describe("a whole file", () => {
       accessLog: { sample: 0.25 },
       retention: { requestLogDays: 90, tasksDays: 30 },
       exports: { to: "s3://audit/gateway", what: ["requests", "ledger"], region: "eu-central-1" },
+      telemetry: { propagate: "local" },
       tags: { metrics: [], usage: [] },
       webhooks: { timeoutMs: 5_000 },
     });
