@@ -239,7 +239,7 @@ describe("a whole file", () => {
       retention: { requestLogDays: 90, tasksDays: 30 },
       exports: { to: "s3://audit/gateway", what: ["requests", "ledger"], region: "eu-central-1" },
       telemetry: { propagate: "local" },
-      tags: { metrics: [], usage: [] },
+      tags: { metrics: [] },
       webhooks: { timeoutMs: 5_000 },
     });
   });
