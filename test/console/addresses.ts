@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { eventually } from "../support/patience.ts";
 
 const folder = join(import.meta.dirname, "../../console/src/pages");
 
@@ -27,20 +28,23 @@ export async function exampleOf(page: Page, path: string, settled: () => Promise
   const list = path.slice(0, path.indexOf("/$"));
   await page.goto(list);
   await settled();
-  const links = await page
-    .locator("a[href]")
-    .evaluateAll((all) =>
-      all.map((one) =>
-        (one as unknown as { getAttribute(name: string): string }).getAttribute("href"),
-      ),
-    );
   // A `$` alone stands for the rest of the path.
   const filled = path.replaceAll(/\$\w+/g, "[^/?]+").replace(/\$$/, "[^?]+");
   const shape = new RegExp(`^${filled}(?:\\?|$)`);
   const fixed = new Set(plainPaths());
-  const found = links.find((href) => shape.test(href) && !fixed.has(href.split("?")[0]!));
-  if (found === undefined) {
-    throw new Error(`No link at ${list} leads to ${path}: let the world of the tests have one.`);
-  }
-  return found;
+  const leadsThere = async () => {
+    const links = await page
+      .locator("a[href]")
+      .evaluateAll((all) =>
+        all.map((one) =>
+          (one as unknown as { getAttribute(name: string): string }).getAttribute("href"),
+        ),
+      );
+    return links.find((href) => shape.test(href) && !fixed.has(href.split("?")[0]!));
+  };
+  // A list may be drawn a moment after its answer.
+  return eventually(
+    leadsThere,
+    `a link at ${list} to ${path}: let the world of the tests have one`,
+  );
 }
