@@ -3,7 +3,6 @@ import { Type } from "../../base/json-schema.ts";
 import { parseUsd } from "../../base/money.ts";
 import {
   getRequest,
-  getRequestBody,
   listRequestHeadlines,
   listRequests,
   requestConditions,
@@ -11,6 +10,7 @@ import {
 } from "../../admin/index.ts";
 import { chargeLines } from "../../calls/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
+import { requestBody } from "./request-body.ts";
 import { route } from "./route.ts";
 import {
   pageOfQuery,
@@ -270,35 +270,4 @@ const read = route({
   },
 });
 
-const text = (description: string) => orNull(Type.String({ description }));
-
-const body = route({
-  method: "GET",
-  path: "/requests/{id}/body",
-  operationId: "getRequestBody",
-  summary: "What was asked, sent and answered, word for word",
-  action: "request.read",
-  description:
-    "Kept of text and embedding calls where the workspace says so (`keep_bodies`), up to 256 kB each, without any header. Keys are masked. 404 where nothing is kept, or is no longer.",
-  answer: {
-    name: "RequestBody",
-    schema: Type.Object({
-      request: text("What the caller sent."),
-      sent: text("What the last provider was sent; null: none was asked."),
-      answer: text("What the caller got; of a stream its events. null: nothing was sent."),
-      truncated: Type.Array(words("request", "sent", "answer"), {
-        description: "Which of them are cut.",
-      }),
-      kept_until: timestamp("When it is deleted, as the workspace says now."),
-    }),
-  },
-  errors: ["not_found"],
-  async handle({ services, actor, params }) {
-    await Promise.all([services.logWritten(), services.bodiesWritten()]);
-    const visibility = visibilityOf(actor, "request.read");
-    const { keptUntil, ...bodies } = await getRequestBody(services, params["id"]!, visibility);
-    return { body: { ...bodies, kept_until: keptUntil.toISOString() } };
-  },
-});
-
-export const requestRoutes = [list, read, body];
+export const requestRoutes = [list, read, requestBody];
