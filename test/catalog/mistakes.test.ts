@@ -9,10 +9,13 @@ function mistakesOf(text: string): string[] {
 }
 
 describe("mistakes", () => {
-  it("telemetry does nothing yet, and is refused until it does", () => {
-    expect(mistakesOf("telemetry: { otlp_endpoint: http://collector:4318 }")).toEqual([
-      "tollgate.yaml:1:1 telemetry: traces are not sent yet; durations and tokens are in /metrics; remove it",
-    ]);
+  it("telemetry names a collector by its address, and says which traces", () => {
+    expect(mistakesOf("telemetry: { otlp_endpoint: http://collector:4318 }")).toEqual([]);
+    const [address, share] = mistakesOf("telemetry: { otlp_endpoint: collector, sample: 2 }");
+    expect(address).toContain(
+      '1:29 telemetry.otlp_endpoint: "collector" does not fit; where traces',
+    );
+    expect(share).toContain("1:48 telemetry.sample: must be <= 1; the share of requests");
   });
 
   it.each(["https://app.example.com/", "app.example.com", "https://App.example.com", "null"])(
