@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly text: string;
   /** True once no further call is to be begun. */
   until(): boolean;
+  /** What became of a call that was cut, where somebody wants to know. */
+  readonly onCut?: (reason: string) => void;
 }
 
 export const newLoad = (): Load => ({ begun: 0, whole: new Set(), refused: new Map(), cut: 0 });
@@ -59,7 +61,7 @@ async function oneCall(options: LoadOptions, load: Load, stream: boolean): Promi
     else load.cut += 1;
   } catch (error) {
     load.cut += 1;
-    console.log(`a call was cut: ${(error as Error).message}, ${String((error as Error).cause)}`);
+    options.onCut?.(`${(error as Error).message}, ${String((error as Error).cause)}`);
   }
 }
 

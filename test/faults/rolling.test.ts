@@ -17,6 +17,8 @@ const text = `#sandbox ${JSON.stringify(script)}`;
 const perSecond = inForm(60, 120);
 const rounds = inForm(1, 4);
 
+const onCut = (reason: string): void => console.log(`rolling: a call was cut: ${reason}`);
+
 /** The calls that one gateway has served since it started. */
 async function served(url: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
@@ -118,7 +120,7 @@ describe.each([
     const load = newLoad();
     let over = false;
     const driven = drive(
-      { url: balancer.url, key, model: "sandbox/chat", perSecond, text, until: () => over },
+      { url: balancer.url, key, model: "sandbox/chat", perSecond, text, until: () => over, onCut },
       load,
     );
     const busy = (at: number) =>
