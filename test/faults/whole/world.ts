@@ -55,12 +55,13 @@ export interface World {
 
 const shiftedClock = new URL("../shifted-clock.mjs", import.meta.url).href;
 
-/** One vendor's two endpoints for texts: where the first is in trouble, the second answers. */
+/** Two providers of texts: where the first is in trouble, the second answers. Pictures and videos have one each. */
 const configuration = (vendors: string, files: string): string => `
 ${files}
 providers:
   - { id: first, dialect: openai, base_url: "${vendors}/openai/v1", api_key: sandbox, tier: official, timeouts: { first_byte_s: 3, idle_s: 3 } }
   - { id: second, dialect: anthropic, base_url: "${vendors}/anthropic/v1", api_key: sandbox, tier: official, timeouts: { first_byte_s: 3, idle_s: 3 } }
+  - { id: pictures, dialect: openai, base_url: "${vendors}/openai/v1", api_key: sandbox, tier: official, timeouts: { first_byte_s: 3, idle_s: 3 } }
   - { id: videos, dialect: xai, base_url: "${vendors}/xai/v1", api_key: sandbox, tier: official, timeouts: { first_byte_s: 5, idle_s: 5 } }
 models:
   - id: acme/talk
@@ -74,7 +75,7 @@ models:
     kind: image
     family: image-a
     offers:
-      - { provider: first, upstream_model: image-model-a, price: { input: "1", image_input: "1", output: "1", image_output: "1" } }
+      - { provider: pictures, upstream_model: image-model-a, price: { input: "1", image_input: "1", output: "1", image_output: "1" } }
   - id: acme/clip
     kind: video
     family: video-v1
