@@ -108,7 +108,8 @@ describeDatabase("retention", (open) => {
       [],
     );
     expect(left!.there).toBe(false);
-    expect((await run(database))[0]).toBeGreaterThan(0);
+    const [more] = await run(database);
+    expect(both[0]! + both[1]! + more!).toBeGreaterThan(1);
     expect(await database.query("select id from request_heads")).toEqual([]);
     expect(await verifyLedger(database)).toEqual([]);
   });
