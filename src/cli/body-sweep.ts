@@ -2,8 +2,8 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { sweepBodies, type Database } from "../storage/index.ts";
+import { startRounds } from "./rounds.ts";
 
-const everyMs = 60_000;
 /** Batches of one round: what is left is the next round's. */
 const batchesMax = 20;
 
@@ -15,26 +15,20 @@ interface BodySweep {
   readonly sweeps: () => boolean;
 }
 
-/** Starts the rounds, one at a time; the returned function ends them, after the batch under way. */
-export function startBodySweep({ database, clock, log, sweeps }: BodySweep): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
-  let open = true;
-  const goesOn = (): boolean => open;
-  const round = async (): Promise<void> => {
-    try {
+/** Starts the rounds; the returned function ends them, after the batch under way. */
+export const startBodySweep = ({
+  database,
+  clock,
+  log,
+  sweeps,
+}: BodySweep): (() => Promise<void>) =>
+  startRounds({
+    everyMs: 60_000,
+    sweeps,
+    log,
+    failure: "old bodies could not be deleted; trying again later",
+    async round(goesOn) {
       for (let batch = 0; goesOn() && batch < batchesMax; batch += 1)
         if ((await sweepBodies(database, clock.now())) === 0) break;
-    } catch (error) {
-      log.warn({ err: error }, "old bodies could not be deleted; trying again later");
-    }
-    underWay = undefined;
-  };
-  const timer = setInterval(() => {
-    if (sweeps()) underWay ??= round();
-  }, everyMs);
-  return async () => {
-    open = false;
-    clearInterval(timer);
-    await underWay;
-  };
-}
+    },
+  });

@@ -7,6 +7,7 @@ import {
   type ExportPlace,
 } from "../exports/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
+import { startRounds } from "./rounds.ts";
 
 const everyMsDefault = 60_000;
 
@@ -28,12 +29,13 @@ export function startExportSweep({
   exports,
   everyMs = everyMsDefault,
 }: ExportSweep): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
-  let open = true;
   let place: FileStore | undefined;
-  const goesOn = (): boolean => open;
-  const round = async (): Promise<void> => {
-    try {
+  const end = startRounds({
+    everyMs,
+    sweeps,
+    log,
+    failure: `a day could not be exported to ${exports.to}; trying again later`,
+    async round(goesOn) {
       place ??= await openExportPlace(exports);
       for (const kind of exports.what) {
         while (goesOn()) {
@@ -42,19 +44,10 @@ export function startExportSweep({
           log.info({ ...done }, "exported a day");
         }
       }
-    } catch (error) {
-      log.warn({ err: error, to: exports.to }, "a day could not be exported; trying again later");
-    }
-    underWay = undefined;
-  };
-  const begin = (): void => {
-    if (sweeps()) underWay ??= round();
-  };
-  const timer = everyMs > 0 ? setInterval(begin, everyMs) : undefined;
+    },
+  });
   return async () => {
-    open = false;
-    clearInterval(timer);
-    await underWay;
+    await end();
     await place?.close();
   };
 }

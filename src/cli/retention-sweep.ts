@@ -2,6 +2,7 @@
 import type { Log } from "../base/log.ts";
 import { keepParts, retentionStep, type Retention } from "../retention/index.ts";
 import { isTransient, type Database } from "../storage/index.ts";
+import { startRounds } from "./rounds.ts";
 
 const everyMsDefault = 60_000;
 
@@ -23,29 +24,22 @@ export function startRetentionSweep({
   retention,
   everyMs = everyMsDefault,
 }: RetentionSweep): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
-  let open = true;
-  const goesOn = (): boolean => open;
-  const round = async (): Promise<void> => {
-    try {
-      await keepParts(database, { days: retention.requestLogDays, goesOn });
-      // One after the other, each a transaction of its own: others come in between.
-      while (goesOn() && (await retentionStep(database, retention)) > 0);
-    } catch (error) {
-      // A reader of the whole table, such as a backup, keeps parts in their place for a while.
-      if (isTransient(error)) log.debug({ err: error }, "the tables are kept in bounds later");
-      else log.warn({ err: error }, "the tables could not be kept in bounds; trying again later");
-    }
-    underWay = undefined;
-  };
-  const begin = (): void => {
-    if (sweeps()) underWay ??= round();
-  };
-  if (everyMs > 0) begin();
-  const timer = everyMs > 0 ? setInterval(begin, everyMs) : undefined;
-  return async () => {
-    open = false;
-    clearInterval(timer);
-    await underWay;
-  };
+  return startRounds({
+    everyMs,
+    atOnce: true,
+    sweeps,
+    log,
+    failure: "the tables could not be kept in bounds; trying again later",
+    async round(goesOn) {
+      try {
+        await keepParts(database, { days: retention.requestLogDays, goesOn });
+        // One after the other, each a transaction of its own: others come in between.
+        while (goesOn() && (await retentionStep(database, retention)) > 0);
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        // A reader of the whole table, such as a backup, keeps parts in their place for a while.
+        log.debug({ err: error }, "the tables are kept in bounds later");
+      }
+    },
+  });
 }

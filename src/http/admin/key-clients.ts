@@ -14,7 +14,9 @@ const client = Type.Object({
   ),
   first_seen_at: timestamp("A few seconds after its first request."),
   last_seen_at: timestamp("A few seconds after its last request."),
-  requests: Type.Integer({ description: "Of every kind, refused ones too." }),
+  requests: Type.Integer({
+    description: "Of every kind. Some that a limit refused are not counted.",
+  }),
 });
 
 const list = route({
