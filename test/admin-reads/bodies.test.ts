@@ -133,6 +133,8 @@ it("a stream that is cut off, by its vendor or by its caller, keeps what had com
     keys.mem.key,
     asking(`Hi\n#sandbox {"cut_after_chunks":2}`, { stream: true }),
   );
+  // The call ends a moment after its answer.
+  await expect.poll(async () => (await read(cut.id)).status).toBe(200);
   const { json } = await read(cut.id);
   expect(json.answer).toBe(cut.text);
   expect(json.answer).toContain("error");
