@@ -8,6 +8,7 @@ import type { ExportOptions } from "./export.ts";
 import type { RestoreCommandOptions } from "./backup.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config.ts";
+import { addConvertCommands } from "./convert.ts";
 import { addCreditCommands } from "./credits.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMemberCommands } from "./members.ts";
@@ -78,6 +79,7 @@ export function createProgram(): Command {
   addConfigCommands(
     program.command("config").description("the configuration file: check, schema, print"),
   );
+  addConvertCommands(program);
   addDoctorCommand(program);
   addDatabaseCommands(program);
   for (const command of allCommands(program)) command.exitOverride();

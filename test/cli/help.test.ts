@@ -67,6 +67,8 @@ it("the commands are the documented ones", () => {
     "config check",
     "config schema",
     "config print",
+    "convert",
+    "convert litellm",
     "doctor",
     "verify",
     "migrate",

@@ -1,0 +1,123 @@
+/** A LiteLLM proxy's configuration as one of ours, with a report of each field. docs/litellm.md. */
+import type * as Yaml from "yaml";
+import { later } from "../../base/later.ts";
+import { checkConfig, type Mistake } from "../../catalog/index.ts";
+import { credentialsOf, deploymentsOf } from "./deployments.ts";
+import { addFallbacks } from "./fallbacks.ts";
+import { parseLitellm, type Section } from "./file.ts";
+import { modelsOf, type ModelRow } from "./models.ts";
+import { Providers } from "./providers.ts";
+import { Report, type ReportRow } from "./report.ts";
+import { readSettings, type Settings } from "./settings.ts";
+import { Variables, type Variable } from "./variables.ts";
+
+const yaml = later<typeof Yaml>("yaml");
+
+/** What a conversion comes to. */
+export interface Converted {
+  /** The configuration file's text. */
+  readonly config: string;
+  /** How many models are in it. */
+  readonly models: number;
+  /** The variables to set before the gateway starts. */
+  readonly variables: readonly Variable[];
+  readonly report: Report;
+  readonly rows: readonly ReportRow[];
+  /** What our own check says of the text; not empty: the converter is at fault. */
+  readonly mistakes: readonly Mistake[];
+}
+
+/** Converts a text. `file`: its name in messages. @throws UsageError for what is no configuration of LiteLLM */
+export function convertLitellm(text: string, file: string): Converted {
+  const source = parseLitellm(text, file);
+  const report = new Report();
+  const variables = new Variables();
+  const providers = new Providers();
+  const credentials = credentialsOf(source);
+  const entries = source.sections("model_list");
+  const deployments = entries.flatMap((entry) =>
+    deploymentsOf(entry, { report, variables, credentials }),
+  );
+  const models = new Map(modelsOf(deployments, { providers, report }));
+  const settings = settingsOf(source, models, report);
+  const document = {
+    providers: withTimeouts(providers.rows, settings),
+    ...(settings.defaultModel !== undefined && { default_model: settings.defaultModel }),
+    models: [...models.values()],
+    ...settings.rows,
+  };
+  const config = comment(variables) + yaml().stringify(document, { lineWidth: 0 });
+  const all = used(variables, config);
+  return {
+    config,
+    models: models.size,
+    variables: all,
+    report,
+    rows: report.rows,
+    mistakes: mistakesOf(config, all),
+  };
+}
+
+/** Aliases, fallbacks and the default model need the models' ids. */
+function settingsOf(source: Section, models: Map<string, ModelRow>, report: Report): Settings {
+  const settings = readSettings(source, report);
+  const aliases = new Map(settings.aliases);
+  const idOf = (name: string): string | undefined =>
+    (models.get(name) ?? models.get(aliases.get(name) ?? ""))?.id;
+  for (const [alias, group] of settings.aliases) addAlias(models, { alias, group }, report);
+  addFallbacks(source, models, idOf, report);
+  const { defaultModel: name } = settings;
+  const defaultModel = name === undefined ? undefined : idOf(name);
+  if (name !== undefined && defaultModel === undefined)
+    report.unsupported("general_settings.completion_model", "is a model that is not there");
+  return { ...settings, defaultModel };
+}
+
+function addAlias(
+  models: Map<string, ModelRow>,
+  { alias, group }: { readonly alias: string; readonly group: string },
+  report: Report,
+): void {
+  const field = `router_settings.model_group_alias.${alias}`;
+  const row = models.get(group);
+  if (row === undefined) return report.unsupported(field, "is for a model that is not there");
+  const isTaken = [...models.values()].some(
+    ({ id, aliases }) => id === alias || (aliases as string[] | undefined)?.includes(alias),
+  );
+  if (isTaken || !/^[^\s*]+\*?$/.test(alias))
+    return report.unsupported(field, "the name is another model's, or no name");
+  const { kind, offers, ...rest } = row;
+  const aliases = [...((row["aliases"] as string[] | undefined) ?? []), alias];
+  models.set(group, { ...rest, kind, aliases, offers });
+  report.taken(field, `models[${row.id}].aliases`);
+}
+
+const withTimeouts = (rows: readonly Record<string, unknown>[], { timeouts }: Settings) =>
+  Object.keys(timeouts).length === 0
+    ? rows
+    : rows.map((row) => ({
+        ...row,
+        timeouts: { ...timeouts, ...(row["timeouts"] as object | undefined) },
+      }));
+
+function comment(variables: Variables): string {
+  const names = variables.all().map(({ name }) => name);
+  const needs = names.length === 0 ? "" : `# It reads: ${names.join(", ")}.\n`;
+  return `# Converted from LiteLLM's configuration by \`tollgate convert litellm\`. Check prices and limits.\n${needs}`;
+}
+
+/** The variables that the text still refers to: a model that was left out needs none. */
+const used = (variables: Variables, config: string): Variable[] =>
+  variables.all().filter(({ name }) => config.includes(`\${${name}}`));
+
+/** Our own check, with an address in each variable that an address begins with, and a word in the others. */
+function mistakesOf(config: string, variables: readonly Variable[]): readonly Mistake[] {
+  const environment = Object.fromEntries(
+    variables.map(({ name }) => [
+      name,
+      config.includes(`base_url: \${${name}}`) ? "https://example.com/v1" : "value",
+    ]),
+  );
+  const result = checkConfig(config, { environment });
+  return "mistakes" in result ? result.mistakes : [];
+}

@@ -1,0 +1,56 @@
+/** What the shipped list of models says of a vendor's model: limits, abilities, prices. docs/models.md. */
+import { buildAdded, modelRow, shippedList, vendorRows, type Model } from "../../catalog/index.ts";
+
+const lists = new Map<string, ReadonlyMap<string, Model>>();
+
+/** The models of a vendor of the list by the vendor's own names; empty for a vendor that is not in it. */
+export function listOf(vendor: string): ReadonlyMap<string, Model> {
+  let list = lists.get(vendor);
+  if (list === undefined) {
+    list = vendorRows().some(({ id }) => id === vendor) ? readList(vendor) : new Map();
+    lists.set(vendor, list);
+  }
+  return list;
+}
+
+function readList(vendor: string): ReadonlyMap<string, Model> {
+  const credentials = [{ id: "default", apiKey: "none", weight: 1 }];
+  const added = { id: vendor, settings: { vendor }, credentials };
+  const { models } = buildAdded(added, { list: shippedList, allowPrivate: true });
+  return new Map(models.map((model) => [model.offers[0]!.upstreamModel, model]));
+}
+
+/** A model by its name at the vendor, with or without its date; undefined where the list does not have it. */
+export function knownModel(vendor: string | undefined, name: string): Model | undefined {
+  if (vendor === undefined) return undefined;
+  const list = listOf(vendor);
+  const undated = name.replace(/[-@](\d{8}|\d{4}-\d{2}-\d{2}|latest|default)$/, "");
+  return list.get(name) ?? list.get(name.replace("@", "-")) ?? list.get(undated);
+}
+
+/** The price of a known model's first offer as our file has it; undefined where it has none by tokens. */
+export function listedPrice(model: Model): Record<string, unknown> | undefined {
+  if (model.kind !== "text" && model.kind !== "embedding") return undefined;
+  const { offers } = modelRow(model);
+  const { price, price_above, price_tiers, later_prices } = offers[0] as Record<string, unknown>;
+  return plain({ price, price_above, price_tiers, later_prices });
+}
+
+/** Limits and abilities of a known model as our file has them. */
+export function recordRow(model: Model): Record<string, unknown> {
+  const {
+    id: _id,
+    name: _name,
+    description: _description,
+    created: _created,
+    aliases: _aliases,
+    kind: _kind,
+    offers: _offers,
+    ...record
+  } = modelRow(model) as Record<string, unknown>;
+  return plain(record);
+}
+
+/** The same without what is undefined. */
+const plain = (row: Record<string, unknown>): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(row)) as Record<string, unknown>;

@@ -1,0 +1,69 @@
+/** The providers that deployments need: one for each address, key and setting, with an id that people recognise. */
+import { isMap, numberOf, type Section } from "./file.ts";
+import type { Report } from "./report.ts";
+import type { Target } from "./target.ts";
+import type { Variables } from "./variables.ts";
+
+/** Collects providers; equal ones are one. */
+export class Providers {
+  readonly #ids = new Map<string, string>();
+  readonly rows: Record<string, unknown>[] = [];
+
+  /** The id of the provider for a target. */
+  idOf({ vendor, place, row, isElsewhere }: Target): string {
+    const text = JSON.stringify(row);
+    const known = this.#ids.get(text);
+    if (known !== undefined) return known;
+    const id = this.#free(isElsewhere === true ? `${vendor}-${place}` : vendor, place);
+    this.#ids.set(text, id);
+    this.rows.push({ id, ...row });
+    return id;
+  }
+
+  #free(vendor: string, place: string | undefined): string {
+    const isTaken = (id: string): boolean => this.rows.some((row) => row["id"] === id);
+    if (!isTaken(vendor)) return vendor;
+    const base = place === undefined || vendor.endsWith(place) ? vendor : `${vendor}-${place}`;
+    if (base !== vendor && !isTaken(base)) return base;
+    for (let number = 2; ; number += 1)
+      if (!isTaken(`${base}-${number}`)) return `${base}-${number}`;
+  }
+}
+
+/** What a deployment says of how its provider is called: headers, added fields, timeouts. Reports each. */
+export function callSettings(
+  params: Section,
+  { report, variables }: { readonly report: Report; readonly variables: Variables },
+): { readonly headers?: Record<string, string>; readonly timeouts?: object } {
+  const settings: { headers?: Record<string, string>; timeouts?: object } = {};
+  const headers = params.value("extra_headers");
+  if (isMap(headers)) {
+    settings.headers = Object.fromEntries(
+      Object.entries(headers).flatMap(([name, value]) =>
+        typeof value === "string"
+          ? [[name, variables.header(name, value, params.at("extra_headers"))]]
+          : [],
+      ),
+    );
+    report.taken(params.at("extra_headers"), "providers[].headers");
+  }
+  const timeouts = {
+    first_byte_s: timeout(params, "stream_timeout", "first_byte_s", report),
+    total_s: timeout(params, "timeout", "total_s", report),
+  };
+  if (timeouts.first_byte_s ?? timeouts.total_s) settings.timeouts = timeouts;
+  return settings;
+}
+
+/** A time in seconds; undefined where the field is absent or none. Reports it. */
+export function timeout(
+  section: Section,
+  name: string,
+  to: string,
+  report: Report,
+): number | undefined {
+  const seconds = numberOf(section.value(name));
+  if (seconds === undefined || seconds === 0) return undefined;
+  report.taken(section.at(name), `providers[].timeouts.${to}`);
+  return seconds;
+}
