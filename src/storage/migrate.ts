@@ -1,6 +1,7 @@
 /**
  * Brings the schema up to date: the numbered files of ./migrations, each applied once, in order.
- * Safe when several processes start together; refuses a database that a newer version has already changed.
+ * Safe when several processes start together. A schema that a newer version has changed is refused only where a migration
+ * there says that it left this version behind: `-- contracts after: NAME` (CONTRIBUTING.md "Migrations").
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -15,14 +16,25 @@ interface Migration {
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
+  /** The last migration that a version must know to run on the schema after this one; null: any version does. */
+  readonly compatibleFrom: string | null;
 }
+
+/** What a migration's text says of the versions that it leaves behind. */
+export const compatibleFromOf = (sql: string): string | null =>
+  /^-- contracts after: (\S+)$/m.exec(sql)?.[1] ?? null;
 
 function readMigrations(): Migration[] {
   const names = readdirSync(directory).filter((name) => /^\d{4}_[a-z0-9_-]+\.sql$/.test(name));
   return names.sort().map((name) => {
     // A checkout may have changed the line ends; the statements are the same.
     const sql = readFileSync(new URL(name, directory), "utf8").replaceAll("\r\n", "\n");
-    return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+    return {
+      name,
+      sql,
+      checksum: createHash("sha256").update(sql).digest("hex"),
+      compatibleFrom: compatibleFromOf(sql),
+    };
   });
 }
 
@@ -31,24 +43,41 @@ export class SchemaError extends Error {
   override name = "SchemaError";
 }
 
-function check(done: ReadonlyMap<string, string>, known: readonly Migration[]): void {
+/** A migration as the database has it recorded. */
+interface Done {
+  readonly name: string;
+  readonly checksum: string;
+  readonly compatible_from: string | null;
+}
+
+/** Refuses what this version cannot run on; returns the migrations of newer versions that it can. */
+function check(done: ReadonlyMap<string, Done>, known: readonly Migration[]): string[] {
   const names = new Set(known.map((migration) => migration.name));
-  const unknown = [...done.keys()].filter((name) => !names.has(name));
-  if (unknown.length > 0) {
+  const last = known.at(-1)?.name ?? "";
+  const newer = [...done.values()].filter(({ name }) => !names.has(name));
+  // A name between ours was never ours: another program's, or one that was taken back.
+  const breaking = newer.filter(
+    ({ name, compatible_from: from }) => name < last || (from !== null && from > last),
+  );
+  if (breaking.length > 0) {
+    const words = breaking.map(({ name, compatible_from: from }) =>
+      from === null ? name : `${name}, which needs a version that knows ${from}`,
+    );
     throw new SchemaError(
-      `The database was changed by a newer version of Tollgate (${unknown.join(", ")}). ` +
+      `The database was changed by a newer version of Tollgate (${words.join("; ")}); this one knows migrations up to ${last}. ` +
         "Run that version, or restore a backup from before it.",
     );
   }
   for (const { name, checksum } of known) {
     const recorded = done.get(name);
-    if (recorded !== undefined && recorded !== checksum) {
+    if (recorded !== undefined && recorded.checksum !== checksum) {
       throw new SchemaError(
         `The migration ${name} is not the one that was applied to this database. ` +
           "An applied migration must not be edited; add a new one instead.",
       );
     }
   }
+  return newer.map(({ name }) => name);
 }
 
 /** Makes the table of what was applied, and keeps other processes from changing the schema until the transaction's end. */
@@ -60,9 +89,27 @@ export async function prepareMigrations(tx: Queryable): Promise<void> {
     `create table if not exists schema_migrations (
        name text primary key,
        checksum text not null,
-       applied_at timestamptz not null default now()
+       applied_at timestamptz not null default now(),
+       compatible_from text
      )`,
   );
+  // Of a database from before this column. Looked at first: to add it again would wait for everybody who reads the table.
+  if (!(await hasCompatibility(tx)))
+    await tx.query("alter table schema_migrations add column compatible_from text");
+}
+
+async function hasCompatibility(database: Queryable): Promise<boolean> {
+  const found = await database.query(
+    `select 1 from pg_attribute where attrelid = to_regclass('schema_migrations') and attname = 'compatible_from'
+       and not attisdropped`,
+  );
+  return found.length > 0;
+}
+
+async function readDone(database: Queryable): Promise<Map<string, Done>> {
+  const column = (await hasCompatibility(database)) ? "" : ", null::text as compatible_from";
+  const rows = await database.query<Done>(`select *${column} from schema_migrations order by name`);
+  return new Map(rows.map((row) => [row.name, row]));
 }
 
 /** All migrations of this version, in order. */
@@ -70,32 +117,29 @@ export const knownMigrations = (): readonly Migration[] => readMigrations();
 
 /**
  * Applies what is missing, as far as `wanted` names it (absent: all); returns the names.
- * @throws SchemaError when the schema is newer than this version, or an applied file was edited
+ * @throws SchemaError when a newer version left this one behind, or an applied file was edited
  */
 export async function applyMigrations(
   tx: Queryable,
   wanted?: ReadonlySet<string>,
 ): Promise<string[]> {
   const known = readMigrations();
-  const rows = await tx.query<{ name: string; checksum: string }>(
-    "select name, checksum from schema_migrations order by name",
-  );
-  const done = new Map(rows.map((row) => [row.name, row.checksum]));
+  const done = await readDone(tx);
   check(done, known);
   const missing = known.filter(({ name }) => !done.has(name) && wanted?.has(name) !== false);
-  for (const { name, sql, checksum } of missing) {
+  for (const { name, sql, checksum, compatibleFrom } of missing) {
     await tx.query(sql);
-    await tx.query("insert into schema_migrations (name, checksum) values ($1, $2)", [
-      name,
-      checksum,
-    ]);
+    await tx.query(
+      "insert into schema_migrations (name, checksum, compatible_from) values ($1, $2, $3)",
+      [name, checksum, compatibleFrom],
+    );
   }
   return missing.map(({ name }) => name);
 }
 
 /**
  * Applies what is missing, all in one transaction; returns the names of what it applied.
- * @throws SchemaError when the schema is newer than this version, or an applied file was edited
+ * @throws SchemaError when a newer version left this one behind, or an applied file was edited
  */
 export function migrate(database: Database): Promise<{ applied: string[] }> {
   return database.transaction(async (tx) => {
@@ -105,20 +149,18 @@ export function migrate(database: Database): Promise<{ applied: string[] }> {
 }
 
 /** How a database's schema stands to this version's, without changing it. @throws SchemaError as `migrate` does */
-export async function schemaState(
-  database: Queryable,
-): Promise<{ readonly last: string; readonly missing: readonly string[] }> {
+export async function schemaState(database: Queryable): Promise<{
+  readonly last: string;
+  readonly missing: readonly string[];
+  /** Of newer versions, which this one runs with. */
+  readonly newer: readonly string[];
+}> {
   const known = readMigrations();
   const [table] = await database.query<{ is_there: boolean }>(
     "select to_regclass('schema_migrations') is not null as is_there",
   );
-  const rows = table?.is_there
-    ? await database.query<{ name: string; checksum: string }>(
-        "select name, checksum from schema_migrations",
-      )
-    : [];
-  const done = new Map(rows.map((row) => [row.name, row.checksum]));
-  check(done, known);
+  const done = table?.is_there ? await readDone(database) : new Map<string, Done>();
+  const newer = check(done, known);
   const names = known.map(({ name }) => name);
-  return { last: names.at(-1) ?? "", missing: names.filter((name) => !done.has(name)) };
+  return { last: names.at(-1) ?? "", missing: names.filter((name) => !done.has(name)), newer };
 }

@@ -1,18 +1,49 @@
 /** The schema: refused where this version cannot run on it; the key of a workspace's tables begins with it. */
 import { expect, it } from "vitest";
-import { migrate, SchemaError } from "../../src/storage/index.ts";
+import { migrate, SchemaError, schemaState } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 
 describeDatabase("migrate", (open) => {
-  it("refuses a schema that a newer version has changed, and names it", async () => {
+  it("runs on a schema that a newer version has expanded, and refuses one that has left it behind", async () => {
     const database = await open();
-    await database.query(
-      "insert into schema_migrations (name, checksum) values ('9999_future.sql', 'x')",
-    );
+    const add = (name: string, from: string | null) =>
+      database.query(
+        "insert into schema_migrations (name, checksum, compatible_from) values ($1, 'x', $2)",
+        [name, from],
+      );
+    await add("9997_expands.sql", null);
+    expect(await migrate(database)).toEqual({ applied: [] });
+    // One that takes away what versions before it did not use any more.
+    await add("9998_contracts.sql", "0002_ledger.sql");
+    expect(await migrate(database)).toEqual({ applied: [] });
+    expect(await schemaState(database)).toMatchObject({
+      missing: [],
+      newer: ["9997_expands.sql", "9998_contracts.sql"],
+    });
+    await add("9999_future.sql", "9997_expands.sql");
     await expect(migrate(database)).rejects.toThrow(SchemaError);
     await expect(migrate(database)).rejects.toThrow(
-      /newer version of Tollgate \(9999_future\.sql\)/,
+      /newer version of Tollgate \(9999_future\.sql, which needs a version that knows 9997_expands\.sql\); this one knows migrations up to \d{4}_/,
     );
+    await expect(schemaState(database)).rejects.toThrow(SchemaError);
+  });
+
+  it("refuses a migration that stands among its own and is not", async () => {
+    const database = await open();
+    await database.query(
+      "insert into schema_migrations (name, checksum) values ('0009_strange.sql', 'x')",
+    );
+    await expect(migrate(database)).rejects.toThrow(/0009_strange\.sql/);
+  });
+
+  it("records in a database from before what compatibility was", async () => {
+    const database = await open();
+    await database.query("alter table schema_migrations drop column compatible_from");
+    expect(await schemaState(database)).toMatchObject({ missing: [], newer: [] });
+    expect(await migrate(database)).toEqual({ applied: [] });
+    expect(await database.query("select compatible_from from schema_migrations limit 1")).toEqual([
+      { compatible_from: null },
+    ]);
   });
 
   it("refuses an applied migration that was edited", async () => {

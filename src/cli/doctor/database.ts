@@ -1,7 +1,7 @@
 /** Checks of the database: reached, of this version's schema, its clock, and whether the master key is its own. */
 import { createLog } from "../../base/log.ts";
 import { schemaState, type Database } from "../../storage/index.ts";
-import { openSecrets } from "../../tenancy/index.ts";
+import { masterKeyProgress, openSecrets } from "../../tenancy/index.ts";
 import { openDatabaseOf } from "../database.ts";
 import type { Environment } from "../environment.ts";
 import { isUnused } from "../open.ts";
@@ -53,7 +53,9 @@ async function checkClock(database: Database): Promise<Finding> {
 
 async function checkSchema(database: Database): Promise<Finding> {
   try {
-    const { last, missing } = await schemaState(database);
+    const { last, missing, newer } = await schemaState(database);
+    if (missing.length === 0 && newer.length > 0)
+      return ok("schema", `of a newer version (${newer.at(-1)}), which this one runs with`);
     if (missing.length === 0) return ok("schema", `up to date (${last})`);
     const fix = "start the gateway, or run tollgate migrate";
     return warning("schema", `${missing.length} migrations are missing`, fix);
@@ -64,13 +66,29 @@ async function checkSchema(database: Database): Promise<Finding> {
 
 async function checkOwnKey(
   database: Database,
-  { masterKey, dataDir }: Environment,
+  environment: Environment,
   found: Finding,
 ): Promise<Finding> {
   try {
-    await openSecrets({ database, masterKey, dataDir });
-    return found;
+    await openSecrets({ ...environment, database });
+    return checkRotation(await masterKeyProgress({ ...environment, database }), found);
   } catch (error) {
     return failed("master key", (error as Error).message, "give the key of this database");
   }
+}
+
+/** Whether the replacement of the master key is to be begun, to be ended, or over. */
+function checkRotation(
+  { isPending, left, isPreviousGiven }: Awaited<ReturnType<typeof masterKeyProgress>>,
+  found: Finding,
+): Finding {
+  if (isPending)
+    return warning(
+      "master key",
+      `${left} values are still sealed under the key before it`,
+      "run tollgate rotate-master-key",
+    );
+  if (!isPreviousGiven) return found;
+  const fix = "leave TOLLGATE_MASTER_KEY_PREVIOUS (or the file master-key.previous) out";
+  return warning("master key", `${found.message}; nothing needs the key before it any more`, fix);
 }

@@ -1,0 +1,88 @@
+/** Expand, then contract: a migration takes nothing away from the version before it, unless it says when that is over. */
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { compatibleFromOf } from "../../src/storage/migrate.ts";
+import { takenAway } from "./migrations.ts";
+
+const folder = new URL("../../src/storage/migrations/", import.meta.url);
+const migrations = readdirSync(folder)
+  .filter((name) => name.endsWith(".sql"))
+  .sort()
+  .map((name) => ({ name, sql: readFileSync(new URL(name, folder), "utf8") }));
+
+/** The last one from before the rule. */
+const before = "0041_request_tags.sql";
+
+it("every migration since the rule takes nothing away, or says after which one versions no longer need it", () => {
+  const since = migrations.filter(({ name }) => name > before);
+  expect(since.length).toBeGreaterThan(0);
+  const found = since.flatMap((one) => {
+    const words = takenAway(one, migrations.slice(0, migrations.indexOf(one)));
+    return words.map((word) => `${one.name} ${word}`);
+  });
+  expect(found).toEqual([]);
+});
+
+it("what a migration contracts after is there, and is before it", () => {
+  for (const { name, sql } of migrations) {
+    const after = compatibleFromOf(sql);
+    if (after === null) continue;
+    expect(after < name).toBe(true);
+    expect(migrations.map((one) => one.name)).toContain(after);
+  }
+});
+
+const earlier = [
+  {
+    name: "0001_a.sql",
+    sql: "create table t (a text); create function f(p text) returns int language sql as $$ select 1 $$;",
+  },
+];
+const of = (sql: string): string[] => takenAway({ name: "0002_b.sql", sql }, earlier);
+
+it.each([
+  ["drops", "drop table t"],
+  ["drops", "alter table t drop column a"],
+  ["drops", "DROP VIEW\n  v"],
+  ["drops", "do $$ begin drop table t; end $$"],
+  ["drops", "drop function f(text)"],
+  ["renames", "alter table t rename to u"],
+  ["renames", "alter table t rename column a to b"],
+  ["changes the type of a column", "alter table t alter column a type integer using a::integer"],
+  ["forbids null in a column", "alter table t alter column a set not null"],
+  ["takes a column's default", "alter table t alter column a drop default"],
+  ["empties", "truncate t"],
+  ["adds a column that must be given", "alter table t add column b text not null"],
+  [
+    "adds a column that must be given",
+    "alter table t add column b text not null default '', add column c text not null",
+  ],
+  ["adds a rule to a table (t)", "alter table t add constraint c check (a <> '')"],
+  ["adds a rule to a table (t)", "create unique index on_a on t (a)"],
+  [
+    "adds a trigger to a table (t)",
+    "create trigger x before insert on t for each row execute function f()",
+  ],
+  [
+    "changes what f takes",
+    "create or replace function f(p text, q text) returns int language sql as $$ select 1 $$",
+  ],
+])("%s: %s", (words, sql) => {
+  expect(of(sql)).toContain(words);
+  expect(of(`-- contracts after: 0001_a.sql\n${sql}`)).toEqual([]);
+  expect(of(`-- compatible: nothing that runs writes to this table\n${sql}`)).toEqual([]);
+  expect(of(`-- compatible: yes\n${sql}`)).toContain(words);
+});
+
+it.each([
+  "create table u (a text not null unique); alter table u add constraint c check (a <> '')",
+  "alter table t add column b text",
+  "alter table t add column b integer not null default 0",
+  "alter table t alter column a drop not null",
+  "alter table t drop constraint c",
+  "create index on t (a)",
+  "create or replace function f(p text) returns int language sql as $$ drop table t $$",
+  "-- drop table t\nselect 1",
+])("lets pass: %s", (sql) => {
+  expect(of(sql)).toEqual([]);
+});
