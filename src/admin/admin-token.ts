@@ -11,13 +11,16 @@ export interface AdminTokenOptions {
   /** The value of TOLLGATE_ADMIN_TOKEN; empty counts as absent. */
   readonly adminToken?: string | undefined;
   readonly dataDir: string;
-  readonly secrets: Pick<Secrets, "adminToken">;
+  readonly secrets: Pick<Secrets, "adminToken" | "adminTokens">;
   readonly log: Pick<Log, "warn">;
 }
 
-/** The admin token in force. Without one in the environment it is written to `<data directory>/admin-token`. */
-export async function openAdminToken(options: AdminTokenOptions): Promise<string> {
-  if (options.adminToken) return options.adminToken;
+/**
+ * The admin tokens in force: the environment's, else those of the master keys that are held, which are two while the master
+ * key is replaced. Without one in the environment that of the master key in force is written to `<data directory>/admin-token`.
+ */
+export async function openAdminToken(options: AdminTokenOptions): Promise<readonly string[]> {
+  if (options.adminToken) return [options.adminToken];
   const token = options.secrets.adminToken();
   try {
     await keep(options.dataDir, token);
@@ -25,7 +28,7 @@ export async function openAdminToken(options: AdminTokenOptions): Promise<string
     // A gateway that has all it needs elsewhere may run without a writable directory.
     options.log.warn({ err: error }, "the admin token cannot be kept; set TOLLGATE_ADMIN_TOKEN");
   }
-  return token;
+  return options.secrets.adminTokens();
 }
 
 async function keep(dataDir: string, token: string): Promise<void> {

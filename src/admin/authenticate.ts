@@ -12,7 +12,7 @@ export interface ActorsOptions {
   readonly database: Database;
   readonly secrets: Secrets;
   readonly clock: Clock;
-  readonly adminToken: string;
+  readonly adminTokens: readonly string[];
 }
 
 export interface Actors {
@@ -30,7 +30,7 @@ const unknown = (): GatewayError =>
 
 /** Actors on a database. Nothing is cached: a management call is rare, and a role that was taken must be gone. */
 export function createActors(options: ActorsOptions): Actors {
-  const { database, adminToken } = options;
+  const { database, adminTokens } = options;
   async function ofUser(userId: string | undefined, kind: "token" | "session"): Promise<Actor> {
     const actor = userId === undefined ? undefined : await loadActor(database, userId, kind);
     if (actor === undefined) throw unknown();
@@ -38,7 +38,7 @@ export function createActors(options: ActorsOptions): Actors {
   }
   return {
     ofBearer: (bearer) =>
-      isSameSecret(bearer, adminToken)
+      adminTokens.some((token) => isSameSecret(bearer, token))
         ? Promise.resolve(adminTokenActor)
         : guarded(async () => ofUser(await ownerOfToken(options, bearer), "token")),
     async ofSession({ userId, sessionId, passwordChangeRequired }) {

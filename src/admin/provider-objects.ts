@@ -17,7 +17,13 @@ import {
   storedProviders,
   type StoredProvider,
 } from "../storage/index.ts";
-import { noSuch, type ChangeContext, type Secrets } from "../tenancy/index.ts";
+import {
+  credentialSealName,
+  noSuch,
+  providerSealName,
+  type ChangeContext,
+  type Secrets,
+} from "../tenancy/index.ts";
 import type { Kind } from "./objects.ts";
 
 export interface ProviderContext extends ChangeContext {
@@ -54,18 +60,13 @@ export const providerKind: Kind<ProviderObject> = {
   }),
 };
 
-const sealName = (id: string): string => `provider ${id}`;
-/** What a credential's key is bound to. */
-export const credentialSealName = (id: string, credential: string): string =>
-  `provider ${id} credential ${credential}`;
-
 /** What a row holds, opened. `removed`: the credentials that were removed, in place of those in use. @throws where it was sealed by another key */
 export function openProvider(
   secrets: Secrets,
   row: StoredProvider,
   { removed = false }: { readonly removed?: boolean } = {},
 ): AddedProvider {
-  const settings: unknown = JSON.parse(secrets.unseal(sealName(row.id), row.settings));
+  const settings: unknown = JSON.parse(secrets.unseal(providerSealName(row.id), row.settings));
   if (!isObject(settings)) throw new Error("sealed settings are no object");
   const credentials = row.credentials.flatMap((one): Credential[] =>
     one.removed === removed
@@ -86,7 +87,7 @@ export const sealedSettings = (
   { secrets }: ProviderContext,
   id: string,
   settings: WireObject,
-): Buffer => secrets.seal(sealName(id), JSON.stringify(settings));
+): Buffer => secrets.seal(providerSealName(id), JSON.stringify(settings));
 
 /** A provider as it is now, its row locked. @throws GatewayError `not_found` */
 export async function getProvider(context: ProviderContext, id: string): Promise<ProviderObject> {

@@ -22,9 +22,8 @@ import {
   touchProvider,
   type Queryable,
 } from "../storage/index.ts";
-import { changeRow, noSuch } from "../tenancy/index.ts";
+import { changeRow, credentialSealName, noSuch } from "../tenancy/index.ts";
 import {
-  credentialSealName,
   getProvider,
   sealedSettings,
   type ProviderContext,

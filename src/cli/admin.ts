@@ -40,14 +40,14 @@ interface AdminOptions {
 export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
   const { environment, catalog, database, secrets, ledger, clock, log } = options;
   const publicUrl = (): string => environment.publicUrl ?? options.ownUrl();
-  const adminToken = await openAdminToken({
+  const adminTokens = await openAdminToken({
     adminToken: environment.adminToken,
     dataDir: environment.dataDir,
     secrets,
     log,
   });
   return {
-    actors: createActors({ database, secrets, clock, adminToken }),
+    actors: createActors({ database, secrets, clock, adminTokens }),
     sessions: createSessions({
       database,
       clock,

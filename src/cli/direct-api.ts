@@ -92,13 +92,16 @@ async function directApi(
 const noSecrets: Secrets = {
   lookup: noSecret,
   temporarySignature: noSecret,
+  temporarySignatures: noSecret,
   seal: noSecret,
   unseal: noSecret,
   sealBytes: noSecret,
   unsealBytes: noSecret,
   signingSecret: noSecret,
   adminToken: noSecret,
+  adminTokens: noSecret,
   sessionSecret: noSecret,
+  masterKeys: noSecret,
   checkValue: "",
 };
 

@@ -16,6 +16,8 @@ export interface Environment {
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly masterKey: string | undefined;
+  /** The one before, while the master key is replaced. */
+  readonly previousMasterKey: string | undefined;
   readonly adminToken: string | undefined;
   readonly publicUrl: string | undefined;
   /** `on`, `off`, or undefined: on where there is neither a configuration file nor a vendor key. */
@@ -60,6 +62,7 @@ export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
       example: "postgres://user:password@host:5432/database",
     }),
     masterKey: value("TOLLGATE_MASTER_KEY"),
+    previousMasterKey: value("TOLLGATE_MASTER_KEY_PREVIOUS"),
     adminToken: value("TOLLGATE_ADMIN_TOKEN"),
     publicUrl: url(value("TOLLGATE_PUBLIC_URL"), "TOLLGATE_PUBLIC_URL", {
       protocols: ["https:", "http:"],

@@ -20,6 +20,7 @@ const expectedNames = new Map<string, 1 | 2>([
   ["DataDirectoryUnusableError", 1],
   ["DatabaseUnreachableError", 1],
   ["SchemaError", 1],
+  ["RotationRefusedError", 1],
   ["BackupError", 1],
   ["NoEmbeddedDatabaseError", 1],
 ]);

@@ -138,13 +138,13 @@ async function build(
 
 /** What no caller waits for. @returns what ends it */
 function afterListening(
-  { database, log, openFiles, descriptors, catalog }: Ground,
+  { database, log, secrets, openFiles, descriptors, catalog }: Ground,
   inFlight: () => number,
   { presenceEveryMs: everyMs }: GatewayOptions,
 ): () => Promise<void> {
   logDescriptors(log, openFiles, descriptors);
   void loadClouds(catalog.current().providers.values());
-  return startPresence({ database, log, inFlight, everyMs });
+  return startPresence({ database, log, secrets, inFlight, everyMs });
 }
 
 /** What works by itself while the gateway runs: tasks and callbacks, the money of calls, the sweep of reservations. */

@@ -63,8 +63,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   });
   closers.push(() => database.close());
   await migrate(database);
-  const { masterKey, dataDir } = environment;
-  const secrets = await openSecrets({ database, masterKey, dataDir });
+  const { dataDir } = environment;
+  const secrets = await openSecrets({ ...environment, database });
   await catalog.follow(database, secrets);
   const ledger = createLedger(database, { leaseMs: holdLeaseMs, watch: watchBatches(watching) });
   closers.push(() => ledger.close());

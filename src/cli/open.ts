@@ -37,7 +37,6 @@ export function refuseUnused(environment: Environment): void {
 export async function withDatabase<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
   const environment = readEnvironment(process.env);
   refuseUnused(environment);
-  const { dataDir } = environment;
   const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
   const ledger = createLedger(database);
   try {
@@ -47,7 +46,7 @@ export async function withDatabase<T>(work: (opened: Opened) => Promise<T>): Pro
       ledger,
       async secrets() {
         const { openSecrets } = await import("../tenancy/index.ts");
-        return openSecrets({ database, masterKey: environment.masterKey, dataDir });
+        return openSecrets({ ...environment, database });
       },
     });
   } finally {

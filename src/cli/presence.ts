@@ -4,16 +4,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { forgetGateway, reportGateway, type Database } from "../storage/index.ts";
+import { MasterKeyError, masterKeySignal, type OpenSecrets } from "../tenancy/index.ts";
 import { version } from "./version.ts";
 
 const everyMsDefault = 10_000;
 /** The delay is looked at so often: rarely enough to cost nothing, and often enough for a 99th percentile. */
 const resolutionMs = 50;
 const endMsMax = 1_000;
+const lacksKey = "this gateway lacks the master key of its database: restart it with the new one";
 
 interface Presence {
   readonly database: Database;
-  readonly log: Pick<Log, "warn">;
+  readonly log: Pick<Log, "warn" | "error">;
+  readonly secrets: Pick<OpenSecrets, "masterKeys" | "refresh">;
   readonly inFlight: () => number;
   readonly everyMs?: number | undefined;
 }
@@ -22,6 +25,7 @@ interface Presence {
 export function startPresence({
   database,
   log,
+  secrets,
   inFlight,
   everyMs = everyMsDefault,
 }: Presence): () => Promise<void> {
@@ -34,6 +38,10 @@ export function startPresence({
     const late = Math.max(0, delay.percentile(99) / 1e6 - resolutionMs);
     const eventLoopP99Ms = Number.isFinite(late) ? Math.round(late * 10) / 10 : 0;
     delay.reset();
+    // Another process may have replaced the master key; what this one then says is what that one waits for.
+    await secrets.refresh().catch((error: unknown) => {
+      if (error instanceof MasterKeyError) log.error({ reason: error.message }, lacksKey);
+    });
     try {
       const memoryBytes = process.memoryUsage.rss();
       await reportGateway(database, {
@@ -42,6 +50,7 @@ export function startPresence({
         inFlight: inFlight(),
         eventLoopP99Ms,
         memoryBytes,
+        masterKeys: secrets.masterKeys(),
       });
     } catch (error) {
       log.warn({ err: error }, "this gateway could not say that it is there");
@@ -53,8 +62,10 @@ export function startPresence({
   };
   begin();
   const timer = setInterval(begin, everyMs);
+  const endSignals = database.signals.subscribe(masterKeySignal, begin);
   return async () => {
     clearInterval(timer);
+    endSignals();
     delay.disable();
     await underWay;
     // A database that is gone must not hold the end up.

@@ -112,6 +112,15 @@ function addDatabaseCommands(program: Command): void {
     .option("--json", "print what was applied as JSON")
     .action(async (options: JsonOption) => (await import("./migrate.ts")).migrateCommand(options));
   program
+    .command("rotate-master-key")
+    .description(
+      "put TOLLGATE_MASTER_KEY in force in place of TOLLGATE_MASTER_KEY_PREVIOUS and seal everything under it; gateways go on",
+    )
+    .option("--json", "print what was sealed again as JSON")
+    .action(async (options: JsonOption) =>
+      (await import("./rotate-master-key.ts")).rotateMasterKeyCommand(options),
+    );
+  program
     .command("export <what>")
     .description("write days of `requests` or `ledger` as JSON lines (gzip), one file a day")
     .requiredOption("--from <day>", "the first day in UTC, such as 2026-11-01")

@@ -16,6 +16,7 @@ const bytesMax = 65_536;
 const secretName = /(?:^|_)(?:API_?KEY|KEY|KEY_ID|TOKEN|SECRET|PASSWORD|CREDENTIALS|PAT|PROXY)$/i;
 const otherSecrets: ReadonlySet<string> = new Set([
   "DATABASE_URL",
+  "TOLLGATE_MASTER_KEY_PREVIOUS",
   "OTEL_EXPORTER_OTLP_HEADERS",
   "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
 ]);

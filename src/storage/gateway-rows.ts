@@ -11,9 +11,11 @@ export interface GatewayReport {
   readonly eventLoopP99Ms: number;
   /** What it holds of the machine's memory. */
   readonly memoryBytes: number;
+  /** Ids of the master keys that it holds, and of the one that it seals new values under. */
+  readonly masterKeys: { readonly held: readonly string[]; readonly sealing: string };
 }
 
-export interface GatewayRow extends GatewayReport {
+export interface GatewayRow extends Omit<GatewayReport, "masterKeys"> {
   readonly startedAt: Date;
   readonly lastSeenAt: Date;
 }
@@ -33,11 +35,21 @@ const rowsMax = 500;
 /** Says how a process is doing; the first time it begins to be there. One statement, of one row. */
 export async function reportGateway(database: Queryable, report: GatewayReport): Promise<void> {
   await database.query(
-    `insert into gateways (id, version, started_at, last_seen_at, in_flight, event_loop_p99_ms, memory_bytes)
-     values ($1, $2, now(), now(), $3, $4, $5)
+    `insert into gateways (id, version, started_at, last_seen_at, in_flight, event_loop_p99_ms, memory_bytes,
+       master_keys, sealing_key)
+     values ($1, $2, now(), now(), $3, $4, $5, $6, $7)
      on conflict (id) do update set last_seen_at = now(), in_flight = excluded.in_flight,
-       event_loop_p99_ms = excluded.event_loop_p99_ms, memory_bytes = excluded.memory_bytes`,
-    [report.id, report.version, report.inFlight, report.eventLoopP99Ms, report.memoryBytes],
+       event_loop_p99_ms = excluded.event_loop_p99_ms, memory_bytes = excluded.memory_bytes,
+       master_keys = excluded.master_keys, sealing_key = excluded.sealing_key`,
+    [
+      report.id,
+      report.version,
+      report.inFlight,
+      report.eventLoopP99Ms,
+      report.memoryBytes,
+      report.masterKeys.held,
+      report.masterKeys.sealing,
+    ],
   );
 }
 

@@ -1,5 +1,6 @@
 /** Storage: the database, signals between processes, the schema, the request log. docs/architecture.md. */
 export {
+  bodySealName,
   createBodyLog,
   keptTextMax,
   readBodies,

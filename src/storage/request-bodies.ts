@@ -50,7 +50,8 @@ const unpackedMax = 8 * 2 ** 20;
 const pack = promisify(deflateRaw);
 const unpack = promisify(inflateRaw);
 
-const sealName = ({ workspaceId, id }: BodyName): string => `${workspaceId} ${id}`;
+/** What the bodies of a call are bound to. */
+export const bodySealName = ({ workspaceId, id }: BodyName): string => `${workspaceId} ${id}`;
 const sizeOf = ({ request, sent, answer }: Bodies): number =>
   (request?.length ?? 0) + (sent?.length ?? 0) + (answer?.length ?? 0);
 
@@ -69,7 +70,7 @@ export function createBodyLog(database: Database, sealing: Sealing, log: Log): B
   async function write(batch: readonly Waiting[]): Promise<void> {
     const sealed = await Promise.all(
       batch.map(async ({ name, bodies }) =>
-        sealing.sealBytes(sealName(name), await pack(JSON.stringify(bodies))),
+        sealing.sealBytes(bodySealName(name), await pack(JSON.stringify(bodies))),
       ),
     );
     await database.query(
@@ -128,7 +129,7 @@ export async function readBodies(
   if (row === undefined) return undefined;
   const keptUntil = new Date(row.created_at.getTime() + row.days * dayMs);
   if (keptUntil.getTime() <= Date.now()) return undefined;
-  const bytes = await unpack(sealing.unsealBytes(sealName(name), row.sealed), {
+  const bytes = await unpack(sealing.unsealBytes(bodySealName(name), row.sealed), {
     maxOutputLength: unpackedMax,
   });
   return { ...(JSON.parse(bytes.toString()) as Bodies), keptUntil };

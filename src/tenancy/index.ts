@@ -99,7 +99,15 @@ export { makeReset, noReset, openReset, type PasswordReset } from "./password-re
 export { verifyPassword } from "./passwords.ts";
 export type { RoutingPatch, RoutingSettings, SortStrategy } from "./routing-settings.ts";
 export { keyScopeOf, routingScope, routingScopeOf, type RoutingScope } from "./scope.ts";
-export { openSecrets, type Secrets, type SecretsOptions } from "./secrets.ts";
+export type { Secrets } from "./secrets.ts";
+export { openSecrets, type OpenSecrets, type SecretsOptions } from "./open-secrets.ts";
+export { credentialSealName, providerSealName } from "./seal-names.ts";
+export {
+  masterKeyProgress,
+  masterKeySignal,
+  rotateMasterKey,
+  type RotationEnd,
+} from "./rotate-master-key.ts";
 export {
   enableSigning,
   readSigningSecret,

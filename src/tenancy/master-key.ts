@@ -11,10 +11,32 @@ export class MasterKeyError extends Error {
   override name = "MasterKeyError";
 }
 
-interface MasterKeySource {
+export interface MasterKeySource {
   /** The value of TOLLGATE_MASTER_KEY; empty counts as absent. */
   readonly masterKey?: string | undefined;
+  /** The value of TOLLGATE_MASTER_KEY_PREVIOUS, while the master key is replaced. */
+  readonly previousMasterKey?: string | undefined;
+  /** Where the master key is kept, and at the first start generated, when the environment has none. */
   readonly dataDir: string;
+}
+
+/**
+ * The master key, and the one before it where that is given: by its variable, or in `master-key.previous` beside the file.
+ * The newest first. @throws MasterKeyError as `loadMasterKey`
+ */
+export async function loadMasterKeys(source: MasterKeySource): Promise<Buffer[]> {
+  const newest = await loadMasterKey(source);
+  const previous = await loadPrevious(source);
+  return previous === undefined || previous.equals(newest) ? [newest] : [newest, previous];
+}
+
+async function loadPrevious(source: MasterKeySource): Promise<Buffer | undefined> {
+  if (source.previousMasterKey)
+    return decode(source.previousMasterKey, "TOLLGATE_MASTER_KEY_PREVIOUS");
+  if (source.masterKey) return undefined;
+  const file = path.join(source.dataDir, "master-key.previous");
+  const stored = await readIfThere(file);
+  return stored === undefined ? undefined : decode(stored, file);
 }
 
 /**

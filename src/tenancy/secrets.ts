@@ -1,17 +1,10 @@
 /**
- * What is derived from the master key: the pepper that keys are looked up by, the key that encrypts them for display,
- * what signs their temporary values, and the callback signing secrets. Requirements: KEY; docs/decisions.md "Key format".
+ * What is derived from the master keys that a process holds: the pepper that keys are looked up by, the key that encrypts
+ * them for display, what signs their temporary values, and the callback signing secrets. While the master key is replaced
+ * a process holds two. Requirements: KEY; docs/decisions.md "Key format"; docs/security.md "The master key".
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  hkdfSync,
-  randomBytes,
-  timingSafeEqual,
-} from "node:crypto";
-import type { Queryable } from "../storage/index.ts";
-import { loadMasterKey, MasterKeyError } from "./master-key.ts";
+import { createHmac } from "node:crypto";
+import { deriveKeys, sealedUnder, type DerivedKeys, type SealedKind } from "./derived-keys.ts";
 
 /** Holds its keys in closures: an accidental log line or JSON of it shows nothing. */
 export interface Secrets {
@@ -19,105 +12,114 @@ export interface Secrets {
   lookup(key: string): Buffer;
   /** HMAC-SHA-256 of what a temporary value of a key says, under a secret of its own. */
   temporarySignature(text: string): Buffer;
+  /** The same under each master key that is held: a value that any of them signed is good. */
+  temporarySignatures(text: string): Buffer[];
   /** An API key or a provider's settings, encrypted to be read again, bound to the record that they belong to. */
   seal(recordId: string, key: string): Buffer;
-  /** Undoes `seal`. @throws when the bytes were altered or belong to another record. */
+  /** Undoes `seal`. @throws when the bytes were altered, belong to another record, or were sealed by a master key that is not held. */
   unseal(recordId: string, ciphertext: Uint8Array): string;
   /** Bytes of another kind, such as kept bodies, sealed under a key of their own and bound to a name. */
   sealBytes(name: string, bytes: Uint8Array): Buffer;
-  /** Undoes `sealBytes`. @throws when the bytes were altered or belong to another name. */
+  /** Undoes `sealBytes`. @throws as `unseal` */
   unsealBytes(name: string, sealed: Uint8Array): Buffer;
-  /** The callback signing secret of a workspace: `whsec_` and 32 bytes in base64 (KEY-14, KEY-15). */
-  signingSecret(workspaceId: string, version: number): string;
+  /**
+   * The callback signing secret of a workspace: `whsec_` and 32 bytes in base64 (KEY-14, KEY-15).
+   * @param check the check value of the master key to derive it from; absent: the one in force. @throws where that is not held
+   */
+  signingSecret(workspaceId: string, version: number, check?: string): string;
   /** The bearer of `/admin/v1` where the environment names none: the same on every node. */
   adminToken(): string;
+  /** The same of each master key that is held. */
+  adminTokens(): string[];
   /** What signs the cookies of console sessions. */
   sessionSecret(): string;
+  /** The ids of the master keys: the one that new values are sealed under, and all that are held, the newest first. */
+  masterKeys(): { readonly sealing: string; readonly held: readonly string[] };
   /** Tells two master keys apart without telling anything about either. */
   readonly checkValue: string;
 }
 
-const sealVersion = 1;
-const nonceLength = 12;
-const tagLength = 16;
-
-function sealWith(key: Uint8Array, name: string, bytes: Uint8Array): Buffer {
-  const nonce = randomBytes(nonceLength);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce);
-  cipher.setAAD(Buffer.from(name));
-  const body = Buffer.concat([cipher.update(bytes), cipher.final()]);
-  return Buffer.concat([Buffer.of(sealVersion), nonce, body, cipher.getAuthTag()]);
+/** What stays as it was when the master key is replaced: it opens nothing by itself, and what it made cannot be made again. */
+export interface KeptSecrets {
+  readonly pepper: Buffer;
+  readonly sessionSecret: string;
 }
 
-function unsealWith(key: Uint8Array, name: string, sealed: Uint8Array): Buffer {
-  const bytes = Buffer.from(sealed);
-  if (bytes.length < 1 + nonceLength + tagLength || bytes[0] !== sealVersion) {
-    throw new Error("not sealed");
+/** The master keys that a process holds. */
+export interface Keyring {
+  /** The newest first. */
+  readonly held: readonly DerivedKeys[];
+  /** The one that the database is under: new values are sealed with it. */
+  readonly active: DerivedKeys;
+  /** Whether sealed values name their key; not before the first rotation, so that earlier versions can read them. */
+  readonly marked: boolean;
+  readonly kept: KeptSecrets;
+}
+
+/** The name that a stored check value goes by; from the first rotation on no version without rotation takes it for its own. */
+export const checkNameOf = ({ checkValue }: DerivedKeys, marked: boolean): string =>
+  marked ? `2.${checkValue}` : checkValue;
+
+/** The key of a ring that a stored check value means. */
+export const keyOfCheck = (held: readonly DerivedKeys[], stored: string): DerivedKeys | undefined =>
+  held.find(({ checkValue }) => stored.replace(/^2\./, "") === checkValue);
+
+/** What stays, of an installation whose master key was never replaced. */
+export const keptOf = (keys: DerivedKeys): KeptSecrets => ({
+  pepper: keys.pepper(),
+  sessionSecret: keys.sessionSecret(),
+});
+
+function unsealWithAny(ring: Keyring, kind: SealedKind, name: string, sealed: Uint8Array): Buffer {
+  const id = sealedUnder(sealed);
+  const able = id === undefined ? ring.held : ring.held.filter((keys) => keys.id === id);
+  let refusal: unknown = new Error(`sealed by the master key ${id}, which is not held here`);
+  for (const keys of able) {
+    try {
+      return keys.unseal(kind, name, sealed);
+    } catch (error) {
+      refusal = error;
+    }
   }
-  const nonce = bytes.subarray(1, 1 + nonceLength);
-  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagLength });
-  decipher.setAAD(Buffer.from(name));
-  decipher.setAuthTag(bytes.subarray(-tagLength));
-  const body = bytes.subarray(1 + nonceLength, -tagLength);
-  return Buffer.concat([decipher.update(body), decipher.final()]);
+  throw refusal;
+}
+
+const macOf = (key: Uint8Array, text: string): Buffer =>
+  createHmac("sha256", key).update(text).digest();
+
+/** The secrets of a ring, which is asked for at each use: it may change while the process runs. */
+export function secretsOf(ring: () => Keyring): Secrets {
+  const seal = (kind: SealedKind, name: string, bytes: Uint8Array): Buffer => {
+    const { active, marked } = ring();
+    return active.seal(kind, name, bytes, marked);
+  };
+  return {
+    lookup: (key) => macOf(ring().kept.pepper, key),
+    temporarySignature: (text) => macOf(ring().active.temporaryKey(), text),
+    temporarySignatures: (text) => ring().held.map((keys) => macOf(keys.temporaryKey(), text)),
+    seal: (recordId, key) => seal("text", recordId, Buffer.from(key)),
+    unseal: (recordId, sealed) => unsealWithAny(ring(), "text", recordId, sealed).toString("utf8"),
+    sealBytes: (name, bytes) => seal("body", name, bytes),
+    unsealBytes: (name, sealed) => unsealWithAny(ring(), "body", name, sealed),
+    signingSecret(workspaceId, version, check) {
+      const { held, active } = ring();
+      const keys = check === undefined ? active : keyOfCheck(held, check);
+      if (keys === undefined) throw new Error("the master key of this database is not held here");
+      return keys.signingSecret(workspaceId, version);
+    },
+    adminToken: () => ring().active.adminToken(),
+    adminTokens: () => ring().held.map((keys) => keys.adminToken()),
+    sessionSecret: () => ring().kept.sessionSecret,
+    masterKeys: () => ({ sealing: ring().active.id, held: ring().held.map(({ id }) => id) }),
+    get checkValue() {
+      return ring().active.checkValue;
+    },
+  };
 }
 
 /** The secrets of one master key (32 bytes), without a database. */
 export function deriveSecrets(masterKey: Uint8Array): Secrets {
-  const derive = (salt: string, info: string) =>
-    Buffer.from(hkdfSync("sha256", masterKey, salt, info, 32));
-  const pepper = derive("", "api-key-lookup-v1");
-  const displayKey = derive("", "api-key-display-v1");
-  const temporaryKey = derive("", "temporary-key-v1");
-  const bodyKey = derive("", "request-body-v1");
-  return {
-    lookup: (key) => createHmac("sha256", pepper).update(key).digest(),
-    temporarySignature: (text) => createHmac("sha256", temporaryKey).update(text).digest(),
-    seal: (recordId, key) => sealWith(displayKey, recordId, Buffer.from(key)),
-    unseal: (recordId, sealed) => unsealWith(displayKey, recordId, sealed).toString("utf8"),
-    sealBytes: (name, bytes) => sealWith(bodyKey, name, bytes),
-    unsealBytes: (name, sealed) => unsealWith(bodyKey, name, sealed),
-    signingSecret(workspaceId, version) {
-      const bytes = derive(workspaceId, `webhook-signing-v${version}`);
-      // Padded standard base64: what the libraries of Standard Webhooks decode.
-      return `whsec_${bytes.toString("base64")}`;
-    },
-    adminToken: () => `gw_admin_${derive("", "admin-token-v1").toString("base64url")}`,
-    sessionSecret: () => derive("", "console-sessions-v1").toString("base64url"),
-    checkValue: derive("", "master-key-check-v1").toString("base64url"),
-  };
-}
-
-export interface SecretsOptions {
-  readonly database: Queryable;
-  /** The value of TOLLGATE_MASTER_KEY; empty counts as absent. */
-  readonly masterKey?: string | undefined;
-  /** Where the master key is kept, and at the first start generated, when the environment has none. */
-  readonly dataDir: string;
-}
-
-/**
- * The secrets of this installation, after checking that the database was set up with the same master key; the first
- * start stores the check value. Without the check, another master key would look as if every API key had become unknown.
- * @throws MasterKeyError when there is no usable master key, or it is not the one of this database.
- */
-export async function openSecrets(options: SecretsOptions): Promise<Secrets> {
-  const { database } = options;
-  const secrets = deriveSecrets(await loadMasterKey(options));
-  await database.query(
-    "insert into settings (name, value) values ('master_key_check', $1::jsonb) on conflict (name) do nothing",
-    [JSON.stringify(secrets.checkValue)],
-  );
-  const [row] = await database.query<{ value: string }>(
-    "select value from settings where name = 'master_key_check'",
-  );
-  const stored = Buffer.from(row?.value ?? "");
-  const own = Buffer.from(secrets.checkValue);
-  if (stored.length !== own.length || !timingSafeEqual(stored, own)) {
-    throw new MasterKeyError(
-      "The master key is not the one this database was set up with, so no API key could be recognised and no provider's key be read. " +
-        "Set TOLLGATE_MASTER_KEY to the original value, or restore the file `master-key` in the data directory.",
-    );
-  }
-  return secrets;
+  const keys = deriveKeys(masterKey);
+  const ring = { held: [keys], active: keys, marked: false, kept: keptOf(keys) };
+  return secretsOf(() => ring);
 }

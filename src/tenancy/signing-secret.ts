@@ -1,11 +1,12 @@
 /**
  * The callback signing secret of a workspace. KEY-14.
  * It is derived, not stored: the row holds only its version, since when, and whether callbacks are signed, and so sent,
- * at all. A replaced secret goes on signing beside the new one for a day.
+ * at all. One that an earlier master key derived is stored, sealed: whoever checks signatures with it goes on to. A replaced secret goes on signing beside the new one for a day.
  */
 import type { ChangeContext, RowContext } from "./context.ts";
 import { changeRow } from "./changes.ts";
 import { onlyRow } from "./context.ts";
+import { signingSealName } from "./seal-names.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface SigningSecret {
@@ -26,22 +27,30 @@ interface SigningRow {
   readonly signing_version: number;
   readonly signing_enabled: boolean;
   readonly signing_rotated_at: Date | null;
+  readonly signing_sealed: Buffer | null;
+  readonly signing_previous_sealed: Buffer | null;
+  /** Names the master key that derives what is not stored. */
+  readonly master_key_check: string | null;
 }
 
-type SecretsContext = { readonly secrets: Pick<Secrets, "signingSecret"> };
+type SecretsContext = { readonly secrets: Pick<Secrets, "signingSecret" | "unseal"> };
 
-const columns = "id, signing_version, signing_enabled, signing_rotated_at";
+const columns = `id, signing_version, signing_enabled, signing_rotated_at, signing_sealed, signing_previous_sealed,
+  (select value #>> '{}' from settings where name = 'master_key_check') as master_key_check`;
 
 function ofRow(context: RowContext & SecretsContext, row: SigningRow): SigningSecret {
-  const secretOf = (version: number) => context.secrets.signingSecret(row.id, version);
+  const secretOf = (version: number, sealed: Buffer | null) =>
+    sealed === null
+      ? context.secrets.signingSecret(row.id, version, row.master_key_check ?? undefined)
+      : context.secrets.unseal(signingSealName(row.id, version), sealed);
   const expiresAt = new Date((row.signing_rotated_at?.getTime() ?? 0) + signingOverlapMs);
   return {
-    secret: secretOf(row.signing_version),
+    secret: secretOf(row.signing_version, row.signing_sealed),
     enabled: row.signing_enabled,
     version: row.signing_version,
     previous:
       row.signing_rotated_at !== null && expiresAt.getTime() > context.clock.now()
-        ? { secret: secretOf(row.signing_version - 1), expiresAt }
+        ? { secret: secretOf(row.signing_version - 1, row.signing_previous_sealed), expiresAt }
         : null,
   };
 }
@@ -65,7 +74,8 @@ export function rotateSigningSecret(
 ): Promise<SigningSecret> {
   return change(
     context,
-    "signing_version = signing_version + 1, signing_rotated_at = $2, updated_at = $2",
+    `signing_version = signing_version + 1, signing_rotated_at = $2, updated_at = $2,
+       signing_previous_sealed = signing_sealed, signing_sealed = null`,
     [workspaceId, new Date(context.clock.now())],
   );
 }

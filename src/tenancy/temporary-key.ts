@@ -31,25 +31,34 @@ export interface TemporaryValue {
 }
 
 type Signing = Pick<Secrets, "temporarySignature">;
+type Reading = Pick<Secrets, "temporarySignatures">;
 
 /** Whether a credential says that it is one; no API key begins so. */
 export const isTemporary = (text: string): boolean => text.startsWith(scheme);
 
 /** The text of a temporary value. */
 export function signTemporary(secrets: Signing, value: TemporaryValue): string {
-  const body = `${scheme}${value.keyId}_${value.rotation}_${value.expiresAtMs}`;
-  return `${body}_${base62OfBytes(secrets.temporarySignature(body), macLength)}`;
+  const body = bodyOf(value);
+  return withMac(body, secrets.temporarySignature(body));
 }
 
+const bodyOf = ({ keyId, rotation, expiresAtMs }: TemporaryValue): string =>
+  `${scheme}${keyId}_${rotation}_${expiresAtMs}`;
+const withMac = (body: string, mac: Buffer): string => `${body}_${base62OfBytes(mac, macLength)}`;
+
 /** What a text stands for that this installation signed; undefined for any other. The work does not depend on which sign is wrong. */
-export function readTemporary(secrets: Signing, text: string): TemporaryValue | undefined {
+export function readTemporary(secrets: Reading, text: string): TemporaryValue | undefined {
   const [, keyId, rotation, expiresAtMs] = shape.exec(text) ?? [];
   if (keyId === undefined) return undefined;
   const value = { keyId, rotation: Number(rotation), expiresAtMs: Number(expiresAtMs) };
   // Written again rather than compared in part: there is one spelling of each value.
-  const expected = Buffer.from(signTemporary(secrets, value));
+  const body = bodyOf(value);
   const given = Buffer.from(text);
-  return expected.length === given.length && timingSafeEqual(expected, given) ? value : undefined;
+  const isSigned = secrets.temporarySignatures(body).some((mac) => {
+    const expected = Buffer.from(withMac(body, mac));
+    return expected.length === given.length && timingSafeEqual(expected, given);
+  });
+  return isSigned ? value : undefined;
 }
 
 interface IssuingRow extends KeyRow {

@@ -76,7 +76,12 @@ describe("gateways", () => {
     expect(own).toMatchObject({ version, in_flight: 0 });
     expect(own).toMatchObject({ memory_bytes: expect.toSatisfy((size: number) => size > 1e7) });
     const { database } = world.gateway;
-    const stop = startPresence({ database, log: silentLog, inFlight: () => 3, everyMs: 20 });
+    const secrets = {
+      masterKeys: () => ({ held: ["0a0b0c0d"], sealing: "0a0b0c0d" }),
+      refresh: () => Promise.resolve(),
+    };
+    const presence = { database, secrets, log: silentLog, inFlight: () => 3, everyMs: 20 };
+    const stop = startPresence(presence);
     const other = await eventually(async () => {
       const rows = await seen();
       return rows.find(({ id }) => id !== own!.id);

@@ -72,6 +72,7 @@ it("the commands are the documented ones", () => {
     "doctor",
     "verify",
     "migrate",
+    "rotate-master-key",
     "export",
     "backup",
     "restore",

@@ -123,8 +123,7 @@ async function prepareDatabase(
   if (!isServer) closers.push(() => database.close());
   try {
     await migrate(database);
-    const { masterKey, dataDir } = environment;
-    await openSecrets({ database, masterKey, dataDir });
+    await openSecrets({ ...environment, database });
     const plan = planWorkers(wanted, await connectionsLeft(database));
     if (plan.reduced !== undefined)
       log.warn({ wanted, workers: plan.count, reason: plan.reduced }, "fewer workers than wanted");

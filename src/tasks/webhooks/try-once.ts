@@ -22,7 +22,7 @@ export type CallbackPoint = "callback.claimed" | "callback.sent" | "callback.not
 
 export interface DelivererServices {
   readonly database: Database;
-  readonly secrets: Pick<Secrets, "signingSecret">;
+  readonly secrets: Pick<Secrets, "signingSecret" | "unseal">;
   readonly clock: Clock;
   readonly log: Log;
   /** Absent: no traces. */

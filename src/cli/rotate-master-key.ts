@@ -1,0 +1,48 @@
+/** `tollgate rotate-master-key`: puts the new master key in force and seals everything under it again. docs/operate.md. */
+import type { RotationEnd } from "../tenancy/index.ts";
+import { openDatabaseOf } from "./database.ts";
+import { createLog } from "../base/log.ts";
+import { readEnvironment } from "./environment.ts";
+import { refuseUnused } from "./open.ts";
+import { printJson } from "./print.ts";
+
+const shownEveryMs = 1_000;
+
+/** Replaces the master key, also while gateways run; a run that was broken off goes on where it was. */
+export async function rotateMasterKeyCommand(options: { readonly json?: boolean }): Promise<void> {
+  const environment = readEnvironment(process.env);
+  refuseUnused(environment);
+  const { rotateMasterKey } = await import("../tenancy/index.ts");
+  const { migrate } = await import("../storage/index.ts");
+  const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
+  try {
+    await migrate(database);
+    let shownMs = performance.now();
+    const end = await rotateMasterKey({
+      ...environment,
+      database,
+      progress({ table, done }) {
+        if (performance.now() - shownMs < shownEveryMs) return;
+        shownMs = performance.now();
+        console.error(`tollgate: ${table}: ${done.toLocaleString("en-US")} values sealed again`);
+      },
+    });
+    if (options.json) printJson(end);
+    else console.log(saidOf(end));
+  } finally {
+    await database.close();
+  }
+}
+
+function saidOf({ from, to, resealed }: RotationEnd): string {
+  if (from === null)
+    return (
+      `the database is under the master key ${to}, and under no other: nothing to do\n` +
+      "(to replace it, give the new key as TOLLGATE_MASTER_KEY and the present one as TOLLGATE_MASTER_KEY_PREVIOUS)"
+    );
+  const sum = Object.values(resealed).reduce((all, count) => all + count, 0);
+  return (
+    `${sum} values sealed again; everything is under the master key ${to}\n` +
+    `the key before (${from}) is needed only for temporary keys it signed: leave TOLLGATE_MASTER_KEY_PREVIOUS out after 15 minutes`
+  );
+}

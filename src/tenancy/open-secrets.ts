@@ -1,0 +1,127 @@
+/**
+ * The secrets of an installation: the master keys that this process was given, checked against the database, which says
+ * which of them is in force. docs/operate.md "Replacing the master key".
+ */
+import type { Queryable } from "../storage/index.ts";
+import { deriveKeys, type DerivedKeys } from "./derived-keys.ts";
+import { loadMasterKeys, MasterKeyError, type MasterKeySource } from "./master-key.ts";
+import { countSealed } from "./sealed-values.ts";
+import {
+  checkNameOf,
+  keptOf,
+  keyOfCheck,
+  secretsOf,
+  type Keyring,
+  type KeptSecrets,
+  type Secrets,
+} from "./secrets.ts";
+
+export interface SecretsOptions extends MasterKeySource {
+  readonly database: Queryable;
+}
+
+/** Secrets that follow the database. */
+export interface OpenSecrets extends Secrets {
+  /** Reads again which master key is in force. @throws MasterKeyError where that one is not held */
+  refresh(): Promise<void>;
+}
+
+/** How far the replacement of a master key is: ids of the keys. */
+export interface MasterKeyRotation {
+  readonly from: string;
+  readonly to: string;
+  readonly state: "rewriting" | "done";
+}
+
+/** What the database says about its master key. */
+export interface MasterKeyState {
+  readonly check: string;
+  readonly rotation: MasterKeyRotation | undefined;
+  /** What stays as it was, sealed, in base64. */
+  readonly kept: string | undefined;
+}
+
+const keptName = "secrets that stay";
+
+/** The master keys that this process was given, the newest first. @throws MasterKeyError */
+export const openMasterKeys = async (source: MasterKeySource): Promise<DerivedKeys[]> =>
+  (await loadMasterKeys(source)).map(deriveKeys);
+
+/** What the database says. */
+export async function readMasterKeyState(database: Queryable): Promise<MasterKeyState> {
+  const rows = await database.query<{ name: string; value: unknown }>(
+    "select name, value from settings where name in ('master_key_check', 'master_key_rotation', 'master_key_kept')",
+  );
+  const settings = new Map(rows.map(({ name, value }) => [name, value]));
+  return {
+    check: String(settings.get("master_key_check")),
+    rotation: settings.get("master_key_rotation") as MasterKeyRotation | undefined,
+    kept: settings.get("master_key_kept") as string | undefined,
+  };
+}
+
+/** What stays as it was, as it is stored under `keys`. */
+export const sealKept = (keys: DerivedKeys, { pepper, sessionSecret }: KeptSecrets): string => {
+  const text = JSON.stringify({ pepper: pepper.toString("base64"), sessionSecret });
+  return keys.seal("text", keptName, Buffer.from(text), true).toString("base64");
+};
+
+/** What stays as it was, opened. */
+export function openKept(active: DerivedKeys, kept: string | undefined): KeptSecrets {
+  if (kept === undefined) return keptOf(active);
+  const bytes = active.unseal("text", keptName, Buffer.from(kept, "base64"));
+  const { pepper, sessionSecret } = JSON.parse(bytes.toString()) as Record<string, string>;
+  return { pepper: Buffer.from(pepper!, "base64"), sessionSecret: sessionSecret! };
+}
+
+const anotherKey =
+  "The master key is not the one this database was set up with, so no API key could be recognised and no provider's key be read. " +
+  "Set TOLLGATE_MASTER_KEY to the original value, or restore the file `master-key` in the data directory.";
+const rotatedAway =
+  "The master key of this database was replaced, and the one given here is not in force any more. " +
+  "Set TOLLGATE_MASTER_KEY to the new value (docs/operate.md, Replacing the master key).";
+
+/** The key of a ring that is in force. @throws MasterKeyError where none is */
+export function activeOf(held: readonly DerivedKeys[], state: MasterKeyState): DerivedKeys {
+  const active = keyOfCheck(held, state.check);
+  if (active !== undefined) return active;
+  throw new MasterKeyError(state.rotation === undefined ? anotherKey : rotatedAway);
+}
+
+async function readRing(database: Queryable, held: readonly DerivedKeys[]): Promise<Keyring> {
+  const state = await readMasterKeyState(database);
+  const active = activeOf(held, state);
+  const { rotation } = state;
+  if (rotation?.state === "rewriting" && !held.some(({ id }) => id === rotation.from)) {
+    const left = await countSealed(database, { except: active.id });
+    if (left > 0)
+      throw new MasterKeyError(
+        `${left} values in the database are still sealed under the master key before this one (its id is ${rotation.from}), ` +
+          "which is not given here. Set TOLLGATE_MASTER_KEY_PREVIOUS to it, and run `tollgate rotate-master-key` to its end.",
+      );
+  }
+  const kept = openKept(active, state.kept);
+  return { held, active, marked: rotation !== undefined, kept };
+}
+
+/**
+ * The secrets of this installation, after checking that the database is under a master key that was given; the first
+ * start stores the check value. Without the check, another master key would look as if every API key had become unknown.
+ * @throws MasterKeyError when there is no usable master key, it is not the one of this database, or values are left in it
+ * that no given key opens.
+ */
+export async function openSecrets(options: SecretsOptions): Promise<OpenSecrets> {
+  const { database } = options;
+  const held = await openMasterKeys(options);
+  await database.query(
+    "insert into settings (name, value) values ('master_key_check', $1::jsonb) on conflict (name) do nothing",
+    [JSON.stringify(checkNameOf(held[0]!, false))],
+  );
+  let ring = await readRing(database, held);
+  const secrets = secretsOf(() => ring);
+  return Object.assign(secrets, {
+    async refresh() {
+      ring = await readRing(database, held);
+    },
+  });
+}

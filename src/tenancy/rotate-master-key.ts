@@ -1,0 +1,291 @@
+/**
+ * Replaces the master key while gateways run. One transaction puts the new key in force; then every sealed value is
+ * sealed again, each where it still is what was read; then values under any other key are refused by the database itself.
+ * It may be stopped at any moment and run again, also by two at once. docs/operate.md "Replacing the master key".
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database, Queryable } from "../storage/index.ts";
+import type { DerivedKeys } from "./derived-keys.ts";
+import { MasterKeyError, type MasterKeySource } from "./master-key.ts";
+import {
+  activeOf,
+  openKept,
+  openMasterKeys,
+  readMasterKeyState,
+  sealKept,
+  type MasterKeyRotation,
+} from "./open-secrets.ts";
+import { signingSealName } from "./seal-names.ts";
+import {
+  countSealed,
+  nextSealed,
+  replaceSealed,
+  sealedColumns,
+  type SealedColumn,
+} from "./sealed-values.ts";
+import { checkNameOf, secretsOf } from "./secrets.ts";
+
+/** The signal on which gateways look which master key is in force. */
+export const masterKeySignal = "master_key";
+
+/** The master key is not replaced, or not to its end; the message says why and what to do. */
+class RotationRefusedError extends Error {
+  override name = "RotationRefusedError";
+}
+
+/** How far it is: values sealed again, of which table. */
+export interface RotationProgress {
+  readonly table: string;
+  readonly done: number;
+}
+
+export interface RotationOptions extends MasterKeySource {
+  readonly database: Database;
+  readonly progress?: ((progress: RotationProgress) => void) | undefined;
+  /** How long gateways may take to say that they seal with the new key; a minute if absent. */
+  readonly gatewaysMsMax?: number | undefined;
+}
+
+/** What a run came to. */
+export interface RotationEnd {
+  /** Ids of the master keys; `from` null: the database was never under another one. */
+  readonly from: string | null;
+  readonly to: string;
+  /** Values sealed again by this run, by `table.column`. */
+  readonly resealed: Readonly<Record<string, number>>;
+}
+
+interface Keys {
+  /** The one in force before, while it is given. */
+  readonly from: DerivedKeys | undefined;
+  readonly to: DerivedKeys;
+}
+
+const gatewaysMsMaxDefault = 60_000;
+const lookEveryMs = 300;
+
+/**
+ * Puts the newest of the given master keys in force and seals everything under it.
+ * @throws MasterKeyError where no given key is in force; RotationRefusedError
+ */
+export async function rotateMasterKey(options: RotationOptions): Promise<RotationEnd> {
+  const { database } = options;
+  const held = await openMasterKeys(options);
+  const to = held[0]!;
+  const state = await readMasterKeyState(database);
+  const active = activeOf(held, state);
+  if (active.id === to.id && state.rotation === undefined)
+    return { from: null, to: to.id, resealed: {} };
+  const from = held.find(
+    ({ id }) => id === state.rotation?.from || (id === active.id && id !== to.id),
+  );
+  const keys = { from, to };
+  if (active.id !== to.id) await putInForce(database, { from: active, to });
+  const resealed: Record<string, number> = {};
+  const add = (counts: Readonly<Record<string, number>>): number =>
+    Object.entries(counts).reduce((sum, [where, count]) => {
+      resealed[where] = (resealed[where] ?? 0) + count;
+      return sum + count;
+    }, 0);
+  add(await resealAll(options, keys));
+  await everyGatewaySeals(options, to);
+  // What gateways sealed before they knew, until a whole pass finds nothing.
+  while (add(await resealAll(options, keys)) > 0);
+  await finish(database, to);
+  return { from: state.rotation?.from ?? active.id, to: to.id, resealed };
+}
+
+interface LiveGateway {
+  readonly id: string;
+  readonly version: string;
+  readonly master_keys: readonly string[];
+  readonly sealing_key: string | null;
+}
+
+/** The processes that were heard of within three of their reports. */
+const liveGateways = (database: Queryable): Promise<LiveGateway[]> =>
+  database.query<LiveGateway>(
+    `select id, version, master_keys, sealing_key from gateways
+     where last_seen_at > now() - interval '35 seconds' order by id`,
+    [],
+  );
+
+/** Refuses while a gateway runs that could read nothing of what is sealed under the new key. */
+async function refuseLacking(database: Queryable, to: DerivedKeys): Promise<void> {
+  const lacking = (await liveGateways(database)).filter(
+    ({ master_keys: keys }) => !keys.includes(to.id),
+  );
+  if (lacking.length === 0) return;
+  const names = lacking.map(({ id, version }) => `${id} (version ${version})`).join(", ");
+  throw new RotationRefusedError(
+    `${lacking.length} running gateways do not hold the new master key: ${names}. ` +
+      "Start each again with TOLLGATE_MASTER_KEY as the new key and TOLLGATE_MASTER_KEY_PREVIOUS as the old one; " +
+      "a gateway that is gone is forgotten after 35 seconds.",
+  );
+}
+
+/** One transaction: from its end on every gateway that looks seals under the new key. */
+async function putInForce(database: Database, keys: Required<Keys>): Promise<void> {
+  const { from, to } = keys as { readonly from: DerivedKeys; readonly to: DerivedKeys };
+  await database.transaction(async (tx) => {
+    await tx.query("set local statement_timeout = 0");
+    // No workspace appears, and no signing secret changes, until those that the old key derives are stored.
+    await tx.query("lock table workspaces in share row exclusive mode");
+    await tx.query("select 1 from settings where name = 'master_key_check' for update");
+    const state = await readMasterKeyState(tx);
+    const active = activeOf([to, from], state);
+    if (active.id === to.id) return;
+    await refuseLacking(tx, to);
+    if (state.rotation?.state === "rewriting")
+      throw new RotationRefusedError(
+        `The replacement of ${state.rotation.from} by ${state.rotation.to} has not ended: run it to its end with those two keys first.`,
+      );
+    const rotation: MasterKeyRotation = { from: from.id, to: to.id, state: "rewriting" };
+    await put(tx, "master_key_check", checkNameOf(to, true));
+    await put(tx, "master_key_kept", sealKept(to, openKept(from, state.kept)));
+    await put(tx, "master_key_rotation", rotation);
+    await storeSigningSecrets(tx, { from, to });
+    await database.signals.publish(masterKeySignal, to.id, tx);
+  });
+}
+
+const put = (tx: Queryable, name: string, value: unknown): Promise<object[]> =>
+  tx.query(
+    `insert into settings (name, value) values ($1, $2::jsonb)
+     on conflict (name) do update set value = excluded.value`,
+    [name, JSON.stringify(value)],
+  );
+
+/** A signing secret follows from the master key; whoever checks signatures with it keeps it, so it is stored from now on. */
+async function storeSigningSecrets(
+  tx: Queryable,
+  { from, to }: { readonly from: DerivedKeys; readonly to: DerivedKeys },
+): Promise<void> {
+  const sealed = (id: string, version: number): Buffer =>
+    to.seal(
+      "text",
+      signingSealName(id, version),
+      Buffer.from(from.signingSecret(id, version)),
+      true,
+    );
+  const rows = await tx.query<{ id: string; version: number }>(
+    "select id, signing_version as version from workspaces",
+  );
+  for (let at = 0; at < rows.length; at += 1_000) {
+    const some = rows.slice(at, at + 1_000);
+    await tx.query(
+      `update workspaces w set signing_sealed = coalesce(w.signing_sealed, n.own),
+         signing_previous_sealed = case when w.signing_version > 1 then coalesce(w.signing_previous_sealed, n.previous) end
+       from unnest($1::text[], $2::bytea[], $3::bytea[]) as n (id, own, previous) where w.id = n.id`,
+      [
+        some.map(({ id }) => id),
+        some.map(({ id, version }) => sealed(id, version)),
+        some.map(({ id, version }) => sealed(id, version - 1)),
+      ],
+    );
+  }
+}
+
+/** One pass over everything: what is not under the new key is sealed again. @returns how many values, by column */
+async function resealAll(options: RotationOptions, keys: Keys): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const column of sealedColumns)
+    counts[`${column.table}.${column.column}`] = await resealColumn(options, keys, column);
+  return counts;
+}
+
+async function resealColumn(
+  { database, progress }: RotationOptions,
+  { from, to }: Keys,
+  column: SealedColumn,
+): Promise<number> {
+  const held = from === undefined ? [to] : [to, from];
+  const secrets = secretsOf(() => ({
+    held,
+    active: to,
+    marked: true,
+    kept: openKept(to, undefined),
+  }));
+  const opened = (name: string, sealed: Buffer): Buffer =>
+    column.kind === "text"
+      ? secrets.seal(name, secrets.unseal(name, sealed))
+      : secrets.sealBytes(name, secrets.unsealBytes(name, sealed));
+  let after: readonly string[] | undefined;
+  let done = 0;
+  for (;;) {
+    const rows = await nextSealed(database, column, { except: to.id, after });
+    if (rows.length === 0) return done;
+    after = rows.at(-1)!.key;
+    const values = rows.flatMap((old) => {
+      if (old.sealed === null) return [];
+      try {
+        return [{ old, sealed: opened(old.name, old.sealed) }];
+      } catch {
+        throw unreadable(column, old.key);
+      }
+    });
+    if (values.length === 0) continue;
+    done += await replaceSealed(database, column, values);
+    progress?.({ table: column.table, done });
+  }
+}
+
+const unreadable = ({ table, column }: SealedColumn, key: readonly string[]): MasterKeyError =>
+  new MasterKeyError(
+    `The column ${column} of ${table}, row ${key.join(" ")}, is opened by none of the master keys that are given. ` +
+      "Set TOLLGATE_MASTER_KEY_PREVIOUS to the one that the database was under before. Nothing is lost: what was sealed again stays so.",
+  );
+
+/** Waits until every gateway that runs says that it seals under the new key. @throws RotationRefusedError naming those that do not */
+async function everyGatewaySeals(
+  { database, gatewaysMsMax = gatewaysMsMaxDefault }: RotationOptions,
+  to: DerivedKeys,
+): Promise<void> {
+  const deadlineMs = performance.now() + gatewaysMsMax;
+  for (;;) {
+    await refuseLacking(database, to);
+    const late = (await liveGateways(database)).filter(({ sealing_key: key }) => key !== to.id);
+    if (late.length === 0) return;
+    if (performance.now() > deadlineMs)
+      throw new RotationRefusedError(
+        `${late.length} running gateways do not seal under the new master key yet: ${late.map(({ id }) => id).join(", ")}. ` +
+          "Look at their logs, then run this again.",
+      );
+    await sleep(lookEveryMs);
+  }
+}
+
+/** From its end on the database refuses keys and credentials that are sealed under any other master key. */
+async function finish(database: Database, to: DerivedKeys): Promise<void> {
+  await database.transaction(async (tx) => {
+    const [row] = await tx.query<{ value: MasterKeyRotation }>(
+      "select value from settings where name = 'master_key_rotation' for update",
+    );
+    if (row?.value.to !== to.id)
+      throw new RotationRefusedError("The master key was replaced by another one meanwhile.");
+    // Writers of these wait for the row that is locked. Bodies are read by nobody's gateway but to be shown.
+    const columns = sealedColumns.filter(({ kind }) => kind === "text");
+    const left = await countSealed(tx, { except: to.id, columns });
+    if (left > 0)
+      throw new RotationRefusedError(
+        `${left} values were sealed under another key meanwhile: run it again.`,
+      );
+    await put(tx, "master_key_rotation", { ...row.value, state: "done" });
+  });
+}
+
+/** How the replacement stands, for `tollgate doctor`: what is left to seal again, and whether the key before is needed. */
+export async function masterKeyProgress(
+  options: MasterKeySource & { readonly database: Queryable },
+): Promise<{
+  readonly isPending: boolean;
+  readonly left: number;
+  readonly isPreviousGiven: boolean;
+}> {
+  const held = await openMasterKeys(options);
+  const state = await readMasterKeyState(options.database);
+  const active = activeOf(held, state);
+  const isPending = active.id !== held[0]!.id || state.rotation?.state === "rewriting";
+  const left = isPending ? await countSealed(options.database, { except: held[0]!.id }) : 0;
+  return { isPending, left, isPreviousGiven: held.length > 1 };
+}

@@ -1,0 +1,215 @@
+/** The master key is replaced while gateways run: what they read, sign and show goes on; what cannot be opened is said. */
+import { randomBytes } from "node:crypto";
+import { spawn } from "node:child_process";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
+import { createToken } from "../../src/admin/index.ts";
+import { newId } from "../../src/base/ids.ts";
+import { allowPrivate, answering, chat, must, providerBody } from "../providers/support.ts";
+import { tollgateHere } from "../support/command.ts";
+import { eventually } from "../support/patience.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { tollgate } from "../support/process.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+
+const newMasterKey = (): string => randomBytes(32).toString("base64");
+const [old, fresh] = [newMasterKey(), newMasterKey()];
+const onlyOld = { TOLLGATE_MASTER_KEY: old };
+const both = { TOLLGATE_MASTER_KEY: fresh, TOLLGATE_MASTER_KEY_PREVIOUS: old };
+const onlyFresh = { TOLLGATE_MASTER_KEY: fresh, TOLLGATE_MASTER_KEY_PREVIOUS: "" };
+
+describe("the master key of gateways on a server", () => {
+  let databaseUrl: string;
+  let upstream: Recorder;
+  const running: AdminGateway[] = [];
+  const start = async (keys: Record<string, string>): Promise<AdminGateway> => {
+    const environment = { ...allowPrivate, TOLLGATE_ADMIN_TOKEN: "", ...keys };
+    const gateway = await startAdminGateway({ databaseUrl, presenceEveryMs: 200, environment });
+    running.push(gateway);
+    return gateway;
+  };
+  const stop = async (gateway: AdminGateway): Promise<void> => {
+    running.splice(running.indexOf(gateway), 1);
+    await gateway.close();
+  };
+  const run = (words: string[], keys: Record<string, string>) =>
+    tollgateHere(words, { DATABASE_URL: databaseUrl, TOLLGATE_DATA_DIR: "/nonexistent", ...keys });
+
+  beforeAll(async () => {
+    databaseUrl = await (await sharedPostgres()).createMigrated();
+    upstream = await startRecorder(answering);
+  });
+  afterAll(async () => {
+    await Promise.all(running.map((gateway) => gateway.close()));
+    await upstream.close();
+  });
+
+  it("is replaced under two gateways: keys, temporary values, tokens, secrets, providers and bodies go on", async () => {
+    const first = await start(onlyOld);
+    const { key, workspaceId } = first;
+    const hand = await first.hand();
+    const token = await adminOf(first);
+    const admin = async (gateway: AdminGateway, method: string, path: string, body?: unknown) => {
+      const answer = await fetch(`${gateway.url}/admin/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        text: "",
+        json: await answer.json(),
+      };
+    };
+    const [made] = await hand.database.query<{ id: string }>("select id from api_keys");
+    must(await admin(first, "PATCH", `/workspaces/${workspaceId}`, { keep_bodies: "all" }));
+    must(await admin(first, "POST", "/providers", providerBody("added", upstream.url)));
+    const temporary = must(
+      await admin(first, "POST", `/keys/${made!.id}/temporary`, { ttl_s: 600 }),
+    ) as unknown as { key: string };
+    const signing = must(await admin(first, "GET", `/workspaces/${workspaceId}/signing_secret`));
+    const callOn = async (gateway: AdminGateway, bearer: string, model = "added/model") => {
+      const answer = await chat(gateway, model, { authorization: `Bearer ${bearer}` });
+      return { status: answer.status, id: answer.headers.get("x-request-id")! };
+    };
+    const kept = await callOn(first, key);
+    expect(kept.status).toBe(200);
+    const body = await eventually(async () => {
+      const answer = await admin(first, "GET", `/requests/${kept.id}/body`);
+      return answer.status === 200 ? answer.json : undefined;
+    }, "a kept body");
+
+    // A gateway that would be left behind is named, and nothing happens.
+    const second = await start(both);
+    const refused = await eventually(async () => {
+      const said = await run(["rotate-master-key"], both);
+      return said.code === 1 ? said : undefined;
+    }, "a refusal");
+    expect(refused.stderr).toMatch(/1 running gateways do not hold the new master key: gw_/);
+    await stop(first);
+    const third = await start(both);
+    expect((await callOn(third, key)).status).toBe(200);
+    const doctor = async (keys: Record<string, string>) => {
+      const { stdout } = await run(["doctor", "--json"], { TOLLGATE_SANDBOX: "on", ...keys });
+      const { findings } = JSON.parse(stdout) as { findings: Record<string, string>[] };
+      return findings.find(({ check }) => check === "master key")!;
+    };
+    expect(await doctor(both)).toMatchObject({
+      status: "warning",
+      message: expect.stringMatching(/^\d+ values are still sealed under the key before it$/),
+      fix: "run tollgate rotate-master-key",
+    });
+
+    const end = await run(["rotate-master-key", "--json"], both);
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(end.stdout).resealed).toMatchObject({
+      "api_keys.ciphertext": 1,
+      "providers.settings": 1,
+      "provider_credentials.api_key": 1,
+    });
+    expect((await run(["rotate-master-key"], both)).stdout).toMatch(/^0 values sealed again; /);
+    expect(await doctor(both)).toMatchObject({ status: "warning", fix: /leave .* out/ as never });
+
+    const last = await start(onlyFresh);
+    for (const gateway of [second, third, last]) {
+      expect((await callOn(gateway, key)).status).toBe(200);
+      expect(must(await admin(gateway, "POST", `/keys/${made!.id}/reveal`, {}))).toMatchObject({
+        key,
+      });
+      expect(
+        must(await admin(gateway, "GET", `/workspaces/${workspaceId}/signing_secret`)),
+      ).toEqual(signing);
+      expect((await admin(gateway, "GET", `/requests/${kept.id}/body`)).json).toEqual(body);
+    }
+    // A temporary value is good where the key that signed it is held.
+    expect((await callOn(third, temporary.key)).status).toBe(200);
+    expect((await callOn(last, temporary.key)).status).toBe(401);
+    // What one makes all use.
+    const next = must(
+      await admin(last, "POST", "/keys", { workspace_id: workspaceId, name: "next" }),
+    ) as unknown as { id: string; key: string };
+    expect((await callOn(second, next.key)).status).toBe(200);
+    expect(must(await admin(second, "POST", `/keys/${next.id}/reveal`, {})).key).toBe(next.key);
+    await expect(start(onlyOld)).rejects.toThrow(/The master key of this database was replaced/);
+    expect(await doctor(onlyFresh)).toMatchObject({ status: "ok" });
+    expect((await run(["verify"], onlyFresh)).stdout).toBe("no difference\n");
+  });
+
+  /** A token of a user of the first workspace's organization, looked up by its HMAC. */
+  async function adminOf(gateway: AdminGateway): Promise<string> {
+    const hand = await gateway.hand();
+    const [user] = await hand.database.query<{ id: string }>(
+      "select id from users where role = 'admin' order by id limit 1",
+    );
+    const { token } = await createToken(hand, { userId: user!.id, name: "test", expiresAt: null });
+    return token;
+  }
+});
+
+it("kill -9 in the middle of it: half is under each key, and the next run ends it", async () => {
+  const databaseUrl = await (await sharedPostgres()).createMigrated();
+  const environment = (keys: Record<string, string>) => ({
+    DATABASE_URL: databaseUrl,
+    TOLLGATE_DATA_DIR: "/nonexistent",
+    ...keys,
+  });
+  const gateway = await startAdminGateway({ databaseUrl, environment: onlyOld });
+  const hand = await gateway.hand();
+  // Two batches: the second waits for a lock while the process is killed.
+  const rows = Array.from({ length: 900 }, () => newId("key"));
+  await hand.database.query(
+    `insert into api_keys (workspace_id, id, name, status, lookup, ciphertext, key_prefix, key_last4, model_allowlist,
+       allow_request_override, created_at, updated_at)
+     select $1, n.id, 'many', 'active', n.lookup, n.sealed, 'gw_live_', 'last', '[]', false, now(), now()
+     from unnest($2::text[], $3::bytea[], $4::bytea[]) as n (id, lookup, sealed)`,
+    [
+      gateway.workspaceId,
+      rows,
+      rows.map((id) => hand.secrets.lookup(id)),
+      rows.map((id) => hand.secrets.seal(id, `gw_live_${id}`)),
+    ],
+  );
+  await gateway.close();
+  const holder = new Client({ connectionString: databaseUrl });
+  await holder.connect();
+  const count = async (): Promise<number> => {
+    const { rows: found } = await holder.query(
+      "select count(*)::int as n from api_keys where substr(ciphertext, 1, 1) = '\\x02'",
+    );
+    return found[0].n as number;
+  };
+  await holder.query("begin");
+  await holder.query("select 1 from api_keys where id = $1 for update", [rows.toSorted().at(-1)]);
+  const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [main, "rotate-master-key"], {
+    env: { ...process.env, ...environment(both) },
+    stdio: "ignore",
+  });
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  await eventually(async () => ((await count()) === 500 ? true : undefined), "the first batch");
+  child.kill("SIGKILL");
+  await gone;
+  await holder.query("rollback");
+  const half = await tollgate(
+    ["keys", "list", "--json"],
+    environment({ TOLLGATE_MASTER_KEY: fresh }),
+  );
+  expect(half.stderr).not.toContain(fresh);
+  const wrong = await tollgateHere(
+    ["rotate-master-key"],
+    environment({ TOLLGATE_MASTER_KEY: fresh, TOLLGATE_MASTER_KEY_PREVIOUS: newMasterKey() }),
+  );
+  expect(wrong).toMatchObject({ code: 2 });
+  expect(wrong.stderr).toMatch(/is opened by none of the master keys that are given/);
+  const end = await tollgateHere(["rotate-master-key", "--json"], environment(both));
+  expect(end.code).toBe(0);
+  // What the killed process had sent may have been written after its death, never twice.
+  expect(await count()).toBe(901);
+  await holder.end();
+  const later = await startAdminGateway({ databaseUrl, environment: onlyFresh });
+  const shown = await later.admin("POST", `/keys/${rows[0]}/reveal`, {});
+  expect(shown.json).toMatchObject({ key: `gw_live_${rows[0]}` });
+  await later.close();
+});
