@@ -193,7 +193,7 @@ function settingsRows(settings: Settings) {
       access_key_id: exports.accessKeyId,
       secret_access_key: masked(exports.secretAccessKey),
     },
-    tags: { metrics: tags.metrics },
+    tags: { metrics: tags.metrics, usage: tags.usage },
     webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
   };
 }

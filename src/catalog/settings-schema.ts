@@ -188,6 +188,7 @@ export const settings = {
     closed(
       {
         metrics: Type.Optional(tagNames("that calls are counted by in metrics")),
+        usage: Type.Optional(tagNames("that usage is summed by, from then on")),
       },
       "tags of calls that are more than kept in the log; `end_user` is their end user",
     ),

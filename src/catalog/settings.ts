@@ -56,8 +56,8 @@ export interface Settings {
         readonly secretAccessKey?: string | undefined;
       }
     | undefined;
-  /** Names of tags that calls are counted by in metrics. */
-  readonly tags: { readonly metrics: readonly string[] };
+  /** Names of tags that calls are counted by in metrics, and that usage is summed by. */
+  readonly tags: { readonly metrics: readonly string[]; readonly usage: readonly string[] };
   readonly webhooks: { readonly timeoutMs: number };
 }
 
@@ -96,7 +96,7 @@ export const defaultSettings: Settings = {
   accessLog: { sample: 1 },
   retention: {},
   telemetry: { propagate: "local" },
-  tags: { metrics: [] },
+  tags: { metrics: [], usage: [] },
   webhooks: { timeoutMs: 15_000 },
 };
 
@@ -162,6 +162,7 @@ const exportsOf = (row: NonNullable<ConfigFile["exports"]>): Settings["exports"]
 
 const tagsOf = (row: ConfigFile["tags"]): Settings["tags"] => ({
   metrics: row?.metrics ?? [],
+  usage: row?.usage ?? [],
 });
 
 /** The settings of a checked file; `files` are those that it names. */

@@ -64,6 +64,7 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     clock,
     catalog: () => catalog.current(),
     vendors: (list) => vendorStates(environment.variables, list),
+    usageTags: catalog.settings.tags.usage,
     ...providerServices(environment, () => options.pools),
     ...options.running,
   };

@@ -73,6 +73,7 @@ async function directApi(
     catalog: () => catalog,
     vendors: (list) => vendorStates(environment.variables, list),
     ...providerServices(environment, () => pools),
+    usageTags: [],
     health: undefined,
     logWritten: () => Promise.resolve(),
     bodiesWritten: () => Promise.resolve(),

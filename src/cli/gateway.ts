@@ -164,7 +164,8 @@ function openWorkers(
   closers.push(startBodySweep({ database, clock, log, sweeps: role.sweeps }));
   closers.push(startRateSweep(database, log, role.sweeps));
   const { sweeps } = role;
-  closers.push(startUsageFold({ database, log, sweeps, everyMs: options.usageEveryMs }));
+  const { usage: tags } = catalog.settings.tags;
+  closers.push(startUsageFold({ database, log, sweeps, everyMs: options.usageEveryMs, tags }));
   const { exports } = catalog.settings;
   const isLogExported = exports?.what.includes("requests") === true;
   const retention = { ...catalog.settings.retention, isLogExported };

@@ -13,11 +13,13 @@ interface UsageFold {
   readonly sweeps: () => boolean;
   /** Ten seconds if absent; 0: never. */
   readonly everyMs?: number | undefined;
+  /** Names of tags that usage is summed by. */
+  readonly tags: readonly string[];
 }
 
 /** Starts the rounds; the returned function ends them, after the step under way. */
 export function startUsageFold(fold: UsageFold): () => Promise<void> {
-  const { database, log, sweeps, everyMs = everyMsDefault } = fold;
+  const { database, log, sweeps, everyMs = everyMsDefault, tags } = fold;
   if (everyMs === 0) return () => Promise.resolve();
   let open = true;
   const end = startRounds({
@@ -25,7 +27,7 @@ export function startUsageFold(fold: UsageFold): () => Promise<void> {
     sweeps,
     log,
     failure: "usage could not be summed; trying again later",
-    round: async () => void (await foldUsage(database, () => open)),
+    round: async () => void (await foldUsage(database, () => open, tags)),
   });
   return () => {
     open = false;

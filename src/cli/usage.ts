@@ -13,6 +13,7 @@ interface UsageOptions extends ApiOptions {
   readonly by?: string;
   readonly workspace?: string;
   readonly key?: string;
+  readonly tag?: string;
 }
 
 /** Makes the command. */
@@ -24,7 +25,8 @@ export function addUsageCommand(program: Command): void {
       .option("--from <time>", "the first moment that counts (30 days before the end)")
       .option("--to <time>", "the first moment that does not (now)")
       .option("--granularity <period>", granularities.join(", "), "total")
-      .option("--by <group>", `rows by ${usageGroups.join(", ")}`)
+      .option("--by <group>", `rows by ${usageGroups.join(", ")}, or tag:NAME`)
+      .option("--tag <name:value>", "of calls with this tag only")
       .option("--workspace <id or name>", "of one workspace only")
       .option("--key <id>", "of one key only"),
   ).action(usage);
@@ -32,13 +34,14 @@ export function addUsageCommand(program: Command): void {
 
 async function usage(options: UsageOptions): Promise<void> {
   const granularity = wordOf(options.granularity, "--granularity", granularities);
-  const by = options.by === undefined ? undefined : wordOf(options.by, "--by", usageGroups);
+  const by = options.by === undefined ? undefined : groupOf(options.by);
   const fields = {
     from: timeOf(options.from, "--from"),
     to: timeOf(options.to, "--to"),
     granularity,
     group_by: by,
     key_id: options.key,
+    tag: options.tag,
   };
   await withApi(options, async (api) => {
     const { workspace } = options;
@@ -50,8 +53,14 @@ async function usage(options: UsageOptions): Promise<void> {
   });
 }
 
+const tagGroup = /^tag:.+$/;
+
+/** A group of usage, or a tag, by whose name the API knows whether it is summed. @throws UsageError */
+const groupOf = (by: string): string => (tagGroup.test(by) ? by : wordOf(by, "--by", usageGroups));
+
 function print(rows: Json[], { withStart, by }: { withStart: boolean; by: string | undefined }) {
-  const group = by === "model" || by === "provider" ? by : `${by}_id`;
+  const isId = by === "key" || by === "member" || by === "workspace";
+  const group = isId ? `${by}_id` : (by ?? "").replace(/^tag:.*/, "tag");
   const emails = by === "member" ? [["email", "member_email"] as const] : [];
   const columns = [
     ...(withStart ? [["start", "start"] as const] : []),
@@ -67,6 +76,10 @@ function print(rows: Json[], { withStart, by }: { withStart: boolean; by: string
   ];
   printTable(
     columns.map(([title]) => title),
-    rows.map((row) => columns.map(([, name]) => String(row[name] ?? "-"))),
+    rows.map((row) =>
+      columns.map(([, name]) =>
+        name === "tag" && row["untagged"] ? "(untagged)" : String(row[name] ?? "-"),
+      ),
+    ),
   );
 }

@@ -30,6 +30,8 @@ export interface ReceiveLimits {
 
 /** What the management API needs, whether over HTTP or in a command that runs beside no gateway. */
 export interface AdminServices {
+  /** Names of tags that usage is summed by. */
+  readonly usageTags: readonly string[];
   readonly actors: Actors;
   readonly sessions: Sessions;
   readonly throttle: Throttle;

@@ -1,6 +1,7 @@
 /**
  * The part of `tollgate verify` that compares usage with the ledger: what the sums by hour and by day say was charged, against the
- * entries that are in them. Cost to the nano-dollar, by hour, key and member; by day, in every dimension.
+ * entries that are in them. Cost to the nano-dollar, by hour, key and member; by day, in every dimension. What tags have is a part of
+ * each day: of a name never more than the day's total, and of all members what its members have.
  */
 import type { Queryable } from "../storage/index.ts";
 import type { Difference } from "./difference.ts";
@@ -52,10 +53,32 @@ const daysSql = `
   from compared b cross join lateral (values ('cost', b.r_cost, b.c_cost), ('requests', b.r_requests, b.c_requests)) x (name, recorded, computed)
   where coalesce(x.recorded, 0) <> coalesce(x.computed, 0) limit $1`;
 
+/** The sums by tags: each value of all members against its members, and the values of a name against the day's total. Cost. */
+const tagsSql = `
+  with by_value as (
+    select workspace_id, name, day, value, sum(cost_nano) filter (where not of_member) as recorded,
+      sum(cost_nano) filter (where of_member) as computed
+    from usage_tags group by 1, 2, 3, 4),
+  by_name as (
+    select t.workspace_id, t.name, t.day, t.of_member, t.member_id, sum(t.cost_nano) as recorded
+    from usage_tags t group by 1, 2, 3, 4, 5),
+  beyond as (
+    select n.*, coalesce(d.cost_nano, 0) as computed from by_name n
+    left join usage_days d on d.workspace_id = n.workspace_id and d.dimension = 'total' and d.of_member = n.of_member
+      and d.member_id = n.member_id and d.day = n.day and d.value = ''
+    where n.recorded < 0 or n.recorded > coalesce(d.cost_nano, 0))
+  select workspace_id, format('usage of %s by tag %s, value %s', day, name, value) as what, coalesce(recorded, 0)::text as recorded,
+    coalesce(computed, 0)::text as computed
+  from by_value where coalesce(recorded, 0) <> coalesce(computed, 0)
+  union all
+  select workspace_id, format('usage of %s by tag %s%s, at most the total', day, name,
+      case when of_member then ' of member ' || member_id else '' end), recorded::text, computed::text
+  from beyond limit $1`;
+
 /** Every difference of the sums of usage that a transaction sees, at most `most`. */
 export async function usageDifferencesIn(tx: Queryable, most: number): Promise<Difference[]> {
   const found: Difference[] = [];
-  for (const sql of [hoursSql, daysSql]) {
+  for (const sql of [hoursSql, daysSql, tagsSql]) {
     const left = most - found.length;
     if (left <= 0) break;
     const rows = await tx.query<Row>(sql, [left]);

@@ -12,6 +12,7 @@ import {
   freeSql,
   missingSql,
 } from "./calls.ts";
+import { groupedTagsSql, tagKey } from "./fold-tags.ts";
 import { idsFrom, logBounds } from "./log-bounds.ts";
 import { callColumns, dimensions, sumColumns, sumsOfCalls, sumType } from "./sums.ts";
 
@@ -105,11 +106,13 @@ function addSql(table: string, from: string, key: readonly string[]): string {
     on conflict (${key.join(", ")}) do update set ${added("excluded")})`;
 }
 
-const stepSql = `
+/** With `tags`, also by the names in $6. */
+const stepSql = (tags: boolean): string => `
   with ${callsSql},
   ${grouped},
   ${addSql("usage_hours", "grouped", ["key_id", "hour", ...dimensions.filter((name) => name !== "key_id")])},
   ${addSql("usage_days", "grouped_days", ["workspace_id", "dimension", "of_member", "member_id", "day", "value"])},
+  ${tags ? `${groupedTagsSql("$6")}, ${addSql("usage_tags", "grouped_tags", tagKey)},` : ""}
   taken as (
     delete from usage_pending p using (
       select workspace_id, log_id from waiting union select workspace_id, log_id from charges) x
@@ -134,7 +137,9 @@ function cut(bounds: readonly Bound[], most: number): Bound[] {
   return bounds.filter((bound, place) => (n += bound.n) <= most || place === 0);
 }
 
-async function stepIn(tx: Queryable, most: number): Promise<number> {
+const steps = { plain: stepSql(false), tagged: stepSql(true) };
+
+async function stepIn(tx: Queryable, most: number, tags: readonly string[]): Promise<number> {
   const [lock] = await tx.query<{ mine: boolean }>(lockSql, [lockKey]);
   if (lock?.mine !== true) return 0;
   const bounds = cut(await tx.query<Bound>(boundsSql, [most, workspacesMax]), most);
@@ -145,32 +150,41 @@ async function stepIn(tx: Queryable, most: number): Promise<number> {
     );
     if (left?.some !== true) return 0;
   }
-  const [done] = await tx.query<{ free: number; settled: number }>(stepSql, [
-    bounds.map(({ workspace_id }) => workspace_id),
-    bounds.map(({ low }) => low),
-    bounds.map(({ high }) => high),
-    most,
-    (await logBounds(tx)).low,
-  ]);
+  const [done] = await tx.query<{ free: number; settled: number }>(
+    tags.length > 0 ? steps.tagged : steps.plain,
+    [
+      bounds.map(({ workspace_id }) => workspace_id),
+      bounds.map(({ low }) => low),
+      bounds.map(({ high }) => high),
+      most,
+      (await logBounds(tx)).low,
+      ...(tags.length > 0 ? [tags] : []),
+    ],
+  );
   return bounds.reduce((sum, { n }) => sum + n, 0) + (done?.free ?? 0) + (done?.settled ?? 0);
 }
 
 /**
- * One step: at most `most` entries and as many free calls.
+ * One step: at most `most` entries and as many free calls. `tags`: names that are summed by too.
  * @returns how much it did; 0 where nothing is left, or another process folds
  */
-export function foldStep(database: Database, most = stepMax): Promise<number> {
-  return database.transaction((tx) => stepIn(tx, most));
+export function foldStep(
+  database: Database,
+  most = stepMax,
+  tags: readonly string[] = [],
+): Promise<number> {
+  return database.transaction((tx) => stepIn(tx, most, tags));
 }
 
 /** Folds until nothing is left, or `goesOn` says no. @returns how much it did */
 export async function foldUsage(
   database: Database,
   goesOn: () => boolean = () => true,
+  tags: readonly string[] = [],
 ): Promise<number> {
   let sum = 0;
   while (goesOn()) {
-    const done = await foldStep(database);
+    const done = await foldStep(database, stepMax, tags);
     if (done === 0) break;
     sum += done;
   }

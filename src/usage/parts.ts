@@ -16,16 +16,27 @@ import {
 } from "./calls.ts";
 import { callMsMax, idsFrom, idsWithin } from "./log-bounds.ts";
 import { divide, type Span } from "./segments.ts";
-import { callColumns, sumColumns, sumsOfCalls, type Dimension } from "./sums.ts";
+import { callColumns, sumColumns, sumsOfCalls, tagOf, type Dimension } from "./sums.ts";
 
 /** Puts a value among the parameters, and is its place. */
 export type Bind = (value: unknown) => string;
+
+/** A tag that is asked for, by its name. */
+export interface WantedTag {
+  readonly name: string;
+  /** What calls must have; undefined: any, and those without the tag. */
+  readonly value?: string | undefined;
+  /** Whether rows are grouped by it, in place of `of`. */
+  readonly grouped: boolean;
+}
 
 export interface Wanted {
   readonly visibility: Visibility;
   readonly period: Span;
   /** What rows are grouped by. */
   readonly of: Dimension | undefined;
+  /** Then the period is of whole days in UTC, and of what is asked of calls only whose they are. */
+  readonly tag?: WantedTag | undefined;
   /** What calls must have, by column. */
   readonly equal: Readonly<Partial<Record<Dimension, string>>>;
   readonly granularity: Granularity;
@@ -41,6 +52,7 @@ const clockSlackMs = 3_600_000;
 /** A call that is known to be free may be charged so much later. */
 const chargedLaterMsMax = 2 * 24 * 3_600_000;
 const sums = sumColumns.join(", ");
+const taken = sumColumns.map((name) => `-${name} as ${name}`).join(", ");
 
 /** Columns of `usage_days` that are not its dimension. */
 const free: ReadonlySet<string> = new Set(["workspace_id", "member_id"]);
@@ -55,6 +67,15 @@ function dayDimension({ of, equal }: Wanted): Dimension | "total" | undefined {
 /** The dimension's name in `usage_days`. */
 const dayName = (dimension: Dimension | "total"): string =>
   dimension === "key_id" ? "key" : dimension;
+
+/** A table that has sums by day and by one thing. */
+interface DayTable {
+  readonly from: string;
+  /** Which of its rows are meant. */
+  readonly named: string;
+  readonly of: string | undefined;
+  readonly isTaken?: boolean;
+}
 
 class Parts {
   readonly #wanted: Wanted;
@@ -120,19 +141,41 @@ class Parts {
   }
 
   days(span: Span, dimension: Dimension | "total"): string[] {
+    const { of, tag } = this.#wanted;
+    const table = (): DayTable => ({
+      from: "usage_days",
+      named: `d.dimension = ${this.#bind(dayName(dimension))}`,
+      of: dimension === "total" || of !== dimension ? of : "value",
+    });
+    if (tag === undefined) return this.#daysOf(span, table());
+    const tagged = { from: "usage_tags", named: `d.name = ${this.#bind(tag.name)}` };
+    if (tag.value !== undefined) {
+      const only = `${tagged.named} and d.value = ${this.#bind(tag.value)}`;
+      return this.#daysOf(span, { ...tagged, named: only, of: tag.grouped ? "value" : of });
+    }
+    // What has no value is the rest of the day.
+    return [
+      ...this.#daysOf(span, { ...tagged, of: "value" }),
+      ...this.#daysOf(span, table()),
+      ...this.#daysOf(span, { ...tagged, of: undefined, isTaken: true }),
+    ];
+  }
+
+  /** Rows of a table of days, by its column `of`; `isTaken`: less than nothing. */
+  #daysOf(span: Span, table: DayTable): string[] {
     const { of, equal, visibility } = this.#wanted;
-    const value = dimension === "total" || of !== dimension ? of : "value";
     const dayOf = (at: Date): string => `${this.#bind(at.toISOString().slice(0, 10))}::date`;
     const where = [
-      `d.dimension = ${this.#bind(dayName(dimension))}`,
+      table.named,
       `d.day >= ${dayOf(span.from)} and d.day < ${dayOf(span.to)}`,
       ...Object.entries(equal).map(
         ([name, wanted]) => `d.${free.has(name) ? name : "value"} = ${this.#bind(wanted)}`,
       ),
     ].join(" and ");
     const select = (seen: string): string => `
-      select ${this.#start("d.day::timestamp")} as start, ${value === undefined ? "''" : `d.${value}`} as of, ${sums}
-      from usage_days d where ${where} and ${seen}`;
+      select ${this.#start("d.day::timestamp")} as start, ${table.of === undefined ? "''" : `d.${table.of}`} as of,
+        ${table.isTaken === true ? taken : sums}
+      from ${table.from} d where ${where} and ${seen}`;
     const byMember = of === "member_id" || equal.member_id !== undefined;
     const whole = byMember ? "d.of_member" : "not d.of_member and d.member_id = ''";
     const parts: string[] = [];
@@ -157,9 +200,15 @@ class Parts {
 
   /** Rows of calls, summed. */
   #summed(calls: string, span: Span): string {
-    const { of } = this.#wanted;
-    return `select ${this.#start("c.at at time zone 'UTC'")} as start, ${of === undefined ? "''" : `c.${of}`} as of, ${sumsOfCalls}
-      from (${calls}) c where ${this.#within("c.at", span)} and ${this.#fits("c")} group by 1, 2`;
+    const { of, tag } = this.#wanted;
+    const value = of === undefined ? "''" : `c.${of}`;
+    const group = tag?.grouped === true ? tagOf(this.#bind(tag.name)) : value;
+    const has =
+      tag?.value === undefined
+        ? ""
+        : `and ${tagOf(this.#bind(tag.name))} = ${this.#bind(tag.value)}`;
+    return `select ${this.#start("c.at at time zone 'UTC'")} as start, ${group} as of, ${sumsOfCalls}
+      from (${calls}) c where ${this.#within("c.at", span)} and ${this.#fits("c")} ${has} group by 1, 2`;
   }
 
   /** What the sums do not have yet. */
@@ -204,7 +253,7 @@ class Parts {
     const calls = `select ${callColumns} from (${chargedSql(charges, log)}) charged union all ${freeSql(names, log)}`;
     const part = this.#summed(calls, span);
     if (sign === 1) return part;
-    return `select start, of, ${sumColumns.map((name) => `-${name} as ${name}`).join(", ")} from (${part}) taken`;
+    return `select start, of, ${taken} from (${part}) taken`;
   }
 }
 

@@ -10,7 +10,7 @@ import type { Queryable } from "../storage/index.ts";
 import type { Visibility } from "../tenancy/index.ts";
 import { percentilesOf } from "./histogram.ts";
 import { logBounds } from "./log-bounds.ts";
-import { partsSql, type Bind } from "./parts.ts";
+import { partsSql, type Bind, type WantedTag } from "./parts.ts";
 import { countNames, sumColumns, type CountName, type Dimension } from "./sums.ts";
 
 /** The column that each group is; its name on the wire, too. */
@@ -32,6 +32,8 @@ export interface UsageFilter {
   readonly to: Date;
   readonly granularity: Granularity;
   readonly groupBy?: UsageGroup | undefined;
+  /** A tag that usage is summed by. The period is of whole days in UTC. */
+  readonly tag?: WantedTag | undefined;
   /** What calls must have, by column. */
   readonly equal?: Readonly<Partial<Record<Dimension, string | undefined>>>;
   /** So many groups of their own, those of the highest cost; the rest is one row. */
@@ -78,6 +80,7 @@ export function usageSql(filter: UsageFilter, low = ""): { sql: string; params: 
       start: from,
       period: { from: from < earliest ? earliest : from, to: to > latest ? latest : to },
       of: groupBy && usageColumns[groupBy],
+      tag: filter.tag,
       equal: Object.fromEntries(given),
       granularity,
       offsetHours,
@@ -138,9 +141,10 @@ export async function readUsage(database: Queryable, filter: UsageFilter): Promi
   return rows.map((row) => renderRow(row, filter));
 }
 
-function renderRow(row: UsageRow, { groupBy, top }: UsageFilter): object {
+function renderRow(row: UsageRow, { groupBy, tag, top }: UsageFilter): object {
   return {
     start: row.start.toISOString(),
+    ...(tag?.grouped === true && { tag: row.of, untagged: row.of === null && !row.other }),
     ...(groupBy !== undefined && { [usageColumns[groupBy]]: row.of }),
     ...(groupBy === "member" && { member_email: row.name }),
     ...(groupBy === "key" && { key_name: row.name }),

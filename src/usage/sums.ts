@@ -66,6 +66,14 @@ const provider = "coalesce(r.provider, h.provider)";
 const status = "coalesce(r.status, h.status)";
 
 /**
+ * What the caller said of a call, as one object of texts; the end user by the name end_user. Tags that jsonb cannot hold, which no
+ * writer writes, count as none: they must not stop the sums.
+ */
+const said = `case when r.tags is not null or r.end_user is not null then
+    coalesce(case when r.tags::text !~* '(^|[^\\\\])(\\\\\\\\)*\\\\u(0000|d[89a-f])' then r.tags::jsonb end, '{}')
+      || case when r.end_user is null then '{}' else jsonb_build_object('end_user', r.end_user) end end`;
+
+/**
  * What the log tells of a call, as columns. A model that no plan was made for and nobody was asked for is the caller's text, of which
  * there may be any number: it counts as none.
  */
@@ -77,7 +85,7 @@ const told = `
   case when ${status} = 'succeeded' then '' else ${short(`${explanation} ->> 'error'`)} end as error_code,
   (${status} in ('failed', 'expired'))::integer as errors, (${status} = 'client_closed')::integer as client_closed,
   ${countNames.map((name) => `${bounded(name)} as ${name}`).join(", ")},
-  usage_histogram(r.duration_ms) as duration, usage_histogram(r.first_token_ms) as first_token`;
+  usage_histogram(r.duration_ms) as duration, usage_histogram(r.first_token_ms) as first_token, ${said} as said`;
 
 /**
  * The row of the log with workspace `workspace` and id `id`, expressions, and what it tells; one look by the key for each.
@@ -102,6 +110,7 @@ const toldColumns: Readonly<Record<string, string>> = {
   ...Object.fromEntries(countNames.map((name) => [name, "0"])),
   duration: "0",
   first_token: "0",
+  said: "null::jsonb",
 };
 
 /** The list of those columns of `l`; a missing row's are nothing. */
@@ -115,6 +124,9 @@ export const untoldList = (): string =>
   Object.entries(toldColumns)
     .map(([name, none]) => `${none} as ${name}`)
     .join(", ");
+
+/** The value of the tag `name`, an expression, of a row of calls `c`; '' where it has none. */
+export const tagOf = (name: string): string => short(`c.said ->> ${name}::text`);
 
 /** The columns of a row of calls (calls.ts), in their order. */
 export const callColumns = [

@@ -25,7 +25,7 @@ async function killedStep(database: Database, most: number): Promise<void> {
         throw new Error("killed");
       }, options),
   };
-  await expect(foldStep(dying, most)).rejects.toThrow("killed");
+  await expect(foldStep(dying, most, tags)).rejects.toThrow("killed");
 }
 
 interface Row {
@@ -41,18 +41,24 @@ const columnOf = (group: string): string =>
   ["key", "member", "workspace"].includes(group) ? `${group}_id` : group;
 
 async function ask(database: Database, question: Question): Promise<object> {
+  const { team, ...equal } = question.equal ?? {};
   const filter: UsageFilter = {
     visibility: seesEverything,
     from: new Date(question.fromMs),
     to: new Date(question.toMs),
     granularity: question.granularity,
-    groupBy: question.groupBy,
-    equal: question.equal,
+    groupBy: question.byTeam === true ? undefined : question.groupBy,
+    tag:
+      question.byTeam === true || team !== undefined
+        ? { name: "team", value: team, grouped: question.byTeam === true }
+        : undefined,
+    equal,
     offsetHours: question.offsetHours,
   };
   const rows = (await readUsage(database, filter)) as Row[];
   const named = rows.map((row) => {
-    const group = question.groupBy && (row[columnOf(question.groupBy)] as string | null);
+    const column = question.byTeam === true ? "tag" : columnOf(question.groupBy ?? "");
+    const group = row[column] as string | null | undefined;
     const { requests, errors, input_tokens: input, cost } = row;
     return [`${row.start} ${group ?? ""}`, { requests, errors, input, cost: parseUsd(cost) }];
   });
@@ -71,12 +77,14 @@ const call = fc.record({
   provider: fc.constantFrom("p", "q"),
   failed: fc.boolean(),
   input: fc.integer({ min: 0, max: 10_000 }),
+  team: fc.constantFrom(undefined, "search", "__proto__", "a'b"),
 });
+const tags = ["team"];
 const steps = {
   none: () => Promise.resolve(0),
-  some: (database: Database) => foldStep(database, 3),
+  some: (database: Database) => foldStep(database, 3, tags),
   killed: (database: Database) => killedStep(database, 2),
-  all: (database: Database) => foldUsage(database),
+  all: (database: Database) => foldUsage(database, undefined, tags),
 } as const;
 const step = fc.constantFrom("none", "none", "some", "killed", "all");
 
@@ -85,7 +93,33 @@ const endOf = (failed: boolean) =>
     ? ({ status: "failed", errorCode: "upstream_unavailable" } as const)
     : ({ status: "succeeded", errorCode: "" } as const);
 
+/** By tags there are whole days in UTC, of workspaces and members: `value` undefined groups by the tag. */
+function byDays(question: Question, value: string | undefined): Question {
+  const { fromMs, toMs, granularity, groupBy, equal = {} } = question;
+  const { workspace_id: workspace, member_id: member } = equal;
+  const isOwner = groupBy === "workspace" || groupBy === "member";
+  return {
+    byTeam: value === undefined,
+    ...(value !== undefined && isOwner && { groupBy }),
+    fromMs: Math.floor(fromMs / dayMs) * dayMs,
+    toMs: Math.ceil(toMs / dayMs) * dayMs,
+    granularity: granularity === "hour" ? "day" : granularity,
+    equal: {
+      ...(workspace !== undefined && { workspace_id: workspace }),
+      ...(member !== undefined && { member_id: member }),
+      ...(value !== undefined && { team: value }),
+    },
+  };
+}
+
 const question = (nowMs: number) =>
+  fc
+    .tuple(anyQuestion(nowMs), fc.constantFrom("no", "no", "grouped", "search", "__proto__"))
+    .map(([one, by]): Question =>
+      by === "no" ? one : byDays(one, by === "grouped" ? undefined : by),
+    );
+
+const anyQuestion = (nowMs: number) =>
   fc.record(
     {
       fromMs: fc.integer({ min: nowMs - 75 * dayMs, max: nowMs - hourMs }),
@@ -123,6 +157,7 @@ describeDatabase("sums of usage", (open) => {
       "requests",
       "usage_hours",
       "usage_days",
+      "usage_tags",
       "usage_folds",
       "usage_pending",
       "usage_unattributed",
@@ -164,9 +199,9 @@ describeDatabase("sums of usage", (open) => {
           for (const row of late) await calls.log(row);
           for (const charge of latePaid) await calls.charge(charge);
           await compare(questions.slice(2, 4));
-          await foldStep(database, 2);
+          await foldStep(database, 2, tags);
           await compare(questions.slice(2, 4));
-          await foldUsage(database);
+          await foldUsage(database, undefined, tags);
           await compare(questions);
           const differences = await verifyLedger(database);
           expect(differences.filter(({ what }) => what.startsWith("usage"))).toEqual([]);

@@ -17,6 +17,8 @@ export interface LogRow {
   readonly errorCode: string;
   readonly input: number;
   readonly tookMs: number;
+  /** The value of the tag `team`. */
+  readonly team?: string | undefined;
 }
 
 interface Charge {
@@ -40,6 +42,8 @@ export interface Question {
   readonly toMs: number;
   readonly granularity: Granularity;
   readonly groupBy?: UsageGroup;
+  /** By the tag `team` instead. */
+  readonly byTeam?: boolean;
   readonly offsetHours?: number;
   readonly equal?: Readonly<Record<string, string>>;
 }
@@ -64,7 +68,7 @@ function startOf(ms: number, { granularity, offsetHours = 0, fromMs }: Question)
 /** What a call is, by the columns that usage can be asked for. */
 function columnsOf(key: string, row: LogRow | undefined): Record<string, string> {
   const { workspace, member } = keysOf[key]!;
-  const { model = "", provider = "", status = "", errorCode = "" } = row ?? {};
+  const { model = "", provider = "", status = "", errorCode = "", team = "" } = row ?? {};
   const protocol = row === undefined ? "" : "chat";
   return {
     workspace_id: workspace,
@@ -75,6 +79,7 @@ function columnsOf(key: string, row: LogRow | undefined): Record<string, string>
     protocol,
     status,
     error_code: errorCode,
+    team,
   };
 }
 
@@ -138,6 +143,7 @@ export class Calls {
       usage: { inputTokens: row.input },
       costNano: row.costNano,
       durationMs: row.tookMs,
+      tags: row.team === undefined ? undefined : { team: row.team, other: "x" },
       explanation: row.errorCode === "" ? { plan: {} } : { plan: {}, error: row.errorCode },
     });
     await this.#requestLog.flush();
@@ -149,7 +155,7 @@ export class Calls {
     const add = (key: string, atMs: number, cost: bigint, row: LogRow | undefined): void => {
       const of = columnsOf(key, row);
       if (!fits(question, atMs, of)) return;
-      const { groupBy } = question;
+      const groupBy = question.byTeam === true ? "team" : question.groupBy;
       const group = groupBy === undefined ? "" : (of[groupBy] ?? of[`${groupBy}_id`]!);
       const sum = (sums[`${startOf(atMs, question)} ${group}`] ??= {
         requests: 0,

@@ -13,6 +13,7 @@ import {
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { strict, timeBody, timeOf, words } from "./schemas.ts";
+import { byDays, groupOf, tagFilterPattern, tagGroupPattern } from "./usage-tags.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const daysDefault = 30;
@@ -41,6 +42,14 @@ const row = Type.Object({
   protocol: group("Of `group_by=protocol`: what callers spoke."),
   status: group("Of `group_by=status`."),
   error_code: group("Of `group_by=error_code`. null: no error."),
+  tag: group(
+    "Of `group_by=tag:<name>`: its value. `other` also stands for values beyond 1,000 a day. null: none.",
+  ),
+  untagged: Type.Optional(
+    Type.Boolean({
+      description: "Of `group_by=tag:<name>`: true for the row of the calls without the tag.",
+    }),
+  ),
   other: Type.Optional(
     Type.Boolean({
       description:
@@ -72,8 +81,8 @@ const filterNames = Object.keys(filters) as (keyof typeof filters)[];
 const offsetDaysMax = 31;
 
 /** @throws GatewayError `invalid_value` */
-function checkFilter({ from, to, groupBy, top, offsetHours }: UsageFilter): void {
-  if (top !== undefined && groupBy === undefined) {
+function checkFilter({ from, to, groupBy, tag, top, offsetHours }: UsageFilter): void {
+  if (top !== undefined && groupBy === undefined && tag?.grouped !== true) {
     throw new GatewayError("invalid_value", "`top` needs `group_by`.", { param: "top" });
   }
   if (offsetHours !== 0 && to.getTime() - from.getTime() > offsetDaysMax * dayMs) {
@@ -96,8 +105,23 @@ const usage = route({
     from: Type.Optional(timeBody),
     to: Type.Optional(timeBody),
     granularity: Type.Optional(words(...granularities)),
-    group_by: Type.Optional(words(...usageGroups)),
+    group_by: Type.Optional(
+      Type.Unsafe<string>({
+        anyOf: [
+          { type: "string", enum: [...usageGroups] },
+          { type: "string", pattern: tagGroupPattern },
+        ],
+        description:
+          "`tag:<name>` is for names in `tags.usage` of the configuration: whole days in UTC. `tag:end_user` is the end user.",
+      }),
+    ),
     ...filters,
+    tag: Type.Optional(
+      Type.String({
+        pattern: tagFilterPattern,
+        description: "A tag and its value, `team:search`, of a name in `tags.usage`.",
+      }),
+    ),
     top: Type.Optional(
       Type.String({
         pattern: String.raw`^([1-9]|[1-4]\d|50)$`,
@@ -118,13 +142,15 @@ const usage = route({
       from: timestamp("The first moment that counts."),
       to: timestamp("The first moment that does not."),
       granularity: oneOf(...granularities),
-      group_by: orNull(oneOf(...usageGroups)),
+      group_by: orNull(Type.String()),
       data: Type.Array(row),
     }),
   },
   csv: [
     "start",
     ...Object.values(usageColumns),
+    "tag",
+    "untagged",
     "key_name",
     "member_email",
     "other",
@@ -145,20 +171,21 @@ const usage = route({
       throw new GatewayError("invalid_value", "`from` must be before `to`.", { param: "from" });
     }
     const granularity = query.granularity ?? "total";
-    const asked: UsageFilter = {
+    const asked = byDays({
       visibility: visibilityOf(actor, "usage.read"),
       from,
       to,
       granularity,
-      groupBy: query.group_by,
+      ...groupOf(query, services.usageTags),
       equal: Object.fromEntries(filterNames.map((name) => [name, query[name]])),
       top: query.top === undefined ? undefined : Number(query.top),
       offsetHours: Number(query.tz_offset ?? 0),
-    };
+    });
     checkFilter(asked);
     await services.logWritten();
     const data = await readUsage(services.database, asked);
-    const head = { from: from.toISOString(), to: to.toISOString(), granularity };
+    const period = { from: asked.from.toISOString(), to: asked.to.toISOString() };
+    const head = { ...period, granularity };
     return { body: { ...head, group_by: query.group_by ?? null, data } };
   },
 });
