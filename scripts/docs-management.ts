@@ -184,10 +184,12 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   proxy set \`TOLLGATE_TRUSTED_PROXIES\`, or every address is the proxy's.
 - \`/search?q=\` finds up to five each of the keys, members, workspaces and models that you see, by a part of a name.
 - \`/events\` is what is new, as it comes: server-sent events for the console, with its session only. \`topics\` names what to
-  follow: \`requests\`, \`tasks\`, \`deliveries\`, \`providers\`, \`usage\`. \`row\` is a row as its list shows it, to whoever sees
-  it there. Of more than 20 rows in a second there is only \`skipped\` with their number. A stream that broke goes on by
+  follow: \`requests\`, \`tasks\`, \`deliveries\`, \`providers\`, \`usage\`, \`gateways\`, \`verification\`. \`row\` is a row as its
+  list shows it, to whoever sees it there. \`changed\` names a topic that is no row and is another now: read it again.
+  Only who may read it hears of it. Of more than 20 rows in a second there is only \`skipped\` with their number. A stream that broke goes on by
   \`Last-Event-ID\`, up to 1,000 rows; beyond that \`reset\` says to read the lists again. Without readers nothing is
-  asked of the database, and else one query a second for all of them. Rights are looked at again every minute.
+  asked of the database, and else one query a second for all of them, and a small one where somebody follows
+  \`gateways\` or \`verification\`. Rights are looked at again every minute.
 - Lists are newest first, over all workspaces you see, with \`from\` (counts) and \`to\` (does not). A page costs the
   same however long the log is; rare filters scan the log; set \`from\`.
 - Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A

@@ -9,6 +9,7 @@ export {
   type EventHub,
   type EventHubOptions,
   type NewRow,
+  type NoticeTopic,
   type Sight,
   type Sink,
   type StreamEvent,

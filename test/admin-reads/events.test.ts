@@ -14,7 +14,8 @@ let world: World;
 let databaseUrl: string;
 const open: OpenStream[] = [];
 beforeAll(async () => {
-  const events = { pollMs, checkMs: 100, keepAliveMs: 200, streamsMax };
+  const noticeMs = { providers: pollMs, gateways: pollMs, verification: pollMs };
+  const events = { pollMs, checkMs: 100, keepAliveMs: 200, streamsMax, noticeMs };
   databaseUrl = await (await sharedPostgres()).createMigrated();
   world = await startWorld({
     events,
@@ -137,6 +138,44 @@ describe("who gets what", () => {
       ["id", "health", "paused_until"],
       ["state", "out"],
     ]);
+    await closeAll();
+  });
+
+  it("what is no row and changes is told to those who may read it, and to nobody else", async () => {
+    const { gateway, root, ann, mem, home, must } = world;
+    const query = "topics=providers,gateways,verification";
+    const streams = { root: await follow(root, query), ann: await follow(ann, query) };
+    const changed = ({ events }: OpenStream) =>
+      events.filter(({ type }) => type === "changed").map(({ data }) => data["topic"]);
+    await streams.ann.until("state");
+    await streams.root.until("state");
+    must(await root.call("POST", "/verify", {}));
+    const { key } = await world.keyOf(mem, home.id);
+    await world.chat(key);
+    await eventually(async () => {
+      await gateway.database.query("update gateways set in_flight = in_flight + 1");
+      return new Set(changed(streams.root)).size === 3;
+    }, "all three have changed");
+    expect(changed(streams.ann)).toEqual([]);
+    await closeAll();
+  });
+
+  it("one task can be followed, and the callbacks about it", async () => {
+    const { mem, home } = world;
+    const { key } = await world.keyOf(mem, home.id);
+    const hook = { webhook_url: "https://127.0.0.1:9/hook" };
+    const one = await world.video(key, hook);
+    const stream = await follow(mem, `topics=tasks,deliveries&task_id=${one}`);
+    const all = await follow(mem, "topics=tasks,deliveries");
+    const other = await world.video(key, hook);
+    await world.gateway.database.query("update tasks set updated_at = now() where id = $1", [one]);
+    await expect.poll(() => stream.rows("tasks"), patiently).toContain(one);
+    await expect.poll(() => all.rows("tasks"), patiently).toContain(other);
+    expect(new Set(stream.rows("tasks"))).toEqual(new Set([one]));
+    const about = stream.events
+      .filter(({ data }) => data["topic"] === "deliveries")
+      .map(({ data }) => (data["row"] as { task_id: string }).task_id);
+    expect(about.filter((id) => id !== one)).toEqual([]);
     await closeAll();
   });
 

@@ -6,6 +6,8 @@ import { exactUsd, parseUsd, readUsd, shareOf } from "../../console/src/base/mon
 import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
 import { readAgo, readUntil } from "../../console/src/base/time.ts";
+import { merged, renewed, type Pages } from "../../console/src/base/merge.ts";
+import { comparisonOf } from "../../console/src/pages/request/comparison.ts";
 import { sentencesOf } from "../../console/src/pages/request/sentence.ts";
 
 it("an amount keeps every digit, and is read with four that count or two decimals", () => {
@@ -164,4 +166,62 @@ it("each outcome has its sentence", () => {
   ] as const) {
     expect(sentencesOf(told)).toBe(sentence);
   }
+});
+
+it("what was asked and what was sent are compared field by field", () => {
+  const marks = (asked: string | null, sent: string | null) =>
+    comparisonOf(asked, sent)?.map(({ field, mark }) => `${field} ${mark}`);
+  expect(
+    marks(
+      '{"model":"a","max_tokens":5,"top_k":2,"messages":[{"role":"user","content":"Hi"}],"stop":[]}',
+      '{"model":"b","max_completion_tokens":5,"messages":[{"role":"user","content":"Hi"}],"stop":[]}',
+    ),
+  ).toEqual([
+    "model changed",
+    "max_tokens dropped",
+    "top_k dropped",
+    "messages.0.role same",
+    "messages.0.content same",
+    "stop same",
+    "max_completion_tokens added",
+  ]);
+  // Text of a number is no number, and what was cut is not compared.
+  expect(marks('{"n":1}', '{"n":"1"}')).toEqual(["n changed"]);
+  for (const other of [null, "", '{"n":']) expect(marks('{"n":1}', other)).toBeUndefined();
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(comparisonOf(text, text)!.every(({ mark }) => mark === "same")).toBe(true);
+    }),
+  );
+});
+
+interface Row {
+  readonly id: string;
+  readonly state?: string;
+}
+const listOf = (rows: readonly Row[], hasMore = false): Pages<Row> => ({
+  pages: [{ data: rows, has_more: hasMore, next_cursor: hasMore ? rows.at(-1)!.id : null }],
+  pageParams: [undefined],
+});
+const idsOf = ({ pages }: Pages<Row>) => pages.flatMap(({ data }) => data.map(({ id }) => id));
+
+it("rows that come enter a list once and in its order; those behind its end wait for their page", () => {
+  const list = listOf([{ id: "req_05" }, { id: "req_03" }], true);
+  const rows = ["req_04", "req_05", "req_09", "req_01"].map((id) => ({ id }));
+  expect(idsOf(merged(list, rows))).toEqual(["req_09", "req_05", "req_04", "req_03"]);
+  expect(idsOf(merged(listOf([{ id: "req_05" }]), rows))).toContain("req_01");
+  const many = Array.from({ length: 600 }, (_, n) => ({
+    id: `req_1${String(n).padStart(3, "0")}`,
+  }));
+  const full = merged(list, many);
+  expect(full.pages[0]!.data).toHaveLength(500);
+  expect(full.pages[0]!.next_cursor).toBe(idsOf(full).at(-1));
+});
+
+it("a row that changed is as it is now, and leaves a list that it does not fit any more", () => {
+  const list = listOf([{ id: "task_2", state: "running" }, { id: "task_1" }]);
+  const row = { id: "task_2", state: "succeeded" };
+  expect(renewed(list, [row], () => true).pages[0]!.data[0]).toEqual(row);
+  expect(idsOf(renewed(list, [row], ({ state }) => state === "running"))).toEqual(["task_1"]);
+  expect(renewed(list, [{ id: "task_3" }], () => true)).toBe(list);
 });

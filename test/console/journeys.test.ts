@@ -178,6 +178,8 @@ it("what a workspace keeps of a call is shown on its page as text, and filled in
   await asked.text();
   await page.goto(`/requests/${asked.headers.get("x-request-id")}`);
   await page.getByRole("button", { name: "Show what was said" }).click();
+  await page.getByText(/^\d fields were sent as they were asked for/).waitFor();
+  await page.getByText("Asked", { exact: true }).click();
   await page.locator("pre").getByText(markup).waitFor();
   await page.getByText("Answered", { exact: true }).click();
   await page.locator("pre").getByText("You said").waitFor();

@@ -1,11 +1,17 @@
-/** The log that grows by itself, under a gateway that is restarted, and what waits while somebody reads further down. */
+/**
+ * Pages that stay current by themselves: one stream for each, under a gateway that is restarted, nothing while nobody looks, and
+ * what waits while somebody reads further down.
+ */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
-import { patiently } from "../support/patience.ts";
+import { eventually, patiently } from "../support/patience.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { isLong } from "../support/long.ts";
 import { closeVisits, visit } from "./browser.ts";
@@ -47,8 +53,10 @@ let other: AdminGateway | undefined;
 beforeAll(async () => {
   const databaseUrl = await (await sharedPostgres()).createMigrated();
   const environment = { TOLLGATE_MASTER_KEY: randomBytes(32).toString("base64") };
+  const noticeMs = { providers: 200, gateways: 200, verification: 200 };
+  const events = { pollMs: 100, noticeMs };
   start = () => startAdminGateway({ databaseUrl, environment });
-  world = await startConsoleWorld({ databaseUrl, environment });
+  world = await startConsoleWorld({ databaseUrl, environment, events });
 });
 afterAll(async () => {
   await closeVisits(world.gateway.url);
@@ -66,6 +74,16 @@ const rowsIn = (page: {
 
 /** Ids made in one millisecond are in no order of their own. */
 const newestFirst = (ids: readonly string[]): string[] => ids.toSorted().toReversed();
+
+/** A task that makes a picture, through an address. */
+async function makePicture(url: string, key: string): Promise<void> {
+  const answer = await fetch(`${url}/v1/tasks`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: "sandbox/task-image-model-1", prompt: "A boat" }),
+  });
+  expect(await answer.json()).toMatchObject({ id: expect.stringMatching(/^task_/) as string });
+}
 
 /** Rows of a key, written as calls that ended at once. */
 async function writeRows(
@@ -110,11 +128,101 @@ it.skipIf(!isLong)(
   },
 );
 
+it("no page asks again and again: what changes comes by its one stream", () => {
+  const folder = join(import.meta.dirname, "../../console/src");
+  const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /\.tsx?$/.test(name),
+  );
+  expect(sources.length).toBeGreaterThan(100);
+  const holding = (text: string) =>
+    sources.filter((name) => readFileSync(join(folder, name), "utf8").includes(text));
+  expect(holding("refetchInterval")).toEqual([]);
+  expect(holding("new EventSource")).toEqual(["api/events.ts"]);
+  // Clocks of pages that say how long something still takes.
+  expect(holding("setInterval").toSorted()).toEqual([
+    "pages/playground/failure.tsx",
+    "ui/use-now.ts",
+  ]);
+});
+
+/** How often a window has asked for a path so far. */
+function askingOf(page: Page, path: string): () => number {
+  let count = 0;
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname === `/admin/v1${path}`) count += 1;
+  });
+  return () => count;
+}
+
+it("providers, gateways and the check of the ledger follow what others do", async () => {
+  const { root, must, gateway } = world;
+  const { page, complaints, close } = await world.open("root");
+  const asked = askingOf(page, "/providers");
+  const [{ id }] = must(await root.call("GET", "/providers")).data as [{ id: string }];
+  await page.goto("/providers");
+  const row = page.getByRole("row", { name: new RegExp(`^${id} `) });
+  await row.getByText("ready", { exact: true }).waitFor();
+  must(await root.call("POST", `/providers/${id}/pause`, {}));
+  await row.getByText("paused").waitFor();
+  must(await root.call("POST", `/providers/${id}/resume`, {}));
+  await row.getByText("ready", { exact: true }).waitFor();
+  expect(asked()).toBeLessThan(10);
+  await page.goto("/settings/gateways");
+  await page.getByRole("table", { name: "Gateways" }).waitFor();
+  await expect
+    .poll(async () => {
+      // Its own heartbeat writes it over.
+      await gateway.database.query("update gateways set in_flight = 4321");
+      return page.getByRole("cell", { name: "4,321" }).count();
+    }, patiently)
+    .toBe(1);
+  await page.goto("/money");
+  await page.getByText("Never checked from here.").waitFor();
+  must(await root.call("POST", "/verify", {}));
+  await page.getByText(/^No difference in \d+ entries, checked/).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+it("a page that nobody sees follows nothing, and catches up when it is seen again", async () => {
+  const { gateway, mem, home } = world;
+  const { key } = await world.keyOf(mem, home.id);
+  const query = vi.spyOn(gateway.database, "query");
+  const looks = () => query.mock.calls.filter(([sql]) => sql.includes("written_since")).length;
+  const { page, close } = await world.open("mem");
+  await page.goto("/tasks");
+  await page.getByText("No tasks yet.").waitFor();
+  await expect.poll(looks, patiently).toBeGreaterThan(0);
+  const turn = (isHidden: boolean) =>
+    page.evaluate(
+      `Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
+    );
+  await turn(true);
+  let quiet = { count: looks(), sinceMs: performance.now() };
+  await eventually(() => {
+    if (looks() !== quiet.count) quiet = { count: looks(), sinceMs: performance.now() };
+    return performance.now() - quiet.sinceMs > 800;
+  }, "nothing is asked any more");
+  await world.video(key);
+  expect(await page.getByRole("article").count()).toBe(0);
+  await turn(false);
+  await page.getByRole("article", { name: /^succeeded/ }).waitFor();
+  query.mockRestore();
+  await close();
+});
+
 it("a gateway that is restarted under a live page loses no row and doubles none", async () => {
   const { gateway, mem, home } = world;
   const { id: keyId } = await world.keyOf(mem, home.id);
+  const { key } = await world.keyOf(mem, home.id);
   const balancer = await startBalancer(Number(new URL(gateway.url).port));
   const { page, close } = await visit({ url: balancer.url, cookie: mem.cookie });
+  const { page: gallery } = await visit({ url: balancer.url, cookie: mem.cookie });
+  const listed = askingOf(gallery, "/tasks");
+  const made = gallery.getByRole("article", { name: /^succeeded/ });
+  await gallery.goto("/tasks");
+  await made.first().waitFor();
+  const before = await made.count();
   await page.goto(`/requests?key=${keyId}&live=1`);
   await page.getByText("No call fits these filters.").waitFor();
   const sent = await writeRows(1, keyId);
@@ -127,6 +235,10 @@ it("a gateway that is restarted under a live page loses no row and doubles none"
   await stopped;
   await expect.poll(() => rowsIn(page), patiently).toEqual(newestFirst(sent));
   await page.getByText(/^Shown as of/).waitFor({ state: "detached" });
+  await makePicture(balancer.url, key);
+  await expect.poll(() => made.count(), patiently).toBe(before + 1);
+  // Once to show it, once for each stream that began.
+  expect(listed()).toBeLessThan(8);
   const [last] = await writeRows(1, keyId, other);
   await expect.poll(() => rowsIn(page), patiently).toEqual([last, ...newestFirst(sent)]);
   await close();

@@ -4,8 +4,13 @@
  */
 import { client } from "./client.ts";
 
-export type Topic = "requests" | "tasks" | "deliveries" | "providers" | "usage";
-export type RowTopic = Exclude<Topic, "providers" | "usage">;
+export type RowTopic = "requests" | "tasks" | "deliveries";
+export type Topic = RowTopic | "providers" | "gateways" | "verification" | "usage";
+
+/** Fields of a provider's record that everybody may know. */
+export interface ProviderState {
+  readonly id: string;
+}
 
 export type StreamEvent =
   /** A stream begins, or lost its place: what was written until now is to be read. */
@@ -15,7 +20,9 @@ export type StreamEvent =
   /** Too many rows at once: only how many. */
   | { readonly type: "skipped"; readonly topic: RowTopic; readonly count: number }
   /** How the providers are doing. */
-  | { readonly type: "state"; readonly data: readonly object[] }
+  | { readonly type: "state"; readonly data: readonly ProviderState[] }
+  /** What is no row is another now: it is to be read again. */
+  | { readonly type: "changed"; readonly topic: Topic }
   /** There are newer numbers. */
   | { readonly type: "usage" };
 
@@ -50,23 +57,23 @@ function setBroken(isBroken: boolean): void {
   for (const watcher of watchers) watcher();
 }
 
+const rowTopics: ReadonlySet<Topic> = new Set(["requests", "tasks", "deliveries"]);
+
 /** What all followers follow; where they want different values, those are left to them. */
 function wantedAddress(): string {
   if (followers.size === 0 || document.hidden) return "";
   const topics = [...new Set([...followers].flatMap((one) => one.topics))].sort();
-  const rows = [...followers].filter(({ topics: of }) =>
-    of.some((topic) => topic !== "providers" && topic !== "usage"),
-  );
+  const rows = [...followers].filter(({ topics: of }) => of.some((topic) => rowTopics.has(topic)));
   const filter = rows.length === 1 ? rows[0]!.filter : {};
   const given = Object.entries(filter).filter((entry): entry is [string, string] => !!entry[1]);
   const query = new URLSearchParams([["topics", topics.join(",")], ...given]);
   return `/admin/v1/events?${query}`;
 }
 
-const typesOf = ["ready", "reset", "row", "skipped", "state", "usage"] as const;
+const typesOf = ["ready", "reset", "row", "skipped", "state", "changed", "usage"] as const;
 
 function tell(type: (typeof typesOf)[number], text: string): void {
-  const data = JSON.parse(text) as { topic?: Topic; data?: readonly object[] };
+  const data = JSON.parse(text) as { topic?: Topic; data?: readonly ProviderState[] };
   const event = (type === "state" ? { type, data: data.data } : { type, ...data }) as StreamEvent;
   for (const follower of followers) {
     const topic = type === "state" ? "providers" : type === "usage" ? "usage" : data.topic;

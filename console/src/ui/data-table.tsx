@@ -2,7 +2,7 @@
  * A long list as a table: only the rows in sight are in the page, and the next ones are asked for as the end comes near.
  * Its columns are fixed, so that nothing moves while rows arrive.
  */
-import { Button, Skeleton, Table } from "@mantine/core";
+import { Button, Group, Skeleton, Table } from "@mantine/core";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import {
@@ -29,6 +29,8 @@ interface DataTableProps<Row> {
   /** Asks for the next rows; undefined at the end. */
   readonly more: (() => void) | undefined;
   readonly moreUnderWay: boolean;
+  /** Why the next rows are not asked for by themselves; undefined: they are. */
+  readonly pause?: string | undefined;
 }
 
 const waitingRows = 8;
@@ -65,7 +67,7 @@ const Space = ({ height, columns }: { height: number; columns: number }) =>
 
 // oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { columns, rows, keyOf, more, moreUnderWay } = props;
+  const { columns, rows, keyOf, more, moreUnderWay, pause } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const count = rows?.length ?? 0;
   const isNarrow = useNarrow();
@@ -83,8 +85,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const last = items.at(-1);
   const nearEnd = last !== undefined && last.index >= count - overscan;
   useEffect(() => {
-    if (nearEnd && !moreUnderWay) more?.();
-  }, [nearEnd, moreUnderWay, more]);
+    if (nearEnd && !moreUnderWay && pause === undefined) more?.();
+  }, [nearEnd, moreUnderWay, more, pause]);
   const margin = virtual.options.scrollMargin;
   const before = first === undefined ? 0 : first.start - margin;
   const after = last === undefined ? 0 : virtual.getTotalSize() - (last.end - margin);
@@ -103,9 +105,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </Table.Tbody>
       </Table>
       {more !== undefined && (
-        <Button variant="default" size="xs" mt="sm" loading={moreUnderWay} onClick={more}>
-          Show more
-        </Button>
+        <Group gap="md" mt="sm">
+          {pause !== undefined && <span className="muted">{pause}</span>}
+          <Button variant="default" size="xs" loading={moreUnderWay} onClick={more}>
+            {pause === undefined ? "Show more" : "Search further"}
+          </Button>
+        </Group>
       )}
     </>
   );

@@ -21,9 +21,12 @@ interface LongListProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
   readonly empty: ReactNode;
+  /** Why the next page is not asked for by itself; undefined: it is. */
+  readonly pause?: string | undefined;
 }
 
-export function LongList<Row>({ query, what, label, columns, keyOf, empty }: LongListProps<Row>) {
+export function LongList<Row>(props: LongListProps<Row>) {
+  const { query, what, label, columns, keyOf, empty, pause } = props;
   const rows = query.data?.pages.flatMap(({ data }) => data);
   return (
     <>
@@ -40,6 +43,7 @@ export function LongList<Row>({ query, what, label, columns, keyOf, empty }: Lon
           keyOf={keyOf}
           more={query.hasNextPage ? () => void query.fetchNextPage() : undefined}
           moreUnderWay={query.isFetchingNextPage}
+          pause={pause}
         />
       )}
     </>

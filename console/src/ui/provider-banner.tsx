@@ -1,9 +1,8 @@
 /** "1 provider out" in the header of every page, for those who can do something about it. */
 import { Link } from "@tanstack/react-router";
-import { api, type Schemas } from "../api/client.ts";
+import type { Schemas } from "../api/client.ts";
 import { useMay } from "./use-may.ts";
-
-const againMs = 60_000;
+import { useProviderStates } from "./use-provider-states.ts";
 
 type Provider = Schemas["Providers"]["data"][number];
 
@@ -13,12 +12,7 @@ const isOut = ({ paused_until: paused, health }: Provider): boolean =>
 
 export function ProviderBanner() {
   const enabled = useMay("provider.pause");
-  const read = api.useQuery(
-    "get",
-    "/admin/v1/providers",
-    {},
-    { enabled, refetchInterval: againMs },
-  );
+  const read = useProviderStates(enabled);
   // Others may have the list in hand too, from its page.
   const out = enabled ? (read.data?.data ?? []).filter(isOut) : [];
   const [first] = out;

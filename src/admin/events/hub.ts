@@ -8,11 +8,27 @@ import type { Log } from "../../base/log.ts";
 import type { Queryable } from "../../storage/index.ts";
 import type { Visibility } from "../../tenancy/index.ts";
 import { readNews, type NewName, type RowTopic } from "./news.ts";
-import { fitsFilter, Had, isVisible, type NewRow, type RowFilter, type Topic } from "./reader.ts";
+import {
+  newsFor,
+  Notices,
+  type NoticePace,
+  type NoticeSources,
+  type NoticeTopic,
+} from "./notices.ts";
+import {
+  fitsFilter,
+  Had,
+  isVisible,
+  rowTopicsOf,
+  type NewRow,
+  type RowFilter,
+  type Topic,
+} from "./reader.ts";
+import { timingDefault, type Timing } from "./timing.ts";
 
 /** What a stream says; `id` is where its reader may go on from. */
 export interface StreamEvent {
-  readonly event: "ready" | "row" | "skipped" | "state" | "usage" | "reset" | "bye";
+  readonly event: "ready" | "row" | "skipped" | "state" | "changed" | "usage" | "reset" | "bye";
   readonly data: object;
 }
 
@@ -27,8 +43,11 @@ export interface Sink {
   end(): void;
 }
 
-/** What somebody sees, by kind of row. */
-export type Sight = Readonly<Record<RowTopic, Visibility>>;
+/** What somebody sees, by kind of row, and what besides rows they are told of. */
+export interface Sight {
+  readonly rows: Readonly<Record<RowTopic, Visibility>>;
+  readonly notices: readonly NoticeTopic[];
+}
 
 export interface Joining {
   readonly topics: readonly Topic[];
@@ -48,31 +67,11 @@ export interface EventHubOptions {
   readonly read: (topic: RowTopic, names: readonly NewName[]) => Promise<readonly NewRow[]>;
   /** How the providers are doing, as far as everybody may know. */
   readonly providers: () => object;
+  readonly notices: NoticeSources;
   /** True once this process was asked to stop. */
   readonly leaving: () => boolean;
   readonly timing?: Partial<Timing> | undefined;
 }
-
-interface Timing {
-  readonly pollMs: number;
-  /** How often it is looked whether a reader may still read. */
-  readonly checkMs: number;
-  readonly keepAliveMs: number;
-  readonly usageMs: number;
-  /** Streams at once. */
-  readonly streamsMax: number;
-  /** Rows of one kind that a reader gets at once; of more there is only the number. */
-  readonly rowsMax: number;
-}
-
-const timingDefault: Timing = {
-  pollMs: 1_000,
-  checkMs: 60_000,
-  keepAliveMs: 15_000,
-  usageMs: 5_000,
-  streamsMax: 100,
-  rowsMax: 20,
-};
 
 interface Reader extends Omit<Joining, "sight"> {
   sight: Sight;
@@ -83,6 +82,8 @@ interface Reader extends Omit<Joining, "sight"> {
   usageMs: number;
   /** What they were sent of the providers. */
   providers: string | undefined;
+  /** What they know of. */
+  readonly noticed: Map<NoticeTopic, string>;
 }
 
 export interface EventHub {
@@ -92,33 +93,26 @@ export interface EventHub {
 
 const rightsOver = new Set([401, 403]);
 
-/** The kinds of rows that must be looked at for some topics. */
-const rowTopicsOf = (topics: readonly Topic[]): RowTopic[] => [
-  ...new Set(
-    topics.flatMap<RowTopic>((topic) =>
-      topic === "providers" ? [] : [topic === "usage" ? "requests" : topic],
-    ),
-  ),
-];
-
 export const createEventHub = (options: EventHubOptions): EventHub => new Hub(options);
 
 class Hub implements EventHub {
   readonly #options: EventHubOptions;
   readonly #timing: Timing;
+  readonly #notices: Notices;
   readonly #readers = new Set<Reader>();
   #isRunning = false;
 
   constructor(options: EventHubOptions) {
     this.#options = options;
     this.#timing = { ...timingDefault, ...options.timing };
+    this.#notices = new Notices(options.notices, this.#timing.noticeMs);
   }
 
   join(joining: Joining): () => void {
     if (this.#readers.size >= this.#timing.streamsMax)
       throw overloaded("This gateway has as many streams of events as it serves at once.");
     const nowMs = performance.now();
-    const fresh = { had: undefined, providers: undefined, usageMs: -Infinity };
+    const fresh = { had: undefined, providers: undefined, usageMs: -Infinity, noticed: new Map() };
     const reader: Reader = { ...joining, ...fresh, checkedMs: nowMs, sentMs: nowMs };
     this.#readers.add(reader);
     void this.#run();
@@ -149,6 +143,7 @@ class Hub implements EventHub {
     for (const reader of this.#readers) if (reader.had === undefined) await this.#begin(reader);
     await this.#goOn([...this.#readers].filter(({ had }) => had !== undefined));
     this.#tellProviders();
+    await this.#tellChanged();
     const nowMs = performance.now();
     for (const reader of this.#readers) {
       if (reader.sink.isStuck()) this.#end(reader);
@@ -201,12 +196,12 @@ class Hub implements EventHub {
   #isFor(reader: Reader, row: NewRow): boolean {
     const { topic } = row.name;
     if (!reader.topics.includes(topic)) return false;
-    return isVisible(reader.sight[topic], row) && fitsFilter(reader.filter, row);
+    return isVisible(reader.sight.rows[topic], row) && fitsFilter(reader.filter, row);
   }
 
   #eventOf({ sight }: Reader, row: NewRow): StreamEvent {
     const { topic } = row.name;
-    return { event: "row", data: { topic, row: row.record(sight[topic].everything) } };
+    return { event: "row", data: { topic, row: row.record(sight.rows[topic].everything) } };
   }
 
   #deliver(reader: Reader, rows: readonly NewRow[]): void {
@@ -227,7 +222,7 @@ class Hub implements EventHub {
     if (!reader.topics.includes("usage") || nowMs - reader.usageMs < this.#timing.usageMs)
       return false;
     const counts = (row: NewRow): boolean =>
-      row.name.topic === "requests" && isVisible(reader.sight.requests, row);
+      row.name.topic === "requests" && isVisible(reader.sight.rows.requests, row);
     if (!rows.some(counts)) return false;
     reader.usageMs = nowMs;
     return true;
@@ -242,6 +237,21 @@ class Hub implements EventHub {
       if (reader.providers === text) continue;
       reader.providers = text;
       this.#send(reader, [{ event: "state", data }]);
+    }
+  }
+
+  /** What is no row and is another now, to those who may see it. */
+  async #tellChanged(): Promise<void> {
+    const topicsOf = ({ topics, sight }: Reader) =>
+      sight.notices.filter((topic) => topics.includes(topic));
+    const readers = [...this.#readers].map((reader) => ({ reader, topics: topicsOf(reader) }));
+    const texts = await this.#notices.read(new Set(readers.flatMap(({ topics }) => topics)));
+    for (const { reader, topics } of readers) {
+      const news = newsFor(topics, texts, reader.noticed);
+      this.#send(
+        reader,
+        news.map((topic) => ({ event: "changed", data: { topic } })),
+      );
     }
   }
 

@@ -7,4 +7,5 @@ export {
   type Sink,
   type StreamEvent,
 } from "./hub.ts";
+export type { NoticeTopic } from "./notices.ts";
 export type { NewRow, Topic } from "./reader.ts";

@@ -1,9 +1,22 @@
 /** One reader of the stream: what they follow, what of it they may see, and which rows they have. */
 import type { Visibility } from "../../tenancy/index.ts";
 import type { NewName, RowTopic } from "./news.ts";
+import type { NoticeTopic } from "./notices.ts";
 
-/** What can be followed: rows, that there are newer numbers, how the providers are doing. */
-export type Topic = RowTopic | "usage" | "providers";
+/** What can be followed: rows, that there are newer numbers, what is no row. */
+export type Topic = RowTopic | "usage" | NoticeTopic;
+
+const isRowTopic = (topic: Topic): topic is RowTopic =>
+  topic === "requests" || topic === "tasks" || topic === "deliveries";
+
+/** The kinds of rows that must be looked at for some topics. */
+export const rowTopicsOf = (topics: readonly Topic[]): RowTopic[] => [
+  ...new Set(
+    topics.flatMap<RowTopic>((topic) =>
+      topic === "usage" ? "requests" : isRowTopic(topic) ? topic : [],
+    ),
+  ),
+];
 
 /** A row that was written, with what decides who gets it. */
 export interface NewRow {
@@ -34,6 +47,8 @@ export function fitsFilter(filter: RowFilter, row: NewRow): boolean {
     if (value === undefined) return true;
     if (name === "workspace_id") return row.name.workspaceId === value;
     if (name === "member_id") return row.ownerId === value;
+    // A task, and the callbacks that are about it.
+    if (name === "task_id" && row.name.topic === "tasks") return row.name.id === value;
     // Several statuses, by commas, as the lists take them.
     if (name === "status") return value.split(",").some((one) => one === statusOf(row));
     const found = (row.record(false) as Readonly<Record<string, unknown>>)[name];

@@ -1,9 +1,11 @@
 /** What the streams of events are made of: rows by their names, as their lists show them, and the state of the providers. */
 import { readHeadlines, type EventHubOptions, type NewRow } from "../../admin/index.ts";
+import { listGateways } from "../../storage/index.ts";
 import { readDeliveries, readTasks } from "../../tasks/index.ts";
 import type { AdminServices, HttpServices } from "../services.ts";
 import { renderProvider } from "./provider-views.ts";
 import { keptFiles, renderTask } from "./task-views.ts";
+import { renderVerification } from "./verify.ts";
 import { renderDelivery } from "./webhook-deliveries.ts";
 
 type Read = EventHubOptions["read"];
@@ -56,6 +58,17 @@ function providersOf({ catalog, health }: AdminServices): object {
   return { data };
 }
 
+/** What is no row, as texts that differ where it does. */
+const noticesOf = (admin: AdminServices): EventHubOptions["notices"] => ({
+  providers: () => {
+    const reading = { catalog: admin.catalog(), health: admin.health, inside: true };
+    const all = [...reading.catalog.providers.values()];
+    return JSON.stringify(all.map((one) => renderProvider(one, reading)));
+  },
+  gateways: async () => JSON.stringify(await listGateways(admin.database)),
+  verification: async () => JSON.stringify(renderVerification(await admin.verifier.read())),
+});
+
 /** The options of the hub of one process. */
 export function eventSources(services: HttpServices): EventHubOptions {
   const { admin, log, events } = services;
@@ -65,6 +78,7 @@ export function eventSources(services: HttpServices): EventHubOptions {
     leaving: () => services.leaving(),
     timing: events,
     providers: () => providersOf(admin),
+    notices: noticesOf(admin),
     async read(topic, names) {
       const shown = await shownOf(admin, topic, names);
       const byName = new Map(shown.map((one) => [keyOf(one.of), one]));

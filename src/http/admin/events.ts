@@ -1,11 +1,28 @@
 /** What is new, as it comes: a stream of server-sent events for the console. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
-import { visibilityOf, type Actor, type Sight, type Sink, type Topic } from "../../admin/index.ts";
+import {
+  allows,
+  visibilityOf,
+  type Action,
+  type Actor,
+  type NoticeTopic,
+  type Sight,
+  type Sink,
+  type Topic,
+} from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { route } from "./route.ts";
 import { strict, words } from "./schemas.ts";
 
-const topics = ["requests", "tasks", "deliveries", "providers", "usage"] as const;
+const topics = [
+  "requests",
+  "tasks",
+  "deliveries",
+  "providers",
+  "usage",
+  "gateways",
+  "verification",
+] as const;
 const oneTopic = `(?:${topics.join("|")})`;
 
 const topicList = Type.String({
@@ -17,10 +34,22 @@ const topicList = Type.String({
 
 const value = Type.Optional(Type.String({ maxLength: 300 }));
 
+/** Who is told that something changed may read it. */
+const noticeActions = {
+  providers: "provider.change",
+  gateways: "gateway.read",
+  verification: "ledger.verify",
+} as const satisfies Record<NoticeTopic, Action>;
+
 const sightOf = (actor: Actor): Sight => ({
-  requests: visibilityOf(actor, "request.read"),
-  tasks: visibilityOf(actor, "task.read"),
-  deliveries: visibilityOf(actor, "delivery.read"),
+  rows: {
+    requests: visibilityOf(actor, "request.read"),
+    tasks: visibilityOf(actor, "task.read"),
+    deliveries: visibilityOf(actor, "delivery.read"),
+  },
+  notices: (Object.keys(noticeActions) as NoticeTopic[]).filter((topic) =>
+    allows(actor, noticeActions[topic], {}),
+  ),
 });
 
 /** A token is for programs, which have the lists; a stream lives as long as a session does. */
@@ -42,7 +71,7 @@ const stream = route({
   operationId: "streamEvents",
   summary: "What is new, as it comes",
   description:
-    "Server-sent events, with a console session only. `row` is a new or changed row, as its list shows it; `requests` as with `view=list`. `skipped` says how many rows came in a second with more than 20. `usage` says, every 5 seconds at most, that there are newer numbers. `state` is how the providers are doing. `ready` begins a stream. `Last-Event-ID` resumes it with up to 1,000 rows; beyond that `reset` says to read the lists again. `bye` is sent before the gateway ends a stream: it is stopping, or the session is over. Rights are looked at again every minute. A process has 100 streams at most.",
+    "Server-sent events, with a console session only. `row` is a new or changed row, as its list shows it; `requests` as with `view=list`. `skipped` says how many rows came in a second with more than 20. `usage` says, every 5 seconds at most, that there are newer numbers. `state` is how the providers are doing. `changed` names a topic that is no row and is another now, to whoever may read it: the numbers of `providers`, the `gateways`, the `verification`. `ready` begins a stream. `Last-Event-ID` resumes it with up to 1,000 rows; beyond that `reset` says to read the lists again. `bye` is sent before the gateway ends a stream: it is stopping, or the session is over. Rights are looked at again every minute. A process has 100 streams at most.",
   action: null,
   query: strict({
     topics: topicList,
@@ -55,6 +84,7 @@ const stream = route({
     protocol: value,
     http_status: value,
     error_code: value,
+    task_id: value,
   }),
   answer: {
     name: "NewRow",

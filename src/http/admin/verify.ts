@@ -34,7 +34,8 @@ const answer = {
   }),
 };
 
-function render(run: Verification | undefined): object {
+/** A run as everybody who may ask for one sees it. */
+export function renderVerification(run: Verification | undefined): object {
   return {
     object: "verification",
     state: run?.state ?? "never",
@@ -51,7 +52,9 @@ function render(run: Verification | undefined): object {
   };
 }
 
-const current = async ({ verifier }: AdminServices) => ({ body: render(await verifier.read()) });
+const current = async ({ verifier }: AdminServices) => ({
+  body: renderVerification(await verifier.read()),
+});
 
 const read = route({
   method: "GET",

@@ -1,5 +1,6 @@
 /** What the page of callbacks asks for. */
 import { api, client, type Schemas } from "../../api/client.ts";
+import { useRenewal } from "../../ui/use-renewal.ts";
 
 export type Workspace = Schemas["Workspace"];
 export type Signing = Schemas["SigningSecret"];
@@ -8,17 +9,13 @@ export type Delivery = Schemas["WebhookDelivery"];
 export const useSigning = (id: string) =>
   api.useQuery("get", "/admin/v1/workspaces/{id}/signing_secret", { params: { path: { id } } });
 
-/** The last deliveries, looked for again while one of them is still to come. */
-export const useDeliveries = (id: string) =>
-  api.useQuery(
-    "get",
-    "/admin/v1/webhook_deliveries",
-    { params: { query: { workspace_id: id, limit: "20" } } },
-    {
-      refetchInterval: ({ state }) =>
-        state.data?.data.some(({ status }) => status === "pending") ? 2_000 : false,
-    },
-  );
+/** The last deliveries, as they come and go on. */
+export function useDeliveries(id: string) {
+  const query = { workspace_id: id, limit: "20" };
+  const read = api.useQuery("get", "/admin/v1/webhook_deliveries", { params: { query } });
+  useRenewal({ topics: ["deliveries"], filter: { workspace_id: id }, renew: read.refetch });
+  return read;
+}
 
 /** Switches callbacks on or off. */
 export const enable = async (

@@ -6,10 +6,11 @@ import { readTime } from "../../base/time.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { useRenewal } from "../../ui/use-renewal.ts";
 
 type Gateway = Schemas["Gateways"]["data"][number];
 
-const renewMs = 10_000;
 /** One that serves is heard of every ten seconds. */
 const silentMs = 30_000;
 const mebibyte = 1024 ** 2;
@@ -54,12 +55,9 @@ function Row(props: { gateway: Gateway; newest: string; now: Date }) {
 }
 
 export function GatewaysPage() {
-  const { data, error, refetch, dataUpdatedAt } = api.useQuery(
-    "get",
-    "/admin/v1/gateways",
-    {},
-    { refetchInterval: renewMs },
-  );
+  const { data, error, refetch } = api.useQuery("get", "/admin/v1/gateways", {});
+  useRenewal({ topics: ["gateways"], renew: refetch });
+  const now = useNow();
   // What started last is what an upgrade leads to.
   const newest = data?.data.at(-1)?.version ?? "";
   return (
@@ -68,7 +66,7 @@ export function GatewaysPage() {
       {data !== undefined && (
         <SmallTable label="Gateways" headers={headers} minWidth={960}>
           {data.data.map((gateway) => (
-            <Row key={gateway.id} gateway={gateway} newest={newest} now={new Date(dataUpdatedAt)} />
+            <Row key={gateway.id} gateway={gateway} newest={newest} now={now} />
           ))}
         </SmallTable>
       )}

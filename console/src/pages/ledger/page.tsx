@@ -72,7 +72,11 @@ function Choose({ workspaces }: { workspaces: readonly Workspace[] }) {
       <ul>
         {workspaces.map(({ id, name }) => (
           <li key={id}>
-            <Link to="/money/ledger" search={(before) => ({ ...before, ws: id })}>
+            <Link
+              to="/money/ledger"
+              search={(before) => ({ ...before, ws: id })}
+              style={{ display: "inline-block", padding: "4px 0" }}
+            >
               {name}
             </Link>
           </li>

@@ -2,9 +2,16 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { api, client } from "../../api/client.ts";
+import { useRenewal } from "../../ui/use-renewal.ts";
 
-export const useBalance = (id: string) =>
-  api.useQuery("get", "/admin/v1/workspaces/{id}/balance", { params: { path: { id } } });
+/** The balance, read again as calls are charged. */
+export function useBalance(id: string) {
+  const read = api.useQuery("get", "/admin/v1/workspaces/{id}/balance", {
+    params: { path: { id } },
+  });
+  useRenewal({ topics: ["usage"], renew: read.refetch });
+  return read;
+}
 
 export const useWorkspace = (id: string) =>
   api.useQuery("get", "/admin/v1/workspaces/{id}", { params: { path: { id } } });
@@ -58,13 +65,9 @@ export const useKeysByCap = (id: string) =>
     return (await client.GET("/admin/v1/keys", { params: { query }, signal })).data!;
   });
 
-const lookMs = 1_000;
-
-/** The last check of the ledger, looked at every second while one runs. */
-export const useVerification = () =>
-  api.useQuery(
-    "get",
-    "/admin/v1/verify",
-    {},
-    { refetchInterval: ({ state }) => (state.data?.state === "running" ? lookMs : false) },
-  );
+/** The last check of the ledger, whoever asked for it. */
+export function useVerification() {
+  const read = api.useQuery("get", "/admin/v1/verify", {});
+  useRenewal({ topics: ["verification"], renew: read.refetch });
+  return read;
+}

@@ -1,23 +1,34 @@
 /** What the overview asks for: sums of usage, all of one moment, so that they fit each other. */
 import { keepPreviousData } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
 import { stepOf, type Shown, type Span } from "../../base/period.ts";
+import { useEvents } from "../../ui/use-events.ts";
 import type { Group } from "./search.ts";
 
 const renewMs = 60_000;
 
-/** Now, renewed once a minute while the page is seen, and when asked to. */
+/** Now, renewed when there are newer numbers, once a minute at most, and when asked to. */
 export function useNow(): [Date, () => void] {
   const [now, setNow] = useState(() => new Date());
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") setNow(new Date());
-    }, renewMs);
-    return () => clearInterval(timer);
-  }, []);
-  return [now, () => setNow(new Date())];
+  const later = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(later.current), []);
+  const renew = () => {
+    clearTimeout(later.current);
+    later.current = undefined;
+    setNow(new Date());
+  };
+  useEvents({
+    topics: ["usage"],
+    on: ({ type }) => {
+      const leftMs = renewMs - (Date.now() - now.getTime());
+      if (type === "usage") later.current ??= setTimeout(renew, leftMs);
+      // Back after a while in which nobody looked.
+      else if (leftMs < 0) renew();
+    },
+  });
+  return [now, renew];
 }
 
 interface Asked {

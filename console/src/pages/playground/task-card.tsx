@@ -1,13 +1,12 @@
-/** A task as it stands, asked for again until it has ended; then what it made, and what it cost. */
+/** A task as it stands, followed until it has ended; then what it made, and what it cost. */
 import { Group, Loader, Text } from "@mantine/core";
 import { useEffect } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Money } from "../../ui/money.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { useRenewal } from "../../ui/use-renewal.ts";
 import { Cost } from "./cost.tsx";
 import classes from "./playground.module.css";
-
-const lookMs = 1_500;
 
 type Task = Schemas["TaskRecord"];
 
@@ -46,16 +45,18 @@ function Outputs({ task: { output, model } }: { task: Task }) {
 }
 
 export function TaskCard({ id, ended }: { id: string; ended: (id: string) => void }) {
-  const { data: task, error } = api.useQuery(
-    "get",
-    "/admin/v1/tasks/{id}",
-    { params: { path: { id } } },
-    {
-      staleTime: 0,
-      refetchInterval: ({ state: { data } }) =>
-        data === undefined || isOpen(data) ? lookMs : false,
-    },
-  );
+  const {
+    data: task,
+    error,
+    refetch,
+  } = api.useQuery("get", "/admin/v1/tasks/{id}", { params: { path: { id } } }, { staleTime: 0 });
+  useRenewal({
+    topics: ["tasks"],
+    filter: { task_id: id },
+    enabled: task === undefined || isOpen(task),
+    isAbout: (row) => row.id === id,
+    renew: refetch,
+  });
   const isOver = task !== undefined && !isOpen(task);
   useEffect(() => {
     if (isOver) ended(id);

@@ -1,17 +1,29 @@
-/** What the pages of providers ask for. They stay current by asking again while they are seen. */
+/** What the pages of providers ask for. Their states come by the stream; it says too when their numbers are others. */
+import { useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
+import { useProviderStates } from "../../ui/use-provider-states.ts";
+import { useRenewal } from "../../ui/use-renewal.ts";
 
-const againMs = 10_000;
+const list = api.queryOptions("get", "/admin/v1/providers", {}).queryKey;
 
 /** All providers; there are few of them, and one answer has them all. */
-export const useProviders = () =>
-  api.useQuery("get", "/admin/v1/providers", {}, { refetchInterval: againMs });
+export function useProviders() {
+  const queries = useQueryClient();
+  useRenewal({
+    topics: ["providers"],
+    renew: () => queries.invalidateQueries({ queryKey: list, exact: true }),
+  });
+  return useProviderStates();
+}
 
 /** The models that a provider offers, each with everybody who does. */
-export const useModelsOf = (provider: string, isNeeded: boolean) =>
-  api.useQuery(
+export function useModelsOf(provider: string, isNeeded: boolean) {
+  const read = api.useQuery(
     "get",
     "/admin/v1/models",
     { params: { query: { provider } } },
-    { enabled: isNeeded, refetchInterval: againMs },
+    { enabled: isNeeded },
   );
+  useRenewal({ topics: ["providers"], enabled: isNeeded, renew: read.refetch });
+  return read;
+}

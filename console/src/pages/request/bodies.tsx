@@ -2,15 +2,18 @@
 import { Button, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { client } from "../../api/client.ts";
+import { client, type Schemas } from "../../api/client.ts";
 import { asApiError } from "../../api/errors.ts";
 import { readTime } from "../../base/time.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./bodies.module.css";
+import { ComparedBodies } from "./compared.tsx";
 
 const names = { request: "Asked", sent: "Sent on", answer: "Answered" } as const;
 type Name = keyof typeof names;
+const choices = { both: "Side by side", ...names } as const;
+type Choice = keyof typeof choices;
 
 /** JSON with its lines; what is none as it is. */
 function readable(text: string): string {
@@ -21,8 +24,24 @@ function readable(text: string): string {
   }
 }
 
+type Body = Schemas["RequestBody"];
+
+function OneBody({ name, data }: { name: Name; data: Body }) {
+  const text = data[name];
+  if (text === null) return <Text>There was none.</Text>;
+  return (
+    <>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
+      <pre className={classes["text"]} tabIndex={0} aria-label={names[name]}>
+        {readable(text)}
+      </pre>
+      <Copy label={`what was ${names[name].toLowerCase()}`} text={() => text} />
+    </>
+  );
+}
+
 function Shown({ id }: { id: string }) {
-  const [name, setName] = useState<Name>("request");
+  const [choice, setChoice] = useState<Choice>("both");
   const [now] = useState(() => new Date());
   const { data, error, refetch } = useQuery({
     queryKey: ["get", "/admin/v1/requests/{id}/body", id],
@@ -41,29 +60,23 @@ function Shown({ id }: { id: string }) {
     );
   if (error !== null) return <RegionError what="body" error={error} retry={refetch} />;
   if (data === undefined) return <Text className="muted">Reading...</Text>;
-  const text = data[name];
+  const isCut = choice === "both" ? data.truncated.length > 0 : data.truncated.includes(choice);
   return (
     <>
       <SegmentedControl
         aria-label="What to show"
-        value={name}
-        data={Object.entries(names).map(([value, label]) => ({ value: value as Name, label }))}
-        onChange={setName}
+        value={choice}
+        data={Object.entries(choices).map(([value, label]) => ({ value: value as Choice, label }))}
+        onChange={setChoice}
       />
       <Text size="sm" className="muted" my="sm">
-        {data.truncated.includes(name) && "Cut after 256 kB. "}
+        {isCut && "Cut after 256 kB. "}
         Kept until {readTime(new Date(data.kept_until), now)}.
       </Text>
-      {text === null ? (
-        <Text>There was none.</Text>
+      {choice === "both" ? (
+        <ComparedBodies request={data.request} sent={data.sent} />
       ) : (
-        <>
-          {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
-          <pre className={classes["text"]} tabIndex={0} aria-label={names[name]}>
-            {readable(text)}
-          </pre>
-          <Copy label={`what was ${names[name].toLowerCase()}`} text={() => text} />
-        </>
+        <OneBody name={choice} data={data} />
       )}
     </>
   );

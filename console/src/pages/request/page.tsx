@@ -3,14 +3,17 @@ import { Button, Group, Text, Title } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
+import { asApiError } from "../../api/errors.ts";
 import { readDuration } from "../../base/numbers.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { useRenewal } from "../../ui/use-renewal.ts";
 import { Attempts } from "./attempts.tsx";
 import { Bodies } from "./bodies.tsx";
 import { Changes } from "./changes.tsx";
+import { Places } from "./places.tsx";
 import { PlanTable, type Plan } from "./plan.tsx";
 import { Price } from "./price.tsx";
 import { sentencesOf, type Attempted } from "./sentence.ts";
@@ -76,6 +79,7 @@ function Call({ row }: { row: Schemas["RequestRow"] }) {
         </Text>
       )}
       <Facts row={row} />
+      <Places row={row} />
       <Said row={row} />
       {row.changes.length > 0 && (
         <Part title="What was changed">
@@ -128,6 +132,14 @@ const SendAgain = ({ id }: { id: string }) => (
 export function RequestPage() {
   const { id } = route.useParams();
   const read = api.useQuery("get", "/admin/v1/requests/{id}", { params: { path: { id } } });
+  const isMissing = read.error !== null && asApiError(read.error).status === 404;
+  // A call is in the log once it has ended.
+  useRenewal({
+    topics: ["requests"],
+    enabled: isMissing,
+    isAbout: (row) => row.id === id,
+    renew: read.refetch,
+  });
   return (
     <Page
       title="Request"
@@ -143,6 +155,11 @@ export function RequestPage() {
       </Text>
       {read.error !== null && (
         <RegionError what="request" error={read.error} retry={read.refetch} />
+      )}
+      {isMissing && (
+        <Text mt="sm" className="muted">
+          A call that is still under way is shown here when it has ended.
+        </Text>
       )}
       {read.data !== undefined && <Call row={read.data} />}
     </Page>

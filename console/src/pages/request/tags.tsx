@@ -1,5 +1,6 @@
 /** What the caller said of a call: tags and their end user, as they came. */
 import { Table } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 
 interface Props {
   readonly tags: Readonly<Record<string, string>> | null;
@@ -7,18 +8,25 @@ interface Props {
 }
 
 export function Tags({ tags, endUser }: Props) {
-  const rows = Object.entries(tags ?? {});
-  if (endUser !== null) rows.unshift(["end user", endUser]);
+  const rows = Object.entries(tags ?? {}).map(([name, value]) => ({
+    name,
+    value,
+    filter: { tag: `${name}:${value}` } as { readonly tag?: string; readonly user?: string },
+  }));
+  if (endUser !== null)
+    rows.unshift({ name: "end user", value: endUser, filter: { user: endUser } });
   return (
     <Table aria-label="Said by the caller">
       <Table.Tbody>
-        {rows.map(([name, value], place) => (
+        {rows.map(({ name, value, filter }, place) => (
           <Table.Tr key={`${place} ${name}`}>
             <Table.Th className="mono" w={220} style={{ overflowWrap: "anywhere" }}>
               {name}
             </Table.Th>
             <Table.Td className="mono" style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
-              {value}
+              <Link to="/requests" search={({ ws }) => ({ ws, ...filter })}>
+                {value}
+              </Link>
             </Table.Td>
           </Table.Tr>
         ))}

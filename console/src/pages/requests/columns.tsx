@@ -5,7 +5,7 @@ import { readTime } from "../../base/time.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
-import type { Row } from "./merge.ts";
+import type { Row } from "./queries.ts";
 
 const nothing = <span className="muted">-</span>;
 const counted = (row: Row, name: string) => {

@@ -47,6 +47,8 @@ interface ChipsProps {
 
 /** What counts as slow where the address says nothing else. */
 const slowMs = "5000";
+/** And what as dear. */
+const dearUsd = "0.10";
 
 interface ChipProps {
   readonly label: string;
@@ -62,7 +64,7 @@ const Chip = ({ label, isOn, turn }: ChipProps) => (
 
 /** Whose calls, of which time, and only those that failed, took long or were changed. */
 function Chips({ filters, set }: ChipsProps) {
-  const { member, status, slower, changed } = filters;
+  const { member, status, slower, changed, cost } = filters;
   const members = useMembers(filters.ws);
   return (
     <>
@@ -94,12 +96,17 @@ function Chips({ filters, set }: ChipsProps) {
         turn={(isOn) => set({ slower: isOn ? slowMs : undefined })}
       />
       <Chip
+        label={`From ${cost ?? dearUsd} USD`}
+        isOn={cost !== undefined}
+        turn={(isOn) => set({ cost: isOn ? dearUsd : undefined })}
+      />
+      <Chip
         label="Changed"
         isOn={changed !== undefined}
         turn={(isOn) => set({ changed: isOn ? "1" : undefined })}
       />
       <SetFilters
-        names={["protocol", "code"]}
+        names={["protocol", "code", "http", "user"]}
         filters={filters}
         remove={(name) => set({ [name]: undefined })}
       />
@@ -112,7 +119,12 @@ const texts = [
   ["model", "Model"],
   ["provider", "Provider"],
   ["q", "Text in the error"],
+  ["tag", "Tag, as team:search"],
 ] as const;
+
+/** What was written in them; nothing counts as no filter. */
+const textsOf = (field: (name: string) => string): Partial<Filters> =>
+  Object.fromEntries(texts.map(([name]) => [name, field(name) || undefined]));
 
 function Buttons({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
@@ -139,15 +151,8 @@ export function FilterBar({ filters }: { filters: Filters }) {
     void navigate({ to: "/requests", search: ({ live }) => ({ ...filters, live, ...change }) });
   return (
     <form
-      key={`${filters.model} ${filters.provider} ${filters.q}`}
-      onSubmit={(event) => {
-        const field = fieldsOf(event);
-        set({
-          model: field("model") || undefined,
-          provider: field("provider") || undefined,
-          q: field("q") || undefined,
-        });
-      }}
+      key={texts.map(([name]) => filters[name]).join(" ")}
+      onSubmit={(event) => set(textsOf(fieldsOf(event)))}
     >
       <Group gap="sm" mb="lg" align="end">
         <Select
@@ -176,8 +181,9 @@ export function FilterBar({ filters }: { filters: Filters }) {
             name={name}
             aria-label={label}
             placeholder={label}
-            maxLength={100}
+            maxLength={name === "tag" ? 600 : 100}
             defaultValue={filters[name]}
+            {...(name === "tag" && { pattern: "[^:]+:.*", title: "A name, a colon and a value" })}
           />
         ))}
         <Buttons filters={filters} />

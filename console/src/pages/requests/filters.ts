@@ -20,6 +20,8 @@ export const filterNames = [
   "slower",
   "q",
   "changed",
+  "tag",
+  "user",
 ] as const;
 
 export type Filters = { readonly [Name in "ws" | (typeof filterNames)[number]]?: string };
@@ -34,6 +36,9 @@ const shapes: Partial<Record<(typeof filterNames)[number], RegExp>> = {
   slower: /^\d{1,9}$/,
   q: /^.{1,100}$/,
   changed: /^1$/,
+  // A name and its value, such as team:search.
+  tag: /^[^:]{1,100}:.{0,500}$/,
+  user: /^.{1,256}$/,
 };
 
 /** The filters of an address, and whether the list grows by itself. */
@@ -64,7 +69,7 @@ const pageSize = "100";
 
 /** The query of a page; what is undefined is not sent. */
 export const queryOf = (
-  { ws, key, member, code, http, cost, slower, changed, period: _word, ...same }: Filters,
+  { ws, key, member, code, http, cost, slower, changed, user, period: _word, ...same }: Filters,
   cursor: string | undefined,
 ) => ({
   ...same,
@@ -77,6 +82,7 @@ export const queryOf = (
   http_status: http,
   min_cost: cost,
   min_duration_ms: slower,
+  end_user: user,
   changed: changed === undefined ? undefined : ("true" as const),
   cursor,
 });

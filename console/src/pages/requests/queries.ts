@@ -1,8 +1,10 @@
 /** What the log page asks for. */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { client } from "../../api/client.ts";
+import { client, type Schemas } from "../../api/client.ts";
 import { inPeriod, queryOf, type Filters } from "./filters.ts";
-import type { Page } from "./merge.ts";
+
+export type Page = Schemas["RequestRows"];
+export type Row = Page["data"][number];
 
 export const listKey = (filters: Filters) => ["get", "/admin/v1/requests", filters] as const;
 

@@ -17,7 +17,7 @@ import { Callbacks } from "./callbacks.tsx";
 import { isUnderWay, outputsOf, toneOf } from "./filters.ts";
 import { useCancel } from "./moves.ts";
 import { Preview } from "./preview.tsx";
-import { useTask } from "./queries.ts";
+import { useTask, useTaskRenewal } from "./queries.ts";
 import { Shapes } from "./shapes.tsx";
 import classes from "./tasks.module.css";
 
@@ -130,6 +130,7 @@ function One({ task }: { task: Whole }) {
 export function TaskPage() {
   const { id } = route.useParams();
   const read = useTask(id);
+  useTaskRenewal(id);
   return (
     <Page
       title="Task"

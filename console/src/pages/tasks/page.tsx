@@ -2,13 +2,14 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { DataTable } from "../../ui/data-table.tsx";
 import { NoRows } from "../../ui/empty.tsx";
+import { LiveBar } from "../../ui/live-bar.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { columns } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { filterNames } from "./filters.ts";
 import { Grid } from "./grid.tsx";
-import { useTasks } from "./queries.ts";
+import { useLiveTasks, useTasks } from "./queries.ts";
 
 const route = getRouteApi("/shell/tasks");
 
@@ -26,6 +27,7 @@ export function TasksPage() {
   return (
     <Page title="Tasks">
       <FilterBar filters={search} ws={ws} />
+      <LiveBar {...useLiveTasks({ ws, ...filters })} />
       {query.error !== null && (
         <RegionError what="tasks" error={query.error} retry={query.refetch} />
       )}

@@ -1,51 +1,75 @@
-/** What the pages of tasks ask for. While something is under way they ask again. */
-import { useInfiniteQuery } from "@tanstack/react-query";
+/** What the pages of tasks ask for. What becomes of them comes by the stream. */
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { api, client } from "../../api/client.ts";
-import { isUnderWay, queryOf, type Filters } from "./filters.ts";
+import { useLiveList, type Live } from "../../ui/live-list.ts";
+import { useRenewal } from "../../ui/use-renewal.ts";
+import { queryOf, type Filters, type Task } from "./filters.ts";
 
 const pageSize = "50";
-const againMs = 3_000;
+
+type Wanted = Filters & { readonly ws?: string | undefined };
+
+const listKey = ({ view: _view, ...filters }: Wanted) =>
+  ["get", "/admin/v1/tasks", filters] as const;
+
+async function readPage(filters: Wanted, cursor?: string, signal?: AbortSignal) {
+  const query = { ...queryOf(filters), limit: pageSize, cursor };
+  return (await client.GET("/admin/v1/tasks", { params: { query }, signal: signal ?? null })).data!;
+}
 
 /** The tasks that fit the filters, a page at a time. */
-export const useTasks = (filters: Filters & { readonly ws?: string | undefined }) =>
+export const useTasks = (filters: Wanted) =>
   useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/tasks", filters],
-    queryFn: async ({ pageParam, signal }) => {
-      const query = { ...queryOf(filters), limit: pageSize, cursor: pageParam };
-      return (await client.GET("/admin/v1/tasks", { params: { query }, signal })).data!;
-    },
+    queryKey: listKey(filters),
+    queryFn: ({ pageParam, signal }) => readPage(filters, pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-    // Only the first page: what is under way is new.
-    refetchInterval: ({ state: { data } }) =>
-      data?.pages.length === 1 && data.pages[0]!.data.some(isUnderWay) ? againMs : false,
   });
 
+/** The list as it grows, and its tasks as they go on. */
+export function useLiveTasks(filters: Wanted): Live {
+  // The state is looked at here: a task that had the wanted one leaves the list when it has another.
+  const { status, kind, ...filter } = queryOf(filters);
+  return useLiveList<Task>({
+    topic: "tasks",
+    filter,
+    enabled: true,
+    queryKey: listKey(filters),
+    readFirst: () => readPage(filters),
+    fits: (row) =>
+      (status === undefined || row.status === status) && (kind === undefined || row.kind === kind),
+  });
+}
+
+/** Follows a task and its callbacks. */
+export function useTaskRenewal(id: string): void {
+  const queries = useQueryClient();
+  const path = { path: { id } };
+  useRenewal({
+    topics: ["tasks", "deliveries"],
+    filter: { task_id: id },
+    renew: () =>
+      Promise.all(
+        [
+          api.queryOptions("get", "/admin/v1/tasks/{id}", { params: path }).queryKey,
+          api.queryOptions("get", "/admin/v1/tasks/{id}/shapes", { params: path }).queryKey,
+          api.queryOptions("get", "/admin/v1/webhook_deliveries", {
+            params: { query: { task_id: id } },
+          }).queryKey,
+        ].map((queryKey) => queries.invalidateQueries({ queryKey })),
+      ),
+  });
+}
+
 export const useTask = (id: string) =>
-  api.useQuery(
-    "get",
-    "/admin/v1/tasks/{id}",
-    { params: { path: { id } } },
-    {
-      refetchInterval: ({ state: { data } }) =>
-        data !== undefined && isUnderWay(data) ? againMs : false,
-    },
-  );
+  api.useQuery("get", "/admin/v1/tasks/{id}", { params: { path: { id } } });
 
 export const useShapes = (id: string) =>
   api.useQuery("get", "/admin/v1/tasks/{id}/shapes", { params: { path: { id } } });
 
-/** Callbacks of a task; those that are still to be sent are looked for again. */
+/** Callbacks of a task. */
 export const useDeliveries = (id: string) =>
-  api.useQuery(
-    "get",
-    "/admin/v1/webhook_deliveries",
-    { params: { query: { task_id: id } } },
-    {
-      refetchInterval: ({ state: { data } }) =>
-        data?.data.some(({ status }) => status === "pending") ? againMs : false,
-    },
-  );
+  api.useQuery("get", "/admin/v1/webhook_deliveries", { params: { query: { task_id: id } } });
 
 /** Keys to choose from, of those the reader sees. */
 export function useKeyChoices(ws: string | undefined) {

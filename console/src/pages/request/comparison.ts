@@ -1,0 +1,52 @@
+/** What was asked for beside what was sent, field by field. Pure. */
+
+export type Mark = "same" | "changed" | "dropped" | "added";
+
+export interface Compared {
+  /** Such as `messages.0.content`. */
+  readonly field: string;
+  readonly asked: string | undefined;
+  readonly sent: string | undefined;
+  readonly mark: Mark;
+}
+
+/** More fields of one body are not compared. */
+const fieldsMax = 2_000;
+
+/** The leaves of a JSON value by their paths, each as JSON: a text of digits is no number. */
+function leavesOf(value: unknown, path = "", into = new Map<string, string>()) {
+  if (into.size >= fieldsMax) return into;
+  if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
+    for (const [name, each] of Object.entries(value))
+      leavesOf(each, path === "" ? name : `${path}.${name}`, into);
+  } else into.set(path, JSON.stringify(value));
+  return into;
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return text === null ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    return undefined;
+  }
+}
+
+function markOf(asked: string | undefined, sent: string | undefined): Mark {
+  if (asked === sent) return "same";
+  if (asked === undefined) return "added";
+  return sent === undefined ? "dropped" : "changed";
+}
+
+/** In the order of what was asked, then what was added. Undefined where one of them is not there, or is no JSON. */
+export function comparisonOf(
+  request: string | null,
+  sent: string | null,
+): readonly Compared[] | undefined {
+  const [before, after] = [parsed(request), parsed(sent)];
+  if (before === undefined || after === undefined) return undefined;
+  const [asked, given] = [leavesOf(before), leavesOf(after)];
+  return [...new Set([...asked.keys(), ...given.keys()])].map((field) => {
+    const [was, is] = [asked.get(field), given.get(field)];
+    return { field, asked: was, sent: is, mark: markOf(was, is) };
+  });
+}

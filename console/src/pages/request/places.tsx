@@ -1,0 +1,32 @@
+/** Where a call belongs, each leading there: its key, its entry in the ledger, its task. */
+import { Group } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { api, type Schemas } from "../../api/client.ts";
+import { mayAll } from "../../base/rights.ts";
+import { Copy } from "../../ui/copy.tsx";
+
+export function Places({ row }: { row: Schemas["RequestRow"] }) {
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const { id, key_id: key, workspace_id: workspace, ledger_entry_id: entry } = row;
+  const maySeeLedger = me !== undefined && mayAll(me.rights, "ledger.read", workspace);
+  return (
+    <Group gap="lg" mt="sm">
+      {key !== null && (
+        <Link to="/keys/$id" params={{ id: key }} search={({ ws }) => ({ ws })}>
+          Its key
+        </Link>
+      )}
+      {id.startsWith("task_") && (
+        <Link to="/tasks/$id" params={{ id }} search={({ ws }) => ({ ws })}>
+          Its task
+        </Link>
+      )}
+      {entry !== null && maySeeLedger && (
+        <Link to="/money/ledger" search={{ ws: workspace, reference: id }}>
+          Its entry in the ledger
+        </Link>
+      )}
+      {entry !== null && <Copy label="the entry's id" text={() => entry} />}
+    </Group>
+  );
+}

@@ -1,0 +1,35 @@
+/** The list of providers as their state changes: what the stream says of each is put into what was read of it. */
+import { useQueryClient } from "@tanstack/react-query";
+import type { ProviderState, StreamEvent } from "../api/events.ts";
+import { api, type Schemas } from "../api/client.ts";
+import { useEvents } from "./use-events.ts";
+
+type Providers = Schemas["Providers"];
+
+const withStates = (list: Providers, states: readonly ProviderState[]): Providers => {
+  const byId = new Map(states.map((one) => [one.id, one]));
+  return { ...list, data: list.data.map((one) => ({ ...one, ...byId.get(one.id) })) };
+};
+
+/** Whether somebody was added or removed: the stream has the names of all. */
+const isOther = (list: Providers, states: readonly ProviderState[]): boolean =>
+  list.data.length !== states.length ||
+  list.data.some((one) => states.every(({ id }) => id !== one.id));
+
+/** Reads all providers, and keeps their states current while the page is seen. There are few; one answer has them all. */
+export function useProviderStates(enabled = true) {
+  const queries = useQueryClient();
+  const { queryKey } = api.queryOptions("get", "/admin/v1/providers", {});
+  useEvents({
+    topics: ["providers"],
+    enabled,
+    on: (event: StreamEvent) => {
+      if (event.type !== "state") return;
+      const list = queries.getQueryData<Providers>(queryKey);
+      if (list === undefined) return;
+      queries.setQueryData(queryKey, withStates(list, event.data));
+      if (isOther(list, event.data)) void queries.invalidateQueries({ queryKey });
+    },
+  });
+  return api.useQuery("get", "/admin/v1/providers", {}, { enabled });
+}
