@@ -8,6 +8,7 @@ import {
   type Request,
 } from "playwright-core";
 import { eventually, patienceMs } from "../support/patience.ts";
+import { watchShifts } from "./shift.ts";
 
 const places = [
   process.env["TOLLGATE_TEST_CHROMIUM"] ?? "",
@@ -104,6 +105,7 @@ export async function visit(options: VisitOptions): Promise<Visit> {
   const context = await profileOf(options);
   const page = await context.newPage();
   await page.setViewportSize({ width, height: 800 });
+  await page.addInitScript(watchShifts);
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
   return {
     page,

@@ -1,14 +1,16 @@
 /**
  * Every page there is, in both schemes, wide and narrow: nothing the browser complains of, nothing that an accessibility checker
- * finds serious, nothing wider than the window. In the short form each page is led to within the console, the checker sees it
+ * finds serious, nothing wider than the window, nothing that moves while data arrive. In the short form each page is led to within the console, the checker sees it
  * once, in the dark, and its width is looked at on a phone.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
+import { eventually } from "../support/patience.ts";
 import { exampleOf, pagePaths } from "./addresses.ts";
 import { seriousFindings } from "./axe.ts";
 import { beyond } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
+import { slowAnswers, takeShifts, tooMuch } from "./shift.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -73,7 +75,9 @@ it.each(paths)("%s is clean in both schemes, wide and narrow", async (path) => {
   const { page, settled, close } = visit;
   await page.setViewportSize({ width: 1280, height: 800 });
   const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
+  if (page.url().startsWith("http")) await takeShifts(page);
   await show(visit, address);
+  expect(tooMuch(await takeShifts(page)), "what moved").toEqual([]);
   expect(await faultsOf(visit)).toEqual([]);
   // A phone that opens it at once shows what a window does that became narrow.
   if (isLong) await page.reload();
@@ -83,3 +87,34 @@ it.each(paths)("%s is clean in both schemes, wide and narrow", async (path) => {
   await expect.poll(() => beyond(page)).toEqual([]);
   if (isOutside) await close();
 });
+
+it("a page that jumps is noticed", async () => {
+  const { page } = inside;
+  await takeShifts(page);
+  await page.evaluate(
+    `document.querySelector("h1").insertAdjacentHTML("beforebegin", "<p id=jump><br><br><br><br><br><br></p>")`,
+  );
+  const found = await eventually(async () => {
+    const shifts = await takeShifts(page);
+    return shifts.length > 0 ? shifts : undefined;
+  }, "a shift");
+  await page.evaluate(`document.querySelector("#jump").remove()`);
+  expect(found[0]!.moved.length).toBeGreaterThan(0);
+});
+
+it.skipIf(!isLong).each(paths.filter((path) => path !== "/sign-in"))(
+  "%s does not jump when its data come late, wide and narrow",
+  async (path) => {
+    const { page, settled, close } = await world.open("root");
+    const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
+    await slowAnswers(page, 200);
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto(address);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await settled();
+      expect(tooMuch(await takeShifts(page)), `what moved at ${width}`).toEqual([]);
+    }
+    await close();
+  },
+);

@@ -1,7 +1,6 @@
 /** How the gateway serves the console: to browsers, under a policy, and never in the way of the API. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
@@ -64,27 +63,6 @@ describe("a gateway with the console built", () => {
     }
     const refused = await ask(script!, { "accept-encoding": "br;q=0, gzip;q=0" });
     expect(refused.headers.get("content-encoding")).toBeNull();
-  });
-
-  it("loads at most 250 kB of JavaScript, packed, up to Start", () => {
-    type Chunk = { file: string; imports?: string[]; dynamicImports?: string[] };
-    const manifest = JSON.parse(readFileSync(join(dist, "manifest.json"), "utf8")) as Record<
-      string,
-      Chunk
-    >;
-    const files = new Set<string>();
-    const take = (name: string): void => {
-      const { file, imports = [] } = manifest[name]!;
-      if (files.has(file)) return;
-      files.add(file);
-      for (const one of imports) take(one);
-    };
-    for (const entry of ["index.html", "src/pages/sign-in/page.tsx", "src/pages/start/page.tsx"])
-      take(entry);
-    const sizes = [...files].map((file) => gzipSync(readFileSync(join(dist, file))).length);
-    const sum = sizes.reduce((total, size) => total + size, 0);
-    expect(sum).toBeGreaterThan(50_000);
-    expect(sum).toBeLessThan(250_000);
   });
 });
 

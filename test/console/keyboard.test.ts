@@ -1,0 +1,96 @@
+/**
+ * Pages by the keyboard alone: Tab stops at everything that does something, in the order in which one reads, one sees where it is,
+ * and nothing holds it; a dialog keeps it while it is open and gives it back to what opened it.
+ */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { isLong } from "../support/long.ts";
+import { exampleOf, pagePaths } from "./addresses.ts";
+import type { Visit } from "./browser.ts";
+import { stepsBack, walkByTab } from "./tabbing.ts";
+import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+let inside: Visit;
+beforeAll(async () => {
+  world = await startConsoleWorld();
+  await furnish(world);
+  inside = await world.open("root");
+});
+afterAll(() => world.close());
+
+const main = [
+  "/start",
+  "/overview",
+  "/requests",
+  "/playground",
+  "/tasks",
+  "/keys",
+  "/keys/$id",
+  "/models",
+  "/providers",
+  "/money",
+  "/settings/members",
+];
+const outside = new Set(["/", "/sign-in", "/join", "/password", "/reset-password"]);
+
+async function show(path: string): Promise<void> {
+  const { page, settled } = inside;
+  await page.goto(path.includes("$") ? await exampleOf(page, path, settled) : path);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await settled();
+}
+
+it.each(isLong ? pagePaths().filter((path) => !outside.has(path)) : main)(
+  "%s is walked by Tab in the order of reading, with the focus in sight, and nothing is left out or holds it",
+  async (path) => {
+    await show(path);
+    const walk = await walkByTab(inside.page);
+    const covered = walk.stops.filter(({ isCovered }) => isCovered).map(({ name }) => name);
+    const { isClosed, missed, unmarked } = walk;
+    expect({ isClosed, missed, unmarked, covered, back: stepsBack(walk) }).toEqual({
+      isClosed: true,
+      missed: [],
+      unmarked: [],
+      covered: [],
+      back: [],
+    });
+    expect(walk.stops.length).toBeGreaterThan(10);
+  },
+);
+
+/** What opens a dialog, by its page. */
+const openers = [
+  ["/keys", "New key"],
+  ["/providers", "Add provider"],
+  ["/keys/$id", "Revoke"],
+  ["/settings/members", "Invite"],
+] as const;
+
+it.each(isLong ? openers : openers.slice(0, 2))(
+  "the dialog of %s keeps the focus, and gives it back to %s",
+  async (path, name) => {
+    await show(path);
+    const { page, settled } = inside;
+    const opener = page.getByRole("button", { name: new RegExp(`^${name}`) }).first();
+    await opener.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await settled();
+    const walk = await walkByTab(page, "[role=dialog]");
+    expect(new Set(walk.stops.map(({ region }) => region))).toEqual(new Set(["dialog"]));
+    expect({ isClosed: walk.isClosed, missed: walk.missed, back: stepsBack(walk) }).toEqual({
+      isClosed: true,
+      missed: [],
+      back: [],
+    });
+    // The walk ends outside of it.
+    await page.getByRole("dialog").locator("button").first().focus();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect
+      .poll(() =>
+        opener.evaluate((one) => (one as { matches(of: string): boolean }).matches(":focus")),
+      )
+      .toBe(true);
+  },
+);

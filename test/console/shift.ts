@@ -1,0 +1,42 @@
+/** How far a page's parts moved by themselves, as browsers count it (cumulative layout shift). */
+import type { Page } from "playwright-core";
+
+/** Run in each page before its own scripts. */
+export const watchShifts = `(() => {
+  const nameOf = (node) => node === null || node.nodeType !== 1 ? "text" : node.tagName.toLowerCase() + "." + node.className + " " + (node.textContent ?? "").slice(0, 40);
+  const edges = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");
+  const found = globalThis.layoutShifts = [];
+  const observer = new PerformanceObserver((list) => take(list.getEntries()));
+  const take = (entries) => {
+    // The browser leaves out what follows an input or a new size of the window; here nobody touches anything.
+    for (const { value, sources } of entries)
+      found.push({ value, moved: sources.map(({ node, previousRect, currentRect }) => nameOf(node) + ": " + edges(previousRect) + " -> " + edges(currentRect)) });
+  };
+  observer.observe({ type: "layout-shift", buffered: true });
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  globalThis.takeShifts = async () => { await frame(); await frame(); take(observer.takeRecords()); return found.splice(0); };
+})()`;
+
+export interface Shift {
+  readonly value: number;
+  /** What moved, from where to where. */
+  readonly moved: readonly string[];
+}
+
+/** What moved since this was asked last. */
+export const takeShifts = (page: Page): Promise<Shift[]> => page.evaluate<Shift[]>("takeShifts()");
+
+/** At most so much may move while a page fills: what Google calls good. */
+const shiftMax = 0.1;
+
+/** What moved, where that is more than it may be. */
+export const tooMuch = (shifts: readonly Shift[]): readonly Shift[] =>
+  shifts.reduce((sum, { value }) => sum + value, 0) > shiftMax ? shifts : [];
+
+/** Everything that a page asks for is late, so that it is drawn without it first. */
+export async function slowAnswers(page: Page, latency: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.enable");
+  const speed = { downloadThroughput: -1, uploadThroughput: -1 };
+  await session.send("Network.emulateNetworkConditions", { offline: false, latency, ...speed });
+}
