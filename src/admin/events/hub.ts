@@ -8,13 +8,7 @@ import type { Log } from "../../base/log.ts";
 import type { Queryable } from "../../storage/index.ts";
 import type { Visibility } from "../../tenancy/index.ts";
 import { readNews, type NewName, type RowTopic } from "./news.ts";
-import {
-  newsFor,
-  Notices,
-  type NoticePace,
-  type NoticeSources,
-  type NoticeTopic,
-} from "./notices.ts";
+import { newsFor, Notices, type NoticeSources, type NoticeTopic } from "./notices.ts";
 import {
   fitsFilter,
   Had,
