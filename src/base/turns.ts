@@ -1,8 +1,11 @@
 /**
- * Turns for work that blocks the process for a while, such as parsing a large body: one at a time, and after each one a
- * pause as long as the work took. Without pauses, many large bodies one after the other keep all other callers waiting.
+ * Turns for work that blocks the process for a while, such as parsing a large body: one at a time, in rounds of the event loop
+ * of their own. After work that took longer than a moment comes a pause of the same length: without pauses, many large bodies
+ * one after the other keep all other callers waiting.
  */
 
+/** Work up to this delays others no more than a busy round does: the next round is for the next. */
+const momentMs = 8;
 /** A longer pause would only slow the large bodies down: in this time a small call gets through. */
 const pauseMsMax = 1_000;
 
@@ -22,8 +25,9 @@ export class Turns {
     resolve();
     // The work is over when the event loop goes on.
     setImmediate(() => {
-      const pauseMs = Math.min(performance.now() - begunMs, pauseMsMax);
-      setTimeout(() => this.#next(), pauseMs);
+      const workMs = performance.now() - begunMs;
+      if (workMs <= momentMs) this.#next();
+      else setTimeout(() => this.#next(), Math.min(workMs, pauseMsMax));
     });
   }
 
