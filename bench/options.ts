@@ -17,6 +17,8 @@ Measures Tollgate beside a bare proxy, in one run, in front of the same upstream
                      http://127.0.0.1:PORT/v1 with --upstream-port PORT
   --upstream-port N  the port of the benchmark's upstream (a free one)
   --http             what our own HTTP saves instead: front and client with and without, plain and TLS upstream
+  --tracing          what traces cost: one gateway, calls whose trace is sent and calls whose trace is not, in turn
+  --overload         twice the calls that the gateway can take, for --seconds: what is served, refused, and what comes after
   --json FILE        writes all figures of all rounds
   --docs             writes docs/performance.json, the tables in docs/performance.md and the charts beside it
   --list             the scenarios
@@ -39,6 +41,8 @@ export interface BenchOptions {
     | undefined;
   readonly upstreamPort: number | undefined;
   readonly http: boolean;
+  readonly tracing: boolean;
+  readonly overload: boolean;
   readonly json: string | undefined;
   readonly docs: boolean;
   readonly list: boolean;
@@ -63,6 +67,8 @@ export function readOptions(args: readonly string[]): BenchOptions {
       model: { type: "string" },
       "upstream-port": { type: "string" },
       http: { type: "boolean", default: false },
+      tracing: { type: "boolean", default: false },
+      overload: { type: "boolean", default: false },
       json: { type: "string" },
       docs: { type: "boolean", default: false },
       list: { type: "boolean", default: false },

@@ -1,6 +1,8 @@
 /** Finds the end of each answer of a connection, and whether it is as asked. It reads no more of it than that needs. */
 
 interface AnswerEvents {
+  /** The head, from its status line on. */
+  head?(text: string): void;
   /** The first bytes of the body are here. */
   first(): void;
   /** The answer is whole; `ok` where its status is 200 and it is of the kind that was asked for. */
@@ -53,6 +55,7 @@ export class AnswerReader {
   }
 
   #readHead(head: string): void {
+    this.#events.head?.(head);
     const isStream = /^content-type: *text\/event-stream/im.test(head);
     this.#ok = head.startsWith("HTTP/1.1 200") && isStream === this.#streamed;
     const length = /^content-length: *(\d+)/im.exec(head)?.[1];

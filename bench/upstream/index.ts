@@ -10,6 +10,8 @@ export interface Upstream {
   readonly url: string;
   /** Ends every stream that is held, in an orderly way. */
   finishHeld(): void;
+  /** Whole answers wait for so long from now on. */
+  delay(ms: number): void;
   close(): void;
 }
 
@@ -40,6 +42,7 @@ export async function startUpstream({ port, certificate }: UpstreamOptions): Pro
   return {
     url: `${scheme}://127.0.0.1:${told.port}`,
     finishHeld: () => void child.send("finish"),
+    delay: (ms) => void child.send({ delayMs: ms }),
     close: () => void child.kill(),
   };
 }

@@ -2,7 +2,7 @@
  * The fast upstream of the benchmark, a process of its own: always the same answer over bare sockets, so that what is measured is
  * the gateway in front of it. It takes well-formed keep-alive requests with a Content-Length, and says its port to its parent.
  * The first part of the path says how it answers: `/whole/v1`, `/stream/v1`, `/held/v1`; at `/v1` the body says it.
- * Video tasks it takes and never finishes. With `BENCH_TLS_KEY` and `BENCH_TLS_CERT` it speaks TLS.
+ * Video tasks it takes and never finishes. Its parent may tell it to let whole answers wait. With `BENCH_TLS_KEY` and `BENCH_TLS_CERT` it speaks TLS.
  */
 import { createServer as createPlainServer, type AddressInfo, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -25,6 +25,8 @@ const streamMark = /"stream": ?true/;
 const frameEveryMs = 250;
 /** Ends each stream that is held. */
 const held = new Set<() => void>();
+/** How long whole answers wait. */
+let delayMs = 0;
 
 interface Request {
   readonly path: string;
@@ -40,7 +42,8 @@ function answer(socket: Socket, { path, method, asksForStream }: Request): void 
   else if (path.startsWith("/held/")) hold(socket, own);
   else if (path.startsWith("/stream/") || (path.startsWith("/v1/") && asksForStream()))
     socket.write(own.stream);
-  else socket.write(own.whole);
+  else if (delayMs === 0) socket.write(own.whole);
+  else setTimeout(() => socket.write(own.whole), delayMs);
 }
 
 /** A frame each quarter of a second, with the monotonic clock of the machine in it, until the parent says that it is over. */
@@ -98,8 +101,9 @@ const server = key
 server.listen(Number(port ?? 0), "127.0.0.1", () => {
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
-process.on("message", () => {
-  for (const finish of held) finish();
+process.on("message", (told: "finish" | { readonly delayMs: number }) => {
+  if (told !== "finish") ({ delayMs } = told);
+  else for (const finish of held) finish();
 });
 // The parent is gone.
 process.on("disconnect", () => process.exit());

@@ -242,7 +242,7 @@ export const errorCatalogue = {
     status: 503,
     type: "overloaded_error",
     meaning:
-      "The gateway itself is at a limit: connections, open files, or bodies under way (`limits.bodies_under_way_mb`). No provider was at fault, and nothing was charged. Retry after `Retry-After`.",
+      "The gateway itself is at a limit: new calls at once (`limits.round_calls`), connections, open files, or bodies under way (`limits.bodies_under_way_mb`). No provider was at fault, and nothing was charged. Retry after `Retry-After`.",
   },
   shutting_down: {
     status: 503,

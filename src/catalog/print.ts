@@ -151,6 +151,7 @@ function settingsRows(settings: Settings) {
         per_address: limits.connections.perAddress,
         unread_s: seconds(limits.connections.unreadMs),
       },
+      round_calls: limits.roundCalls,
       body_mb: limits.bodyBytes / bytesPerMegabyte,
       text_body_mb: limits.textBodyBytes / bytesPerMegabyte,
       bodies_under_way_mb: limits.bodiesUnderWayBytes / bytesPerMegabyte,

@@ -59,6 +59,13 @@ export const settings = {
           ),
         }),
       ),
+      round_calls: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description:
+            "new calls that a process takes in one round of its event loop, and eight times as many in a burst; above it they get 503; 0: no bound; 256 if absent",
+        }),
+      ),
       body_mb: Type.Optional(
         Type.Number({ exclusiveMinimum: 0, description: "largest request body; 64 if absent" }),
       ),

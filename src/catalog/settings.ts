@@ -12,6 +12,8 @@ export interface Settings {
       /** How long a client may take nothing of an answer, in milliseconds. */
       readonly unreadMs: number;
     };
+    /** New calls that a process takes in one round of its event loop; 0: no bound. */
+    readonly roundCalls: number;
     /** Largest request body, in bytes. */
     readonly bodyBytes: number;
     /** Largest body of a text call, in bytes; at most `bodyBytes`. */
@@ -85,6 +87,7 @@ export const defaultSettings: Settings = {
   limits: {
     queue: { global: 1000, perWorkspace: 100 },
     connections: { unreadMs: 60_000 },
+    roundCalls: 256,
     bodyBytes: 64 * bytesPerMegabyte,
     textBodyBytes: 32 * bytesPerMegabyte,
     bodiesUnderWayBytes: 256 * bytesPerMegabyte,
@@ -114,20 +117,28 @@ const bodiesAtOnceMin = 4;
 const bytesOf = (megabytes: number | undefined): number | undefined =>
   megabytes === undefined ? undefined : Math.ceil(megabytes * bytesPerMegabyte);
 
+function bodyLimitsOf(row: ConfigFile["limits"]) {
+  const { limits: usual } = defaultSettings;
+  const bodyBytes = bytesOf(row?.body_mb) ?? usual.bodyBytes;
+  return {
+    bodyBytes,
+    textBodyBytes: Math.min(bytesOf(row?.text_body_mb) ?? usual.textBodyBytes, bodyBytes),
+    bodiesUnderWayBytes:
+      bytesOf(row?.bodies_under_way_mb) ??
+      Math.max(usual.bodiesUnderWayBytes, bodiesAtOnceMin * bodyBytes),
+  };
+}
+
 function limitsOf(row: ConfigFile["limits"]): Settings["limits"] {
-  const { queue, ...bytes } = defaultSettings.limits;
-  const bodyBytes = bytesOf(row?.body_mb) ?? bytes.bodyBytes;
+  const { queue, roundCalls } = defaultSettings.limits;
   return {
     queue: {
       global: row?.queue?.global ?? queue.global,
       perWorkspace: row?.queue?.per_workspace ?? queue.perWorkspace,
     },
     connections: connectionsOf(row?.connections),
-    bodyBytes,
-    textBodyBytes: Math.min(bytesOf(row?.text_body_mb) ?? bytes.textBodyBytes, bodyBytes),
-    bodiesUnderWayBytes:
-      bytesOf(row?.bodies_under_way_mb) ??
-      Math.max(bytes.bodiesUnderWayBytes, bodiesAtOnceMin * bodyBytes),
+    roundCalls: row?.round_calls ?? roundCalls,
+    ...bodyLimitsOf(row),
   };
 }
 

@@ -45,6 +45,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     fileUrl: (name) => media.fileUrl(name),
     authenticator: ground.authenticator,
     rates: ground.rates,
+    load: ground.load,
     admin: await adminServices(parts),
     metrics,
     metricsAccess: parts.metricsAccess,

@@ -1,5 +1,6 @@
 /** What is read when somebody scrapes: the database's pool, circuits, what waits, the disk, the spans. docs/monitoring.md. */
 import { statfs } from "node:fs/promises";
+import type { LoadGuard } from "../base/load-guard.ts";
 import { labelText, type Joined, type MetricFamily } from "../base/metric-family.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database } from "../storage/index.ts";
@@ -59,6 +60,18 @@ function connections({ pool }: Database): MetricFamily {
     ],
   );
 }
+
+/** What the guard against overload refused. */
+export const overloadedCalls = ({ refused }: Pick<LoadGuard, "refused">): MetricFamily =>
+  family(
+    {
+      name: "tollgate_calls_overloaded_total",
+      help: "Calls refused with 503 because there were more than the gateway could take.",
+      joined: "sum",
+      type: "counter",
+    },
+    [[{}, refused]],
+  );
 
 const states = { closed: 0, due: 1, open: 2 } as const;
 

@@ -5,6 +5,7 @@
 import type { startSandbox } from "../../sandbox/index.ts";
 import { ByteBudget } from "../base/byte-budget.ts";
 import { systemClock } from "../base/clock.ts";
+import { LoadGuard } from "../base/load-guard.ts";
 import { createAccessLog } from "../base/log.ts";
 import { Slots } from "../base/slots.ts";
 import { createMetrics } from "../http/index.ts";
@@ -27,6 +28,7 @@ import { openFilesLimit, planDescriptors } from "./descriptors.ts";
 import type { Environment } from "./environment.ts";
 import { startFileSweep } from "./file-sweep.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
+import { overloadedCalls } from "./gauges.ts";
 import { openHealth } from "./health-peers.ts";
 import { createOwnTls } from "./own-tls.ts";
 import { openTelemetry } from "./telemetry.ts";
@@ -127,7 +129,10 @@ async function openWatching(
   const tracing = await openTelemetry(environment.variables, settings, log);
   closers.push(() => tracing?.close());
   const metrics = createMetrics(role.joinMetrics, settings.tags.metrics);
-  return { tracing, tracer: tracing?.tracer, metrics };
+  const load = new LoadGuard(settings.limits.roundCalls, log);
+  closers.push(() => load.close());
+  metrics.add(() => Promise.resolve([overloadedCalls(load)]));
+  return { tracing, tracer: tracing?.tracer, metrics, load };
 }
 
 interface LogParts {

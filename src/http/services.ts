@@ -3,6 +3,7 @@ import type { Actors, EventHubOptions, Sessions, Throttle } from "../admin/index
 import type { TrustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
+import type { LoadGuard } from "../base/load-guard.ts";
 import type { AccessLog, Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/index.ts";
@@ -77,6 +78,8 @@ export interface HttpServices {
   readonly ledger: Ledger;
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
+  /** Refuses calls while there are more than this process can take. */
+  readonly load: Pick<LoadGuard, "admit">;
   readonly tasks: Tasks;
   readonly files: FileStore;
   /** The address of a kept file, by its name. */

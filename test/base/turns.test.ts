@@ -4,7 +4,7 @@ import { Turns } from "../../src/base/turns.ts";
 
 /** Keeps the process busy. */
 function work(ms: number): void {
-  for (const until = performance.now() + ms; performance.now() < until; );
+  for (const until = performance.now() + ms; performance.now() < until;);
 }
 
 describe("turns", () => {
@@ -45,5 +45,4 @@ describe("turns", () => {
     );
     for (const at of [1, 2]) expect(begins[at]! - ends[at - 1]!).toBeGreaterThan(25);
   });
-
 });

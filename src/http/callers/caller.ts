@@ -34,7 +34,7 @@ export function callerOf(
  * @throws GatewayError where the key is none, or above its limit
  */
 export async function admitCaller(
-  services: Pick<HttpServices, "authenticator" | "rates">,
+  services: Pick<HttpServices, "authenticator" | "rates" | "load">,
   request: FastifyRequest,
   response: Parameters<typeof rateOf>[1],
 ): Promise<void> {

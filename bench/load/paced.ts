@@ -1,0 +1,156 @@
+/**
+ * Load that does not wait for answers: so many requests a second, as they come from many clients, however long each takes. A
+ * latency counts from the moment at which its request was due.
+ */
+import { connect, type Socket } from "node:net";
+import { AnswerReader } from "./answer-reader.ts";
+import { sleep, type LoadTarget } from "./drive.ts";
+
+interface PacedOptions {
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** Opened before; where all are busy more are. */
+  readonly connections: number;
+  readonly signal: AbortSignal;
+}
+
+/** What came of one second's requests. Latencies in milliseconds, sorted. */
+export interface Second {
+  readonly servedMs: Float64Array;
+  /** Of those that got 503 with `Retry-After`. */
+  readonly refusedMs: Float64Array;
+  /** Everything else: other statuses, answers that were not whole, broken connections. */
+  readonly failures: number;
+}
+
+interface Counting {
+  readonly served: number[];
+  readonly refused: number[];
+  failures: number;
+}
+
+type Became = "served" | "refused" | "failed";
+
+const tickMs = 2;
+const graceMs = 30_000;
+const openedAtOnce = 50;
+const refusedHead = /^HTTP\/1\.1 503[^]*^retry-after: *\d+/im;
+
+/** Requests second by second, and those that had no answer in the end. Rejects when the signal fires. */
+export async function drivePaced(
+  target: LoadTarget,
+  { perSecond, seconds, connections, signal }: PacedOptions,
+): Promise<Second[]> {
+  const clients = new Clients(target);
+  const counted: Counting[] = Array.from({ length: Math.ceil(seconds) }, () => ({
+    served: [],
+    refused: [],
+    failures: 0,
+  }));
+  await clients.open(connections, signal);
+  const beganMs = performance.now();
+  const all = Math.floor(perSecond * seconds);
+  try {
+    for (let sent = 0; sent < all;) {
+      signal.throwIfAborted();
+      const due = Math.min(all, Math.floor(((performance.now() - beganMs) / 1000) * perSecond));
+      for (; sent < due; sent += 1) {
+        const dueMs = (sent / perSecond) * 1000;
+        const second = counted[Math.floor(dueMs / 1000)]!;
+        clients.send(dueMs + beganMs, (became, ms) => {
+          if (became === "failed") second.failures += 1;
+          else second[became].push(ms);
+        });
+      }
+      await sleep(tickMs, signal);
+    }
+    const deadline = performance.now() + graceMs;
+    while (clients.busy > 0 && performance.now() < deadline) await sleep(tickMs, signal);
+  } finally {
+    clients.close();
+  }
+  return counted.map(({ served, refused, failures }) => ({
+    servedMs: Float64Array.from(served).sort(),
+    refusedMs: Float64Array.from(refused).sort(),
+    failures,
+  }));
+}
+
+type Done = (became: Became, ms: number) => void;
+
+/** Connections, as many as there are requests under way. */
+class Clients {
+  busy = 0;
+  readonly #target: LoadTarget;
+  readonly #port: number;
+  readonly #host: string;
+  readonly #idle: ((dueMs: number, done: Done) => void)[] = [];
+  readonly #open = new Set<Socket>();
+  #next = 0;
+
+  constructor(target: LoadTarget) {
+    this.#target = target;
+    const { hostname, port } = new URL(target.url);
+    this.#host = hostname;
+    this.#port = Number(port) || 80;
+  }
+
+  /** Opens so many, some at a time: Node takes one new connection in a round of its loop. */
+  async open(count: number, signal: AbortSignal): Promise<void> {
+    for (let opened = 0; opened < count; opened += openedAtOnce) {
+      const some = Array.from({ length: openedAtOnce }, () => this.#connect());
+      this.#idle.push(...some);
+      await sleep(tickMs * 5, signal);
+    }
+  }
+
+  send(dueMs: number, done: Done): void {
+    this.busy += 1;
+    const client = this.#idle.pop() ?? this.#connect();
+    client(dueMs, (became, ms) => {
+      this.busy -= 1;
+      done(became, ms);
+    });
+  }
+
+  /** One connection, as what sends a request over it. */
+  #connect(): (dueMs: number, done: Done) => void {
+    const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
+    this.#open.add(socket);
+    let current: { readonly dueMs: number; readonly done: Done } | undefined;
+    let head = "";
+    const end = (became: Became): void => {
+      const ended = current;
+      current = undefined;
+      ended?.done(became, performance.now() - ended.dueMs);
+    };
+    const reader = new AnswerReader(this.#target.streamed, {
+      head: (text) => (head = text),
+      first: () => undefined,
+      whole: (ok) => {
+        const stays = !/^connection: *close/im.test(head);
+        end(ok ? "served" : refusedHead.test(head) ? "refused" : "failed");
+        if (stays && this.#open.has(socket)) this.#idle.push(use);
+      },
+    });
+    const use = (dueMs: number, done: Done): void => {
+      if (!this.#open.has(socket)) return this.#connect()(dueMs, done);
+      current = { dueMs, done };
+      const parts = this.#target.requests[this.#next]!;
+      this.#next = (this.#next + 1) % this.#target.requests.length;
+      for (const part of parts) socket.write(part);
+    };
+    socket.on("data", (bytes: Buffer) => reader.read(bytes));
+    // `close` follows.
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      this.#open.delete(socket);
+      end("failed");
+    });
+    return use;
+  }
+
+  close(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
+}

@@ -1,0 +1,32 @@
+/** What became of the calls: before, while there were too many, and after. */
+import { alignedLines } from "../report/table.ts";
+import type { OverloadReport, Phase } from "./run.ts";
+
+const whole = (value: number): string => (Number.isNaN(value) ? "" : String(Math.round(value)));
+
+const row = (title: string, phase: Phase): string[] => [
+  title,
+  whole(phase.askedPerSecond),
+  whole(phase.servedPerSecond),
+  whole(phase.servedMedianMs),
+  whole(phase.servedP99Ms),
+  whole(phase.refusedPerSecond),
+  whole(phase.refusedMedianMs),
+  whole(phase.refusedP99Ms),
+  String(phase.failures),
+];
+
+/** Prints the table. */
+export function printOverload(report: OverloadReport): void {
+  const head = ["", "asked/s", "served/s", "ms", "p99 ms", "503/s", "ms", "p99 ms", "other"];
+  const lines = alignedLines([
+    head,
+    row("half of what it can take", report.normal),
+    row("twice", report.overload),
+    row("half again", report.after),
+  ]);
+  const said = `It can take ${whole(report.capacity)} calls a second; the provider answers after ${report.providerMs} ms.`;
+  console.log(
+    ["", said, ...lines, "", `As before after ${report.recoveredInSeconds} s.`].join("\n"),
+  );
+}

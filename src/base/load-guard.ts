@@ -1,0 +1,79 @@
+/**
+ * Which calls are refused while there are more than this process can take. The event loop goes in rounds: one round reads the
+ * requests that have come, and goes on with the calls of earlier rounds. With too many calls a round gets longer, so that more
+ * have come by the next one. A bound on the new calls of a round ends that: what is above it is refused at once, which is a small
+ * part of a call's work, and the calls that are taken wait for a few rounds of that length. A burst is no overload: what earlier
+ * rounds left is taken then. docs/operate.md "More calls than it can take".
+ */
+import { overloaded } from "./errors.ts";
+import type { Log } from "./log.ts";
+
+/** A round is over when timers run again. On time they do so this often. */
+const tickMs = 20;
+/** A burst may be so many rounds' calls. */
+const burstRounds = 8;
+/** A gateway that nobody calls does nothing. */
+const idleMs = 1_000;
+const logMs = 10_000;
+
+export class LoadGuard {
+  readonly #roundMax: number;
+  readonly #log: Pick<Log, "warn">;
+  readonly #now: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  /** New calls that may be taken now. */
+  #free: number;
+  #askedInRound = false;
+  #askedMs = 0;
+  #refused = 0;
+  #refusedLogged = 0;
+  #loggedMs = -Infinity;
+
+  /** `roundMax`: new calls of one round, 0 for no bound; `now`: monotonic milliseconds. */
+  constructor(roundMax: number, log: Pick<Log, "warn">, now = () => performance.now()) {
+    this.#roundMax = roundMax === 0 ? Infinity : roundMax;
+    this.#free = this.#roundMax * burstRounds;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Calls refused since the start. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** Takes a new call. @throws GatewayError `overloaded` where it is one too many */
+  admit(): void {
+    this.#askedInRound = true;
+    this.#timer ??= setInterval(() => this.tick(), tickMs).unref();
+    if (this.#free >= 1) {
+      this.#free -= 1;
+      return;
+    }
+    this.#refused += 1;
+    throw overloaded("The gateway has more calls than it can take now. Retry in a moment.");
+  }
+
+  /** A round is over. The timer calls it, and tests do. */
+  tick(): void {
+    const nowMs = this.#now();
+    this.#free = Math.min(this.#free + this.#roundMax, this.#roundMax * burstRounds);
+    if (this.#askedInRound) this.#askedMs = nowMs;
+    this.#askedInRound = false;
+    this.#report(nowMs);
+    if (nowMs - this.#askedMs > idleMs) this.close();
+  }
+
+  #report(nowMs: number): void {
+    const refused = this.#refused - this.#refusedLogged;
+    if (refused === 0 || nowMs - this.#loggedMs < logMs) return;
+    this.#loggedMs = nowMs;
+    this.#refusedLogged = this.#refused;
+    this.#log.warn({ refused }, "more calls come than the gateway can take; these got 503");
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,91 @@
+/** More calls than the gateway takes in a round of its event loop: the rest is refused at once, in its protocol, for nothing. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { closeAll, openRaw, type RawClient } from "../attack/raw-clients.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+let gateway: GatewayUnderTest;
+const clients: RawClient[] = [];
+/** Calls that were answered. */
+let paid = 0;
+
+/** One new call in a round, and eight in a burst. */
+beforeAll(async () => {
+  gateway = await startTestGateway({ config: "limits: { round_calls: 1 }\n", sandbox: "on" });
+  await gateway.credit("10");
+});
+afterAll(async () => {
+  closeAll(clients.splice(0));
+  await gateway.close();
+});
+
+const message = { role: "user", content: "Hi" };
+const shapes = [
+  ["/v1/chat/completions", { messages: [message] }, { error: { code: "overloaded" } }],
+  ["/v1/messages", { messages: [message], max_tokens: 9 }, { error: { type: "overloaded_error" } }],
+  ["/v1/responses", { input: "Hi" }, { error: { code: "overloaded" } }],
+  ["/v1/tasks", { prompt: "A boat" }, { error: { code: "overloaded" } }],
+] as const;
+
+/** A request behind the first answer of its connection, so that all of them can be read in one round. */
+function requestOf(path: string, body: object): string {
+  const text = JSON.stringify({ model: "sandbox/chat", ...body });
+  return [
+    `POST ${path} HTTP/1.1`,
+    "host: gateway",
+    `authorization: Bearer ${gateway.key}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(text)}`,
+    "",
+    text,
+  ].join("\r\n");
+}
+
+/** The second answer of a connection: its status, head and body; undefined before it is whole. */
+function secondAnswer(client: RawClient) {
+  const text = client.text();
+  const at = text.indexOf("HTTP/1.1", 9);
+  if (at === -1) return undefined;
+  const [head = "", body = ""] = text.slice(at).split("\r\n\r\n");
+  const length = Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN);
+  if (Number.isNaN(length) ? !body.endsWith("0") : body.length < length) return undefined;
+  return { status: Number(head.slice(9, 12)), head, body };
+}
+
+describe("more calls than a round takes", () => {
+  it.each(shapes)("of %s get 503 with Retry-After in its shape", async (path, body, shape) => {
+    const own = Array.from({ length: 60 }, () => openRaw(gateway.url, { path: "/healthz" }));
+    clients.push(...own);
+    await expect.poll(() => own.every((client) => client.status() === 200)).toBe(true);
+    const request = requestOf(path, body);
+    for (const client of own) client.socket.write(request);
+    await expect.poll(() => own.every((client) => secondAnswer(client) !== undefined)).toBe(true);
+    const answers = own.map((client) => secondAnswer(client)!);
+    paid += answers.filter(({ status }) => status === 200).length;
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThan(20);
+    expect(answers.length - refused.length).toBeGreaterThan(0);
+    for (const { head, body: said } of refused) {
+      expect(head).toMatch(/\r\nretry-after: 2\b/i);
+      expect(JSON.parse(said)).toMatchObject(shape);
+    }
+  });
+
+  it("cost nothing: what is charged are the calls that were answered", async () => {
+    const body = { model: "sandbox/chat", messages: [message] };
+    const call = async (): Promise<number> => {
+      const { status } = await gateway.post("/v1/chat/completions", body);
+      if (status === 200) paid += 1;
+      return status;
+    };
+    for (let next = 0; next < 5; next += 1) await expect.poll(call).toBe(200);
+    const { database } = gateway;
+    const charges = "select count(*)::int as n from ledger_entries where kind = 'charge'";
+    await expect
+      .poll(async () => (await database.query<{ n: number }>(charges))[0])
+      .toEqual({ n: paid });
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(Number(/^tollgate_calls_overloaded_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(
+      80,
+    );
+  });
+});
