@@ -20,7 +20,8 @@ export function awsScopeOf(baseUrl: string): { region?: string; service?: string
   };
 }
 
-function authOf(row: AuthRow, baseUrl: string): Auth {
+/** `auth` as it is used; an AWS signature's scope is taken from the address where the row names none. */
+export function authOf(row: AuthRow, baseUrl: string): Auth {
   switch (row.type) {
     case "bearer":
     case "none":

@@ -115,6 +115,7 @@ function buildEmbedding(row: EmbeddingModelRow): EmbeddingModel {
     kind: "embedding",
     endpoints: [embeddingEndpoint],
     contextLength: row.context_length,
+    fallbacks: row.fallbacks,
     offers: row.offers.map((offer) => ({
       ...offeredFields(offer),
       protocol: "embeddings",

@@ -5,6 +5,7 @@ import { basename, dirname } from "node:path";
 import { buildCatalog } from "./build.ts";
 import type { Environment } from "./environment.ts";
 import type { Mistake } from "./mistakes.ts";
+import type { OwnPrices } from "./own-prices.ts";
 import { checkReferences } from "./references.ts";
 import { numericKeys, type ConfigFile } from "./schema.ts";
 import { checkSecrets } from "./secrets.ts";
@@ -19,6 +20,8 @@ export interface Config {
   /** Only what the file itself names; `mergeCatalogs` adds the sandbox. */
   readonly catalog: Catalog;
   readonly settings: Settings;
+  /** What models of vendors by their variable cost. */
+  readonly prices?: OwnPrices | undefined;
   /** The variables that the file itself uses. */
   readonly variables?: ReadonlySet<string>;
   /** The lines at which its providers stand, by their ids. */
@@ -74,6 +77,7 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
     config: {
       catalog: buildCatalog(file, known, files),
       settings: settingsOf(file, files),
+      prices: file.prices,
       variables: new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)),
       lines: new Map(
         (file.providers ?? []).map(({ id }, index) => [
@@ -114,5 +118,6 @@ export function mergeCatalogs(...catalogs: readonly Catalog[]): Catalog {
     defaultModel: catalogs.findLast(({ defaultModel }) => defaultModel !== undefined)?.defaultModel,
     providers: new Map(catalogs.flatMap(({ providers }) => [...providers])),
     models: new Map(catalogs.flatMap(({ models }) => [...models])),
+    unpriced: new Map(catalogs.flatMap(({ unpriced = [] }) => [...unpriced])),
   };
 }

@@ -1,17 +1,28 @@
 /** The catalogue of a gateway without a configuration file: the vendors whose keys are in the environment. docs/models.md. */
 import { disguise, type Environment } from "./environment.ts";
-import { listedModel } from "./list/models.ts";
+import { listedId, listedModel } from "./list/models.ts";
 import { listedModels, shippedList } from "./list/shipped.ts";
+import { unpricedListed, unpricedMedia } from "./own-prices.ts";
 import { activePresets, presetProvider } from "./presets.ts";
-import type { Catalog, Model } from "./types.ts";
+import type { Catalog, Model, UnpricedModel } from "./types.ts";
 import { ownModels } from "./vendors.ts";
 
 /** What {@link environmentCatalog} takes from variables, as a file would: `${OPENAI_API_KEY}`, in disguise. */
 export const environmentSource = (environment: Environment): unknown => ({
-  providers: activePresets(environment).map(({ variable }) => ({
-    api_key: disguise(`\${${variable}}`),
-  })),
+  providers: activePresets(environment).map(({ variable, identity }) =>
+    identity ? { auth: keysOf(identity) } : { api_key: disguise(`\${${variable}}`) },
+  ),
 });
+
+/** AWS's keys by the names that `auth` has for them. */
+const keysOf = (identity: readonly string[]) =>
+  Object.fromEntries(
+    identity.flatMap((name) =>
+      /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/.test(name)
+        ? [[name.slice("AWS_".length).toLowerCase(), disguise(`\${${name}}`)]]
+        : [],
+    ),
+  );
 
 /**
  * The vendors whose keys the environment holds, with their models; empty without any key. `list` gives the list of models
@@ -24,13 +35,22 @@ export function environmentCatalog(
   const active = activePresets(environment);
   if (active.length === 0) return { providers: new Map(), models: new Map() };
   const vendors = new Map(active.map(({ row }) => [row.id, row]));
-  const models = new Map<string, Model>();
-  const add = (model: Model | undefined): void => {
-    if (model !== undefined && !models.has(model.id)) models.set(model.id, model);
-  };
-  for (const id of vendors.keys()) for (const model of ownModels(id)) add(model);
-  for (const row of listedModels(list(), new Set(vendors.keys())))
-    add(listedModel(row, vendors.get(row.vendor)!));
   const providers = active.map((preset) => presetProvider(preset, environment));
-  return { providers: new Map(providers.map((one) => [one.id, one])), models };
+  const models = new Map<string, Model>();
+  const unpriced = new Map<string, UnpricedModel>();
+  for (const id of vendors.keys())
+    for (const model of ownModels(id)) if (!models.has(model.id)) models.set(model.id, model);
+  for (const row of listedModels(list(), new Set(vendors.keys()))) {
+    const vendor = vendors.get(row.vendor)!;
+    const id = listedId(row, vendor);
+    if (models.has(id)) continue;
+    const model = listedModel(row, vendor);
+    if (model === undefined) unpriced.set(id, unpricedListed(row, vendor));
+    else models.set(id, model);
+  }
+  for (const provider of providers)
+    for (const [id, model] of unpricedMedia(vendors.get(provider.id)!, provider))
+      if (!models.has(id)) unpriced.set(id, model);
+  for (const id of models.keys()) unpriced.delete(id);
+  return { providers: new Map(providers.map((one) => [one.id, one])), models, unpriced };
 }

@@ -36,6 +36,7 @@ export {
 export type { MediaDialectName } from "./media-dialects.ts";
 export { sandboxCatalog } from "./sandbox.ts";
 export { environmentCatalog, environmentSource } from "./environment-catalog.ts";
+export { withOwnPrices } from "./own-prices.ts";
 export { hasVendors, leftToEnvironment, presetMistakes } from "./presets.ts";
 export { decimalOf } from "./list/decimal.ts";
 export { listDiff, type ListDiff, type PriceChange } from "./list/diff.ts";

@@ -28,10 +28,12 @@ export function layeredCatalog(layers: Layers): Catalog {
   const retired = own.filter((one) => one.retired);
   const byId = (found: readonly BuiltProvider[]): ReadonlyMap<string, Provider> =>
     new Map(found.map(({ provider }) => [provider.id, provider]));
+  const models = withAdded(written.models, active);
   return {
     defaultModel: written.defaultModel,
     providers: new Map([...written.providers, ...byId(active)]),
-    models: withAdded(written.models, active),
+    models,
+    unpriced: new Map([...(written.unpriced ?? [])].filter(([id]) => !models.has(id))),
     sources: sourcesOf(layers, active),
     paused,
     retired: byId(retired),

@@ -124,6 +124,7 @@ export function modelRow(model: Model) {
       return {
         ...common,
         context_length: model.contextLength,
+        fallbacks: model.fallbacks,
         offers: model.offers.map(embeddingOfferRow),
       };
     case "image":
@@ -226,7 +227,7 @@ function providerText(provider: Provider, source: unknown): unknown {
   return withPlaceholders({ ...names, ...keys, ...own, on_disconnect, timeouts }, source);
 }
 
-type Printed = Pick<Config, "catalog" | "settings" | "source">;
+type Printed = Pick<Config, "catalog" | "settings" | "source" | "prices">;
 
 /** The configuration as its file would have it; placeholders stay in disguise. */
 function documentOf(config: Printed): object {
@@ -238,6 +239,7 @@ function documentOf(config: Printed): object {
       providerText(provider, rows("providers")[index]),
     ),
     default_model: config.catalog.defaultModel,
+    prices: config.prices,
     models: withPlaceholders([...config.catalog.models.values()].map(modelRow), rows("models")),
     ...(withPlaceholders(settingsRows(config.settings), source) as object),
   };

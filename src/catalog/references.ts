@@ -170,22 +170,38 @@ function checkAliases(models: readonly Row[]): Finding[] {
 /** Other models to go to that are none, or the model itself. `known`: models defined elsewhere. */
 function checkFallbacks(models: readonly Row[], known: readonly string[]): Finding[] {
   const kinds = new Map(models.map(({ row: { id, kind } }) => [id, kind]));
-  const texts = models.flatMap(({ row: { id, kind } }) =>
-    kind === "text" && typeof id === "string" ? [id] : [],
-  );
   return models.flatMap(({ path, row }): Finding[] => {
+    const { kind } = row;
+    const same = models.flatMap(({ row: { id, kind: its } }) =>
+      its === kind && typeof id === "string" ? [id] : [],
+    );
     const fallbacks: readonly unknown[] = Array.isArray(row["fallbacks"]) ? row["fallbacks"] : [];
     return fallbacks.flatMap((name, index): Finding[] => {
       if (typeof name !== "string") return [];
       const at = [...path, "fallbacks", index];
       if (name === row["id"])
         return [{ path: at, message: "this is the model itself", fix: "name another one" }];
-      if (texts.includes(name) || (known.includes(name) && !kinds.has(name))) return [];
-      const message = `there is no text model "${name}"`;
-      return [{ path: at, message, fix: suggest(name, [...known, ...texts]) }];
+      if (same.includes(name) || (known.includes(name) && !kinds.has(name))) return [];
+      const message = `there is no ${String(kind)} model "${name}"`;
+      return [{ path: at, message, fix: suggest(name, [...known, ...same]) }];
     });
   });
 }
+
+/** A price of a model that has one in the file. */
+const checkPrices = (file: WireObject, models: readonly Row[]): Finding[] =>
+  Object.keys(isObject(file["prices"]) ? file["prices"] : {}).flatMap((id): Finding[] =>
+    models.some(({ row }) => row["id"] === id)
+      ? [
+          {
+            path: ["prices", id],
+            atKey: true,
+            message: "is a model of this file",
+            fix: "its offers have its price",
+          },
+        ]
+      : [],
+  );
 
 /** A default that no model of the file is. `known`: models defined elsewhere. */
 function checkDefault(
@@ -238,6 +254,7 @@ export function checkReferences(
     ]),
     ...checkAliases(models),
     ...checkFallbacks(models, knownModels),
+    ...checkPrices(file, models),
     ...checkDefault(file, models, knownModels),
     ...checkStorage(file),
     ...(isObject(file["server"]) ? checkTls(file["server"], ["server"], files) : []),

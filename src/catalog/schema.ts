@@ -14,7 +14,7 @@ import {
   type MediaFamilyName,
 } from "./families.ts";
 import { mediaPrices } from "./media-price-schema.ts";
-import { priceKeys } from "./price-schema.ts";
+import { priceKeys, textPriceSchema } from "./price-schema.ts";
 import { offerRecord, recordKeys } from "./record-schema.ts";
 import { closed, count, perMillion, seconds, text, usd } from "./schema-kit.ts";
 import { settings } from "./settings-schema.ts";
@@ -110,6 +110,15 @@ const named = {
     ),
   ),
 };
+const fallbacks = Type.Optional(
+  Type.Array(text("the id of another model of the same kind"), {
+    minItems: 1,
+    maxItems: 3,
+    uniqueItems: true,
+    description:
+      "up to three other models of the same kind that answer where no provider of this one can",
+  }),
+);
 const some = { minItems: 1, description: "at least one way to serve the model" };
 
 export const textModelSchema = closed({
@@ -128,31 +137,21 @@ export const textModelSchema = closed({
     count("output tokens reserved where a call names no maximum; 4096 if absent"),
   ),
   ...recordKeys,
-  fallbacks: Type.Optional(
-    Type.Array(text("the id of another text model"), {
-      minItems: 1,
-      maxItems: 3,
-      uniqueItems: true,
-      description: "up to three other text models that answer where no provider of this one can",
-    }),
-  ),
+  fallbacks,
   offers: Type.Array(textOffer, some),
+});
+
+export const embeddingPriceSchema = closed({
+  input: perMillion("input tokens"),
+  request: Type.Optional(usd("USD per call")),
 });
 
 export const embeddingModelSchema = closed({
   ...named,
   kind: Type.Literal("embedding"),
   context_length: count("input tokens of one call"),
-  offers: Type.Array(
-    closed({
-      ...offered,
-      price: closed({
-        input: perMillion("input tokens"),
-        request: Type.Optional(usd("USD per call")),
-      }),
-    }),
-    some,
-  ),
+  fallbacks,
+  offers: Type.Array(closed({ ...offered, price: embeddingPriceSchema }), some),
 });
 
 const mediaModel = <Kind extends string, Family extends string, Price extends TSchema>(
@@ -218,6 +217,7 @@ export const familySchemas = {
 export const shellSchema = closed({
   providers: Type.Optional(Type.Array(Type.Object({}), { description: "a list of providers" })),
   models: Type.Optional(Type.Array(Type.Object({}), { description: "a list of models" })),
+  prices: Type.Optional(Type.Object({}, { description: "prices by the ids of models" })),
   ...settings,
 });
 
@@ -228,6 +228,16 @@ const fileSchema = Type.Object(
       Type.Array(
         Type.Union([textModelSchema, embeddingModelSchema, ...Object.values(mediaModelSchemas)]),
         { description: "what callers can ask for" },
+      ),
+    ),
+    prices: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Union([textPriceSchema, embeddingPriceSchema, ...Object.values(mediaPrices)]),
+        {
+          description:
+            "what models of vendors by their variable cost, by the model's id; each as `price` of an offer of its kind",
+        },
       ),
     ),
     ...settings,

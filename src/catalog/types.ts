@@ -1,5 +1,6 @@
 /** What the gateway can serve, as data: providers, models, offers and prices. Requirements: MODELS, TXT; docs/configuration.md. */
 import type { Timeouts } from "./timeouts.ts";
+import type { WireObject } from "../base/json.ts";
 import type { SupplyTier } from "../base/management.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Access } from "./access.ts";
@@ -236,15 +237,26 @@ export interface EmbeddingModel extends ModelBase {
   readonly kind: "embedding";
   readonly endpoints: readonly (typeof embeddingEndpoint)[];
   readonly contextLength: number;
+  /** As a text model's: only of models whose vectors can stand beside its own. */
+  readonly fallbacks?: readonly string[] | undefined;
   readonly offers: readonly EmbeddingOffer[];
 }
 
 export type Model = TextModel | ImageModel | VideoModel | EmbeddingModel;
 
+/** A model of a vendor that is there, which is not called because nothing says what it costs. */
+export interface UnpricedModel {
+  readonly provider: string;
+  /** The model at a price, as an offer of its kind in the file has it; undefined for a price of another kind. */
+  readonly priced: (price: WireObject) => Model | undefined;
+}
+
 /** All that can be served. Never changed in place: a reload makes a new one. */
 export interface Catalog {
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
+  /** By id. Absent: none. */
+  readonly unpriced?: ReadonlyMap<string, UnpricedModel> | undefined;
   /** The id of the model that answers to names that no other has. */
   readonly defaultModel?: string | undefined;
   /** Where each provider comes from. Absent: from the file. */

@@ -6,6 +6,7 @@ import { isObject, type WireObject } from "../base/json.ts";
 import { later } from "../base/later.ts";
 import { suggest } from "../base/suggest.ts";
 import type { Finding, Path } from "./mistakes.ts";
+import { ownPriceSchema } from "./own-prices.ts";
 import {
   anyModelSchema,
   embeddingModelSchema,
@@ -230,6 +231,11 @@ export function validateFile(
       findings.push(...check({ schema: schemaOf(row), root: row, base: [key, index], written }));
     }
   };
+  const { prices } = lists;
+  for (const [id, price] of Object.entries(isObject(prices) ? prices : {})) {
+    const base = ["prices", id];
+    findings.push(...check({ schema: ownPriceSchema(id, price), root: price, base, written }));
+  }
   checkRows("providers", () => providerSchema);
   checkRows("models", modelSchema);
   return findings;

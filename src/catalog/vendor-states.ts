@@ -3,6 +3,7 @@ import type { Environment } from "./environment.ts";
 import { listedId } from "./list/models.ts";
 import { listedModels, vendorRows } from "./list/shipped.ts";
 import { localRows } from "./local-servers.ts";
+import { mediaModelRows } from "./media-models.ts";
 import { presetsIn } from "./presets.ts";
 import { ownModels } from "./vendors.ts";
 
@@ -14,7 +15,7 @@ export interface VendorState {
   readonly local: boolean;
   /** The variable its key is in: the one that is set, else the one its documents name. */
   readonly variable: string;
-  /** Other names of that variable. */
+  /** Other names of that variable, and the sets of variables that stand for it: a cloud's own credentials. */
   readonly aliases: readonly string[];
   /** What is not set of what it needs. */
   readonly missing: readonly string[];
@@ -46,13 +47,18 @@ export function vendorStates(environment: Environment, list: string): VendorStat
       active: missing.length === 0,
       local: false,
       variable,
-      aliases: row.variables.filter((name) => name !== variable),
+      aliases: [
+        ...row.variables.filter((name) => name !== variable),
+        ...(row.identities ?? []).map((set) => set.join(" and ")).filter((set) => set !== variable),
+      ],
       missing,
       baseUrl,
       baseUrlVariable,
       docs: row.docs,
       models: priced.size,
-      unpriced: listed.map(({ id }) => id).filter((id) => !priced.has(id)),
+      unpriced: [...listed, ...mediaModelRows.filter(({ vendor }) => vendor === row.id)]
+        .map(({ id }) => id)
+        .filter((id) => !priced.has(id)),
     };
   });
   return [...vendors, ...localRows.map((row) => localState(row, environment))];

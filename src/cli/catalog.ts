@@ -12,6 +12,7 @@ import {
   formatMistakes,
   layeredCatalog,
   leftToEnvironment,
+  withOwnPrices,
   loadConfig,
   pricesInForce,
   sandboxCatalog,
@@ -87,8 +88,15 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
     clock,
     allowPrivate: environment.allowPrivateAddresses,
   });
-  const environmentOf = (vendors: Catalog, config: Config | undefined): Catalog =>
-    config?.variables ? leftToEnvironment(vendors, variables, config.variables) : vendors;
+  const environmentOf = (vendors: Catalog, config: Config | undefined): Catalog => {
+    const left = config?.variables
+      ? leftToEnvironment(vendors, variables, config.variables)
+      : vendors;
+    if (config?.prices === undefined) return left;
+    const { catalog, unused } = withOwnPrices(left, config.prices);
+    if (unused.length > 0) log.warn({ models: unused }, pricesUnused);
+    return catalog;
+  };
   const parts = (): Parts => ({
     sandbox,
     vendors: vendors.current(),
@@ -113,6 +121,9 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
     },
   };
 }
+
+const pricesUnused =
+  "prices of the configuration file fit no model of a vendor whose variable is set; `tollgate models` lists those";
 
 const nothing: Catalog = { providers: new Map(), models: new Map() };
 /** Where a catalogue comes from, each the same object until it changes. */

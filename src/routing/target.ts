@@ -23,6 +23,12 @@ export function targetModel<Kind extends Model>(
 ): Kind {
   const param = "model";
   const model = catalog.models.get(parsed.model);
+  if (model === undefined && catalog.unpriced?.has(parsed.model)) {
+    const message =
+      `The model "${parsed.model}" has no price here, so it is not called. ` +
+      `Whoever runs this gateway sets it in the configuration file: prices: { "${parsed.model}": ... }.`;
+    throw new GatewayError("model_not_found", message, { param });
+  }
   if (model === undefined) {
     const message = `The model "${parsed.model}" does not exist. GET /v1/models lists those you can call.`;
     throw new GatewayError("model_not_found", message, { param });

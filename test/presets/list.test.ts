@@ -64,7 +64,10 @@ describe("the shipped list", () => {
   });
 
   it("every vendor has its own variables and an address with https", () => {
-    const variables = rows.flatMap((row) => row.variables);
+    // Both endpoints of Bedrock are one cloud's.
+    const variables = rows
+      .filter(({ id }) => id !== "amazon-bedrock-mantle")
+      .flatMap((row) => row.variables);
     expect(new Set(variables).size).toBe(variables.length);
     for (const { base_url: address, docs } of rows) {
       expect(address).toMatch(/^https:\/\/[^\s]+[^/]$/);

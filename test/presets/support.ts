@@ -1,5 +1,6 @@
 /** Variables of vendors, for the tests of presets. */
 import { vendorRows, vendorStates } from "../../src/catalog/index.ts";
+import type { VendorRow } from "../../src/catalog/list/types.ts";
 
 /** An environment with every vendor's documented variable, and whatever else an address needs. */
 export const every = (key: string): Record<string, string> =>
@@ -9,18 +10,24 @@ export const every = (key: string): Record<string, string> =>
       .flatMap(({ missing }) => missing.map((name) => [name, key])),
   );
 
-/** The part of the address behind the host, by how a vendor is spoken to; the rest is as OpenAI's. */
+/** The part of the address behind the host, by vendor or by how it is spoken to; the rest is as OpenAI's. */
 const paths: Readonly<Record<string, string>> = {
   anthropic: "/anthropic/v1",
   google: "/google/v1beta",
+  bedrock: "/bedrock/runtime",
+  "amazon-bedrock-mantle": "/bedrock/mantle/openai/v1",
+  vertex: "/vertex/v1/projects/sandbox-project/locations/us-central1",
 };
+
+const pathOf = ({ id, dialect = "openai" }: VendorRow): string =>
+  paths[id] ?? paths[dialect] ?? "/openai/v1";
 
 /** Every vendor's `..._BASE_URL`, at simulated vendors. */
 export function allAt(url: string): Record<string, string> {
   const rows = new Map(vendorRows().map((row) => [row.id, row]));
   return Object.fromEntries(
     vendorStates({}, "").flatMap(({ id, local, baseUrlVariable }) =>
-      local ? [] : [[baseUrlVariable, url + (paths[rows.get(id)!.dialect ?? ""] ?? "/openai/v1")]],
+      local ? [] : [[baseUrlVariable, url + pathOf(rows.get(id)!)]],
     ),
   );
 }

@@ -4,6 +4,7 @@ import {
   toolChoiceModes,
   type Modality,
   type ReasoningAbility,
+  type ReasoningField,
 } from "../../base/abilities.ts";
 import { parseUsd, type NanoUsd } from "../../base/money.ts";
 import type { ModelRecord } from "../record.ts";
@@ -13,7 +14,7 @@ import {
   type EmbeddingModel,
   type TextModel,
   type TextPrice,
-  type TextProtocol,
+  type OfferProtocol,
   type TextRates,
 } from "../types.ts";
 import type { ListedModel, ListedPrice, ListedRates, ReasoningOption, VendorRow } from "./types.ts";
@@ -51,7 +52,7 @@ export function listedModel(
       endpoints: [embeddingEndpoint],
       offers: [{ ...at, protocol: "embeddings", price: { input: price.input, output: 0n } }],
     };
-  const protocols = row.protocols ?? vendor.protocols ?? ["chat"];
+  const protocols = row.protocols ?? protocolsAt(vendor, row.model);
   const maxOutputTokens = row.output ?? row.context;
   return {
     ...recordOf(row, vendor, protocols),
@@ -63,6 +64,14 @@ export function listedModel(
     offers: protocols.map((protocol) => ({ ...at, protocol, price })),
   };
 }
+
+/** What the first regular expression that a name fits says. */
+const fitting = <Said>(by: Readonly<Record<string, Said>> | undefined, name: string) =>
+  Object.entries(by ?? {}).find(([pattern]) => new RegExp(pattern).test(name))?.[1];
+
+/** What a vendor's model speaks, unless its line says otherwise. */
+const protocolsAt = ({ speaks, protocols }: VendorRow, model: string): readonly OfferProtocol[] =>
+  fitting(speaks, model) ?? protocols ?? ["chat"];
 
 const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
   text === undefined ? undefined : parseUsd(text);
@@ -84,13 +93,14 @@ function priceOf({ above = [], ...rates }: ListedPrice): TextPrice {
 function recordOf(
   row: ListedModel,
   vendor: VendorRow,
-  protocols: readonly TextProtocol[],
+  protocols: readonly OfferProtocol[],
 ): ModelRecord & Pick<TextModel, "parameters"> {
-  const reasoning = reasoningOf(row.reasoning, vendor, protocols);
+  const field = fitting(vendor.reasoning_fields, row.model) ?? vendor.reasoning_field;
+  const reasoning = reasoningOf(row.reasoning, field, protocols);
   return {
     parameters: parametersOf(row, protocols),
     ...(reasoning && { reasoning }),
-    ...(vendor.dialect === "anthropic" && claudeRecord(row, vendor)),
+    ...(isClaude(vendor, protocols) && claudeRecord(row, vendor)),
     ...(row.structured !== undefined && { structuredOutputs: row.structured }),
     inputModalities: ["text", ...(row.in ?? []).filter(isModality)],
     outputModalities: ["text"],
@@ -101,7 +111,7 @@ function recordOf(
 /** What it does not take, by chat-completions name. */
 function parametersOf(
   { temperature, tools }: ListedModel,
-  protocols: readonly TextProtocol[],
+  protocols: readonly OfferProtocol[],
 ): TextModel["parameters"] {
   const sampling = ["temperature", "top_p", ...(protocols.includes("messages") ? ["top_k"] : [])];
   const missing = [
@@ -110,6 +120,12 @@ function parametersOf(
   ];
   return Object.fromEntries(missing.map((name) => [name, false as const]));
 }
+
+/** Of vendors that have Claude under `messages`, and nothing else there. */
+const claudeDialects: readonly unknown[] = ["anthropic", "bedrock", "vertex"];
+
+const isClaude = ({ dialect }: VendorRow, protocols: readonly OfferProtocol[]): boolean =>
+  claudeDialects.includes(dialect) && protocols.includes("messages");
 
 /** What holds for each Claude model and stands in no list. */
 const claudeRecord = ({ model }: ListedModel, { no_prefill: pattern = "$^" }: VendorRow) => ({
@@ -123,8 +139,8 @@ const isModality = (name: string): name is Modality =>
 /** What the list's options come to; undefined where it is not known how a request asks the model to reason. */
 function reasoningOf(
   options: boolean | readonly ReasoningOption[] | undefined,
-  { reasoning_field: field }: VendorRow,
-  protocols: readonly TextProtocol[],
+  field: ReasoningField | undefined,
+  protocols: readonly OfferProtocol[],
 ): ReasoningAbility | undefined {
   if (options === false) return { kind: "none" };
   if (options === undefined || options === true) return undefined;
@@ -158,5 +174,5 @@ function budgetOf(options: readonly ReasoningOption[], values: readonly string[]
 }
 
 /** The protocols that have a field for a number of tokens. */
-const takesBudgets = (protocols: readonly TextProtocol[]): boolean =>
+const takesBudgets = (protocols: readonly OfferProtocol[]): boolean =>
   protocols.includes("messages") || protocols.includes("generate_content");

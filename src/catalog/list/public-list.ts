@@ -101,6 +101,7 @@ function modelOf(
   const limit = isObject(row["limit"]) ? row["limit"] : {};
   const context = countOf(limit["context"]);
   const { input, output } = modalitiesOf(row);
+  if (!isTaken(vendor, model, row["provider"])) return [];
   const isText = output.length === 1 && output[0] === "text";
   if (context === undefined || !isText || elsewhere.test(model) || /\s/.test(model)) return [];
   const priced = price.rates === undefined ? {} : { price: price.rates };
@@ -124,6 +125,13 @@ function modelOf(
       ...statusOf(row["status"]),
     },
   ];
+}
+
+/** Whether a vendor's row takes this model of its list. */
+function isTaken({ models = "", at = "" }: VendorRow, model: string, provider: unknown): boolean {
+  const api = isObject(provider) ? provider["api"] : undefined;
+  const address = typeof api === "string" ? api : "";
+  return new RegExp(models).test(model) && new RegExp(at).test(address);
 }
 
 const countOf = (value: unknown): number | undefined => {
@@ -167,6 +175,7 @@ function protocolsOf(
 ): Pick<ListedModel, "protocols"> {
   if (vendor.responses_only !== undefined && new RegExp(vendor.responses_only).test(model))
     return { protocols: ["responses"] };
+  if (vendor.speaks !== undefined) return {};
   if (!isObject(provider) || typeof provider["api"] === "string") return {};
   if (provider["shape"] === "responses") return { protocols: ["responses"] };
   const protocols = packages[String(provider["npm"])];

@@ -5,7 +5,7 @@
 import type { ReasoningField } from "../../base/abilities.ts";
 import type { SupplyTier } from "../../base/management.ts";
 import type { Dialect } from "../dialects.ts";
-import type { TextProtocol } from "../types.ts";
+import type { OfferProtocol } from "../types.ts";
 
 /** A vendor of the list: the variable that its own documents name is all it takes. Kept by hand. */
 export interface VendorRow {
@@ -24,14 +24,27 @@ export interface VendorRow {
   readonly base_url_variable?: string;
   /** `openai-compatible` if absent. */
   readonly dialect?: Dialect;
+  /**
+   * The sets of variables that stand for a key: a cloud's own credentials, as its own programs find them. One set is
+   * enough, and a key of `variables` wins over all. The dialect says whose credentials they are.
+   */
+  readonly identities?: readonly (readonly [string, ...string[]])[];
   /** What each of its models speaks; chat if absent. */
-  readonly protocols?: readonly TextProtocol[];
+  readonly protocols?: readonly OfferProtocol[];
+  /** Regular expressions of models that speak other protocols; the first that fits holds. */
+  readonly speaks?: Readonly<Record<string, readonly OfferProtocol[]>>;
+  /** A regular expression of the models of its list that are taken; all if absent. */
+  readonly models?: string;
+  /** A regular expression of the addresses that its list names for the models that are taken (none: an empty text). */
+  readonly at?: string;
   /** A regular expression of the models that answer at `responses` alone. */
   readonly responses_only?: string;
   /** A regular expression of the models that refuse a conversation which ends with the beginning of the answer. */
   readonly no_prefill?: string;
   /** The field of its chat requests that switches reasoning; `reasoning_effort` if absent. */
   readonly reasoning_field?: ReasoningField;
+  /** The same by regular expressions of models, where they differ. */
+  readonly reasoning_fields?: Readonly<Record<string, ReasoningField>>;
   readonly tier?: SupplyTier;
   /** Where its models are described. */
   readonly docs: string;
@@ -75,7 +88,7 @@ export interface ListedModel {
   /** What it takes beside text. */
   readonly in?: readonly string[];
   /** Where it speaks other than its vendor's protocols. */
-  readonly protocols?: readonly TextProtocol[];
+  readonly protocols?: readonly OfferProtocol[];
   /** Absent: the list knows none, and it is not called. */
   readonly price?: ListedPrice;
   /** `false`: it does not reason. `true`: it does, and how that is chosen is unknown. */

@@ -1,0 +1,35 @@
+/**
+ * Image and video models of the vendors that have a preset. No list that we know states their prices in the terms in which
+ * they are billed here, so each is called once the configuration file prices it. docs/models.md "Prices of one's own".
+ */
+import type { MediaFamilyName } from "./families.ts";
+
+interface MediaModelRow {
+  /** As callers write it. */
+  readonly id: string;
+  /** The vendor's `id`. */
+  readonly vendor: string;
+  /** The vendor's own name. */
+  readonly model: string;
+  readonly family: MediaFamilyName;
+}
+
+const of =
+  (vendor: string, prefix = vendor) =>
+  (family: MediaFamilyName, ...models: readonly string[]): MediaModelRow[] =>
+    models.map((model) => ({ id: `${prefix}/${model}`, vendor, model, family }));
+
+const openai = of("openai");
+const xai = of("xai");
+const dashscope = of("dashscope", "alibaba");
+
+/** Every such model, by vendor. */
+export const mediaModelRows: readonly MediaModelRow[] = [
+  ...openai("image-a", "gpt-image-2"),
+  ...openai("task-image-2", "gpt-image-1.5", "gpt-image-1"),
+  ...xai("task-image-1", "grok-imagine-image-2.0", "grok-imagine-image"),
+  ...xai("video-v1.5", "grok-imagine-video-1.5"),
+  ...xai("video-v1", "grok-imagine-video"),
+  ...dashscope("image-c", "qwen-image", "wan2.6-image"),
+  ...dashscope("video-seconds", "wan2.7-t2v", "wan2.7-i2v", "wan2.7-r2v", "wan2.6-t2v"),
+];

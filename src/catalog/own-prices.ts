@@ -1,0 +1,98 @@
+/**
+ * `prices` of the configuration file: what models of vendors by their variable cost, where the list has no price or another
+ * one. docs/models.md "Prices of one's own".
+ */
+import { parseUsd } from "../base/money.ts";
+import type { Static, TSchema } from "../base/json-schema.ts";
+import { isObject, type WireObject } from "../base/json.ts";
+import { buildCatalog } from "./build.ts";
+import { mediaFamilies } from "./families.ts";
+import { listedModel } from "./list/models.ts";
+import type { ListedModel, VendorRow } from "./list/types.ts";
+import { mediaModelRows } from "./media-models.ts";
+import { mediaPrices } from "./media-price-schema.ts";
+import { priceOfRow } from "./price-rows.ts";
+import { textPriceSchema } from "./price-schema.ts";
+import { embeddingPriceSchema, type ConfigFile } from "./schema.ts";
+import type {
+  Catalog,
+  EmbeddingModel,
+  Model,
+  Provider,
+  TextModel,
+  UnpricedModel,
+} from "./types.ts";
+
+/** Prices by the ids of models; each as an offer of its kind has it. */
+export type OwnPrices = Readonly<Record<string, WireObject>>;
+
+const familyById = new Map(mediaModelRows.map(({ id, family }) => [id, family]));
+
+/** What the price of a model is checked against. Whether a text is embedded or answered, its price says: `output`. */
+export function ownPriceSchema(id: string, price: unknown): TSchema {
+  const family = familyById.get(id);
+  if (family !== undefined) return mediaPrices[mediaFamilies[family].price];
+  return isObject(price) && price["output"] === undefined && price["input"] !== undefined
+    ? embeddingPriceSchema
+    : textPriceSchema;
+}
+
+type TextRow = Static<typeof textPriceSchema>;
+type EmbeddingRow = Static<typeof embeddingPriceSchema>;
+
+/** A model of the list at a price of one's own; undefined for a price of another kind. */
+function withPrice(model: Model, price: WireObject): Model | undefined {
+  if (model.kind === "text" && price["output"] !== undefined) {
+    const own = priceOfRow({ price: price as TextRow });
+    return { ...model, offers: model.offers.map((offer) => ({ ...offer, price: own })) };
+  }
+  if (model.kind !== "embedding" || price["output"] !== undefined) return undefined;
+  const { input, request } = price as EmbeddingRow;
+  const own = { input: parseUsd(input), output: 0n, request: request && parseUsd(request) };
+  const offers = model.offers.map((offer) => ({ ...offer, price: own as typeof offer.price }));
+  return { ...model, offers };
+}
+
+const free = { input: "0", output: "0" };
+
+/** A model of the list that has no price there. */
+export const unpricedListed = (row: ListedModel, vendor: VendorRow): UnpricedModel => ({
+  provider: vendor.id,
+  priced: (price) =>
+    withPrice(listedModel({ ...row, price: free }, vendor) as TextModel | EmbeddingModel, price),
+});
+
+/** The image and video models of a vendor, each without a price. */
+export function unpricedMedia(vendor: VendorRow, provider: Provider): [string, UnpricedModel][] {
+  return mediaModelRows.flatMap(({ id, vendor: of, model, family }): [string, UnpricedModel][] => {
+    if (of !== vendor.id) return [];
+    const { kind } = mediaFamilies[family];
+    const priced = (price: WireObject): Model | undefined => {
+      const offers = [{ provider: provider.id, upstream_model: model, price }];
+      const file = { providers: [], models: [{ id, kind, family, offers }] };
+      return buildCatalog(file as unknown as ConfigFile, [provider]).models.get(id);
+    };
+    return [[id, { provider: provider.id, priced }]];
+  });
+}
+
+/** A catalogue with prices of one's own; `unused` names those that fit no model of it. */
+export function withOwnPrices(
+  catalog: Catalog,
+  prices: OwnPrices,
+): { readonly catalog: Catalog; readonly unused: readonly string[] } {
+  const models = new Map(catalog.models);
+  const unpriced = new Map(catalog.unpriced);
+  const unused: string[] = [];
+  for (const [id, price] of Object.entries(prices)) {
+    const known = models.get(id);
+    const model = known ? withPrice(known, price) : unpriced.get(id)?.priced(price);
+    if (model === undefined) {
+      unused.push(id);
+      continue;
+    }
+    models.set(id, model);
+    unpriced.delete(id);
+  }
+  return { catalog: { ...catalog, models, unpriced }, unused };
+}

@@ -1,0 +1,179 @@
+/** Clouds by the variables that their own programs take: models with prices, a call by key, by signature and by token, its price. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
+import { environmentCatalog, vendorStates } from "../../src/catalog/index.ts";
+import { booksOf } from "../money/support.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { allAt } from "./support.ts";
+
+const region = { AWS_REGION: "us-east-1" };
+const keys = { AWS_ACCESS_KEY_ID: "AKIASANDBOX", AWS_SECRET_ACCESS_KEY: "sandbox-secret" };
+
+let upstream: Sandbox;
+const gateways: GatewayUnderTest[] = [];
+const directory = mkdtempSync(join(tmpdir(), "tollgate-presets-"));
+const keyFile = join(directory, "key.json");
+
+async function gatewayWith(environment: Record<string, string>): Promise<GatewayUnderTest> {
+  const gateway = await startTestGateway({
+    sandbox: "off",
+    environment: { ...environment, ...allAt(upstream.url) },
+  });
+  gateways.push(gateway);
+  return gateway;
+}
+
+/** A call's answer, what it cost, and the paths that the vendor was asked at. */
+async function call(gateway: GatewayUnderTest, model: string) {
+  await fetch(`${upstream.url}/__journal`, { method: "DELETE" });
+  const response = await gateway.post("/v1/chat/completions", {
+    model,
+    max_tokens: 50,
+    messages: [{ role: "user", content: "Hello!" }],
+  });
+  const answer = (await response.json()) as {
+    usage?: { prompt_tokens: number; completion_tokens: number };
+  };
+  const [offer] = gateway.catalog().models.get(model)!.offers;
+  const price = offer!.price as { input: bigint; output: bigint };
+  const { prompt_tokens: input = 0, completion_tokens: output = 0 } = answer.usage ?? {};
+  const product = BigInt(input) * price.input + BigInt(output) * price.output;
+  const row = await booksOf(gateway.database).logRow(response.headers.get("x-request-id")!);
+  const { data } = (await (await fetch(`${upstream.url}/__journal`)).json()) as {
+    data: { path: string }[];
+  };
+  return {
+    status: response.status,
+    answer,
+    cost: row?.cost_nano,
+    expected: (product + 999_999n) / 1_000_000n,
+    paths: data.map(({ path }) => decodeURIComponent(path)),
+  };
+}
+
+beforeAll(async () => {
+  upstream = await startSandbox({ host: "127.0.0.1", port: 0 });
+  const key = await fetch(`${upstream.url}/vertex/service-account.json`);
+  writeFileSync(keyFile, await key.text());
+  process.env["GOOGLE_APPLICATION_CREDENTIALS"] = keyFile;
+});
+afterAll(async () => {
+  delete process.env["GOOGLE_APPLICATION_CREDENTIALS"];
+  for (const gateway of gateways) await gateway.close();
+  await upstream.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** One model of each of the three ways that Bedrock has, and where it is asked. */
+const ways = [
+  ["amazon-bedrock/amazon.nova-2-lite-v1-0", "/model/amazon.nova-2-lite-v1:0/converse"],
+  ["amazon-bedrock/us.anthropic.claude-opus-4-8", "/model/us.anthropic.claude-opus-4-8/invoke"],
+  ["amazon-bedrock/openai.gpt-5.5", "/mantle/openai/v1/responses"],
+] as const;
+
+describe.each([
+  ["a Bedrock key", { AWS_BEARER_TOKEN_BEDROCK: "sandbox" }],
+  ["AWS's own keys", keys],
+])("Bedrock by %s", (_how, credential) => {
+  let gateway: GatewayUnderTest;
+  beforeAll(async () => {
+    gateway = await gatewayWith({ ...region, ...credential });
+  });
+
+  it("has its models, each with a price", async () => {
+    const { data } = (await (await gateway.get("/v1/models")).json()) as {
+      data: { id: string; pricing?: unknown }[];
+    };
+    expect(data.length).toBeGreaterThan(90);
+    expect(data.filter(({ id }) => !id.startsWith("amazon-bedrock/"))).toEqual([]);
+    expect(data.filter(({ pricing }) => pricing === undefined)).toEqual([]);
+  });
+
+  it.each(ways)("%s is answered by %s at its exact price", async (model, path) => {
+    const { status, answer, cost, expected, paths } = await call(gateway, model);
+    expect({ status, answer }).toMatchObject({ status: 200 });
+    expect(cost).toBe(expected);
+    expect(cost).toBeGreaterThan(0n);
+    expect(paths).toEqual([expect.stringContaining(path)]);
+  });
+});
+
+describe("Vertex AI by its variables", () => {
+  let gateway: GatewayUnderTest;
+  beforeAll(async () => {
+    gateway = await gatewayWith({
+      GOOGLE_APPLICATION_CREDENTIALS: keyFile,
+      GOOGLE_CLOUD_PROJECT: "sandbox-project",
+      GOOGLE_CLOUD_LOCATION: "us-central1",
+    });
+  });
+
+  it.each([
+    [
+      "google-vertex/gemini-3.5-flash",
+      "/publishers/google/models/gemini-3.5-flash:generateContent",
+    ],
+    [
+      "google-vertex/claude-sonnet-5@default",
+      "/publishers/anthropic/models/claude-sonnet-5@default",
+    ],
+    ["google-vertex/openai/gpt-oss-120b-maas", "/endpoints/openapi/chat/completions"],
+  ])("%s is answered by %s at its exact price", async (model, path) => {
+    const { status, answer, cost, expected, paths } = await call(gateway, model);
+    expect({ status, answer }).toMatchObject({ status: 200 });
+    expect(cost).toBe(expected);
+    expect(cost).toBeGreaterThan(0n);
+    expect(paths).toEqual([expect.stringContaining(path)]);
+  });
+});
+
+describe("what of a cloud is set", () => {
+  const stateOf = (id: string, environment: Record<string, string>) =>
+    vendorStates(environment, "").find((state) => state.id === id)!;
+  const authOf = (environment: Record<string, string>, id = "amazon-bedrock") =>
+    environmentCatalog(environment).providers.get(id)?.access?.auth;
+
+  it("without anything, the key and the region are missing, and the vendor's other variables are named", () => {
+    const state = stateOf("amazon-bedrock", {});
+    expect(state.missing).toEqual(["AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION"]);
+    expect(state.aliases).toContain("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+  });
+
+  it("half a pair of keys, or no region, is none", () => {
+    expect(stateOf("amazon-bedrock", { ...region, AWS_ACCESS_KEY_ID: "a" }).active).toBe(false);
+    expect(stateOf("amazon-bedrock", keys)).toMatchObject({
+      active: false,
+      missing: ["AWS_REGION"],
+    });
+    // A signature names the region, whatever the address.
+    const elsewhere = { ...keys, BEDROCK_BASE_URL: "http://127.0.0.1:1" };
+    expect(stateOf("amazon-bedrock", elsewhere).missing).toEqual(["AWS_REGION"]);
+    expect(stateOf("amazon-bedrock", { ...keys, ...region }).active).toBe(true);
+  });
+
+  it("a Bedrock key wins over AWS's keys, which sign for the address's region and service", () => {
+    expect(authOf({ ...region, ...keys, AWS_BEARER_TOKEN_BEDROCK: "b" })).toBeUndefined();
+    expect(authOf({ ...region, ...keys })).toMatchObject({
+      region: "us-east-1",
+      service: "bedrock",
+    });
+    expect(authOf({ ...region, ...keys }, "amazon-bedrock-mantle")).toMatchObject({
+      service: "bedrock-mantle",
+    });
+    const role = { AWS_WEB_IDENTITY_TOKEN_FILE: "/var/run/token" };
+    expect(authOf({ ...region, ...role })).toMatchObject({ accessKeyId: undefined });
+  });
+
+  it("Vertex's global location has an address of its own, and a switch that is off is none", () => {
+    const place = { GOOGLE_CLOUD_PROJECT: "p", GOOGLE_CLOUD_LOCATION: "global" };
+    const on = environmentCatalog({ ...place, GOOGLE_GENAI_USE_VERTEXAI: "true" });
+    expect(on.providers.get("google-vertex")?.baseUrl).toBe(
+      "https://aiplatform.googleapis.com/v1/projects/p/locations/global",
+    );
+    const off = environmentCatalog({ ...place, GOOGLE_GENAI_USE_VERTEXAI: "false" });
+    expect(off.providers.size).toBe(0);
+  });
+});

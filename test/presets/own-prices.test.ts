@@ -1,0 +1,166 @@
+/** `prices` of the configuration file: models that no list prices, and other prices than the list's. docs/models.md. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
+import { checkConfig, environmentCatalog, withOwnPrices } from "../../src/catalog/index.ts";
+import { mediaModelRows } from "../../src/catalog/media-models.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { eventually } from "../support/patience.ts";
+
+const prices = `
+prices:
+  openai/gpt-image-2: { input: "5", image_input: "8", output: "10", image_output: "30" }
+  openai/gpt-4o-mini: { input: "1000", output: "2000" }
+  openai/text-embedding-3-small: { input: "500" }
+`;
+
+describe("a gateway with prices of its own", () => {
+  let upstream: Sandbox;
+  let gateway: GatewayUnderTest;
+  beforeAll(async () => {
+    upstream = await startSandbox({ host: "127.0.0.1", port: 0 });
+    gateway = await startTestGateway({
+      sandbox: "off",
+      config: prices,
+      environment: {
+        OPENAI_API_KEY: "sandbox",
+        OPENAI_BASE_URL: `${upstream.url}/openai/v1`,
+        DASHSCOPE_API_KEY: "sandbox",
+      },
+    });
+    await gateway.credit("10");
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+
+  const charged = async () => (await gateway.ledger.balance(gateway.workspaceId)).chargedNano;
+  const costOf = async (path: string, body: object) => {
+    const before = await charged();
+    const response = await gateway.post(path, body);
+    expect([response.status, await response.clone().text()]).toEqual([200, expect.anything()]);
+    const cost = await eventually(async () => {
+      const more = (await charged()) - before;
+      return more > 0n ? more : undefined;
+    }, "a charge");
+    return { answer: (await response.json()) as { usage: Record<string, unknown> }, cost };
+  };
+
+  it("a model without a price is known and not called, and the answer names the setting", async () => {
+    const task = { model: "alibaba/wan2.7-t2v", prompt: "A lighthouse" };
+    const response = await gateway.post("/v1/tasks", task);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: "model_not_found",
+        param: "model",
+        message: expect.stringContaining('prices: { "alibaba/wan2.7-t2v": ... }'),
+      },
+    });
+    const { data } = (await (await gateway.get("/v1/models")).json()) as { data: { id: string }[] };
+    const ids = data.map(({ id }) => id);
+    expect(ids).toContain("openai/gpt-image-2");
+    expect(ids).not.toContain("openai/gpt-image-1");
+    expect(ids.filter((id) => id.includes("wan2"))).toEqual([]);
+  });
+
+  it("one price makes a picture callable, at exactly that price", async () => {
+    const { answer, cost } = await costOf("/v1/images/generations", {
+      model: "openai/gpt-image-2",
+      prompt: "A lighthouse",
+    });
+    const { input_tokens: input, output_tokens: output } = answer.usage as Record<string, number>;
+    // 5,000 nano-USD for a token of text, 30,000 for one of the picture.
+    expect(cost).toBe(BigInt(input!) * 5_000n + BigInt(output!) * 30_000n);
+  });
+
+  it("a price of one's own wins over the list's, for text and for embeddings", async () => {
+    const text = await costOf("/v1/chat/completions", {
+      model: "openai/gpt-4o-mini",
+      max_tokens: 20,
+      messages: [{ role: "user", content: "Hello!" }],
+    });
+    const { prompt_tokens: input, completion_tokens: output } = text.answer.usage as Record<
+      string,
+      number
+    >;
+    expect(text.cost).toBe(BigInt(input!) * 1_000_000n + BigInt(output!) * 2_000_000n);
+    const vectors = await costOf("/v1/embeddings", {
+      model: "openai/text-embedding-3-small",
+      input: "Hello!",
+    });
+    const { total_tokens: tokens } = vectors.answer.usage as Record<string, number>;
+    expect(vectors.cost).toBe(BigInt(tokens!) * 500_000n);
+  });
+});
+
+describe("mistakes in prices", () => {
+  const mistakesOf = (text: string) => {
+    const result = checkConfig(text, { environment: {} });
+    return "mistakes" in result
+      ? result.mistakes.map(({ line, path, message }) => `${line} ${path} ${message}`)
+      : [];
+  };
+
+  it.each([
+    [
+      '  openai/gpt-image-2: { input: "5", output: "30" }',
+      /^2 prices\.openai\/gpt-image-2\.image_input missing/,
+    ],
+    ['  openai/gpt-4o: { input: "5", output: "-1" }', /^2 .*output "-1" does not fit/],
+    ['  openai/gpt-4o: { input: "5", output: 1 }', /^2 .*output must be text, not 1/],
+    ['  xai/grok-imagine-video: { output_image: "1" }', /^2 .*output_second missing/],
+    ["  openai/gpt-4o: free", /^2 /],
+  ])("%s: refused by line", (line, said) => {
+    const [first] = mistakesOf(`prices:\n${line}\n`);
+    expect(first).toMatch(said);
+  });
+
+  it("a model of the file has its price there", () => {
+    const text = [
+      "providers: [{ id: p, dialect: openai, base_url: http://p/v1, api_key: none }]",
+      'models: [{ id: a/b, kind: embedding, context_length: 9, offers: [{ provider: p, upstream_model: m, price: { input: "1" } }] }]',
+      'prices: { a/b: { input: "2" } }',
+    ].join("\n");
+    expect(mistakesOf(text)).toEqual(["3 prices.a/b is a model of this file"]);
+  });
+
+  it("one that fits no model of a vendor that is there is told, and changes nothing", () => {
+    const catalog = environmentCatalog({ OPENAI_API_KEY: "k" });
+    const given = {
+      "openai/gpt-4o": { input: "5" },
+      "openai/gpt-none": { input: "5", output: "5" },
+      "xai/grok-imagine-video": { output_second: { "720p": "1" }, input_image: "0" },
+      "openai/text-embedding-3-small": { input: "5", output: "5" },
+    };
+    const priced = withOwnPrices(catalog, given);
+    expect(priced.unused).toEqual(Object.keys(given));
+    expect(priced.catalog.models).toEqual(catalog.models);
+  });
+});
+
+it("every image and video model of a vendor is one of its family at a price of that family", () => {
+  const shapes: Readonly<Record<string, object>> = {
+    "image-a": { input: "1", image_input: "1", output: "1", image_output: "1" },
+    "task-image-2": { input: "1", image_input: "1", output: "1", image_output: "1" },
+    "task-image-1": {
+      output_image: { low: { "1K": "1", "2K": "1" }, medium: { "1K": "1", "2K": "1" } },
+      input_image: "1",
+    },
+    "image-c": { output_image: "1" },
+    "video-v1": { output_second: { "480p": "1" }, input_image: "1" },
+    "video-v1.5": { output_second: { "480p": "1" }, input_image: "1" },
+    "video-seconds": { output_second: { "720p": "1" }, input_image: "1" },
+  };
+  const keys = { OPENAI_API_KEY: "k", XAI_API_KEY: "k", DASHSCOPE_API_KEY: "k" };
+  const given = Object.fromEntries(mediaModelRows.map(({ id, family }) => [id, shapes[family]!]));
+  const { catalog, unused } = withOwnPrices(environmentCatalog(keys), given as never);
+  expect(unused).toEqual([]);
+  for (const { id, family, vendor, model } of mediaModelRows) {
+    expect(catalog.models.get(id)).toMatchObject({
+      family,
+      offers: [{ provider: vendor, upstreamModel: model }],
+    });
+    expect(catalog.unpriced?.has(id)).toBe(false);
+  }
+});
