@@ -1,12 +1,13 @@
 /**
  * What an embedding call needs before it runs; the rest of its way is that of a text call. docs/decisions.md "Also served".
  */
-import { estimateInputTokens, priceUsage, type EmbeddingOffer } from "../catalog/index.ts";
+import { estimateInputTokens, priceUsage, type EmbeddingModel } from "../catalog/index.ts";
 import { noUsage } from "../base/usage.ts";
 import { embeddingInput, embeddingRoute, validateEmbeddings } from "../protocols/index.ts";
-import { plan, resolveModelId } from "../routing/index.ts";
+import { plan, resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import type { EmbeddingCall, TextServices } from "./context.ts";
+import { withFallbacks } from "./fallbacks.ts";
 import type { Candidate, Prepared } from "./prepare.ts";
 import type { CallRecord } from "./record.ts";
 
@@ -21,30 +22,35 @@ export function prepareEmbedding(
   record.model = parsed.model;
   validateEmbeddings(call.body);
   const { characters, tokens, affinity } = embeddingInput(call.body);
-  const planned = plan({
-    catalog,
-    parsed,
-    entryPoint: "embeddings",
-    scope: routingScope(call.caller),
-    affinity,
-    random: Math.random,
-    health: services.health,
-  });
+  const planOf = (of: ParsedModelId): Plan<EmbeddingModel> =>
+    plan({
+      catalog,
+      parsed: of,
+      entryPoint: "embeddings",
+      scope: routingScope(call.caller),
+      affinity,
+      random: Math.random,
+      health: services.health,
+    });
+  const planned = planOf(parsed);
   record.plan = planned.explanation;
+  const plans = withFallbacks(record, { call, catalog, planned, plan: planOf });
   const inputEstimate = estimateInputTokens(characters, 0) + tokens;
-  record.reservedNano = planned.offers
+  record.reservedNano = plans
+    .flatMap(({ offers }) => offers)
     .map(({ price }) => priceUsage(price, { ...noUsage, inputTokens: inputEstimate }))
     .reduce((left, right) => (left > right ? left : right));
-  const candidateOf = (offer: EmbeddingOffer): Candidate => {
-    const { upstreamModel } = offer;
-    const route = embeddingRoute({ body: call.body, model: parsed.model, upstreamModel });
-    return {
-      offer,
-      model: parsed.model,
-      provider: catalog.providers.get(offer.provider)!,
-      route: () => route,
-      notes: () => route.notes,
-    };
-  };
-  return { candidates: planned.offers.map(candidateOf), inputEstimate };
+  const candidatesOf = ({ model: { id: model }, offers }: Plan<EmbeddingModel>): Candidate[] =>
+    offers.map((offer) => {
+      const { upstreamModel } = offer;
+      const route = embeddingRoute({ body: call.body, model, upstreamModel });
+      return {
+        offer,
+        model,
+        provider: catalog.providers.get(offer.provider)!,
+        route: () => route,
+        notes: () => route.notes,
+      };
+    });
+  return { candidates: plans.flatMap(candidatesOf), inputEstimate };
 }

@@ -3,10 +3,11 @@
  * those of the model in the configuration. docs/routing.md "Other models".
  */
 import { GatewayError } from "../base/errors.ts";
-import type { Catalog, TextModel } from "../catalog/index.ts";
+import type { Catalog, EmbeddingModel, TextModel } from "../catalog/index.ts";
 import type { JsonObject } from "../protocols/index.ts";
 import { resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
-import type { TextCall } from "./context.ts";
+import type { AnyCall, TextCall } from "./context.ts";
+import type { CallRecord } from "./record.ts";
 
 /** So many other models at most: each may take as many attempts as the first. */
 const fallbacksMax = 3;
@@ -20,7 +21,7 @@ interface Named {
 /** The header of the protocols that have no field for it: names with commas between them. */
 const fallbacksHeader = "x-gw-fallback-models";
 
-function namedBy({ protocol, body, fallbackModels }: TextCall): Named | undefined {
+function namedBy({ protocol, body, fallbackModels }: AnyCall): Named | undefined {
   const field = protocol === "chat" ? (body["models"] ?? undefined) : undefined;
   if (field !== undefined && fallbackModels !== undefined) {
     const message = `The field models and the header ${fallbacksHeader} say the same: send one of them.`;
@@ -39,21 +40,39 @@ export function withoutFallbacks({ protocol, body }: TextCall): JsonObject {
   return rest;
 }
 
-interface Falling {
-  readonly call: TextCall;
+/** How a call is planned for a model. @throws GatewayError where its caller may not call that */
+type PlanOf<Kind extends TextModel | EmbeddingModel> = (parsed: ParsedModelId) => Plan<Kind>;
+
+interface Falling<Kind extends TextModel | EmbeddingModel> {
+  readonly call: AnyCall;
   readonly catalog: Catalog;
-  /** The model that the call asks for. */
-  readonly model: TextModel;
-  /** Plans the call for another model. @throws GatewayError where its caller may not call that */
-  readonly plan: (parsed: ParsedModelId) => Plan;
+  /** The plan of the model that the call asks for. */
+  readonly planned: Plan<Kind>;
+  readonly plan: PlanOf<Kind>;
 }
 
 /**
- * The plans of the other models, in their order. One that the request names and its caller may not call is refused; one of
- * the configuration is left out.
+ * The plans of a call: its own model's, and those of the other models in their order, noted in its record. One that the
+ * request names and its caller may not call is refused; one of the configuration is left out.
  * @throws GatewayError for a name in the request, as for the model itself, naming the field that holds it
  */
-export function fallbackPlans({ call, catalog, model, plan }: Falling): readonly Plan[] {
+export function withFallbacks<Kind extends TextModel | EmbeddingModel>(
+  record: CallRecord,
+  falling: Falling<Kind>,
+): readonly Plan<Kind>[] {
+  const others = fallbackPlans(falling);
+  const { explanation } = falling.planned;
+  const fallbacks = others.map((one) => one.explanation);
+  record.plan = fallbacks.length > 0 ? { ...explanation, fallbacks } : explanation;
+  return [falling.planned, ...others];
+}
+
+function fallbackPlans<Kind extends TextModel | EmbeddingModel>({
+  call,
+  catalog,
+  planned: { model },
+  plan,
+}: Falling<Kind>): readonly Plan<Kind>[] {
   const named = namedBy(call);
   if (named === undefined) {
     return (model.fallbacks ?? []).flatMap((id) => unlessRefused(() => plan({ model: id })));
@@ -70,7 +89,7 @@ export function fallbackPlans({ call, catalog, model, plan }: Falling): readonly
   throw new GatewayError("invalid_value", message, { param });
 }
 
-function unlessRefused(make: () => Plan): Plan[] {
+function unlessRefused<Made>(make: () => Made): Made[] {
   try {
     return [make()];
   } catch (error) {
@@ -79,7 +98,7 @@ function unlessRefused(make: () => Plan): Plan[] {
   }
 }
 
-function asParam(param: string, make: () => Plan): Plan {
+function asParam<Made>(param: string, make: () => Made): Made {
   try {
     return make();
   } catch (error) {

@@ -29,7 +29,7 @@ import { plan, resolveModelId, type ParsedModelId, type Plan } from "../routing/
 import { routingScope } from "../tenancy/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
-import { fallbackPlans, withoutFallbacks } from "./fallbacks.ts";
+import { withFallbacks, withoutFallbacks } from "./fallbacks.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
 
 /** One provider's offer, in the order the plan wants it tried. */
@@ -81,15 +81,11 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   const planned = planOf(parsed);
   record.plan = planned.explanation;
   checkParameters(planned.model, call.protocol, call.body);
-  const others = fallbackPlans({ call, catalog, model: planned.model, plan: planOf });
-  if (others.length > 0) {
-    const fallbacks = others.map(({ explanation }) => explanation);
-    record.plan = { ...planned.explanation, fallbacks };
-  }
+  const plans = withFallbacks(record, { call, catalog, planned, plan: planOf });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   const { inputMedia } = facts;
   const shared = { services, call, record, catalog, inputEstimate, inputMedia };
-  const candidates = usable([planned, ...others].flatMap((one) => candidatesOf(one, shared)));
+  const candidates = usable(plans.flatMap((one) => candidatesOf(one, shared)));
   record.reservedNano = boundOf(candidates, facts, inputEstimate);
   return { candidates, inputEstimate };
 }

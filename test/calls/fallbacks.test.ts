@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import type { TextCall } from "../../src/calls/context.ts";
-import { fallbackPlans, withoutFallbacks } from "../../src/calls/fallbacks.ts";
-import type { TextModel } from "../../src/catalog/index.ts";
+import { withFallbacks, withoutFallbacks } from "../../src/calls/fallbacks.ts";
+import type { CallRecord } from "../../src/calls/record.ts";
 import { openScope, plan, type ParsedModelId } from "../../src/routing/index.ts";
 import { catalogOf, price, providerRow, textRow } from "./support.ts";
 
@@ -22,7 +22,6 @@ const catalog = catalogOf(
     ),
   ].join("\n"),
 );
-const model = catalog.models.get("acme/one") as TextModel;
 const planned = (parsed: ParsedModelId) =>
   plan({
     catalog,
@@ -35,7 +34,16 @@ const planned = (parsed: ParsedModelId) =>
 
 function others(named: object, by: typeof planned = planned): string[] {
   const call = { protocol: "chat", body: {}, ...named } as unknown as TextCall;
-  return fallbackPlans({ call, catalog, model, plan: by }).map((each) => each.model.id);
+  const own = planned({ model: "acme/one" });
+  const record = {} as CallRecord;
+  const [first, ...rest] = withFallbacks(record, { call, catalog, planned: own, plan: by });
+  expect(first).toBe(own);
+  const noted = rest.map(({ explanation }) => explanation);
+  expect(record.plan).toEqual({
+    ...own.explanation,
+    ...(noted.length > 0 && { fallbacks: noted }),
+  });
+  return rest.map((each) => each.model.id);
 }
 const namedInBody = (...models: string[]) => ({ body: { models } });
 

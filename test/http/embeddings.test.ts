@@ -26,8 +26,8 @@ describe("a call", () => {
     [first, second] = await Promise.all([startRecorder(json({})), startRecorder(json({}))]);
     const provider = (id: string, { url }: Recorder) =>
       `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}/v1", api_key: ${id}-secret, tier: official }`;
-    const offer = (id: string, usd: string) =>
-      `      - { provider: ${id}, upstream_model: vector-large, price: { input: "${usd}", request: "0.001" } }`;
+    const offer = (id: string, usd: string, upstream = "vector-large") =>
+      `      - { provider: ${id}, upstream_model: ${upstream}, price: { input: "${usd}", request: "0.001" } }`;
     gateway = await startTestGateway({
       config: [
         "providers:",
@@ -40,6 +40,17 @@ describe("a call", () => {
         "    offers:",
         offer("first", "0.5"),
         offer("second", "1"),
+        "  - id: acme/near",
+        "    kind: embedding",
+        "    context_length: 8192",
+        "    fallbacks: [acme/far]",
+        "    offers:",
+        offer("first", "0.5", "vector-near"),
+        "  - id: acme/far",
+        "    kind: embedding",
+        "    context_length: 8192",
+        "    offers:",
+        offer("second", "4", "vector-far"),
         "  - id: acme/talk",
         "    kind: text",
         "    context_length: 8192",
@@ -149,6 +160,49 @@ describe("a call", () => {
     expect(response.status).toBe(200);
     expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
     expect((await charged()) - before).toBe(2_000_000n);
+  });
+
+  const down = json({ error: { message: "down" } }, 503);
+
+  it("where no provider can, the model's own fallback answers, under its name and at its price", async () => {
+    first.answer(down);
+    const before = await charged();
+    const response = await embed({}, "acme/near");
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ model: "acme/far" });
+    // 1,000 tokens at 4,000 nano-USD each, and a call.
+    expect((await charged()) - before).toBe(5_000_000n);
+    const row = await loggedRow(gateway, response.headers.get("x-request-id")!);
+    expect(row).toMatchObject({ model: "acme/far", provider: "second", cost_nano: 5_000_000n });
+  });
+
+  it("a fallback of the request stands in the header, and is checked like the model", async () => {
+    const call = (names: string) =>
+      gateway.post(
+        "/v1/embeddings",
+        { model: "acme/near", input: "Hello" },
+        { "x-gw-fallback-models": names },
+      );
+    expect(await (await call("acme/far")).json()).toMatchObject({ model: "acme/near" });
+    first.answer(down);
+    expect(await (await call("acme/far")).json()).toMatchObject({ model: "acme/far" });
+    const none = await call("acme/none");
+    expect(none.status).toBe(404);
+    expect(await none.json()).toMatchObject({ error: { param: "x-gw-fallback-models" } });
+    // A text model makes no vectors.
+    expect((await call("acme/talk")).status).toBe(400);
+    // It takes the place of the model's own, and empty means none.
+    expect((await call(",")).status).toBeGreaterThanOrEqual(500);
+  });
+
+  it("the reservation covers the dearest of its models", async () => {
+    // A third of a million tokens: 0.17 USD at the model, 1.33 at its fallback. The workspace has less than a dollar.
+    const input = "x".repeat(500_000);
+    const refused = await embed({ input: [input, input] }, "acme/near");
+    expect(refused.status).toBe(402);
+    expect(first.requests).toEqual([]);
+    const alone = await embed({ input: [input, input] }, "acme/vector:first");
+    expect(alone.status).toBe(200);
   });
 
   it("a refusal of the vendor reaches the caller in its own words, and costs nothing", async () => {
