@@ -27,6 +27,7 @@ interface AdminOptions {
   readonly running: Pick<
     AdminServices,
     | "health"
+    | "providerHour"
     | "logWritten"
     | "bodiesWritten"
     | "callbackDue"

@@ -6,8 +6,9 @@ import { vendorStates } from "../catalog/index.ts";
 import { adminRoutes, callDirectly } from "../http/admin/index.ts";
 import type { AdminServices } from "../http/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import type { Database } from "../storage/index.ts";
+import { storedProviders, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
+import { hasMasterKey } from "../tenancy/index.ts";
 import { createPools } from "../upstream/index.ts";
 import { possibleAddresses } from "./address.ts";
 import { providerServices } from "./admin.ts";
@@ -17,8 +18,11 @@ import { isUnused, withDatabase, type Opened } from "./open.ts";
 import type { Api } from "./remote-api.ts";
 
 export interface Needs {
-  /** The command makes or shows keys, which needs the master key where no gateway runs. */
-  readonly secrets?: boolean;
+  /**
+   * The command makes or shows keys, which needs the master key where no gateway runs. `if_known`: it shows more with it,
+   * and none is made.
+   */
+  readonly secrets?: boolean | "if_known";
   /** `false`: what it shows is there before a gateway has ever run. */
   readonly database?: false;
 }
@@ -53,7 +57,13 @@ async function directApi(
 ): Promise<Api> {
   const log = createLog("warn");
   const { database, ledger } = opened;
-  const ownSecrets = secrets ? await opened.secrets() : undefined;
+  const wantsSecrets = secrets === "if_known" ? hasMasterKey(environment) : secrets;
+  const ownSecrets = wantsSecrets ? await opened.secrets() : undefined;
+  if (secrets === "if_known" && !wantsSecrets && (await storedProviders(database)).length > 0)
+    console.error(
+      "Providers that were added over the management API are not shown: they cannot be read without the master key. " +
+        "Set TOLLGATE_MASTER_KEY, or ask a gateway that runs (--url).",
+    );
   const catalog = await catalogForCommands(environment, { database, secrets: ownSecrets, log });
   const pools = createPools({ log });
   const services: AdminServices = {
@@ -75,6 +85,7 @@ async function directApi(
     ...providerServices(environment, () => pools),
     usageTags: [],
     health: undefined,
+    providerHour: () => Promise.resolve(new Map()),
     logWritten: () => Promise.resolve(),
     bodiesWritten: () => Promise.resolve(),
     callbackDue: () => undefined,

@@ -108,13 +108,14 @@ function callServices({ options, ground, media, metrics, spend }: DoorParts) {
 }
 
 function adminServices({ ground, media, verifier, ownUrl }: DoorParts) {
-  const { flushLogs, bodyLog, role, health } = ground;
+  const { flushLogs, bodyLog, role, health, hour } = ground;
   return openAdmin({
     ...ground,
     ownUrl,
     running: {
       verifier,
       health,
+      providerHour: () => hour.read(),
       logWritten: () => everyLogWritten(flushLogs, role),
       bodiesWritten: () => bodyLog.flush(),
       callbackDue: () => media.callbackDue(),

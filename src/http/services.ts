@@ -10,7 +10,7 @@ import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/
 import type { Catalog, VendorState } from "../catalog/index.ts";
 import type { Ledger, Verifier } from "../ledger/index.ts";
 import type { RateLimiter } from "../rates/index.ts";
-import type { Health } from "../routing/index.ts";
+import type { Health, LastHour } from "../routing/index.ts";
 import type { Database, FileStore, KeyClients } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
 import type { Authenticator, Secrets } from "../tenancy/index.ts";
@@ -53,6 +53,8 @@ export interface AdminServices {
   readonly tryProvider: (options: TrialOptions) => Promise<Trial>;
   /** How the providers are doing, as this process sees it; undefined where no calls are served. */
   readonly health: Health | undefined;
+  /** How attempts at providers ended in the last hour, on all gateways. */
+  readonly providerHour: () => Promise<ReadonlyMap<string, LastHour>>;
   /** Resolves when this process has written the log rows of the calls it has answered, or after a moment under load. */
   readonly logWritten: () => Promise<void>;
   /** Resolves when bodies that are to be kept so far are written. */

@@ -19,7 +19,7 @@ import {
   type CredentialRefusal,
   type CredentialRules,
 } from "./credentials.ts";
-import { LastHourCounts, type LastHour } from "./last-hour.ts";
+import { Unsaid } from "./last-hour.ts";
 import { Speed, type MeasuredCall } from "./speed.ts";
 
 /** What health is kept of: an upstream's model at a provider. Every kind of offer is one. */
@@ -111,7 +111,8 @@ export class Health {
   /** As many as the catalogue has upstream models; they outlive a reload of it. */
   readonly #byName = new Map<string, OfferHealth>();
   readonly #byOffer = new WeakMap<ServedModel, OfferHealth>();
-  readonly #lastHours = new Map<string, LastHourCounts>();
+  /** How attempts ended, until it is added to what all gateways know. */
+  readonly unsaid = new Unsaid();
   #peers: Peers | undefined;
 
   constructor(options: HealthOptions) {
@@ -224,21 +225,10 @@ export class Health {
     return found;
   }
 
-  /** How the provider's attempts of the last hour ended here. */
-  lastHour(provider: string): LastHour {
-    return this.#lastHourOf(provider).read(this.nowMs());
-  }
-
-  #lastHourOf(provider: string): LastHourCounts {
-    let counts = this.#lastHours.get(provider);
-    if (counts === undefined) this.#lastHours.set(provider, (counts = new LastHourCounts()));
-    return counts;
-  }
-
   /** The attempt was answered; `call` where its speed says something. */
   succeeded(attempt: HealthAttempt, call?: MeasuredCall): void {
     const nowMs = this.nowMs();
-    this.#lastHourOf(attempt.provider.id).add(nowMs);
+    this.unsaid.add(attempt.provider.id);
     const { provider, offer, credential, begunMs } = attempt;
     const { circuit, speed } = this.of(offer);
     const before = circuit.changes;
@@ -255,7 +245,7 @@ export class Health {
     const { provider, offer, credential, begunMs } = attempt;
     const { circuit } = this.of(offer);
     const nowMs = this.nowMs();
-    this.#lastHourOf(provider.id).add(nowMs, outcome.failure);
+    this.unsaid.add(provider.id, outcome.failure);
     if (outcome.credential !== undefined) {
       const { id } = credential;
       circuit.undecided();

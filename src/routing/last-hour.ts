@@ -1,16 +1,4 @@
-/** How a provider's attempts of the last hour ended, in this process: counts by the minute, bounded however many there are. */
-
-/** Failures with one outcome. */
-interface Failures {
-  count: number;
-  lastMessage: string | null;
-}
-
-interface Minute {
-  readonly startMs: number;
-  calls: number;
-  readonly failures: Map<string, Failures>;
-}
+/** How attempts at providers ended: counts that a process keeps until it adds them to those of all gateways. Bounded. */
 
 /** Attempts and failures, the most frequent failure first. JSON as it is. */
 export interface LastHour {
@@ -22,59 +10,85 @@ export interface LastHour {
   }[];
 }
 
-const minuteMs = 60_000;
-const minutesMax = 60;
-/** Outcomes are a few words and statuses; what comes beyond counts as `other`. */
-const codesMax = 30;
+/** Attempts at a provider with one outcome. */
+export interface CountedOutcome {
+  readonly provider: string;
+  /** Why there was no answer; empty where there was one. */
+  readonly outcome: string;
+  readonly attempts: number;
+  readonly lastMessage: string | null;
+}
+
+interface Failure {
+  readonly code: string;
+  readonly message?: string | undefined;
+}
+
+/** Outcomes of one provider are a few words and statuses; what comes beyond counts as `other`. */
+const outcomesMax = 30;
+const outcomeLengthMax = 100;
 const messageMax = 300;
 
-export class LastHourCounts {
-  #minutes: Minute[] = [];
+/** What was counted since it was last taken. */
+export class Unsaid {
+  #byProvider = new Map<string, Map<string, CountedOutcome>>();
 
   /** An attempt ended: `failure` says how, where it gave no answer. */
-  add(
-    nowMs: number,
-    failure?: { readonly code: string; readonly message?: string | undefined },
-  ): void {
-    const minute = this.#minuteAt(nowMs);
-    minute.calls += 1;
-    if (failure === undefined) return;
-    const { failures } = minute;
-    const isKnown = failures.has(failure.code) || failures.size < codesMax;
-    const code = isKnown ? failure.code : "other";
-    const known = failures.get(code) ?? { count: 0, lastMessage: null };
-    known.count += 1;
-    known.lastMessage = failure.message?.slice(0, messageMax).toWellFormed() ?? known.lastMessage;
-    failures.set(code, known);
+  add(provider: string, failure?: Failure): void {
+    const outcome = failure?.code.slice(0, outcomeLengthMax) ?? "";
+    // What no database keeps, of words that vendors say.
+    const lastMessage =
+      failure?.message?.slice(0, messageMax).toWellFormed().replaceAll("\0", "\ufffd") ?? null;
+    this.#count({ provider, outcome, attempts: 1, lastMessage });
   }
 
-  /** The sums of the hour before. */
-  read(nowMs: number): LastHour {
-    const recent = this.#minutes.filter(({ startMs }) => startMs > nowMs - minutesMax * minuteMs);
-    const sums = new Map<string, Failures>();
-    for (const { failures } of recent)
-      for (const [code, { count, lastMessage }] of failures) {
-        const sum = sums.get(code);
-        const total = (sum?.count ?? 0) + count;
-        sums.set(code, { count: total, lastMessage: lastMessage ?? sum?.lastMessage ?? null });
-      }
-    const errors = [...sums].map(([code, { count, lastMessage }]) => ({
-      code,
-      count,
-      last_message: lastMessage,
-    }));
-    return {
-      calls_last_hour: recent.reduce((sum, { calls }) => sum + calls, 0),
-      errors_last_hour: errors.sort((left, right) => right.count - left.count),
-    };
+  /** All of it, which is forgotten here. */
+  take(): CountedOutcome[] {
+    const taken = [...this.#byProvider.values()].flatMap((outcomes) => [...outcomes.values()]);
+    this.#byProvider = new Map();
+    return taken;
   }
 
-  #minuteAt(nowMs: number): Minute {
-    const last = this.#minutes.at(-1);
-    if (last !== undefined && nowMs < last.startMs + minuteMs) return last;
-    const minute = { startMs: nowMs, calls: 0, failures: new Map<string, Failures>() };
-    this.#minutes.push(minute);
-    if (this.#minutes.length > minutesMax) this.#minutes.shift();
-    return minute;
+  /** What could not be added: it counts on, behind what came meanwhile. */
+  giveBack(counted: readonly CountedOutcome[]): void {
+    for (const one of counted) this.#count(one, true);
+  }
+
+  #count(one: CountedOutcome, isEarlier = false): void {
+    let outcomes = this.#byProvider.get(one.provider);
+    if (outcomes === undefined)
+      this.#byProvider.set(one.provider, (outcomes = new Map<string, CountedOutcome>()));
+    const isKnown = one.outcome === "" || outcomes.has(one.outcome) || outcomes.size < outcomesMax;
+    const outcome = isKnown ? one.outcome : "other";
+    const known = outcomes.get(outcome);
+    const messages = [one.lastMessage, known?.lastMessage ?? null];
+    const [first = null, second = null] = isEarlier ? messages.toReversed() : messages;
+    outcomes.set(outcome, {
+      provider: one.provider,
+      outcome,
+      attempts: one.attempts + (known?.attempts ?? 0),
+      lastMessage: first ?? second,
+    });
   }
 }
+
+/** The last hour of each provider that has one. */
+export function hourOf(counted: readonly CountedOutcome[]): ReadonlyMap<string, LastHour> {
+  const byProvider = Map.groupBy(counted, ({ provider }) => provider);
+  return new Map([...byProvider].map(([provider, outcomes]) => [provider, sumOf(outcomes)]));
+}
+
+/** Of a provider that nobody asked. */
+export const nothingAsked: LastHour = { calls_last_hour: 0, errors_last_hour: [] };
+
+const sumOf = (outcomes: readonly CountedOutcome[]): LastHour => ({
+  calls_last_hour: outcomes.reduce((sum, { attempts }) => sum + attempts, 0),
+  errors_last_hour: outcomes
+    .filter(({ outcome }) => outcome !== "")
+    .map(({ outcome, attempts, lastMessage }) => ({
+      code: outcome,
+      count: attempts,
+      last_message: lastMessage,
+    }))
+    .sort((left, right) => right.count - left.count || (left.code < right.code ? -1 : 1)),
+});

@@ -51,6 +51,7 @@ export {
 } from "./files/thumbnails.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
 export { exchangeHealth, takeProbe } from "./health-states.ts";
+export { addProviderMinutes, readProviderHour } from "./provider-minutes.ts";
 export { listKeyClients, openKeyClients, type KeyClients } from "./key-clients.ts";
 export {
   applyMigrations,

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
+import { eventually } from "../support/patience.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { allowPrivate, answering, chat, modelRow, must, providerBody } from "./support.ts";
@@ -53,10 +54,14 @@ describe("providers on two gateways", () => {
     const later = await start();
     try {
       expect(await callOn(later, "both/model")).toBe(200);
+      // What each gateway counted of its calls is added up within moments: seven were answered.
+      await eventually(
+        async () => must(await later.admin("GET", path)).calls_last_hour === 7,
+        "the calls of all gateways",
+      );
       const mine = must(await one.admin("GET", path));
-      // Of the calls each gateway knows its own.
-      const { calls_last_hour: _mine, ...same } = mine;
-      expect(must(await later.admin("GET", path))).toMatchObject(same);
+      expect(mine.errors_last_hour).toEqual([]);
+      expect(must(await later.admin("GET", path))).toMatchObject(mine);
     } finally {
       await later.close();
     }

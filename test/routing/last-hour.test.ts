@@ -1,42 +1,52 @@
-/** What a gateway remembers of a provider's last hour: counts and the last words, bounded however much goes wrong. docs/routing.md. */
+/** What a gateway counts of attempts at providers until it adds it to the counts of all: bounded however much goes wrong. docs/routing.md. */
 import { expect, it } from "vitest";
-import { LastHourCounts } from "../../src/routing/last-hour.ts";
+import { hourOf, Unsaid } from "../../src/routing/last-hour.ts";
 
-const minuteMs = 60_000;
+const providers = (count: number): string[] => Array.from({ length: count }, (_, at) => `c${at}`);
 
-it("counts attempts and failures of sixty minutes, the most frequent failure first", () => {
-  const counts = new LastHourCounts();
-  counts.add(0);
-  counts.add(0, { code: "500", message: "first" });
-  counts.add(minuteMs, { code: "429" });
-  counts.add(minuteMs, { code: "429", message: "slow down" });
-  counts.add(minuteMs, { code: "500" });
-  counts.add(2 * minuteMs, { code: "429" });
-  expect(counts.read(2 * minuteMs)).toEqual({
-    calls_last_hour: 6,
+it("counts attempts and failures by provider, the most frequent failure first", () => {
+  const unsaid = new Unsaid();
+  unsaid.add("one");
+  unsaid.add("one", { code: "500", message: "first" });
+  unsaid.add("one", { code: "429" });
+  unsaid.add("one", { code: "429", message: "slow down" });
+  unsaid.add("one", { code: "429" });
+  unsaid.add("other");
+  const hour = hourOf(unsaid.take());
+  expect(hour.get("one")).toEqual({
+    calls_last_hour: 5,
     errors_last_hour: [
       { code: "429", count: 3, last_message: "slow down" },
-      { code: "500", count: 2, last_message: "first" },
+      { code: "500", count: 1, last_message: "first" },
     ],
   });
-  // The first minute is over an hour ago.
-  expect(counts.read(60 * minuteMs)).toMatchObject({ calls_last_hour: 4 });
-  expect(counts.read(63 * minuteMs)).toEqual({ calls_last_hour: 0, errors_last_hour: [] });
+  expect(hour.get("other")).toEqual({ calls_last_hour: 1, errors_last_hour: [] });
+  expect(unsaid.take()).toEqual([]);
 });
 
-it("keeps the last words of a failure, cut, and each minute of the hour", () => {
-  const counts = new LastHourCounts();
-  for (let minute = 0; minute < 200; minute += 1)
-    counts.add(minute * minuteMs, { code: "500", message: `${minute} ${"x".repeat(400)}` });
-  const { calls_last_hour: calls, errors_last_hour: errors } = counts.read(199 * minuteMs);
-  expect([calls, errors[0]!.count, errors[0]!.last_message!.length]).toEqual([60, 60, 300]);
-  expect(errors[0]!.last_message).toMatch(/^199 /);
+it("what could not be added counts on, and the newest words stay", () => {
+  const unsaid = new Unsaid();
+  unsaid.add("one", { code: "500", message: "old" });
+  const taken = unsaid.take();
+  unsaid.add("one", { code: "500", message: "new" });
+  unsaid.giveBack(taken);
+  expect(unsaid.take()).toEqual([
+    { provider: "one", outcome: "500", attempts: 2, lastMessage: "new" },
+  ]);
 });
 
-it("knows thirty outcomes a minute by name, and the others together", () => {
-  const counts = new LastHourCounts();
-  for (let code = 0; code < 40; code += 1) counts.add(0, { code: `c${code}` });
-  const { errors_last_hour: errors } = counts.read(0);
-  expect(errors).toHaveLength(31);
+it("keeps words that a database can keep, cut", () => {
+  const unsaid = new Unsaid();
+  unsaid.add("one", { code: "500", message: `\0\ud800${"x".repeat(400)}` });
+  const [counted] = unsaid.take();
+  expect(counted!.lastMessage).toBe(`\ufffd\ufffd${"x".repeat(298)}`);
+});
+
+it("knows thirty outcomes by name, and the others together", () => {
+  const unsaid = new Unsaid();
+  for (const code of providers(40)) unsaid.add("one", { code });
+  unsaid.add("one");
+  const { errors_last_hour: errors, calls_last_hour: calls } = hourOf(unsaid.take()).get("one")!;
+  expect([calls, errors.length]).toEqual([41, 31]);
   expect(errors[0]).toEqual({ code: "other", count: 10, last_message: null });
 });

@@ -120,25 +120,24 @@ describe("asking", () => {
   });
 
   it("counts a refusal against its provider, and an answer for it", async () => {
-    const lastHour = () => world.services.health.lastHour("one");
+    const { unsaid } = world.services.health;
+    unsaid.take();
     world.vendor.plan("POST", says.refused(503));
     await askStep(world.services, await jobOf(world, "acme/clips"));
-    const failed = [{ code: "503", count: 1 }];
-    expect(lastHour()).toMatchObject({ calls_last_hour: 1, errors_last_hour: failed });
+    expect(unsaid.take()).toMatchObject([{ provider: "one", outcome: "503", attempts: 1 }]);
     world.vendor.plan("POST", says.taken("job-1"));
     await askStep(world.services, await jobOf(world, "acme/clips"));
-    expect(lastHour()).toMatchObject({ calls_last_hour: 2, errors_last_hour: failed });
+    expect(unsaid.take()).toMatchObject([{ provider: "one", outcome: "", attempts: 1 }]);
   });
 
   it("of a vendor that does what it should, and makes nothing, fails the task and counts for the vendor", async () => {
     world.painter.answer(json({ data: [{ respect_moderation: false }] }));
     const job = await jobOf(world, "acme/pictures");
+    const { unsaid } = world.services.health;
+    unsaid.take();
     await askStep(world.services, job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "failed", costNano: 0n });
-    expect(world.services.health.lastHour("painter")).toEqual({
-      calls_last_hour: 1,
-      errors_last_hour: [],
-    });
+    expect(unsaid.take()).toMatchObject([{ provider: "painter", outcome: "", attempts: 1 }]);
   });
 
   it("T81: a step that a dead process had begun is not taken again", async () => {

@@ -68,20 +68,20 @@ export const addBody = strict({
 export const changeBody = strict({ ...patchFields, api_key: keyField });
 export const oneSchema = { name: "Provider", schema: oneProviderShape };
 
-export const readingOf = ({
+export async function readingOf({
   services,
   actor,
-}: Pick<ProviderRequest, "services" | "actor">): Reading => ({
-  catalog: services.catalog(),
-  health: services.health,
-  inside: actor.organizationAdmin,
-});
+}: Pick<ProviderRequest, "services" | "actor">): Promise<Reading> {
+  const inside = actor.organizationAdmin;
+  const hour = inside ? await services.providerHour() : undefined;
+  return { catalog: services.catalog(), health: services.health, hour, inside };
+}
 
 /** The provider as whoever asks may see it. */
-export const answer = (
+export const answer = async (
   request: Pick<ProviderRequest, "services" | "actor">,
   object: ProviderObject,
-): AdminAnswer => providerAnswer(object, readingOf(request));
+): Promise<AdminAnswer> => providerAnswer(object, await readingOf(request));
 
 /** The services, in the transaction of a change. */
 export const within = (services: AdminServices, { database }: WithinChange) => ({

@@ -5,7 +5,7 @@
 import { Type } from "../../base/json-schema.ts";
 import { etagOf, providerKind, type ProviderObject } from "../../admin/index.ts";
 import { shownProvider, type Catalog, type Provider } from "../../catalog/index.ts";
-import type { Health } from "../../routing/index.ts";
+import { nothingAsked, type Health, type LastHour } from "../../routing/index.ts";
 import { oneOf, orNull } from "../shapes/schema.ts";
 import type { AdminAnswer } from "./route.ts";
 
@@ -55,11 +55,11 @@ export const providerShape = Type.Object({
     }),
   ),
   calls_last_hour: Type.Optional(
-    Type.Integer({ description: `${admins}: attempts of this process.` }),
+    Type.Integer({ description: `${admins}: attempts, of all gateways.` }),
   ),
   errors_last_hour: Type.Optional(
     Type.Array(errorCount, {
-      description: `${admins}: failed attempts of this process, the most frequent first.`,
+      description: `${admins}: failed attempts of all gateways, the most frequent first.`,
     }),
   ),
   health: orNull(
@@ -86,12 +86,14 @@ export const oneProviderShape = Type.Object({
 export interface Reading {
   readonly catalog: Catalog;
   readonly health: Health | undefined;
+  /** How attempts of the last hour ended; of whoever is not in it: nobody was asked. */
+  readonly hour?: ReadonlyMap<string, LastHour> | undefined;
   /** The reader runs the installation. */
   readonly inside: boolean;
 }
 
 /** A provider of the catalogue. */
-export function renderProvider(one: Provider, { catalog, health, inside }: Reading): object {
+export function renderProvider(one: Provider, { catalog, health, hour, inside }: Reading): object {
   const { base_url, credentials, auth, headers, query, paths, request, ...row } =
     shownProvider(one);
   const offered = [...catalog.models.values()].flatMap(({ id, offers }) =>
@@ -122,7 +124,10 @@ export function renderProvider(one: Provider, { catalog, health, inside }: Readi
         cooldown_until: coolDowns?.get(id)?.until ?? null,
         reason: coolDowns?.get(id)?.reason ?? null,
       })),
-      ...(health && { circuits: circuitsOf(offered, health), ...health.lastHour(one.id) }),
+      ...(health && {
+        circuits: circuitsOf(offered, health),
+        ...(hour?.get(one.id) ?? nothingAsked),
+      }),
     }),
     health: health ? { state: stateOf(out.length, offered.length), out: names(out) } : null,
   };

@@ -45,11 +45,11 @@ const list = route({
       next_cursor: Type.Null(),
     }),
   },
-  handle(request) {
-    const reading = readingOf(request);
+  async handle(request) {
+    const reading = await readingOf(request);
     const all = [...reading.catalog.providers.values()];
     const data = all.map((one) => renderProvider(one, reading));
-    return Promise.resolve({ body: { data, has_more: false, next_cursor: null } });
+    return { body: { data, has_more: false, next_cursor: null } };
   },
 });
 

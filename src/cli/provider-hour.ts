@@ -1,0 +1,52 @@
+/** How attempts at providers ended in the last hour, on all gateways: each process adds what it counted every two seconds. */
+import type { Log } from "../base/log.ts";
+import { hourOf, type Health, type LastHour } from "../routing/index.ts";
+import { addProviderMinutes, readProviderHour, type Database } from "../storage/index.ts";
+import { startRounds } from "./rounds.ts";
+
+const everyMsDefault = 2_000;
+
+export interface ProviderHour {
+  /** The last hour by provider: of this process up to now, of the others up to two seconds ago. */
+  read(): Promise<ReadonlyMap<string, LastHour>>;
+  close(): Promise<void>;
+}
+
+interface Parts {
+  readonly database: Database;
+  readonly health: Health;
+  readonly log: Log;
+  /** How often what was counted is added, milliseconds. */
+  readonly everyMs?: number | undefined;
+}
+
+/** Begins to add. */
+export function openProviderHour({ database, health, log, everyMs }: Parts): ProviderHour {
+  const add = async (): Promise<void> => {
+    const counted = health.unsaid.take();
+    if (counted.length === 0) return;
+    try {
+      await addProviderMinutes(database, counted);
+    } catch (error) {
+      health.unsaid.giveBack(counted);
+      throw error;
+    }
+  };
+  const end = startRounds({
+    everyMs: everyMs ?? everyMsDefault,
+    sweeps: () => true,
+    log,
+    failure: "how attempts at providers ended could not be added up; trying again",
+    round: add,
+  });
+  return {
+    async read() {
+      await add();
+      return hourOf(await readProviderHour(database));
+    },
+    async close() {
+      await end();
+      await add().catch(() => undefined);
+    },
+  };
+}
