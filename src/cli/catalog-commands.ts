@@ -2,9 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
+import { fetchBy } from "../upstream/index.ts";
 import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
-import { UsageError } from "./environment.ts";
+import { readEnvironment, UsageError } from "./environment.ts";
 import { printJson, printTable } from "./print.ts";
+import { environmentProxies } from "./proxies.ts";
 import type { Api, Json } from "./remote-api.ts";
 
 interface UpdateOptions extends ApiOptions {
@@ -66,7 +68,8 @@ const answerMsMax = 60_000;
 async function read(from: string): Promise<string> {
   try {
     if (!/^https?:\/\//.test(from)) return await readFile(from, "utf8");
-    const response = await fetch(from, { signal: AbortSignal.timeout(answerMsMax) });
+    const proxies = environmentProxies(readEnvironment(process.env));
+    const response = await fetchBy(proxies, from, AbortSignal.timeout(answerMsMax));
     if (response.ok) return await response.text();
     throw new Error(`it answers ${response.status}`);
   } catch (error) {

@@ -1,5 +1,6 @@
 /** The rounds that put each day that is over into its file, as the setting `exports` says. docs/operate.md. */
 import type { Log } from "../base/log.ts";
+import type { Proxies } from "../base/proxy.ts";
 import {
   exportNext,
   openExportPlace,
@@ -7,6 +8,7 @@ import {
   type ExportPlace,
 } from "../exports/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
+import { agentsThrough } from "../upstream/index.ts";
 import { startRounds } from "./rounds.ts";
 
 const everyMsDefault = 60_000;
@@ -17,6 +19,8 @@ interface ExportSweep {
   /** Whether this process is the one of its gateway that looks; of several gateways the database lets one export at a time. */
   readonly sweeps: () => boolean;
   readonly exports: ExportPlace & { readonly what: readonly ExportKind[] };
+  /** Those that lead to a bucket. */
+  readonly proxies: Proxies;
   /** A minute if absent; 0: never. */
   readonly everyMs?: number | undefined;
 }
@@ -27,6 +31,7 @@ export function startExportSweep({
   log,
   sweeps,
   exports,
+  proxies,
   everyMs = everyMsDefault,
 }: ExportSweep): () => Promise<void> {
   let place: FileStore | undefined;
@@ -36,7 +41,7 @@ export function startExportSweep({
     log,
     failure: `a day could not be exported to ${exports.to}; trying again later`,
     async round(goesOn) {
-      place ??= await openExportPlace(exports);
+      place ??= await openExportPlace(exports, () => agentsThrough(proxies));
       for (const kind of exports.what) {
         while (goesOn()) {
           const done = await exportNext(database, place, kind);

@@ -1,11 +1,13 @@
 /** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
 import { createLog } from "../base/log.ts";
 import { exportDay, exportKinds, openExportPlace } from "../exports/index.ts";
+import { agentsThrough } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted } from "./catalog.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { wordOf } from "./fields.ts";
 import { withDatabase } from "./open.ts";
 import { printJson } from "./print.ts";
+import { environmentProxies } from "./proxies.ts";
 
 export interface ExportOptions {
   readonly from: string;
@@ -44,7 +46,9 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
     throw new UsageError(
       "--into is missing: a folder, or s3://bucket/prefix; exports.to is not set either",
     );
-  const place = await openExportPlace({ ...exports, to });
+  const place = await openExportPlace({ ...exports, to }, () =>
+    agentsThrough(environmentProxies(readEnvironment(process.env))),
+  );
   try {
     await withDatabase(async ({ database }) => {
       for (let ms = first; ms <= last; ms += dayMs) {

@@ -138,12 +138,12 @@ async function build(
 
 /** What no caller waits for. @returns what ends it */
 function afterListening(
-  { database, log, secrets, openFiles, descriptors, catalog }: Ground,
+  { database, log, secrets, openFiles, descriptors, catalog, pools }: Ground,
   inFlight: () => number,
   { presenceEveryMs: everyMs }: GatewayOptions,
 ): () => Promise<void> {
   logDescriptors(log, openFiles, descriptors);
-  void loadClouds(catalog.current().providers.values());
+  void loadClouds(pools, catalog.current().providers.values(), log);
   return startPresence({ database, log, secrets, inFlight, everyMs });
 }
 
@@ -153,7 +153,7 @@ function openWorkers(
   ground: Ground,
   { closers, ownUrl }: { readonly closers: Closers; readonly ownUrl: () => string },
 ) {
-  const { database, log, clock, role, ledger, catalog, holdLeaseMs } = ground;
+  const { database, log, clock, role, ledger, catalog, holdLeaseMs, proxies } = ground;
   ground.metrics.add(gauges(ground));
   const media = openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl });
   closers.push(() => media.close());
@@ -174,7 +174,9 @@ function openWorkers(
     startRetentionSweep({ database, log, sweeps, retention, everyMs: retentionEveryMs }),
   );
   if (exports !== undefined)
-    closers.push(startExportSweep({ database, log, sweeps, exports, everyMs: retentionEveryMs }));
+    closers.push(
+      startExportSweep({ database, log, sweeps, exports, proxies, everyMs: retentionEveryMs }),
+    );
   const verifier = createVerifier(database, log);
   closers.push(() => verifier.close());
   return { media, spend, verifier };

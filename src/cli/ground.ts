@@ -7,7 +7,9 @@ import { ByteBudget } from "../base/byte-budget.ts";
 import { systemClock } from "../base/clock.ts";
 import { LoadGuard } from "../base/load-guard.ts";
 import { createAccessLog } from "../base/log.ts";
+import type { Proxies } from "../base/proxy.ts";
 import { Slots } from "../base/slots.ts";
+import type { Provider } from "../catalog/index.ts";
 import { createMetrics } from "../http/index.ts";
 import { createLedger } from "../ledger/index.ts";
 import { openRates, type RateLimiter } from "../rates/index.ts";
@@ -21,7 +23,7 @@ import {
   type Database,
 } from "../storage/index.ts";
 import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
-import { createPools, loadClouds } from "../upstream/index.ts";
+import { agentsThrough, createPools, loadClouds } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
@@ -33,6 +35,7 @@ import { openHealth } from "./health-peers.ts";
 import { createOwnTls } from "./own-tls.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { watchBatches } from "./watch-batches.ts";
+import { openProviderHour } from "./provider-hour.ts";
 import { openProxies } from "./proxies.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
 import { shareOf } from "./workers/share.ts";
@@ -53,7 +56,11 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
   const proxies = openProxies(environment, log, sandboxUrl);
   // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
-  const { catalog, secure } = await openConfiguration({ environment, sandboxUrl, log, clock });
+  let onProviders: (providers: Iterable<Provider>) => void = () => undefined;
+  const { catalog, secure } = await openConfiguration(
+    { environment, sandboxUrl, log, clock },
+    (providers) => onProviders(providers),
+  );
   closers.push(() => catalog.close());
   const watching = await openWatching(options, catalog, closers);
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
@@ -70,17 +77,18 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   await catalog.follow(database, secrets);
   const ledger = createLedger(database, { leaseMs: holdLeaseMs, watch: watchBatches(watching) });
   closers.push(() => ledger.close());
-  const files = countOpenFiles(await openFileStore(catalog.settings.storage, dataDir), outgoing);
+  const files = countOpenFiles(await openFiles(catalog, proxies, dataDir), outgoing);
   closers.push(() => files.close());
   closers.push(startFileSweep({ database, files, clock, log, sweeps: role.sweeps }));
   const rates = openLimits(database, closers);
   const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());
+  onProviders = (providers) => void loadClouds(pools, providers, log);
   const logs = openLogs(options, { catalog, database, secrets }, closers);
   const authenticator = createAuthenticator({ database, secrets, clock, log });
   closers.push(() => authenticator.close());
   const rules = options.health;
-  const health = await openHealth({ database, secrets, log, catalog, clock, rules }, closers);
+  const standing = await openStanding({ database, secrets, log, catalog, clock, rules }, closers);
   return {
     ...share,
     environment,
@@ -103,17 +111,35 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     ...logs,
     authenticator,
     budget: new ByteBudget(share.limits.bodiesUnderWayBytes),
-    health,
+    ...standing,
   };
 }
 
+/** What is known of providers: how they are doing, and how attempts at them ended. */
+async function openStanding(parts: Parameters<typeof openHealth>[0], closers: Closers) {
+  const health = await openHealth(parts, closers);
+  const hour = openProviderHour({ ...parts, health });
+  closers.push(() => hour.close());
+  return { health, hour };
+}
+
+/** Agents are made for a bucket alone. */
+const openFiles = ({ settings: { storage } }: OpenCatalog, proxies: Proxies, dataDir: string) =>
+  openFileStore(
+    storage.kind === "s3" ? { ...storage, agents: agentsThrough(proxies) } : storage,
+    dataDir,
+  );
+
 /** The configuration, and what goes by it while the gateway runs. */
-async function openConfiguration(options: Omit<CatalogOptions, "onReload">) {
+async function openConfiguration(
+  options: Omit<CatalogOptions, "onReload">,
+  onProviders: (providers: Iterable<Provider>) => void,
+) {
   const ownTls = createOwnTls(options.log);
   const catalog = await openCatalog({
     ...options,
-    onReload({ catalog: { providers }, settings }) {
-      void loadClouds(providers.values());
+    onReload({ settings }) {
+      onProviders(catalog.current().providers.values());
       ownTls.follow(settings);
     },
   });

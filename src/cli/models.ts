@@ -50,10 +50,10 @@ const models = (words: string | undefined, options: ModelOptions): Promise<void>
       if (without.length > 0)
         console.log(
           `${without.length} more models of these vendors have no price here and are not called: tollgate models --unpriced. ` +
-            "Price them in the configuration file to call them.",
+            "Price them in the configuration file (`prices`) to call them.",
         );
     },
-    { database: false },
+    { database: false, secrets: "if_known" },
   );
 
 /** The models of active vendors that nothing prices. */

@@ -1,6 +1,7 @@
 /** The proxies of the environment, for everything that a gateway asks. docs/operate.md "Proxies". */
 import type { Log } from "../base/log.ts";
 import { noProxies, proxiesOf, ProxySettingError, type Proxies } from "../base/proxy.ts";
+import { fetchThrough } from "../upstream/index.ts";
 import { UsageError, type Environment } from "./environment.ts";
 
 /** Reads them. @throws UsageError naming the variable */
@@ -12,6 +13,13 @@ export function environmentProxies({ variables }: Pick<Environment, "variables">
     throw error;
   }
 }
+
+/**
+ * The process asks whatever else it asks through them as well: the identity provider of the console, local servers for
+ * their models. @throws UsageError
+ */
+export const proxyFetches = (environment: Environment): void =>
+  fetchThrough(environmentProxies(environment));
 
 /** The same for a gateway, whose own sandbox is asked directly. A start says that there are any. */
 export function openProxies(

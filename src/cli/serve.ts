@@ -3,6 +3,7 @@ import { createLog } from "../base/log.ts";
 import { banner } from "./banner.ts";
 import { readEnvironment, parsePort, parseWorkers } from "./environment.ts";
 import type { Gateway } from "./gateway.ts";
+import { proxyFetches } from "./proxies.ts";
 import { sameSignalMs } from "./signals.ts";
 import { workersWanted } from "./workers/count.ts";
 
@@ -34,6 +35,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     return supervise({ environment, wanted, log, startedMs });
   }
   const { startGateway } = await import("./gateway.ts");
+  proxyFetches(environment);
   const gateway = await startGateway({ environment, log, accessLog: {} });
   const seconds = (performance.now() - startedMs) / 1000;
   console.log(banner(gateway, seconds, environment.dataDir));

@@ -2,6 +2,8 @@
 import { isAbsolute, resolve } from "node:path";
 import { openFileStore, type FileStore, type FileStoreOptions } from "../storage/index.ts";
 
+type Agents = FileStoreOptions["agents"];
+
 /** The configuration's `exports` fits. */
 export interface ExportPlace {
   /** A folder, or `s3://bucket/prefix`. */
@@ -25,6 +27,8 @@ function storeOptions(place: ExportPlace): FileStoreOptions {
   return { kind: "s3", bucket, prefix, endpoint, region, accessKeyId, secretAccessKey };
 }
 
-/** Opens the place. @throws Error where a folder cannot be made */
-export const openExportPlace = (place: ExportPlace): Promise<FileStore> =>
-  openFileStore(storeOptions(place), "");
+/** Opens the place. `agents` gives those for a bucket; the client's own if absent. @throws Error where a folder cannot be made */
+export function openExportPlace(place: ExportPlace, agents?: () => Agents): Promise<FileStore> {
+  const options = storeOptions(place);
+  return openFileStore(options.kind === "s3" ? { ...options, agents: agents?.() } : options, "");
+}

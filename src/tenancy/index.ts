@@ -65,7 +65,7 @@ export {
   storedPassword,
   useOneTimePassword,
 } from "./logins.ts";
-export { MasterKeyError } from "./master-key.ts";
+export { hasMasterKey, MasterKeyError } from "./master-key.ts";
 export {
   addMember,
   changeMember,

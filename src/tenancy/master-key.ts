@@ -3,6 +3,7 @@
  * It comes from TOLLGATE_MASTER_KEY, else from `<data directory>/master-key`, which the first start writes.
  */
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
 import path from "node:path";
 
@@ -19,6 +20,10 @@ export interface MasterKeySource {
   /** Where the master key is kept, and at the first start generated, when the environment has none. */
   readonly dataDir: string;
 }
+
+/** Whether there is one already: {@link loadMasterKey} would make none. */
+export const hasMasterKey = ({ masterKey, dataDir }: MasterKeySource): boolean =>
+  Boolean(masterKey) || existsSync(path.join(dataDir, "master-key"));
 
 /**
  * The master key, and the one before it where that is given: by its variable, or in `master-key.previous` beside the file.

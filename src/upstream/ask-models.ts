@@ -23,7 +23,7 @@ export async function askModels(
   const way =
     protocolWays[dialect === "anthropic" || dialect === "google" ? protocolOf[dialect] : "chat"];
   const path = `${pathname.replace(/\/$/, "")}/models`;
-  const identity = identityOf(provider);
+  const identity = identityOf(provider, pools);
   if (identity) {
     const headers = { "content-type": "application/json" };
     await identity.authorize(provider, { origin, path, headers }, "");

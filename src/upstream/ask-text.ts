@@ -64,12 +64,14 @@ function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body 
     const pool = pools.get(target.origin, timeouts.connectMs, provider);
     return openExchange(pool, { path: target.path, headers, traceparent, body, ...timeouts });
   };
-  const authorized = authorization(vendor, target, body, request);
+  const identity = identityOf(provider, pools);
+  // The headers of one request that cannot be written ahead: the vendor's own, or those of the provider's identity.
+  const authorized =
+    vendor.authorize?.(target, body, request) ?? identity?.authorize(provider, target, body);
   const asked = authorized
     ? afterwards(authorized, (more) => open({ ...target.headers, ...more }))
     : open(target.headers);
   const { answer } = vendor;
-  const identity = identityOf(provider);
   if (!answer && !identity) return asked;
   return {
     answer: asked.answer.then((exchange) => {
@@ -78,17 +80,6 @@ function sendWritten(pools: Pools, request: TextRequest, { vendor, target, body 
     }),
     abort: () => asked.abort(),
   };
-}
-
-/** The headers of one request that cannot be written ahead: the vendor's own, or those of the provider's identity. */
-function authorization(
-  vendor: Vendor,
-  target: Target,
-  body: JsonPieces,
-  request: TextRequest,
-): Promise<Target["headers"]> | undefined {
-  if (vendor.authorize) return vendor.authorize(target, body, request);
-  return identityOf(request.provider)?.authorize(request.provider, target, body);
 }
 
 /** A request that is sent once something is known. One that was aborted before is not sent. */

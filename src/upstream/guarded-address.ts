@@ -5,7 +5,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Client } from "undici";
-import type { Provider } from "../catalog/index.ts";
 import {
   addressError,
   hostOf,
@@ -23,11 +22,6 @@ export type { ResolvedAddress } from "./dial/connector.ts";
 
 /** All addresses of a name. Fails as `node:dns` does. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
-
-/** How an origin is reached: `Pools`. */
-export interface WaysTo {
-  way(origin: string, provider?: Provider): Way;
-}
 
 /** The rule of an address, and how its name is resolved where that is not the system's way. */
 export interface CheckRule extends AddressRule {

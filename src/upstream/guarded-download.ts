@@ -5,14 +5,13 @@
 import type { Client, Dispatcher } from "undici";
 import { GatewayError } from "../base/errors.ts";
 import type { Provider } from "../catalog/index.ts";
-import type { Way } from "./dial/way.ts";
+import type { Way, WaysTo } from "./dial/way.ts";
 import { ExchangeError, isUnreached, toExchangeError } from "./exchange-error.ts";
 import {
   pinnedClient,
   resolveToConnect,
   type CheckedUrl,
   type Resolve,
-  type WaysTo,
 } from "./guarded-address.ts";
 import { mediaTypeBytes, mediaTypeOf } from "./media-type.ts";
 

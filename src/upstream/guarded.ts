@@ -4,7 +4,8 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { pinnedClient, resolveToConnect, type CheckRule, type WaysTo } from "./guarded-address.ts";
+import type { WaysTo } from "./dial/way.ts";
+import { pinnedClient, resolveToConnect, type CheckRule } from "./guarded-address.ts";
 import { ExchangeError, toExchangeError } from "./exchange-error.ts";
 
 export interface GuardedRequest extends CheckRule {

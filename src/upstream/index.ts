@@ -5,6 +5,7 @@ export type { Inspected } from "./dial/inspect.ts";
 export { askCount, askText, type TextRequest } from "./ask-text.ts";
 export { BadAnswerError } from "./bad-answer.ts";
 export { openExchange, type Exchange } from "./exchange.ts";
+export { agentsThrough, fetchBy, fetchThrough } from "./dial/agents.ts";
 export { loadClouds } from "./load-clouds.ts";
 export { ExchangeError } from "./exchange-error.ts";
 export { guardedRequest, type GuardedAnswer, type GuardedRequest } from "./guarded.ts";

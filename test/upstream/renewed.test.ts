@@ -91,3 +91,36 @@ it("a fetch that fails is the call's failure, and the next call tries again", as
   fetches[1]!.succeed();
   expect(await second).toBe(2);
 });
+
+it("what is kept is fetched ahead of its first use, renewed though nobody uses it, and no more once it is released", async () => {
+  const { fetches, renewed } = world();
+  const kept = renewed.keep();
+  fetches[0]!.succeed();
+  await kept;
+  expect(await renewed.get()).toBe(1);
+  for (const at of [1, 2, 3]) {
+    await vi.advanceTimersByTimeAsync(lifeMs * 0.76);
+    expect(fetches).toHaveLength(at + 1);
+    fetches[at]!.succeed();
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  await renewed.keep();
+  expect(fetches).toHaveLength(4);
+  renewed.release();
+  await vi.advanceTimersByTimeAsync(lifeMs * 3);
+  expect(fetches).toHaveLength(4);
+});
+
+it("what is kept and cannot be fetched is tried again, and no call waits for the next try", async () => {
+  const { fetches, renewed } = world();
+  const kept = renewed.keep();
+  fetches[0]!.fail();
+  await expect(kept).rejects.toThrow("refused");
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(fetches).toHaveLength(2);
+  fetches[1]!.fail();
+  await vi.advanceTimersByTimeAsync(30_000);
+  fetches[2]!.succeed();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await renewed.get()).toBe(3);
+});

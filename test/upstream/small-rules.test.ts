@@ -134,13 +134,14 @@ it("keys of Amazon that are lent carry their session in every request, and it is
     accessKeyId: "AKIDEXAMPLE",
     secretAccessKey: "wJalrXUtnFEMI/K7MDENG",
   } as const;
+  const ways = { way: () => ({ name: "" }) };
   const target = { origin: "https://bedrock.example.com", path: "/model/x/converse", headers: {} };
-  const lent = await awsKeys({ ...auth, sessionToken: "session-of-an-hour" });
+  const lent = await awsKeys({ ...auth, sessionToken: "session-of-an-hour" }, ways);
   expect(lent.value.secrets).toEqual([auth.secretAccessKey, "session-of-an-hour"]);
   expect(await awsHeaders(lent.value, target, "{}")).toMatchObject({
     "x-amz-security-token": "session-of-an-hour",
   });
-  const own = await awsKeys(auth);
+  const own = await awsKeys(auth, ways);
   expect(own.value.secrets).toEqual([auth.secretAccessKey]);
   expect(await awsHeaders(own.value, target, "{}")).not.toHaveProperty("x-amz-security-token");
 });

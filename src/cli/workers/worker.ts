@@ -3,6 +3,7 @@ import { createLog } from "../../base/log.ts";
 import { explain } from "../explain.ts";
 import { readEnvironment } from "../environment.ts";
 import { startGateway } from "../gateway.ts";
+import { proxyFetches } from "../proxies.ts";
 import { createLink, type Channel } from "./link.ts";
 import { workerVariable, type ToSupervisor, type ToWorker, type WorkerStart } from "./messages.ts";
 
@@ -25,6 +26,7 @@ async function run(start: WorkerStart): Promise<void> {
   const link = createLink(start, channel);
   const { host, port, configPath } = start;
   const environment = { ...readEnvironment(process.env), host, port, configPath };
+  proxyFetches(environment);
   const gateway = await startGateway({
     environment,
     log,

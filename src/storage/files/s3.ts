@@ -79,6 +79,7 @@ function createClient(options: FileStoreOptions): S3Client {
       connectionTimeout: connectionTimeoutMs,
       requestTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true,
+      ...options.agents,
     },
     region: options.region ?? process.env["AWS_REGION"] ?? "us-east-1",
     // Buckets as paths, and no checksums that need trailers: what servers other than Amazon's have in common.

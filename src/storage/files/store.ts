@@ -3,6 +3,8 @@
  * one interface that one suite of tests runs against. Requirements: STORE; docs/operate.md.
  */
 import { randomBytes } from "node:crypto";
+import type { Agent as HttpAgent } from "node:http";
+import type { Agent as HttpsAgent } from "node:https";
 import type { Readable } from "node:stream";
 
 /** The bytes of one file: all of it, or the range that was asked for. */
@@ -53,6 +55,14 @@ export interface FileStoreOptions {
   /** Absent: what the environment of the process offers (AWS_*, an instance's role). */
   readonly accessKeyId?: string | undefined;
   readonly secretAccessKey?: string | undefined;
+  /** Make the connections to a bucket, and to whoever gives credentials for it; the client's own if absent. */
+  readonly agents?: Agents | undefined;
+}
+
+/** Agents that whoever opens the store makes, and the store destroys. */
+export interface Agents {
+  readonly httpAgent: HttpAgent;
+  readonly httpsAgent: HttpsAgent;
 }
 
 /** A file has more bytes than it may have. */

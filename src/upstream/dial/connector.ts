@@ -21,7 +21,7 @@ export interface ResolvedAddress {
  */
 export function connectorOf(
   origin: string,
-  { proxy, tls, guarded }: Way,
+  { proxy, tls, guarded, tunnels = false }: Way,
   connectMs: number,
   addresses?: readonly ResolvedAddress[],
 ): buildConnector.connector {
@@ -39,7 +39,7 @@ export function connectorOf(
       socket.on("error", () => undefined).destroy();
       callback(asFault(error, host), null);
     };
-    const isForwarded = proxy !== undefined && !side && !addresses;
+    const isForwarded = proxy !== undefined && !side && !addresses && !tunnels;
     const failed = (error: Error): void =>
       end(isForwarded ? unreachable(proxy, error) : error, current!);
     const closed = (): void => failed(Object.assign(new Error("closed"), { code: "ECONNRESET" }));
@@ -48,7 +48,7 @@ export function connectorOf(
     };
     const opened = (): void => end(undefined, current!);
     const timer = setTimeout(() => failed(lateConnection()), connectMs);
-    if (proxy && (side || addresses)) {
+    if (proxy && !isForwarded) {
       const place = { hostname: addresses?.[0]?.address ?? hostname, port };
       current = openTunnel(proxy, place, (error, tunnel) => {
         if (error) end(error, tunnel);

@@ -11,6 +11,13 @@ export interface Way {
   /** Connections go to public addresses only. A proxy would resolve the name itself: there is none then. */
   readonly guarded?: boolean | undefined;
   readonly tls?: ProviderTls | undefined;
+  /** Plain HTTP goes through a tunnel of the proxy as well: whoever writes the requests knows of no proxy. */
+  readonly tunnels?: boolean | undefined;
+}
+
+/** How an origin is reached: `Pools`. */
+export interface WaysTo {
+  way(origin: string, provider?: Provider): Way;
 }
 
 /** Directly, with the authorities of the system. */

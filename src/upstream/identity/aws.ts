@@ -4,6 +4,8 @@ import type { SignatureV4 } from "@smithy/signature-v4";
 import type { JsonPieces } from "../../base/json-source.ts";
 import type { AwsAuth } from "../../catalog/index.ts";
 import type { Target } from "../vendors/types.ts";
+import { agentsTo } from "../dial/agents.ts";
+import type { WaysTo } from "../dial/way.ts";
 import type { Lease } from "./renewed.ts";
 
 /** Keys as they are used: with what signs by them. */
@@ -41,7 +43,7 @@ const bytesOf = (data: ArrayBuffer | ArrayBufferView): Uint8Array =>
     : new Uint8Array(data);
 
 /** Finds keys: those of the file, or by the chain that every program of AWS goes through. */
-export async function awsKeys(auth: AwsAuth): Promise<Lease<AwsKeys>> {
+export async function awsKeys(auth: AwsAuth, ways: WaysTo): Promise<Lease<AwsKeys>> {
   const { SignatureV4 } = await import("@smithy/signature-v4");
   const credentials =
     auth.accessKeyId !== undefined && auth.secretAccessKey !== undefined
@@ -50,7 +52,7 @@ export async function awsKeys(auth: AwsAuth): Promise<Lease<AwsKeys>> {
           secretAccessKey: auth.secretAccessKey,
           ...(auth.sessionToken === undefined ? {} : { sessionToken: auth.sessionToken }),
         }
-      : await fromChain(auth);
+      : await fromChain(auth, ways);
   const { region, service } = auth;
   const { secretAccessKey, sessionToken } = credentials;
   const expiration = "expiration" in credentials ? credentials.expiration : undefined;
@@ -63,13 +65,20 @@ export async function awsKeys(auth: AwsAuth): Promise<Lease<AwsKeys>> {
   };
 }
 
-async function fromChain({ region, profile }: AwsAuth) {
+/** STS and single sign-on are reached as providers are. A container's or a machine's own service is asked directly. */
+async function fromChain({ region, profile }: AwsAuth, ways: WaysTo) {
   const { fromNodeProviderChain } = await import("@aws-sdk/credential-providers");
+  const requestHandler = agentsTo(ways);
   const provide = fromNodeProviderChain({
-    clientConfig: { region },
+    clientConfig: { region, requestHandler },
     ...(profile === undefined ? {} : { profile }),
   });
-  return await provide();
+  try {
+    return await provide();
+  } finally {
+    requestHandler.httpAgent.destroy();
+    requestHandler.httpsAgent.destroy();
+  }
 }
 
 /** The headers that sign one request. */

@@ -2,6 +2,7 @@
 import type { JsonPieces } from "../../base/json-source.ts";
 import type { Auth, Provider } from "../../catalog/index.ts";
 import { ExchangeError } from "../exchange-error.ts";
+import type { WaysTo } from "../dial/way.ts";
 import { maskAlso } from "../masking.ts";
 import type { Target } from "../vendors/types.ts";
 import { awsHeaders, awsKeys } from "./aws.ts";
@@ -12,13 +13,17 @@ import { Renewed, type Lease } from "./renewed.ts";
 type Headers = Readonly<Record<string, string>>;
 
 /** Authorizes requests. */
-interface Identity {
+export interface Identity {
   /** The headers for one request. @throws ExchangeError `unauthorized` */
   authorize(provider: Provider, target: Target, body: JsonPieces): Promise<Headers>;
   /** The vendor's status where it refused a request: what the headers carried may not be good any more. */
   refused(status: number): void;
   /** Loads the library. */
   load(): Promise<unknown>;
+  /** Fetches what is good for some time ahead of the first call, and renews it from then on. @throws ExchangeError */
+  keep(): Promise<void>;
+  /** Nobody in the catalogue has it any more. */
+  release(): void;
 }
 
 /** Longest wait for a token, milliseconds. */
@@ -43,6 +48,8 @@ function identity<Value>(parts: {
   let last: Value | undefined;
   return {
     load: parts.load,
+    keep: () => renewed.keep(),
+    release: () => renewed.release(),
     async authorize(provider, target, body) {
       const value = await renewed.get();
       last = value;
@@ -76,7 +83,7 @@ async function within<Value>(
   }
 }
 
-function make(auth: Auth): Identity | undefined {
+function make(auth: Auth, ways: WaysTo): Identity | undefined {
   switch (auth.type) {
     case "azure":
       return identity({
@@ -99,7 +106,7 @@ function make(auth: Auth): Identity | undefined {
         name: "AWS",
         load: () =>
           Promise.all([import("@smithy/signature-v4"), import("@aws-sdk/credential-providers")]),
-        fetch: () => awsKeys(auth),
+        fetch: () => awsKeys(auth, ways),
         secrets: ({ secrets }) => secrets,
         headers: awsHeaders,
         // 403 is also what an expired session gets.
@@ -110,20 +117,37 @@ function make(auth: Auth): Identity | undefined {
   }
 }
 
-/** By what the file says, so that a reload keeps the tokens, and by who takes them: what one refuses may be good elsewhere. */
-const identities = new Map<string, Identity>();
-const known = new WeakMap<Provider, Identity>();
+interface Known {
+  /** By what the file says, so that a reload keeps the tokens, and by who takes them: what one refuses may be good elsewhere. */
+  readonly byName: Map<string, Identity>;
+  readonly byProvider: WeakMap<Provider, Identity>;
+}
 
-/** The identity of a provider; undefined where its requests carry a key, or nothing. */
-export function identityOf(provider: Provider): Identity | undefined {
+/** By the connections of a gateway, over which credentials are fetched. */
+const known = new WeakMap<WaysTo, Known>();
+
+function knownBy(ways: WaysTo): Known {
+  let found = known.get(ways);
+  if (!found) known.set(ways, (found = { byName: new Map(), byProvider: new WeakMap() }));
+  return found;
+}
+
+/** The identity of a provider; undefined where its requests carry a key, or nothing. `ways`: the gateway's connections. */
+export function identityOf(provider: Provider, ways: WaysTo): Identity | undefined {
   const auth = provider.access?.auth;
   if (auth === undefined) return undefined;
-  let found = known.get(provider);
+  const { byName, byProvider } = knownBy(ways);
+  let found = byProvider.get(provider);
   if (found) return found;
   const name = `${new URL(provider.baseUrl).origin} ${JSON.stringify(auth)}`;
-  found = identities.get(name) ?? make(auth);
+  found = byName.get(name) ?? make(auth, ways);
   if (!found) return undefined;
-  identities.set(name, found);
-  known.set(provider, found);
+  byName.set(name, found);
+  byProvider.set(provider, found);
   return found;
+}
+
+/** Releases every identity that is not one of these. */
+export function keepOnly(identities: ReadonlySet<Identity>, ways: WaysTo): void {
+  for (const one of knownBy(ways).byName.values()) if (!identities.has(one)) one.release();
 }

@@ -15,26 +15,52 @@ const marginMs = 5_000;
 const renewedAfter = 0.75;
 const pauseMsMin = 1_000;
 const pauseMsMax = 3_600_000;
+/** Until a value that nobody has waited for yet is tried again. */
+const retryMsDefault = 30_000;
 
 export class Renewed<Value> {
   readonly #fetch: () => Promise<Lease<Value>>;
   #lease: Lease<Value> | undefined;
   #pending: Promise<Value> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Since the last fetch. What nobody uses is not renewed. */
+  /** Since the last fetch. What nobody uses or keeps is not renewed. */
   #isUsed = false;
+  #isKept = false;
+  readonly #retryMs: number;
 
-  /** `fetch` must end by itself. */
-  constructor(fetch: () => Promise<Lease<Value>>) {
+  /** `fetch` must end by itself. `retryMs`: tests only. */
+  constructor(fetch: () => Promise<Lease<Value>>, retryMs = retryMsDefault) {
     this.#fetch = fetch;
+    this.#retryMs = retryMs;
+  }
+
+  /**
+   * Fetches a value ahead of its first use, and renews it whether it is used or not, until {@link release}. A fetch that
+   * fails is tried again after a while. @throws what the first `fetch` throws
+   */
+  async keep(): Promise<void> {
+    this.#isKept = true;
+    if (this.#isGood()) return;
+    await this.#fetchOnce().catch((error: unknown) => {
+      this.#renewIn(this.#retryMs);
+      throw error;
+    });
+  }
+
+  /** From now on it is renewed only while it is used. */
+  release(): void {
+    this.#isKept = false;
   }
 
   /** The value, fetched where there is no good one. @throws what `fetch` throws */
   get(): Promise<Value> {
     this.#isUsed = true;
+    return this.#isGood() ? Promise.resolve(this.#lease!.value) : this.#fetchOnce();
+  }
+
+  #isGood(): boolean {
     const lease = this.#lease;
-    if (lease && Date.now() < lease.expiresMs - marginMs) return Promise.resolve(lease.value);
-    return this.#fetchOnce();
+    return lease !== undefined && Date.now() < lease.expiresMs - marginMs;
   }
 
   /** The vendor refused it: the next call fetches another one. */
@@ -58,10 +84,12 @@ export class Renewed<Value> {
     clearTimeout(this.#timer);
     const pauseMs = Math.min(Math.max(ms, pauseMsMin), pauseMsMax);
     this.#timer = setTimeout(() => {
-      if (!this.#isUsed) return;
-      // While the old one is good, a failure is nobody's: the next pause tries again.
+      if (!this.#isUsed && !this.#isKept) return;
+      // A failure is nobody's: the next pause tries again, while the old one is good or somebody keeps it.
       this.#fetchOnce().catch(() => {
-        if (this.#lease && Date.now() < this.#lease.expiresMs) this.#renewIn(pauseMs / 4);
+        const isGood = this.#lease && Date.now() < this.#lease.expiresMs;
+        if (isGood) this.#renewIn(pauseMs / 4);
+        else if (this.#isKept) this.#renewIn(this.#retryMs);
       });
     }, pauseMs).unref();
   }
