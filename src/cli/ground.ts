@@ -9,7 +9,6 @@ import { LoadGuard } from "../base/load-guard.ts";
 import { createAccessLog } from "../base/log.ts";
 import type { Proxies } from "../base/proxy.ts";
 import { Slots } from "../base/slots.ts";
-import type { Provider } from "../catalog/index.ts";
 import { createMetrics } from "../http/index.ts";
 import { createLedger } from "../ledger/index.ts";
 import { openRates, type RateLimiter } from "../rates/index.ts";
@@ -23,7 +22,7 @@ import {
   type Database,
 } from "../storage/index.ts";
 import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
-import { agentsThrough, createPools, loadClouds } from "../upstream/index.ts";
+import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
@@ -56,11 +55,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
   const proxies = openProxies(environment, log, sandboxUrl);
   // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
-  let onProviders: (providers: Iterable<Provider>) => void = () => undefined;
-  const { catalog, secure } = await openConfiguration(
-    { environment, sandboxUrl, log, clock },
-    (providers) => onProviders(providers),
-  );
+  const config = await openConfiguration({ environment, sandboxUrl, log, clock });
+  const { catalog, secure } = config;
   closers.push(() => catalog.close());
   const watching = await openWatching(options, catalog, closers);
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
@@ -83,7 +79,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const rates = openLimits(database, closers);
   const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());
-  onProviders = (providers) => void loadClouds(pools, providers, log);
+  config.useConnections(pools);
   const logs = openLogs(options, { catalog, database, secrets }, closers);
   const authenticator = createAuthenticator({ database, secrets, clock, log });
   closers.push(() => authenticator.close());
@@ -131,19 +127,23 @@ const openFiles = ({ settings: { storage } }: OpenCatalog, proxies: Proxies, dat
   );
 
 /** The configuration, and what goes by it while the gateway runs. */
-async function openConfiguration(
-  options: Omit<CatalogOptions, "onReload">,
-  onProviders: (providers: Iterable<Provider>) => void,
-) {
-  const ownTls = createOwnTls(options.log);
+async function openConfiguration(options: Omit<CatalogOptions, "onReload">) {
+  const { log } = options;
+  const ownTls = createOwnTls(log);
+  let pools: Pools | undefined;
   const catalog = await openCatalog({
     ...options,
     onReload({ settings }) {
-      onProviders(catalog.current().providers.values());
+      if (pools) void loadClouds(pools, catalog.current().providers.values(), log);
       ownTls.follow(settings);
     },
   });
-  return { catalog, secure: ownTls.open(catalog.settings) };
+  return {
+    catalog,
+    secure: ownTls.open(catalog.settings),
+    /** From now on clouds that a change of the file brings are loaded, over these. */
+    useConnections: (made: Pools) => void (pools = made),
+  };
 }
 
 /** What is counted and traced of the work. */

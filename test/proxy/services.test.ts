@@ -1,0 +1,211 @@
+/** What a gateway asks beside its providers goes through the environment's proxies too: S3, AWS's STS, the list of models, OIDC. */
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startSandbox } from "../../sandbox/index.ts";
+import { noProxies, proxiesOf } from "../../src/base/proxy.ts";
+import { openExportPlace } from "../../src/exports/index.ts";
+import { openFileStore } from "../../src/storage/index.ts";
+import { awsKeys } from "../../src/upstream/identity/aws.ts";
+import { agentsThrough, createPools } from "../../src/upstream/index.ts";
+import { startIdentityProvider } from "../admin/identity-provider.ts";
+import { startS3, type S3Server } from "../files/s3-server.ts";
+import { tollgateHere } from "../support/command.ts";
+import { eventually } from "../support/patience.ts";
+import { spawnGateway } from "../support/process.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "tollgate-proxied-"));
+const credentials = "user:pass-word-77120";
+
+/** Names that nobody can resolve but the proxy, by the port that it leads them to. */
+const places = new Map<string, number>();
+const servers: Server[] = [];
+let via: TestProxy;
+let s3: S3Server;
+
+/** Starts a server, and gives it a name behind the proxy. */
+async function hidden(name: string, listener: RequestListener): Promise<void> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  servers.push(server);
+  places.set(`${name}:80`, (server.address() as AddressInfo).port);
+}
+
+beforeAll(async () => {
+  via = await startProxy({
+    user: credentials,
+    to: (authority) => {
+      const port = places.get(authority) ?? Number(/:(\d+)$/.exec(authority)?.[1] ?? 80);
+      return { host: "127.0.0.1", port };
+    },
+  });
+  s3 = await startS3();
+});
+afterEach(() => void via.asked.splice(0));
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await via.close();
+  await s3.close();
+  rmSync(directory, { recursive: true });
+});
+
+const proxies = () => proxiesOf({ HTTP_PROXY: via.url });
+const bucketHost = () => new URL(s3.options.endpoint!).host;
+const bytesOf = (words: string) => Readable.from([Buffer.from(words)]);
+
+describe("a bucket", () => {
+  it("is written, read and emptied through the proxy, by CONNECT", async () => {
+    const store = await openFileStore({ ...s3.options, agents: agentsThrough(proxies()) }, "");
+    await store.put("a.json", bytesOf("{}"), { mediaType: "application/json", bytesMax: 10 });
+    const opened = await store.open("a.json");
+    expect(await text(opened!.stream)).toBe("{}");
+    await store.remove("a.json");
+    expect(await store.open("a.json")).toBeUndefined();
+    await store.close();
+    expect([...new Set(via.asked)]).toEqual([`CONNECT ${bucketHost()}`]);
+    expect(via.headers.at(-1)).toHaveProperty("proxy-authorization");
+  });
+
+  it("of exports is reached the same way", async () => {
+    const { bucket, endpoint, region, accessKeyId, secretAccessKey } = s3.options;
+    const place = await openExportPlace(
+      { to: `s3://${bucket}/days`, endpoint, region, accessKeyId, secretAccessKey },
+      () => agentsThrough(proxies()),
+    );
+    await place.put("day.csv", bytesOf("a,b"), { mediaType: "text/csv", bytesMax: 10 });
+    await place.close();
+    expect(via.asked).toEqual([`CONNECT ${bucketHost()}`]);
+  });
+
+  it("that NO_PROXY names is reached directly, and without a proxy the client has its own agents", async () => {
+    const direct = proxiesOf({ HTTP_PROXY: via.url, NO_PROXY: "127.0.0.0/8" });
+    const store = await openFileStore({ ...s3.options, agents: agentsThrough(direct) }, "");
+    expect(await store.open("none.json")).toBeUndefined();
+    await store.close();
+    expect(via.asked).toEqual([]);
+    expect(agentsThrough(noProxies)).toBeUndefined();
+  });
+});
+
+describe("credentials of AWS", () => {
+  const variables: Record<string, string> = {};
+  const set = (more: Record<string, string>): void => {
+    for (const [name, value] of Object.entries(more)) {
+      variables[name] = process.env[name] ?? "";
+      process.env[name] = value;
+    }
+  };
+  afterEach(() => {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  });
+  const auth = { type: "aws", region: "us-east-1", service: "bedrock" } as const;
+
+  it("from STS are fetched through the proxy", async () => {
+    const asked: string[] = [];
+    await hidden("sts.corp.invalid", (incoming, outgoing) => {
+      void text(incoming).then((body) => {
+        asked.push(body);
+        outgoing.writeHead(200, { "content-type": "text/xml" });
+        outgoing.end(
+          "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>" +
+            "<AccessKeyId>ASIALENT</AccessKeyId><SecretAccessKey>lent-secret</SecretAccessKey>" +
+            "<SessionToken>lent-session</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration>" +
+            "</Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>",
+        );
+      });
+    });
+    const tokenFile = join(directory, "token");
+    writeFileSync(tokenFile, "a-web-identity");
+    set({
+      AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,
+      AWS_ROLE_ARN: "arn:aws:iam::123456789012:role/models",
+      AWS_ENDPOINT_URL_STS: "http://sts.corp.invalid",
+      AWS_EC2_METADATA_DISABLED: "true",
+    });
+    const pools = createPools({ proxies: proxies() });
+    const lease = await awsKeys(auth, pools);
+    await pools.close();
+    expect(lease.value.secrets).toEqual(["lent-secret", "lent-session"]);
+    expect(lease.expiresMs).toBe(Date.parse("2099-01-01T00:00:00Z"));
+    expect(asked[0]).toContain("WebIdentityToken=a-web-identity");
+    expect(via.asked).toEqual(["CONNECT sts.corp.invalid:80"]);
+  });
+
+  it("of a container come from its own network, and never through the proxy", async () => {
+    const sandbox = await startSandbox({ port: 0, host: "127.0.0.1" });
+    set({
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${sandbox.url}/bedrock/credentials`,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: "sandbox",
+    });
+    const pools = createPools({ proxies: proxiesOf({ ALL_PROXY: via.url }) });
+    const lease = await awsKeys(auth, pools);
+    await pools.close();
+    await sandbox.close();
+    expect(lease.value.secrets).toContain("sandbox-secret");
+    expect(via.asked).toEqual([]);
+  });
+});
+
+it("the list of models is fetched through the proxy, whose password is in no message", async () => {
+  await hidden("list.corp.invalid", (_incoming, outgoing) => void outgoing.end('{"nobody":{}}'));
+  const update = (http: string, from: string) =>
+    tollgateHere(["catalog", "update", "--from", from], {
+      HTTP_PROXY: http,
+      TOLLGATE_DATA_DIR: join(directory, "none"),
+    });
+  // It was read: what follows it is that no gateway has run here.
+  const read = await update(via.url, "http://list.corp.invalid/api.json");
+  expect(read.stderr).toContain("no gateway has run on the data directory");
+  expect(via.asked).toEqual(["CONNECT list.corp.invalid:80"]);
+  const wrong = via.url.replace("77120", "wrong");
+  const refused = await update(wrong, "http://list.corp.invalid/api.json");
+  expect(refused.stderr).toMatch(/list\.corp\.invalid.*cannot be read: .*407/);
+  expect(refused.stderr).not.toContain("pass-word");
+});
+
+it("a gateway's identity provider and local servers are asked through the proxy, and its own clients are not", async () => {
+  const client = { id: "tollgate", secret: "the client's secret" };
+  const provider = await startIdentityProvider(client);
+  await hidden("models.corp.invalid", (_incoming, outgoing) => {
+    outgoing.writeHead(200, { "content-type": "application/json" });
+    outgoing.end('{"data":[{"id":"house-model"}]}');
+  });
+  const config = join(directory, "tollgate.yaml");
+  writeFileSync(
+    config,
+    `console: { oidc: { issuer: "${provider.issuer}", client_id: ${client.id}, client_secret: "${client.secret}" } }\n`,
+  );
+  const gateway = await spawnGateway({
+    TOLLGATE_CONFIG: config,
+    TOLLGATE_DATA_DIR: join(directory, "data"),
+    OLLAMA_BASE_URL: "http://models.corp.invalid",
+    HTTP_PROXY: via.url,
+  });
+  try {
+    expect(via.asked).toContain("CONNECT models.corp.invalid:80");
+    const listed = (await (await fetch(`${gateway.url}/v1/models`)).json()) as {
+      data: { id: string }[];
+    };
+    expect(listed.data.map(({ id }) => id)).toEqual(["ollama/house-model"]);
+    const begun = await eventually(async () => {
+      const answer = await fetch(`${gateway.url}/auth/sign-in/social`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ provider: "oidc" }),
+      });
+      return answer.ok ? ((await answer.json()) as { url: string }) : undefined;
+    }, "the identity provider is known");
+    expect(begun.url).toContain(provider.issuer);
+    expect(via.asked).toContain(`CONNECT ${new URL(provider.issuer).host}`);
+  } finally {
+    await gateway.stop();
+    await provider.close();
+  }
+});
