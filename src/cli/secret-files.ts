@@ -15,6 +15,7 @@ const bytesMax = 65_536;
 /** Variables that hold secrets, by what they are called; in `NAME_FILE` the name is one of these. */
 const secretName = /(?:^|_)(?:API_?KEY|KEY|KEY_ID|TOKEN|SECRET|PASSWORD|CREDENTIALS|PAT|PROXY)$/i;
 const otherSecrets: ReadonlySet<string> = new Set([
+  "AWS_BEARER_TOKEN_BEDROCK",
   "DATABASE_URL",
   "TOLLGATE_MASTER_KEY_PREVIOUS",
   "OTEL_EXPORTER_OTLP_HEADERS",
