@@ -73,16 +73,14 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   await catalog.follow(database, secrets);
   const ledger = createLedger(database, { leaseMs: holdLeaseMs, watch: watchBatches(watching) });
   closers.push(() => ledger.close());
-  const files = countOpenFiles(await openFiles(catalog, proxies, dataDir), outgoing);
-  closers.push(() => files.close());
+  const files = await openFiles({ catalog, proxies, dataDir, outgoing }, closers);
   closers.push(startFileSweep({ database, files, clock, log, sweeps: role.sweeps }));
   const rates = openLimits(database, closers);
   const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());
   config.useConnections(pools);
   const logs = openLogs(options, { catalog, database, secrets }, closers);
-  const authenticator = createAuthenticator({ database, secrets, clock, log });
-  closers.push(() => authenticator.close());
+  const authenticator = openAuthenticator({ database, secrets, clock, log }, closers);
   const rules = options.health;
   const standing = await openStanding({ database, secrets, log, catalog, clock, rules }, closers);
   return {
@@ -119,12 +117,27 @@ async function openStanding(parts: Parameters<typeof openHealth>[0], closers: Cl
   return { health, hour };
 }
 
-/** Agents are made for a bucket alone. */
-const openFiles = ({ settings: { storage } }: OpenCatalog, proxies: Proxies, dataDir: string) =>
-  openFileStore(
-    storage.kind === "s3" ? { ...storage, agents: agentsThrough(proxies) } : storage,
-    dataDir,
-  );
+function openAuthenticator(parts: Parameters<typeof createAuthenticator>[0], closers: Closers) {
+  const authenticator = createAuthenticator(parts);
+  closers.push(() => authenticator.close());
+  return authenticator;
+}
+
+interface FileParts {
+  readonly catalog: OpenCatalog;
+  readonly proxies: Proxies;
+  readonly dataDir: string;
+  readonly outgoing: Slots;
+}
+
+/** Where files are kept. Agents are made for a bucket alone. */
+async function openFiles({ catalog, proxies, dataDir, outgoing }: FileParts, closers: Closers) {
+  const { storage } = catalog.settings;
+  const agents = storage.kind === "s3" ? { agents: agentsThrough(proxies) } : {};
+  const files = countOpenFiles(await openFileStore({ ...storage, ...agents }, dataDir), outgoing);
+  closers.push(() => files.close());
+  return files;
+}
 
 /** The configuration, and what goes by it while the gateway runs. */
 async function openConfiguration(options: Omit<CatalogOptions, "onReload">) {
