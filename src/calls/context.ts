@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { JsonSource } from "../base/json-source.ts";
 import type { Log } from "../base/log.ts";
 import type { Span } from "../base/tracing.ts";
+import type { Tags } from "../base/tags.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols/index.ts";
 import type { Constraints, Health } from "../routing/index.ts";
@@ -14,7 +15,6 @@ import type { Keeper } from "./keep.ts";
 import type { CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
-import type { Tags } from "./tags.ts";
 
 /** A call as it came in: authenticated, its body one JSON object. */
 interface Call<Protocol extends CallProtocol> {

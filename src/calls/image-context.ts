@@ -2,6 +2,7 @@
 import { expectedBytes } from "../attempts/index.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { Span } from "../base/tracing.ts";
+import type { Tags } from "../base/tags.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
 import type { Constraints } from "../routing/index.ts";
 import type { Database, FileStore } from "../storage/index.ts";
@@ -11,7 +12,6 @@ import type { CallServices } from "./context.ts";
 import type { ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import type { Hold } from "./spend.ts";
-import type { Tags } from "./tags.ts";
 
 /** A call as it came in: authenticated, its fields by the caller's names, its files in storage. */
 export interface ImageCall {

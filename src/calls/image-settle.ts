@@ -103,6 +103,7 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
     form: call.form,
     notes: record.notes,
     startedMs: record.startedMs,
+    tags: call.tags,
     attempts: record.attempts.map(
       ({ started_ms, duration_ms: _duration, status: _status, ...rest }) => ({
         ...rest,

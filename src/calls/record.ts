@@ -6,11 +6,11 @@ import type { NanoUsd } from "../base/money.ts";
 import { shortText } from "../base/text.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
+import type { Tags } from "../base/tags.ts";
 import type { MediaUsage } from "../media/index.ts";
 import type { Bodies, RequestRow } from "../storage/index.ts";
 import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
 import type { UsageSource } from "./meter.ts";
-import type { Tags } from "./tags.ts";
 
 /** How a call ended. */
 export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";

@@ -4,12 +4,7 @@
  * price. docs/tags.md.
  */
 import { GatewayError } from "../base/errors.ts";
-
-export interface Tags {
-  /** By name, in the caller's order; undefined: none. */
-  readonly tags?: Readonly<Record<string, string>> | undefined;
-  readonly endUser?: string | undefined;
-}
+import type { Tags } from "../base/tags.ts";
 
 /** The two headers as they came; undefined where they did not. */
 export interface TagHeaders {
@@ -46,6 +41,7 @@ const fieldsOf: Readonly<Record<string, (body: Body) => Fields>> = {
   generate_content: ({ labels }) => ({ tags: labels }),
   embeddings: userOf,
   images: userOf,
+  tasks: userOf,
 };
 
 /**

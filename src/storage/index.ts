@@ -79,6 +79,6 @@ export type { Queryable } from "./queryable.ts";
 export { holdRetryMs, persist, reserveRetryMs, settleRetryMs, unavailable } from "./persist.ts";
 export { connectionsMax as poolConnectionsMax } from "./pool.ts";
 export { createRequestLog, type RequestLog } from "./request-log.ts";
-export type { RequestRow } from "./request-log-row.ts";
+export { textOf, type RequestRow } from "./request-log-row.ts";
 export { trustMs, type Signals } from "./signals.ts";
 export { isTransient } from "./transient.ts";

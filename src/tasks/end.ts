@@ -132,5 +132,7 @@ function logRow(job: Job, ending: TaskEnd, nowMs: number) {
       error: ending.status === "succeeded" ? null : ending.error.code,
     },
     errorMessage: ending.status === "succeeded" ? undefined : ending.error.message,
+    tags: job.tags ?? undefined,
+    endUser: job.endUser ?? undefined,
   };
 }

@@ -2,6 +2,7 @@
  * Work that was done while its caller waited, as a task that has ended: the edit form 2 of images names its task, and whoever
  * asks for that finds what was made. Requirements: IMG (`gw.task_id`); EDIT2-33.
  */
+import type { Tags } from "../base/tags.ts";
 import type { Note } from "../base/notes.ts";
 import type { MediaForm, MediaUsage } from "../media/index.ts";
 import type { Queryable } from "../storage/index.ts";
@@ -21,6 +22,8 @@ export interface Finished {
   readonly costNano: bigint;
   readonly artifacts: readonly Artifact[];
   readonly startedMs: number;
+  /** What the caller said of it. */
+  readonly tags?: Tags | undefined;
   readonly nowMs: number;
 }
 
@@ -30,7 +33,7 @@ export async function insertFinished(tx: Queryable, finished: Finished): Promise
   const now = new Date(nowMs);
   const last = finished.attempts.at(-1);
   await insertRow(tx, {
-    ...callColumns(caller, form, { ...prepared, notes }),
+    ...callColumns(caller, form, { ...prepared, notes, tags: finished.tags }),
     id: finished.id,
     status: "succeeded",
     attempts: JSON.stringify(finished.attempts),

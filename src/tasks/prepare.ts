@@ -3,6 +3,8 @@
  * Requirements: TASK, IMG, EDIT1, EDIT2; docs/tasks.md; T57.
  */
 import { inRequestOrder, noteSentences, type Note } from "../base/notes.ts";
+import type { Tags } from "../base/tags.ts";
+import { storableText } from "../base/text.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";
 import {
   mediaBound,
@@ -19,6 +21,7 @@ import {
   type Health,
   type MediaPlan,
 } from "../routing/index.ts";
+import { textOf } from "../storage/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
 import { lostFields, mediaDialect } from "../upstream/index.ts";
 import { storedPlan } from "./rows.ts";
@@ -115,7 +118,10 @@ export function notesAt(
 export const callColumns = (
   { workspaceId, keyId, memberId }: Caller,
   form: MediaForm,
-  prepared: PreparedMedia & { readonly traceparent?: string | undefined },
+  prepared: PreparedMedia & {
+    readonly traceparent?: string | undefined;
+    readonly tags?: Tags | undefined;
+  },
 ) => ({
   workspace_id: workspaceId,
   key_id: keyId,
@@ -128,4 +134,6 @@ export const callColumns = (
   notes: JSON.stringify(noteSentences(prepared.notes)),
   plan: JSON.stringify(storedPlan(prepared.plan, prepared.traceparent)),
   reserved_nano: prepared.boundNano,
+  tags: prepared.tags?.tags === undefined ? null : textOf(prepared.tags.tags),
+  end_user: prepared.tags?.endUser === undefined ? null : storableText(prepared.tags.endUser),
 });

@@ -39,7 +39,7 @@ export async function readJob(
 /** All but the request, which may hold megabytes of pictures: a page of a hundred of them would not fit into memory (T86). */
 const listedColumns = `t.workspace_id, t.id, t.key_id, t.member_id, t.kind, t.family, t.model, t.form, t.status, t.notes,
   t.reserved_nano, t.cost_nano, t.usage, t.artifacts, t.error, t.provider, t.attempts, t.webhook_url, t.created_at,
-  t.updated_at, t.finished_at, t.expires_at`;
+  t.updated_at, t.finished_at, t.expires_at, t.tags, t.end_user`;
 
 /** The tasks of these names, in their order; names that are none are left out. */
 export async function readTasks(

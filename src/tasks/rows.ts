@@ -63,6 +63,8 @@ export interface TaskRow {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly finished_at: Date | null;
+  readonly tags: Readonly<Record<string, string>> | null;
+  readonly end_user: string | null;
 }
 
 /** The offers as they were at submission: a price that changes later does not change what a task costs. */
@@ -140,6 +142,8 @@ const newColumns = {
   expires_at: "timestamptz",
   created_at: "timestamptz",
   updated_at: "timestamptz",
+  tags: "json",
+  end_user: "text",
 } as const;
 
 type NewColumn = keyof typeof newColumns;
@@ -186,6 +190,8 @@ export function toTask(row: TaskRow): Task {
     updatedAt: row.updated_at,
     finishedAt: row.finished_at,
     expiresAt: row.expires_at,
+    tags: row.tags,
+    endUser: row.end_user,
   };
 }
 

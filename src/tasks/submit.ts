@@ -132,7 +132,11 @@ function submissionOf({ input, prepared, id, nowMs, files }: Asked): Submission 
       kind: "task",
     },
     row: {
-      ...callColumns(caller, media.form, { ...prepared, traceparent: input.traceparent }),
+      ...callColumns(caller, media.form, {
+        ...prepared,
+        traceparent: input.traceparent,
+        tags: input.tags,
+      }),
       id,
       webhook_url: input.webhookUrl ?? null,
       due_at: now,

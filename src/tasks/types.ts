@@ -2,6 +2,7 @@
 import type { AttemptNote } from "../attempts/index.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 import type { MediaForm, MediaInput, MediaRequest, MediaUsage } from "../media/index.ts";
+import type { Tags } from "../base/tags.ts";
 import type { Caller } from "../tenancy/index.ts";
 import type { TaskStatus } from "./states.ts";
 
@@ -53,6 +54,9 @@ export interface Task {
   readonly finishedAt: Date | null;
   /** When it becomes `expired` unless it has ended. */
   readonly expiresAt: Date;
+  /** What the caller said of it (docs/tags.md). */
+  readonly tags: Readonly<Record<string, string>> | null;
+  readonly endUser: string | null;
 }
 
 /** A task as lists hold it: without what was asked for. */
@@ -74,6 +78,8 @@ export interface SubmitInput {
   readonly idempotency?: IdempotencyClaim | undefined;
   /** The trace of the request that submits it, where there is one: its steps are below that request. */
   readonly traceparent?: string | undefined;
+  /** What the caller says of it, for the log. */
+  readonly tags?: Tags | undefined;
 }
 
 export interface SubmitResult {

@@ -120,6 +120,8 @@ function taskOf(family: Family, status: TaskStatus, changes: Partial<Task> = {})
     updatedAt: new Date("2026-11-20T05:11:00.500Z"),
     finishedAt: isTerminal(status) ? new Date("2026-11-20T05:11:00.500Z") : null,
     expiresAt: new Date("2026-11-21T05:10:00.000Z"),
+    tags: null,
+    endUser: null,
     ...changes,
   };
 }

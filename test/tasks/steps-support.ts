@@ -171,6 +171,8 @@ export function submissionOf(
     plan: JSON.stringify(storedPlan(plan as unknown as Parameters<typeof storedPlan>[0])),
     reserved_nano: amountNano,
     webhook_url: null,
+    tags: null,
+    end_user: null,
     ...times,
   };
   const hold = { id, workspaceId: "w1", keyId: "k1", amountNano, leaseMs: 1e9 };

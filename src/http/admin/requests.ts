@@ -22,6 +22,7 @@ import {
   timeOf,
   words,
 } from "./schemas.ts";
+import { pairOf, tagFilters } from "./tag-filters.ts";
 
 const anything = (description: string) => Type.Unsafe<object>({ type: "object", description });
 
@@ -136,14 +137,7 @@ const rareFilters = {
   protocol: Type.Optional(Type.String({ maxLength: 100 })),
   http_status: Type.Optional(Type.String({ pattern: String.raw`^[1-5]\d\d$` })),
   error_code: Type.Optional(Type.String({ maxLength: 100 })),
-  tag: Type.Optional(
-    Type.String({
-      maxLength: 600,
-      pattern: "^[^:]+:",
-      description: "A tag and its value: `team:search`.",
-    }),
-  ),
-  end_user: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  ...tagFilters,
   min_cost: Type.Optional(
     Type.String({ pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`, description: "In USD." }),
   ),
@@ -177,12 +171,6 @@ const rareOf = (query: RareQuery) =>
     const text = query[name];
     return text === undefined ? [] : [rareConditions[name](text)];
   });
-
-/** A tag's name has no colon here; its value may have some. */
-function pairOf(tag: string): [name: string, value: string] {
-  const colon = tag.indexOf(":");
-  return [tag.slice(0, colon), tag.slice(colon + 1)];
-}
 
 const list = route({
   method: "GET",

@@ -26,6 +26,14 @@ export const taskShape = Type.Object({
   updated_at: timestamp("When it last moved."),
   finished_at: orNull(timestamp("When it ended.")),
   expires_at: timestamp("When it becomes `expired` unless it has ended."),
+  tags: orNull(
+    Type.Unsafe<object>({
+      type: "object",
+      additionalProperties: { type: "string" },
+      description: "What the caller said of it: names and values.",
+    }),
+  ),
+  end_user: orNull(Type.String({ description: "Whose it is, as the caller says." })),
 });
 
 export const wholeTaskSchema = {
@@ -74,6 +82,8 @@ export function renderTask({ services, inside }: Reading, one: ListedTask, kept:
     updated_at: one.updatedAt.toISOString(),
     finished_at: one.finishedAt?.toISOString() ?? null,
     expires_at: one.expiresAt.toISOString(),
+    tags: one.tags,
+    end_user: one.endUser,
   };
 }
 

@@ -13,6 +13,7 @@ import {
   timeOf,
   words,
 } from "./schemas.ts";
+import { tagConditions, tagFilters } from "./tag-filters.ts";
 import { taskFor } from "./task-moves.ts";
 import { renderTasks, renderWholeTask, taskShape, wholeTaskSchema } from "./task-views.ts";
 
@@ -24,7 +25,7 @@ const list = route({
   operationId: "listAllTasks",
   summary: "Tasks of every workspace you see, newest first",
   description:
-    "Workspace admins see their workspaces, members what their own keys made. `from` counts, `to` does not.",
+    "Workspace admins see their workspaces, members what their own keys made. `from` counts, `to` does not. With `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true.",
   action: "task.read",
   query: strict({
     workspace_id: Type.Optional(Type.String()),
@@ -36,6 +37,7 @@ const list = route({
     status: Type.Optional(words(...states)),
     from: Type.Optional(timeBody),
     to: Type.Optional(timeBody),
+    ...tagFilters,
     ...pageQuery,
   }),
   answer: { name: "TaskRecords", schema: pageSchema(taskShape) },
@@ -49,6 +51,7 @@ const list = route({
       from: timeOf(query.from, "from"),
       to: timeOf(query.to, "to"),
       equal: { key_id, member_id, kind, provider, model, status },
+      rare: tagConditions(query),
     });
     const tasks = await readTasks(services.database, names);
     const data = await renderTasks({ services, inside: visibility.everything }, tasks);

@@ -4,7 +4,9 @@ import { GatewayError } from "../../base/errors.ts";
 import type { MediaForm, MediaInput } from "../../media/index.ts";
 import type { FileDrafts } from "../../storage/index.ts";
 import { isCertainRefusal, type IdempotencyClaim, type SubmitResult } from "../../tasks/index.ts";
+import { tagsOf } from "../../calls/index.ts";
 import { modelInBody, readBody } from "../bodies/body.ts";
+import { tagHeaders } from "../callers/caller.ts";
 import { fingerprint, idempotencyKeyOf } from "../forms/creation-headers.ts";
 import { receiveForm } from "../forms/receive-form.ts";
 import type { HttpServices } from "../services.ts";
@@ -84,6 +86,7 @@ export async function submitCreation(
       webhookUrl,
       idempotency: claimOf(request, content),
       traceparent: request.span?.traceparent,
+      tags: tagsOf("tasks", input.fields, tagHeaders(request)),
     });
     if (result.replayed) await uploads?.discard();
     return result;

@@ -182,6 +182,7 @@ export function createMetrics(
   const tagged = createTaggedSeries(tagNames);
   const families = makeFamilies();
   const observeCall = callObserver(families);
+  const work = workObservers(families);
   const inFlight = { total: 0 };
   const sources: Gauges[] = [processMetrics()];
   const read = async (): Promise<MetricFamily[]> => [
@@ -204,6 +205,11 @@ export function createMetrics(
       observeCall(record);
       tagged.observe(record);
     },
-    ...workObservers(families),
+    ...work,
+    observeTask(row) {
+      work.observeTask(row);
+      const { status = "unknown", costNano = 0n } = row;
+      tagged.observe({ status, tags: row, costNano });
+    },
   };
 }

@@ -42,11 +42,11 @@ const ownOf = (
 export function createTaggedSeries(names: readonly string[]): TaggedSeries {
   const calls = counters({
     name: "tollgate_tagged_calls_total",
-    help: "Calls that are answered at once, by the tags that tags.metrics allows.",
+    help: "Calls and tasks, by the tags that tags.metrics allows.",
   });
   const cost = counters({
     name: "tollgate_tagged_cost_usd_total",
-    help: "What calls cost, in USD, by the tags that tags.metrics allows.",
+    help: "What calls and tasks cost, in USD, by the tags that tags.metrics allows.",
   });
   const known = new Map(names.map((name) => [name, new Set<string>()]));
 
