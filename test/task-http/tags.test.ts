@@ -32,7 +32,7 @@ const video = { model: "sandbox/video-model-v1", prompt: "A boat", duration: 2 }
 async function submit(path: string, body: object, headers: Record<string, string>) {
   const answer = await gateway.post(path, body, { prefer: "wait=60", ...headers });
   const json = (await answer.json()) as Record<string, string>;
-  expect(answer.ok, JSON.stringify(json)).toBe(true);
+  expect({ ok: answer.ok, json }).toMatchObject({ ok: true });
   return json["request_id"] ?? json["id"]!;
 }
 const logged = (id: string) =>
