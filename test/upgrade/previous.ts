@@ -8,19 +8,22 @@ const root = resolve(import.meta.dirname, "../..");
 
 export interface Previous {
   readonly commit: string;
-  /** Whether it starts on a schema that a later version has expanded. */
+  /** Whether it, and those before it, start on a schema that a later version has expanded. */
   readonly restarts: boolean;
   readonly why: string;
+  /** Commits from before it that are tried in the long form too. */
+  readonly earlier: readonly string[];
+  readonly earlierWhy: string;
 }
 
 export const previous = JSON.parse(
   readFileSync(new URL("previous.json", import.meta.url), "utf8"),
 ) as Previous;
 
-/** Whether its commit is there: a package, an archive and a shallow clone have no history. */
-export function hasHistory(): boolean {
+/** Whether a commit is there: a package, an archive and a shallow clone have no history. */
+export function isInHistory(commit: string): boolean {
   try {
-    const args = ["cat-file", "-e", `${previous.commit}^{commit}`];
+    const args = ["cat-file", "-e", `${commit}^{commit}`];
     execFileSync("git", args, { cwd: root, stdio: "ignore" });
     return true;
   } catch {
@@ -28,10 +31,10 @@ export function hasHistory(): boolean {
   }
 }
 
-/** Unpacks it; returns the file that starts its command line. */
-export function unpackPrevious(): string {
+/** Unpacks a commit; returns the file that starts its command line. */
+export function unpack(commit: string): string {
   const tree = temporaryDirectory();
-  const archive = execFileSync("git", ["archive", previous.commit], {
+  const archive = execFileSync("git", ["archive", commit], {
     cwd: root,
     maxBuffer: 2 ** 30,
   });

@@ -7,10 +7,11 @@ import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
 import { adminToken, call } from "../admin/support.ts";
 import { keyOf } from "../operation/support.ts";
 import { must } from "../providers/support.ts";
+import { isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
-import { hasHistory, previous, unpackPrevious } from "./previous.ts";
+import { isInHistory, previous, unpack } from "./previous.ts";
 
 const configuration = (vendors: string): string => `
 providers:
@@ -30,10 +31,17 @@ models:
       - { provider: videos, upstream_model: video-model-v1, price: { output_second: { 480p: "0.05", 720p: "0.07" }, input_image: "0.01" } }
 `;
 
-const isThere = hasHistory();
-const why = isThere ? "" : " (skipped: its commit is not in this copy's history)";
+const commits = [previous.commit, ...(isLong ? previous.earlier : [])];
+const there = commits.filter(isInHistory);
 
-describe.skipIf(!isThere)(`the release before, ${previous.commit}, on this schema${why}`, () => {
+it.skipIf(there.length > 0)(
+  "skipped: the release before is not in the history of this copy",
+  () => {
+    expect(isInHistory(previous.commit)).toBe(false);
+  },
+);
+
+describe.each(there)("the release before, %s, on this schema", (commit) => {
   let sandbox: Sandbox;
   let environment: Record<string, string>;
   let program: string;
@@ -60,7 +68,7 @@ describe.skipIf(!isThere)(`the release before, ${previous.commit}, on this schem
       TOLLGATE_LOG_LEVEL: "error",
       TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
     };
-    program = unpackPrevious();
+    program = unpack(commit);
     const before = await spawnGateway(
       { ...environment, TOLLGATE_DATA_DIR: temporaryDirectory() },
       { program },
