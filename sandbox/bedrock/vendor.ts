@@ -14,6 +14,7 @@ import { Refusal } from "../refusal.ts";
 import type { Asking, Route, Vendor } from "../vendor.ts";
 import { bearer, isSandboxKey } from "../vendor.ts";
 import { converse } from "./converse.ts";
+import { countTokens } from "./count-tokens.ts";
 import { checkSignature, signedOf, type Signed } from "./signature.ts";
 
 const region = "us-east-1";
@@ -72,7 +73,7 @@ const claude = hostedMessages("bedrock-2023-05-31", ["model", "stream"]);
 function route(method: string, path: string, query: URLSearchParams): Route | undefined {
   if (method !== "POST") return undefined;
   const [, id, action] =
-    /^\/runtime\/model\/([^/]+)\/(invoke|invoke-with-response-stream|converse|converse-stream)$/.exec(
+    /^\/runtime\/model\/([^/]+)\/(invoke|invoke-with-response-stream|converse|converse-stream|count-tokens)$/.exec(
       path,
     ) ?? [];
   if (id !== undefined) {
@@ -82,6 +83,7 @@ function route(method: string, path: string, query: URLSearchParams): Route | un
         message: "The provided model identifier is invalid.",
         type: "ValidationException",
       });
+    if (action === "count-tokens") return countTokens(model, claude);
     const stream = action!.endsWith("-stream");
     return action!.startsWith("converse")
       ? { kind: "text", endpoint: converse, model, stream, packets: stream ? "events" : undefined }

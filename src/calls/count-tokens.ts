@@ -6,8 +6,25 @@ import { logFailedAttempt } from "../attempts/index.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
-import type { Provider, TextOffer } from "../catalog/index.ts";
-import { errorCodec, promptOf, tokenCounting, type JsonObject } from "../protocols/index.ts";
+import { GatewayError } from "../base/errors.ts";
+import { reportedCount } from "../base/usage.ts";
+import {
+  dialectRows,
+  recordOf,
+  type Provider,
+  type TextModel,
+  type TextOffer,
+} from "../catalog/index.ts";
+import {
+  codecs,
+  convertedBody,
+  promptOf,
+  tokenCounting,
+  upstreamCodecs,
+  upstreamErrors,
+  type CanonicalRequest,
+  type JsonObject,
+} from "../protocols/index.ts";
 import { plan, resolveModelId } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import { askCount, maskError, withoutCredentials, type Exchange } from "../upstream/index.ts";
@@ -42,7 +59,7 @@ export async function countInputTokens(
   const request = counting.decode(call.body, call.model);
   checkTextAddresses(call.protocol, call.body, services.allowPrivateAddresses);
   const catalog = services.catalog();
-  const { offers } = plan({
+  const { model, offers } = plan({
     catalog,
     parsed: resolveModelId(call.model, catalog),
     entryPoint: entryPoints[call.protocol],
@@ -51,7 +68,7 @@ export async function countInputTokens(
     random: Math.random,
     health: services.health,
   });
-  const counted = await askVendor(services, call, offers[0]!);
+  const counted = await askVendor(services, call, { request, model, offer: offers[0]! });
   return counting.answer(counted ?? (await estimate(promptOf(request))));
 }
 
@@ -59,25 +76,66 @@ export async function countInputTokens(
 const answerMsMax = 10_000;
 const answerBytesMax = 64 * 1024;
 
+/** What is counted, and where. */
+interface Counted {
+  readonly request: CanonicalRequest;
+  readonly model: TextModel;
+  readonly offer: TextOffer;
+}
+
+/**
+ * What the vendor is asked with: the caller's own words, or the request as Converse has it, which no caller speaks. Undefined
+ * where it cannot be asked.
+ */
+function bodyFor(call: CountCall, { request, model, offer }: Counted): JsonObject | undefined {
+  const { protocol, upstreamModel } = offer;
+  if (protocol === call.protocol) return tokenCounting[call.protocol].ask(call.body, upstreamModel);
+  if (protocol !== "converse") return undefined;
+  const abilities = recordOf(model, offer.record);
+  try {
+    return convertedBody(request, {
+      caller: codecs[call.protocol],
+      upstream: upstreamCodecs.converse,
+      body: call.body,
+      stream: false,
+      requestedModel: call.model,
+      model: model.id,
+      upstreamModel,
+      maxOutputTokens: abilities.maxOutputTokens ?? model.maxOutputTokens,
+      abilities,
+      inputEstimate: 0,
+      id: call.id,
+      createdAt: 0,
+    });
+  } catch (error) {
+    // The call itself would be refused; a count may still be estimated.
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}
+
 /** The vendor's own count; undefined where it cannot be asked in this protocol, or gives no answer. */
 async function askVendor(
   services: CountServices,
   call: CountCall,
-  offer: TextOffer,
+  counted: Counted,
 ): Promise<number | undefined> {
-  if (offer.protocol !== call.protocol) return undefined;
+  const { offer } = counted;
+  const body = bodyFor(call, counted);
+  if (body === undefined) return undefined;
   const provider = services.catalog().providers.get(offer.provider)!;
   const counting = tokenCounting[call.protocol];
+  const { countField } = dialectRows[provider.dialect];
   const credential = services.health.credential(offer, provider);
   const { timeouts } = provider;
   const asked = askCount(services.pools, {
     provider,
-    protocol: call.protocol,
+    protocol: offer.protocol,
     model: offer.upstreamModel,
     stream: false,
     apiKey: credential.apiKey,
-    caller: call.callerHeaders,
-    body: counting.ask(call.body, offer.upstreamModel),
+    caller: offer.protocol === call.protocol ? call.callerHeaders : {},
+    body,
     write: (body) => writeBody(body, { lease: call.lease }),
     timeouts: {
       connectMs: timeouts.connectMs,
@@ -91,7 +149,8 @@ async function askVendor(
   try {
     const exchange = await asked.answer;
     ({ status } = exchange);
-    return counting.countIn(await readAnswer(exchange, call, provider));
+    const answer = await readAnswer(exchange, call, offer.protocol, provider);
+    return countField === undefined ? counting.countIn(answer) : reportedCount(answer[countField]);
   } catch (error) {
     maskError(provider, error);
     logFailedAttempt(services.log, call.id, {
@@ -108,13 +167,14 @@ async function askVendor(
 
 async function readAnswer(
   exchange: Exchange,
-  { protocol, lease }: CountCall,
+  { lease }: CountCall,
+  protocol: TextOffer["protocol"],
   provider: Provider,
 ): Promise<JsonObject> {
   const bytes = await exchange.readAll(answerBytesMax, lease);
   const answer = parsed(withoutCredentials(provider, textOf(bytes)));
   if (exchange.status !== 200)
-    throw new Error(errorCodec(protocol).decodeError(exchange.status, answer).message);
+    throw new Error(upstreamErrors(protocol).decodeError(exchange.status, answer).message);
   if (!isObject(answer)) throw new Error("the provider's count is not a JSON object");
   return answer as JsonObject;
 }

@@ -16,6 +16,8 @@ export interface DialectRow {
   readonly paths?: Readonly<Record<string, string>>;
   /** The paths that count a request's tokens, by protocol. Without one a count is estimated. */
   readonly countPaths?: Readonly<Record<string, string>>;
+  /** The field of its count that holds the number, where it is not the protocol's own. */
+  readonly countField?: string;
 }
 
 const rows = {
@@ -29,7 +31,7 @@ const rows = {
   azure: { keyHeader: "api-key" },
   // Of express mode; an identity has a token instead.
   vertex: { keyHeader: "x-goog-api-key" },
-  bedrock: {},
+  bedrock: { countField: "inputTokens" },
 } as const satisfies Readonly<Record<string, DialectRow>>;
 
 /** How a vendor is spoken to. */

@@ -77,6 +77,12 @@ function convertedRoute(given: RouteInput): Route {
   };
 }
 
+/** A request as an upstream of another protocol is asked it, for whoever wants no answer to it. @throws as `createRoute` */
+export function convertedBody(request: CanonicalRequest, input: RouteInput): JsonObject {
+  const { fitted, upstream } = prepare(request, input);
+  return upstream.encodeRequest(fitted, input.upstreamModel);
+}
+
 /** What a request has become for its target, what that took, and the codec that reads the answer. */
 interface Prepared {
   readonly fitted: CanonicalRequest;

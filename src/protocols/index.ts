@@ -69,6 +69,7 @@ export { promptOf } from "./counting.ts";
 export {
   protocolNames,
   upstreamProtocols,
+  type CanonicalRequest,
   type JsonObject,
   type ProtocolName,
   type UpstreamProtocol,
@@ -81,5 +82,5 @@ export type {
   UpstreamCodec,
   WireError,
 } from "./codec.ts";
-export { createRoute } from "./convert.ts";
+export { convertedBody, createRoute } from "./convert.ts";
 export type { Route, RouteInput } from "./route.ts";

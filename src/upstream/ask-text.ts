@@ -42,7 +42,9 @@ export function askText(
 export function askCount(pools: Pools, request: TextRequest): Asked | undefined {
   const vendor = vendorOf(request.provider.dialect);
   const target = countTarget(request, vendor);
-  return target && send(pools, request, vendor, target);
+  if (!target) return undefined;
+  const { countBody } = vendor;
+  return send(pools, request, countBody ? { ...vendor, body: countBody } : vendor, target);
 }
 
 function send(pools: Pools, request: TextRequest, vendor: Vendor, target: Target): Asked {

@@ -23,6 +23,8 @@ export function textTarget(ask: TextAsk, vendor: Vendor): Target {
 
 /** The target of a count of a request's tokens; undefined where the vendor has no endpoint for it. */
 export function countTarget(ask: TextAsk, vendor: Vendor): Target | undefined {
+  const own = vendor.countPath?.(ask);
+  if (own !== undefined) return targetAt(ask, vendor, own);
   const template = vendor.countPaths?.[ask.protocol];
   return template === undefined ? undefined : targetAt(ask, vendor, withModel(template, ask.model));
 }

@@ -101,6 +101,106 @@ describe.each([
   });
 });
 
+/** What is asked of the vendor for a count, and its answer's number. */
+async function counted(gateway: GatewayUnderTest, path: string, body: object) {
+  await fetch(`${upstream.url}/__journal`, { method: "DELETE" });
+  const answer = await gateway.post(path, body);
+  const { input_tokens: input, totalTokens } = (await answer.json()) as {
+    input_tokens?: number;
+    totalTokens?: number;
+  };
+  const { data } = (await (await fetch(`${upstream.url}/__journal`)).json()) as {
+    data: { path: string; status: number; body: { input: Record<string, unknown> } }[];
+  };
+  return { tokens: input ?? totalTokens, asked: data };
+}
+
+describe.each([
+  ["a Bedrock key", { AWS_BEARER_TOKEN_BEDROCK: "sandbox" }],
+  ["signatures", keys],
+])("CountTokens of Bedrock, by %s", (_how, credential) => {
+  let gateway: GatewayUnderTest;
+  beforeAll(async () => {
+    gateway = await gatewayWith({ ...region, ...credential });
+  });
+  const messages = [{ role: "user", content: "How long is this, all in all?" }];
+  const system = "Be brief.";
+  const tools = [{ name: "look", description: "Looks.", input_schema: { type: "object" } }];
+  const claude = "amazon-bedrock/us.anthropic.claude-opus-4-8";
+  const nova = "amazon-bedrock/amazon.nova-2-lite-v1-0";
+
+  it("T52: Claude's is the body of invoke, with all that the model reads", async () => {
+    const body = { model: claude, messages, system, tools };
+    const { tokens, asked } = await counted(gateway, "/v1/messages/count_tokens", body);
+    expect(asked).toMatchObject([
+      { path: expect.stringMatching(/us\.anthropic\.claude-opus-4-8\/count-tokens$/), status: 200 },
+    ]);
+    const { body: bytes } = asked[0]!.body.input["invokeModel"] as { body: string };
+    expect(JSON.parse(Buffer.from(bytes, "base64").toString())).toEqual({
+      max_tokens: 1,
+      anthropic_version: "bedrock-2023-05-31",
+      messages,
+      system,
+      tools,
+    });
+    const longer = {
+      ...body,
+      messages: [...messages, { role: "assistant", content: "word ".repeat(99) }, ...messages],
+    };
+    const more = await counted(gateway, "/v1/messages/count_tokens", longer);
+    expect(more.tokens! - tokens!).toBeGreaterThan(90);
+  });
+
+  it("Claude's with a budget leaves room for it, as a call would have to", async () => {
+    const body = { model: claude, messages, thinking: { type: "enabled", budget_tokens: 2048 } };
+    const { asked } = await counted(gateway, "/v1/messages/count_tokens", body);
+    const { body: bytes } = asked[0]!.body.input["invokeModel"] as { body: string };
+    expect(JSON.parse(Buffer.from(bytes, "base64").toString())).toMatchObject({ max_tokens: 2049 });
+  });
+
+  it.each([
+    ["/v1/messages/count_tokens", { model: nova, messages, system, tools, temperature: 1 }],
+    [
+      `/v1beta/models/${nova}:countTokens`,
+      {
+        generateContentRequest: {
+          contents: [{ role: "user", parts: [{ text: messages[0]!.content }] }],
+          systemInstruction: { parts: [{ text: system }] },
+          tools: [
+            {
+              functionDeclarations: [
+                { name: "look", description: "Looks.", parameters: { type: "object" } },
+              ],
+            },
+          ],
+        },
+      },
+    ],
+  ])("T52: of %s a model of Converse is asked in its own words", async (path, body) => {
+    const { tokens, asked } = await counted(gateway, path, body);
+    expect(asked).toMatchObject([{ path: expect.stringContaining("/count-tokens"), status: 200 }]);
+    expect(Object.keys(asked[0]!.body.input["converse"] as object).sort()).toEqual([
+      "messages",
+      "system",
+      "toolConfig",
+    ]);
+    expect(tokens).toBeGreaterThan(5);
+  });
+
+  it("where there is no endpoint for it, or it refuses, the count is estimated", async () => {
+    const at = (model: string) =>
+      counted(gateway, "/v1/messages/count_tokens", { model, messages });
+    const mantle = await at("amazon-bedrock/openai.gpt-5.5");
+    expect([mantle.asked, mantle.tokens! > 5]).toEqual([[], true]);
+    const picture = { type: "image", source: { type: "url", url: "https://example.com/a.png" } };
+    const refused = await counted(gateway, "/v1/messages/count_tokens", {
+      model: nova,
+      messages: [{ role: "user", content: [picture] }],
+    });
+    expect([refused.asked, refused.tokens! > 1_000]).toEqual([[], true]);
+  });
+});
+
 describe("Vertex AI by its variables", () => {
   let gateway: GatewayUnderTest;
   beforeAll(async () => {

@@ -3,6 +3,8 @@
  * its models below `/model`, with streams in AWS's binary frames: Claude by `invoke`, with a version of its own in the body,
  * and all others by `converse`. docs/bedrock.md.
  */
+import { isObject } from "../../base/json.ts";
+import type { JsonObject } from "../../protocols/index.ts";
 import { loadPackets, packetsAsEvents, streamType } from "./bedrock-stream.ts";
 import type { TextAsk, Vendor } from "./types.ts";
 
@@ -10,6 +12,32 @@ const anthropicVersion = "bedrock-2023-05-31";
 
 const isInvoked = ({ provider, protocol }: TextAsk): boolean =>
   protocol === "messages" && !provider.baseUrl.endsWith("/v1");
+
+/** Claude's own body, as `invoke` takes it. */
+function invokeBody(body: JsonObject, { caller }: TextAsk): JsonObject {
+  const { model: _inPath, stream: _inPathToo, ...rest } = body;
+  const beta = caller["anthropic-beta"];
+  return {
+    ...rest,
+    anthropic_version: anthropicVersion,
+    ...(beta === undefined ? {} : { anthropic_beta: beta.split(",").map((name) => name.trim()) }),
+  };
+}
+
+/** What a count reads of a request for Converse; it refuses all else. */
+const countedFields = ["messages", "system", "toolConfig", "additionalModelRequestFields"];
+
+/** A request within CountTokens: for Converse as it is, for `invoke` as the bytes of its body, whose maximum is no input. */
+function countBody(body: JsonObject, ask: TextAsk): JsonObject {
+  if (isInvoked(ask)) {
+    const { budget_tokens: budget } = isObject(body["thinking"]) ? body["thinking"] : {};
+    const max_tokens = (typeof budget === "number" ? budget : 0) + 1;
+    const bytes = Buffer.from(JSON.stringify({ max_tokens, ...invokeBody(body, ask) }));
+    return { input: { invokeModel: { body: bytes.toString("base64") } } };
+  }
+  const counted = Object.entries(body).filter(([name]) => countedFields.includes(name));
+  return { input: { converse: Object.fromEntries(counted) } };
+}
 
 export const bedrock: Vendor = {
   // `bedrock-mantle` takes the key of messages where the vendor of the protocol does.
@@ -24,16 +52,12 @@ export const bedrock: Vendor = {
     const action = ask.stream ? "invoke-with-response-stream" : "invoke";
     return `/model/${encodeURIComponent(ask.model)}/${action}`;
   },
-  body(body, ask) {
-    if (!isInvoked(ask)) return body;
-    const { model: _inPath, stream: _inPathToo, ...rest } = body;
-    const beta = ask.caller["anthropic-beta"];
-    return {
-      ...rest,
-      anthropic_version: anthropicVersion,
-      ...(beta === undefined ? {} : { anthropic_beta: beta.split(",").map((name) => name.trim()) }),
-    };
-  },
+  body: (body, ask) => (isInvoked(ask) ? invokeBody(body, ask) : body),
+  countPath: (ask) =>
+    isInvoked(ask) || ask.protocol === "converse"
+      ? `/model/${encodeURIComponent(ask.model)}/count-tokens`
+      : undefined,
+  countBody,
   load: loadPackets,
   answer: (exchange, ask) =>
     ask.stream && (isInvoked(ask) || ask.protocol === "converse")

@@ -34,6 +34,10 @@ export interface Vendor extends Omit<DialectRow, "keyHeader" | "headers"> {
   readonly headers?: Readonly<Record<string, string>> | ((ask: TextAsk) => Record<string, string>);
   /** The path below the base URL, made of the protocol's own; before it comes the template of `paths`. */
   readonly path?: (own: string, ask: TextAsk) => string;
+  /** The path that counts a request's tokens, before `countPaths`; undefined: there is none for it. */
+  readonly countPath?: (ask: TextAsk) => string | undefined;
+  /** The body of a count, made of the protocol's own; `body` is not asked then. Never changes the one given. */
+  readonly countBody?: (body: JsonObject, ask: TextAsk) => JsonObject;
   /** The body as the vendor takes it. Never changes the one given. */
   readonly body?: (body: JsonObject, ask: TextAsk) => JsonObject;
   /**
