@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
 import type { Database } from "../../src/storage/index.ts";
 import { nextStep, pausesMs } from "../../src/tasks/webhooks/schedule.ts";
-import { signedHeaders } from "../../src/tasks/webhooks/signature.ts";
+import { signedHeaders } from "../../src/base/signature.ts";
 import { rotateSigningSecret, signingOverlapMs } from "../../src/tenancy/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { newDeliverer, newTenant, startReceiver, until, type Received } from "./support.ts";

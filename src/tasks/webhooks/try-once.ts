@@ -15,7 +15,7 @@ import { eventText } from "./events.ts";
 import { keepText, noteTry, type ClaimedDelivery, type Tried } from "./outbox.ts";
 import { nextStep, type NextStep, type Outcome } from "./schedule.ts";
 import type { SendCallback, CallbackRequest } from "./sender.ts";
-import { signedHeaders } from "./signature.ts";
+import { signedHeaders } from "../../base/signature.ts";
 
 /** Moments at which a test may stop the process. */
 export type CallbackPoint = "callback.claimed" | "callback.sent" | "callback.noted";
