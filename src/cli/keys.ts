@@ -24,6 +24,8 @@ interface CreateOptions extends ApiOptions, CapOptions {
   readonly user?: string;
   readonly models?: string;
   readonly expires?: string;
+  readonly cacheSeconds?: string;
+  readonly cacheCharge?: string;
 }
 
 /** Adds the sub-commands to `keys`. */
@@ -40,7 +42,9 @@ export function addKeyCommands(keys: Command): void {
     addCapOptions(create, "create")
       .option("--user <email or id>", "the member whose key it is (nobody's in particular)")
       .option("--models <ids>", "the ids of the models it may call, separated by commas (all)")
-      .option("--expires <time>", "when it stops working, such as 2027-01-31T00:00:00Z"),
+      .option("--expires <time>", "when it stops working, such as 2027-01-31T00:00:00Z")
+      .option("--cache-seconds <seconds>", "answer the same request again for so long (never)")
+      .option("--cache-charge <percent>", "what a repeat costs, of the first answer's charge (0)"),
   ).action(createKey);
   addApiOptions(
     keys
@@ -117,12 +121,29 @@ const reveal = (id: string, options: ApiOptions): Promise<void> =>
     { secrets: true },
   );
 
+/** The field `response_cache`; undefined where no option names one. @throws UsageError */
+function cacheOf({ cacheSeconds, cacheCharge }: CreateOptions): object | undefined {
+  if (cacheSeconds === undefined && cacheCharge === undefined) return undefined;
+  if (cacheSeconds === undefined) throw new UsageError("--cache-charge needs --cache-seconds");
+  return defined({
+    ttl_seconds: countOf(cacheSeconds, "--cache-seconds"),
+    charge_percent: cacheCharge && countOf(cacheCharge, "--cache-charge"),
+  });
+}
+
+/** A whole number; the API says how far it may go. @throws UsageError */
+function countOf(text: string, option: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(`${option} is "${text}"; it takes a whole number`);
+}
+
 async function createKey(options: CreateOptions): Promise<void> {
   const fields = {
     name: options.name,
     spend_caps: capsOf(options),
     model_allowlist: listOf(options.models, "--models"),
     expires_at: futureOf(options.expires),
+    response_cache: cacheOf(options),
   };
   await withApi(
     options,

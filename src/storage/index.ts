@@ -10,6 +10,13 @@ export {
   type Sealing,
 } from "./request-bodies.ts";
 export {
+  cachedTextMax,
+  createAnswerCache,
+  sweepAnswers,
+  type AnswerCache,
+  type AnswerName,
+} from "./cached-answers.ts";
+export {
   addCatalogList,
   catalogList,
   catalogLists,

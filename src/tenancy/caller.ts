@@ -6,6 +6,8 @@ import type { Queryable } from "../storage/index.ts";
 import type { KeySettingsRow, KeyStatus } from "./key-record.ts";
 import type { RateLimits, RateLimitsJson } from "./rate-limits.ts";
 import { rateLimitsOfRow } from "./rate-limits.ts";
+import type { ResponseCache } from "./response-cache.ts";
+import { responseCacheOfRow } from "./response-cache.ts";
 import type { RoutingJson, RoutingSettings } from "./routing-settings.ts";
 import { routingOfRow } from "./routing-settings.ts";
 import type { TemporaryValue } from "./temporary-key.ts";
@@ -39,6 +41,8 @@ export interface Caller {
   /** The workspace's first; without those that limit nothing. */
   readonly limits: readonly ScopeLimits[];
   readonly allowRequestOverride: boolean;
+  /** null: every call is asked anew. */
+  readonly responseCache: ResponseCache | null;
   /** Which calls its workspace keeps word for word. */
   readonly keepBodies: KeepBodies;
   /** null for a personal workspace. */
@@ -77,7 +81,7 @@ export type KeyValue = { readonly lookup: Buffer } | TemporaryValue;
 
 const selecting = (isPrevious: string, leftMs: string, where: string) =>
   `select k.id, k.workspace_id, k.name, k.status, k.created_by, k.model_allowlist, k.routing, k.allow_request_override,
-     k.rate_limits, k.expires_at, k.rotations, k.previous_expires_at, ${isPrevious} as is_previous, ${leftMs} as left_ms,
+     k.rate_limits, k.response_cache, k.expires_at, k.rotations, k.previous_expires_at, ${isPrevious} as is_previous, ${leftMs} as left_ms,
      w.status as workspace_status, w.keep_bodies, w.model_allowlist as workspace_allowlist, w.routing as workspace_routing,
      w.rate_limits as workspace_limits, m.rate_limits as member_limits,
      o.id as organization_id, o.model_allowlist as organization_allowlist, o.routing as organization_routing
@@ -134,6 +138,7 @@ function callerOfRow(row: CallerRow, end: Date | null): Caller {
     expiresAt: earlier(ownEnd, end),
     limits: limitsOf(row),
     allowRequestOverride: row.allow_request_override,
+    responseCache: responseCacheOfRow(row.response_cache),
     keepBodies: row.keep_bodies,
     organization:
       row.organization_id === null

@@ -91,6 +91,7 @@ export {
   type RateLimits,
   type RateLimitsPatch,
 } from "./rate-limits.ts";
+export { cacheSecondsMax, type ResponseCache, type ResponseCachePatch } from "./response-cache.ts";
 export { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
 export { keepForRestore, restoreMember } from "./removed-members.ts";
 export { rotateKey } from "./rotate-key.ts";

@@ -7,6 +7,8 @@ import { formatUsd } from "../base/money.ts";
 import type { BoundSettings, KeyBounds, KeyBoundsJson } from "./key-bounds.ts";
 import { boundsOfRow } from "./key-bounds.ts";
 import { rateLimitsOfRow, renderRateLimits, type RateLimitsJson } from "./rate-limits.ts";
+import type { ResponseCache, ResponseCacheJson } from "./response-cache.ts";
+import { renderResponseCache, responseCacheOfRow } from "./response-cache.ts";
 import type { RoutingJson, RoutingSettings } from "./routing-settings.ts";
 import { renderRouting, routingOfRow } from "./routing-settings.ts";
 import type { SpendCaps, SpendCapsRow } from "./spend-caps.ts";
@@ -32,6 +34,8 @@ export interface KeyRecord extends BoundSettings {
   readonly spendCaps: SpendCaps;
   readonly routing: RoutingSettings;
   readonly allowRequestOverride: boolean;
+  /** null: every call is asked anew. */
+  readonly responseCache: ResponseCache | null;
   /** What its owner may not go beyond. */
   readonly bounds: KeyBounds;
   readonly createdAt: Date;
@@ -52,6 +56,7 @@ export interface KeySettingsRow {
   readonly routing: Partial<RoutingJson> | null;
   readonly allow_request_override: boolean;
   readonly rate_limits: Partial<RateLimitsJson> | null;
+  readonly response_cache: ResponseCacheJson | null;
   readonly expires_at: Date | null;
 }
 
@@ -69,7 +74,7 @@ export interface KeyRow extends KeySettingsRow, SpendCapsRow {
 /** What a `KeyRow` selects. Neither `lookup` nor `ciphertext` ever leaves the database with a record. */
 export const keyColumns = `id, workspace_id, name, status, key_prefix, key_last4,
   ciphertext is not null as revealable, created_by, ${spendCapColumns}, model_allowlist, routing,
-  allow_request_override, rate_limits, expires_at, bounds, created_at, updated_at, last_used_at, revoked_at`;
+  allow_request_override, rate_limits, response_cache, expires_at, bounds, created_at, updated_at, last_used_at, revoked_at`;
 
 export function keyOfRow(row: KeyRow): KeyRecord {
   return {
@@ -86,6 +91,7 @@ export function keyOfRow(row: KeyRow): KeyRecord {
     routing: routingOfRow(row.routing),
     allowRequestOverride: row.allow_request_override,
     rateLimits: rateLimitsOfRow(row.rate_limits),
+    responseCache: responseCacheOfRow(row.response_cache),
     expiresAt: row.expires_at,
     bounds: boundsOfRow(row.bounds),
     createdAt: row.created_at,
@@ -125,6 +131,7 @@ export function renderKeySettings(record: KeyRecord): Record<string, unknown> {
     routing: renderRouting(record.routing),
     allow_request_override: record.allowRequestOverride,
     rate_limits: renderRateLimits(record.rateLimits),
+    response_cache: renderResponseCache(record.responseCache),
   };
 }
 

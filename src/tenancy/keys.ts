@@ -14,6 +14,8 @@ import { generateKey, parseKey } from "./key-format.ts";
 import type { KeyRecord, KeyRow } from "./key-record.ts";
 import { keyColumns, keyOfRow } from "./key-record.ts";
 import { mergeRateLimits, rateLimitsParam } from "./rate-limits.ts";
+import type { ResponseCachePatch } from "./response-cache.ts";
+import { mergeResponseCache, responseCacheParam } from "./response-cache.ts";
 import type { RoutingPatch } from "./routing-settings.ts";
 import { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
 import type { Secrets } from "./secrets.ts";
@@ -25,6 +27,7 @@ export interface KeySettings extends BoundSettingsPatch {
   readonly spendCaps?: SpendCapsPatch | null | undefined;
   readonly routing?: RoutingPatch | null | undefined;
   readonly allowRequestOverride?: boolean | undefined;
+  readonly responseCache?: ResponseCachePatch | null | undefined;
 }
 
 export interface KeyInput extends KeySettings {
@@ -77,9 +80,9 @@ export async function createKey(
   // A key needs no signal: nothing remembers that it was unknown.
   const rows = await context.database.query<KeyRow>(
     `insert into api_keys (workspace_id, id, name, status, lookup, ciphertext, key_prefix, key_last4, created_by,
-       created_at, updated_at, ${spendCapColumns}, model_allowlist, routing, allow_request_override, rate_limits, expires_at, bounds)
+       created_at, updated_at, ${spendCapColumns}, model_allowlist, routing, allow_request_override, rate_limits, expires_at, bounds, response_cache)
      select w.id, $2, $3, 'active', $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17,
-       $18::jsonb, $19, $20::jsonb
+       $18::jsonb, $19, $20::jsonb, $21::json
      from workspaces w where w.id = $1
      returning ${keyColumns}`,
     [
@@ -107,6 +110,7 @@ type Settings = Pick<
   | "rateLimits"
   | "expiresAt"
   | "bounds"
+  | "responseCache"
 >;
 
 const emptySettings: Settings = {
@@ -117,9 +121,10 @@ const emptySettings: Settings = {
   rateLimits: null,
   expiresAt: null,
   bounds: noBounds,
+  responseCache: null,
 };
 
-/** The eleven setting columns after a patch, in the order of both statements of this file. */
+/** The twelve setting columns after a patch, in the order of both statements of this file. */
 function settingParams(
   current: Settings,
   patch: KeySettings & Pick<KeyPatch, "binding">,
@@ -144,6 +149,7 @@ function settingParams(
           : current.bounds,
       ),
     ),
+    responseCacheParam(mergeResponseCache(current.responseCache, patch.responseCache)),
   ];
 }
 
@@ -175,7 +181,8 @@ export function changeKey(
     const rows = await tx.query<KeyRow>(
       `update api_keys set name = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6, cap_weekly_nano = $7,
          cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,
-         allow_request_override = $12, rate_limits = $13::jsonb, expires_at = $14, bounds = $15::jsonb
+         allow_request_override = $12, rate_limits = $13::jsonb, expires_at = $14, bounds = $15::jsonb,
+         response_cache = $16::json
        where id = $1 and workspace_id = $2
        returning ${keyColumns}`,
       [

@@ -133,6 +133,7 @@ const callerOf = (layers: Case["layers"]): Caller => ({
   keyRotation: 0,
   expiresAt: null,
   limits: [],
+  responseCache: null,
   keepBodies: "off",
   ...layers,
 });

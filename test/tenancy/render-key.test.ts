@@ -40,6 +40,7 @@ it("KEY-16: the record on the wire, to the letter", () => {
       preferredProviders: ["b"],
     },
     allowRequestOverride: false,
+    responseCache: { ttlSeconds: 60, chargePercent: 5 },
     rateLimits: { requestsPerMinute: 60, tokensPerMinute: null, concurrency: null },
     expiresAt: null,
     bounds: {
@@ -86,5 +87,6 @@ it("KEY-16: the record on the wire, to the letter", () => {
     },
     allow_request_override: false,
     rate_limits: { requests_per_minute: 60, tokens_per_minute: null, concurrency: null },
+    response_cache: { ttl_seconds: 60, charge_percent: 5 },
   });
 });

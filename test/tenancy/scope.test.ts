@@ -19,6 +19,7 @@ const caller = (layers: Partial<Caller>): Caller => ({
   memberId: null,
   expiresAt: null,
   limits: [],
+  responseCache: null,
   keepBodies: "off",
   allowRequestOverride: false,
   organization: layer(),

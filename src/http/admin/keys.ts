@@ -36,6 +36,8 @@ import {
   rateLimitsBody,
   rateLimitsOf,
   renderPage,
+  responseCacheBody,
+  responseCacheOf,
   routingBody,
   routingOf,
   spendCapsBody,
@@ -57,6 +59,7 @@ const settings = {
   ),
   rate_limits: Type.Optional(rateLimitsBody),
   expires_at: Type.Optional(nullable(timeBody)),
+  response_cache: Type.Optional(responseCacheBody),
 };
 
 const creation = strict({
@@ -80,6 +83,7 @@ function settingsOf(body: Static<typeof patch>): KeySettings {
     allowRequestOverride: body.allow_request_override,
     rateLimits: rateLimitsOf(body.rate_limits),
     expiresAt: timeOf(body.expires_at, "expires_at"),
+    responseCache: responseCacheOf(body.response_cache),
   };
 }
 
@@ -114,6 +118,16 @@ function refuseBeyond(before: KeyRecord, after: KeyRecord): void {
   );
 }
 
+/** What a repeated answer costs is for administrators to say: an owner may only switch the cache off. */
+function permitCache(
+  actor: Actor,
+  place: Parameters<typeof permit>[2],
+  { response_cache: cache }: Static<typeof patch>,
+): void {
+  if (cache !== undefined && cache !== null)
+    permit(actor, "key.loosen_limits", place, keyKind.what);
+}
+
 const create = route({
   method: "POST",
   path: "/keys",
@@ -135,6 +149,7 @@ const create = route({
     const { services, actor, body } = request;
     const input = settingsOf(body);
     checkProviders(services.catalog(), input.routing);
+    permitCache(actor, { workspaceId: body.workspace_id }, body);
     const { record, key } = await createObject(services, keyKind, request, {
       action: "key.create",
       async place(context) {
@@ -233,6 +248,7 @@ const change = route({
       action: "key.change",
       load: (context) => getKey(context, reference, { forUpdate: true }),
       async apply(context, before) {
+        permitCache(actor, keyKind.place(before), body);
         const binding = allows(actor, "key.loosen_limits", keyKind.place(before));
         const after = await changeKey(context, reference, { ...input, binding });
         if (!binding) refuseBeyond(before, after);

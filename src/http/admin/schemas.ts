@@ -2,7 +2,14 @@
 import { Type, type Static, type TSchema } from "../../base/json-schema.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { parseUsd } from "../../base/money.ts";
-import type { Page, RateLimitsPatch, RoutingPatch, SpendCapsPatch } from "../../tenancy/index.ts";
+import {
+  cacheSecondsMax,
+  type Page,
+  type RateLimitsPatch,
+  type ResponseCachePatch,
+  type RoutingPatch,
+  type SpendCapsPatch,
+} from "../../tenancy/index.ts";
 
 /** An object in which an unknown name is a mistake: a field that is ignored looks saved and is not (T71). */
 export const strict = <Properties extends Record<string, TSchema>>(properties: Properties) =>
@@ -111,6 +118,19 @@ export function rateLimitsOf(
     concurrency: body.concurrency,
   };
 }
+
+export const responseCacheBody = nullable(
+  strict({
+    ttl_seconds: optional(Type.Integer({ minimum: 1, maximum: cacheSecondsMax })),
+    charge_percent: optional(Type.Integer({ minimum: 0, maximum: 100 })),
+  }),
+);
+
+/** The response cache of a body as a patch. */
+export const responseCacheOf = (
+  body: Static<typeof responseCacheBody> | undefined,
+): ResponseCachePatch | null | undefined =>
+  body && { ttlSeconds: body.ttl_seconds, chargePercent: body.charge_percent };
 
 export const timeBody = Type.String({
   minLength: 10,

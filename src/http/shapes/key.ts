@@ -62,4 +62,15 @@ export const apiKeySchema = Type.Object({
       { description: "For all gateways together; null: no limit." },
     ),
   ),
+  response_cache: orNull(
+    Type.Object(
+      {
+        ttl_seconds: Type.Integer({ description: "How old an answer may be." }),
+        charge_percent: Type.Integer({
+          description: "What a repeat costs, in percent of the first answer's charge.",
+        }),
+      },
+      { description: "The same request gets the same answer again; null: never." },
+    ),
+  ),
 });

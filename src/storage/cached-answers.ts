@@ -1,0 +1,133 @@
+/**
+ * Answers that are given again to the same request: found by the digest of it, written beside the calls, deleted when their time
+ * is over. A call never depends on it: what cannot be read is asked anew, what cannot be written is not kept. docs/cache.md.
+ */
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
+import type { Log } from "../base/log.ts";
+import type { Database } from "./database.ts";
+import type { Queryable } from "./queryable.ts";
+import type { Sealing } from "./request-bodies.ts";
+
+export interface AnswerName {
+  readonly workspaceId: string;
+  /** SHA-256 of the request and all that decides its answer. */
+  readonly digest: Buffer;
+}
+
+export interface AnswerCache {
+  /** The text that was kept and is no older; undefined where there is none, or none that can be read. Never rejects. */
+  find(name: AnswerName, ageSecondsMax: number): Promise<string | undefined>;
+  /** Keeps a text for so long; never waits and never throws. */
+  put(name: AnswerName, text: string, seconds: number): void;
+  /** Resolves when everything put so far is written or given up. */
+  flush(): Promise<void>;
+}
+
+/** The longest text that is kept, in characters. */
+export const cachedTextMax = 1024 * 1024;
+/** What one workspace may keep; when it is full nothing new is kept until something is over. */
+const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
+
+const waitingMax = 200;
+const unpackedMax = 8 * 2 ** 20;
+const pack = promisify(deflateRaw);
+const unpack = promisify(inflateRaw);
+
+const sealName = ({ workspaceId, digest }: AnswerName): string =>
+  `cache ${workspaceId} ${digest.toString("hex")}`;
+
+interface Waiting {
+  readonly name: AnswerName;
+  readonly text: string;
+  readonly seconds: number;
+}
+
+/** A cache in `database`; call `flush` before closing it. */
+export function createAnswerCache(database: Database, sealing: Sealing, log: Log): AnswerCache {
+  const waiting: Waiting[] = [];
+  let underWay: Promise<void> | undefined;
+
+  async function drain(): Promise<void> {
+    for (;;) {
+      const next = waiting[0];
+      if (next === undefined) break;
+      try {
+        await write(database, sealing, next);
+      } catch (error) {
+        log.warn({ err: error }, "an answer could not be kept for the cache");
+      }
+      waiting.shift();
+    }
+    underWay = undefined;
+  }
+
+  return {
+    async find(name, ageSecondsMax) {
+      try {
+        return await read(database, sealing, name, ageSecondsMax);
+      } catch (error) {
+        log.warn({ err: error }, "a kept answer could not be read; the call is asked anew");
+        return undefined;
+      }
+    },
+    put(name, text, seconds) {
+      if (text.length > cachedTextMax || waiting.length >= waitingMax) return;
+      waiting.push({ name, text, seconds });
+      underWay ??= drain();
+    },
+    flush: async () => underWay,
+  };
+}
+
+async function read(
+  database: Queryable,
+  sealing: Sealing,
+  name: AnswerName,
+  ageSecondsMax: number,
+): Promise<string | undefined> {
+  const [row] = await database.query<{ sealed: Buffer }>(
+    `select sealed from cached_answers where workspace_id = $1 and digest = $2
+       and expires_at > now() and created_at > now() - make_interval(secs => $3::float8)`,
+    [name.workspaceId, name.digest, ageSecondsMax],
+    { name: "cached_answer" },
+  );
+  if (row === undefined) return undefined;
+  const packed = sealing.unsealBytes(sealName(name), row.sealed);
+  return (await unpack(packed, { maxOutputLength: unpackedMax })).toString();
+}
+
+async function write(
+  database: Queryable,
+  sealing: Sealing,
+  { name, text, seconds }: Waiting,
+): Promise<void> {
+  const { workspaceId, digest } = name;
+  const sealed = sealing.sealBytes(sealName(name), await pack(text));
+  const { answers, bytes } = cacheBounds;
+  await database.query(
+    `insert into cached_answers (workspace_id, digest, expires_at, bytes, sealed)
+     select $1::text, $2::bytea, now() + make_interval(secs => $3::float8), $4::integer, $5::bytea
+     from (select count(*) as answers, coalesce(sum(k.bytes), 0) as bytes from cached_answers k
+           where k.workspace_id = $1 and k.digest <> $2) kept
+     where kept.answers < $6::bigint and kept.bytes + $4 <= $7::bigint
+     on conflict (workspace_id, digest) do update
+       set created_at = now(), expires_at = excluded.expires_at, bytes = excluded.bytes, sealed = excluded.sealed`,
+    [workspaceId, digest, seconds, sealed.length, sealed, answers, bytes],
+    { name: "cache_answer" },
+  );
+}
+
+const sweepMax = 500;
+
+/** Deletes answers whose time is over, at most 500: call again where it is as many. @returns how many */
+export async function sweepAnswers(database: Queryable): Promise<number> {
+  const gone = await database.query(
+    `delete from cached_answers k using (
+       select workspace_id, digest from cached_answers where expires_at <= now()
+       order by expires_at limit $1 for update skip locked
+     ) old where k.workspace_id = old.workspace_id and k.digest = old.digest returning 1`,
+    [sweepMax],
+  );
+  return gone.length;
+}

@@ -1,0 +1,48 @@
+/** The response cache of a key: for how long an answer is given again, and what that costs. docs/cache.md. */
+import { invalidValue } from "./checks.ts";
+
+export interface ResponseCache {
+  /** How old an answer may be. */
+  readonly ttlSeconds: number;
+  /** The share of the first answer's charge that each repeat is charged, in percent; 0: free. */
+  readonly chargePercent: number;
+}
+
+export interface ResponseCacheJson {
+  readonly ttl_seconds: number;
+  readonly charge_percent: number;
+}
+
+/** Absent: unchanged. null: no cache. */
+export type ResponseCachePatch = { readonly [Name in keyof ResponseCache]?: number | undefined };
+
+export const cacheSecondsMax = 30 * 24 * 60 * 60;
+const percentMax = 100;
+
+/** The cache after a patch. @throws GatewayError `invalid_value` */
+export function mergeResponseCache(
+  current: ResponseCache | null,
+  patch: ResponseCachePatch | null | undefined,
+): ResponseCache | null {
+  if (patch === undefined) return current;
+  if (patch === null) return null;
+  const { ttlSeconds = current?.ttlSeconds, chargePercent = current?.chargePercent ?? 0 } = patch;
+  if (!isWhole(ttlSeconds, 1, cacheSecondsMax))
+    throw invalidValue("response_cache.ttl_seconds", `must be from 1 to ${cacheSecondsMax}`);
+  if (!isWhole(chargePercent, 0, percentMax))
+    throw invalidValue("response_cache.charge_percent", `must be from 0 to ${percentMax}`);
+  return { ttlSeconds, chargePercent };
+}
+
+const isWhole = (value: number | undefined, least: number, most: number): value is number =>
+  value !== undefined && Number.isSafeInteger(value) && value >= least && value <= most;
+
+export const renderResponseCache = (cache: ResponseCache | null): ResponseCacheJson | null =>
+  cache && { ttl_seconds: cache.ttlSeconds, charge_percent: cache.chargePercent };
+
+export const responseCacheOfRow = (json: ResponseCacheJson | null): ResponseCache | null =>
+  json && { ttlSeconds: json.ttl_seconds, chargePercent: json.charge_percent };
+
+/** As it is stored. */
+export const responseCacheParam = (cache: ResponseCache | null): string | null =>
+  cache && JSON.stringify(renderResponseCache(cache));
