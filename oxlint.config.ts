@@ -23,6 +23,7 @@ const layers: Record<string, string[]> = {
   routing: ["base", "catalog"],
   upstream: ["base", "protocols", "catalog", "media"],
   attempts: ["base", "catalog", "media", "routing", "upstream"],
+  hooks: ["base", "catalog", "tenancy", "upstream"],
   tasks: [
     "base",
     "catalog",
@@ -47,6 +48,7 @@ const layers: Record<string, string[]> = {
     "attempts",
     "tasks",
     "rates",
+    "hooks",
   ],
   http: [
     "base",
@@ -62,6 +64,7 @@ const layers: Record<string, string[]> = {
     "admin",
     "usage",
     "rates",
+    "hooks",
   ],
 };
 /** The rooms of src/http: which other rooms each may import (docs/architecture.md). Its files outside of rooms are for all. */

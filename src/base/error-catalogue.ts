@@ -152,6 +152,9 @@ export const errorCatalogue = {
   model_not_allowed: forbidden(
     "The model is outside the allowlist or the routing scope of the key.",
   ),
+  hook_refused: forbidden(
+    "A rule of the gateway's operator (a hook) refused the request; the message is the rule's. Nothing was charged.",
+  ),
   insufficient_permissions: forbidden("The caller's role does not allow this."),
   password_change_required: forbidden(
     "The session was opened with a password that somebody else set. `POST /auth/change-password` first: it opens nothing else.",
@@ -237,6 +240,12 @@ export const errorCatalogue = {
     type: "overloaded_error",
     meaning:
       "The gateway cannot reach its database, so it can neither check nor bill a call. Retry after `Retry-After`.",
+  },
+  hook_failed: {
+    status: 503,
+    type: "overloaded_error",
+    meaning:
+      "A check that the gateway's operator requires (a hook) gave no answer. Nothing was charged. Retry after `Retry-After`.",
   },
   overloaded: {
     status: 503,

@@ -3,16 +3,19 @@ import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonSource } from "../base/json-source.ts";
 import type { Log } from "../base/log.ts";
+import type { Note } from "../base/notes.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Tags } from "../base/tags.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols/index.ts";
+import type { Hooks } from "../hooks/index.ts";
 import type { Constraints, Health } from "../routing/index.ts";
 import type { RateUse } from "../rates/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
 import type { CallerHeaders, Pools } from "../upstream/index.ts";
 import type { Keeper } from "./keep.ts";
 import type { CallRecord } from "./record.ts";
+import type { CacheServices } from "./cache-services.ts";
 import type { Reply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
 
@@ -30,8 +33,12 @@ interface Call<Protocol extends CallProtocol> {
   readonly callerHeaders: CallerHeaders;
   /** Other models that may answer, as the header names them. */
   readonly fallbackModels?: string | undefined;
+  /** The header of that name: whether an answer of the key's cache will do. */
+  readonly cacheControl?: string | undefined;
   /** What its caller says of it. Absent: nothing. */
   readonly tags?: Tags | undefined;
+  /** What hooks changed of what its caller sent. */
+  readonly changes?: readonly Note[] | undefined;
   /** Where the caller has limits. */
   readonly rate: RateUse | undefined;
   /** The span of its request, where it is traced. */
@@ -53,6 +60,8 @@ export interface CallServices<Record> {
   readonly spend: Spend;
   readonly clock: Clock;
   readonly log: Log;
+  /** The operator's own checks; absent: there are none. */
+  readonly hooks?: Hooks | undefined;
   /** Callers may name loopback and private networks: the operator's switch. */
   readonly allowPrivateAddresses: boolean;
   /** How often a silent stream is kept alive (T88). */
@@ -64,6 +73,8 @@ export interface CallServices<Record> {
 export interface TextServices extends CallServices<CallRecord> {
   /** True sends direct calls through the canonical form too: tests show by it that nothing is lost there. */
   readonly forceConversion: boolean;
+  /** For keys that have a response cache. */
+  readonly cache?: CacheServices | undefined;
 }
 
 /** What a call under way starts with. */

@@ -37,6 +37,7 @@ import { failedAsk, notMade } from "./image-failures.ts";
 import { fetchPicture, pictureOf } from "./image-pictures.ts";
 import { sendPreview } from "./image-previews.ts";
 import { settlePartial, type Made } from "./image-settle.ts";
+import { withChanges } from "./hooks.ts";
 import { droppedHeader } from "./reply.ts";
 
 type Answered = MediaAnswer | StreamedAnswer;
@@ -55,7 +56,8 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
   ): Promise<Answered> {
     const { services, call, record, prepared, request, gone } = context;
     const { provider, dialect, offer } = candidate;
-    record.notes = notesAt(services.catalog(), prepared, offer, call.input.fields);
+    const notes = notesAt(services.catalog(), prepared, offer, call.input.fields);
+    record.notes = withChanges(call.changes, notes);
     const job = dialect.submit(provider, apiKey, jobAt(context, candidate));
     const limits: AskLimits = {
       ...(provider.onDisconnect === "abort" ? { signal: gone } : {}),

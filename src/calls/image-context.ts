@@ -1,6 +1,7 @@
 /** What the steps of one image call that is answered at once share. Requirements: IMG, EDIT1, EDIT2. */
 import { expectedBytes } from "../attempts/index.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
+import type { Note } from "../base/notes.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Tags } from "../base/tags.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
@@ -23,6 +24,8 @@ export interface ImageCall {
   readonly caller: Caller;
   /** What its caller says of it. Absent: nothing. */
   readonly tags?: Tags | undefined;
+  /** What hooks changed of its fields. */
+  readonly changes?: readonly Note[] | undefined;
   readonly idempotency: IdempotencyClaim | undefined;
   /** What the call holds of the process's budget of bytes; released by whoever gave it. */
   readonly lease: ByteLease;

@@ -22,6 +22,7 @@ import {
   type ImageContext,
   type ImageServices,
 } from "./image-context.ts";
+import { askImageHooks, mediaBody, tellHooks, withChanges } from "./hooks.ts";
 import { prepareImage } from "./image-prepare.ts";
 import { startRecord, type ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
@@ -52,9 +53,11 @@ export async function findReplay(
  */
 export async function runImageCall(
   services: ImageServices,
-  call: ImageCall,
+  asked: ImageCall,
   reply: Reply,
 ): Promise<void> {
+  let call = asked;
+  const { hooks } = services;
   const record: ImageRecord = startRecord({
     id: call.id,
     startedMs: services.clock.now(),
@@ -69,6 +72,7 @@ export async function runImageCall(
   call.span?.keep();
   let context: ImageContext | undefined;
   try {
+    if (hooks !== undefined) call = await askImageHooks(hooks, call, record);
     context = await begin(services, call, { reply, record });
     if (context.request.stream === true) await answerStream(context);
     else await answerWhole(context);
@@ -79,6 +83,7 @@ export async function runImageCall(
     record.durationMs = services.clock.now() - record.startedMs;
     traceCall(record);
     services.finished(record);
+    if (hooks !== undefined) tellHooks(hooks, { ...call, body: mediaBody(call) }, record);
   }
 }
 
@@ -91,7 +96,7 @@ async function begin(
   const prepared = prepareImage(services, call);
   record.model = prepared.model;
   record.plan = prepared.plan.explanation;
-  record.notes = prepared.notes;
+  record.notes = withChanges(call.changes, prepared.notes);
   record.reservedNano = prepared.boundNano;
   const request = prepared.request as ImageRequest;
   call.lease.take(picturesBytes(request));

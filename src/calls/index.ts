@@ -2,6 +2,7 @@
 export { countInputTokens } from "./count-tokens.ts";
 export type { AnyCall, TextCall, TextServices } from "./context.ts";
 export { CallError } from "./end.ts";
+export { mediaBody, picturesOf } from "./hooks.ts";
 export { findModel, listModels } from "./models.ts";
 export {
   findReplay,
@@ -10,7 +11,7 @@ export {
   type ImageServices,
   type Replay,
 } from "./image.ts";
-export { requestRow, type CallRecord, type ImageRecord } from "./record.ts";
+export { requestRow, type CacheOutcome, type CallRecord, type ImageRecord } from "./record.ts";
 export { chargeLines } from "./price-lines.ts";
 export type { Reply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";

@@ -13,6 +13,7 @@ import type { Provider } from "../catalog/index.ts";
 import { withoutCredentials } from "../upstream/index.ts";
 import { CallError } from "./end.ts";
 import type { AnyRecord } from "./record.ts";
+import { PassingReply } from "./passing-reply.ts";
 import type { Reply } from "./reply.ts";
 
 /** What is looked at of a call. */
@@ -59,59 +60,27 @@ function boundedJson(value: object): Bounded {
 }
 
 /** The reply of a call that is kept: passes everything on, and remembers what the caller gets. */
-export class Keeper implements Reply {
-  readonly #reply: Reply;
+export class Keeper extends PassingReply {
   readonly #call: KeptCall;
+  #source: JsonSource;
   #answer = new Bounded();
   #sent: JsonObject | undefined;
   #provider: Provider | undefined;
 
   constructor(call: KeptCall, reply: Reply) {
+    super(reply);
     this.#call = call;
-    this.#reply = reply;
+    this.#source = call.source;
   }
 
-  get started(): boolean {
-    return this.#reply.started;
-  }
-
-  get ended(): boolean {
-    return this.#reply.ended;
-  }
-
-  get gone(): boolean {
-    return this.#reply.gone;
-  }
-
-  whole(body: object, headers: Readonly<Record<string, string>>): void {
+  override whole(body: object, headers: Readonly<Record<string, string>>): void {
     this.#answer = boundedJson(body);
-    this.#reply.whole(body, headers);
+    super.whole(body, headers);
   }
 
-  open(headers: Readonly<Record<string, string>>): void {
-    this.#reply.open(headers);
-  }
-
-  write(frames: readonly SseEvent[]): boolean {
-    this.#add(frames);
-    return this.#reply.write(frames);
-  }
-
-  keepAlive(): void {
-    this.#reply.keepAlive();
-  }
-
-  end(frames: readonly SseEvent[]): void {
-    this.#add(frames);
-    this.#reply.end(frames);
-  }
-
-  onDrain(handler: () => void): void {
-    this.#reply.onDrain(handler);
-  }
-
-  onGone(handler: () => void): void {
-    this.#reply.onGone(handler);
+  /** What hooks made of the request: what they took out of it is not kept. */
+  changed(source: JsonSource): void {
+    this.#source = source;
   }
 
   /** The body that a provider is sent; of several the last one. */
@@ -138,7 +107,7 @@ export class Keeper implements Reply {
   bodies(record: AnyRecord): Bodies | undefined {
     if (this.#call.caller.keepBodies === "errors" && record.status !== "failed") return undefined;
     const request = new Bounded();
-    request.add(this.#call.source.bytes);
+    request.add(this.#source.bytes);
     const texts = {
       request,
       sent: this.#sent === undefined ? new Bounded() : boundedJson(this.#sent),
@@ -157,7 +126,7 @@ export class Keeper implements Reply {
     };
   }
 
-  #add(frames: readonly SseEvent[]): void {
+  protected override saw(frames: readonly SseEvent[]): void {
     for (const frame of frames) this.#answer.add(formatSse(frame));
   }
 }

@@ -7,10 +7,14 @@ import { shortText } from "../base/text.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
 import type { Tags } from "../base/tags.ts";
+import type { HookOutcome, Said } from "../hooks/index.ts";
 import type { MediaUsage } from "../media/index.ts";
 import type { Bodies, RequestRow } from "../storage/index.ts";
 import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
 import type { UsageSource } from "./meter.ts";
+
+/** What became of a call at the cache of its key. */
+export type CacheOutcome = "hit" | "miss" | "bypass";
 
 /** How a call ended. */
 export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
@@ -44,6 +48,12 @@ interface RecordOf<Entry extends string, Used extends object> {
   readonly attempts: Attempt[];
   /** Why these providers in this order, from routing. */
   plan: unknown;
+  /** What the operator's hooks made of it, in their order; absent where none was asked. */
+  hooks?: HookOutcome[] | undefined;
+  /** What became of it at the response cache of its key; absent where that has none. */
+  cache?: CacheOutcome | undefined;
+  /** What was answered, where a hook hears of it. */
+  said?: Said | undefined;
   /** What was said, where the workspace keeps it. */
   bodies?: Bodies | undefined;
 }
@@ -132,7 +142,15 @@ export function requestRow(record: AnyRecord): RequestRow {
 const explanations = new WeakMap<object, object>();
 
 /** Plans are kept, and so is what the log says of them: most calls follow one that was made before. */
-function explanationOf({ plan, errorCode }: AnyRecord): object | undefined {
+function explanationOf(record: AnyRecord): object | undefined {
+  const explanation = planOf(record);
+  const { hooks, cache } = record;
+  return hooks === undefined && cache === undefined
+    ? explanation
+    : { ...explanation, hooks, cache };
+}
+
+function planOf({ plan, errorCode }: AnyRecord): object | undefined {
   if (typeof plan !== "object" || plan === null)
     return errorCode === null ? undefined : { error: errorCode };
   if (errorCode !== null) return { plan, error: errorCode };

@@ -13,6 +13,7 @@ import { priceUsage } from "../catalog/index.ts";
 import type { JsonObject, Route } from "../protocols/index.ts";
 import { answerBytesMax, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
+import { noteSaid } from "./hooks.ts";
 import { meterPartial, meterWhole, textOfCut, type Metered } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
 import { recordFirstToken } from "./record.ts";
@@ -45,10 +46,12 @@ export async function answerWhole(
   if (call.stream) {
     const frames = route.framesOf(answer);
     await settle(context, candidate, metered);
+    noteSaid(context, () => ({ text: route.text(answer) }));
     return reply.end(frames);
   }
   const converted = route.answer(answer, noteParams(context.record.notes), metered.usage);
   await settle(context, candidate, metered);
+  noteSaid(context, () => ({ text: route.text(answer), body: converted }));
   reply.whole(converted, {});
 }
 
@@ -92,6 +95,7 @@ export async function answerStream(
       candidate,
       await meterPartial(tap.seen.usage, context.inputEstimate, tap.seen.text),
     );
+    noteSaid(context, () => ({ text: tap.seen.text }));
     return;
   }
   let last: readonly SseEvent[];
@@ -100,6 +104,7 @@ export async function answerStream(
     if (end.kind === "broken") throw end.error;
     const metered = await meterWhole(tap.seen.usage, context.inputEstimate, () => tap.seen.text);
     await settle(context, candidate, metered);
+    noteSaid(context, () => ({ text: tap.seen.text }));
     last = tap.release(metered.usage);
   } catch (error) {
     if (context.reply.started) context.reply.end(tap.fail(toGatewayError(error)));

@@ -20,6 +20,7 @@ import {
 } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
 import type { Candidate } from "./prepare.ts";
+import { withChanges } from "./hooks.ts";
 import { droppedHeader } from "./reply.ts";
 import { answerStream, answerWhole } from "./text-answers.ts";
 import { writeBody } from "./write-body.ts";
@@ -99,7 +100,7 @@ function send(
   if (context.reply.gone)
     throw new ExchangeError("aborted", "the client left before the upstream was asked");
   const route = candidate.route();
-  const notes = candidate.notes();
+  const notes = withChanges(call.changes, candidate.notes());
   context.route = route;
   context.record.notes = notes;
   if (call.stream) context.reply.open(droppedHeader(notes));

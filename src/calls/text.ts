@@ -5,8 +5,10 @@
 import { CallContext, type AnyCall, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
 import { endFailed } from "./end.ts";
-import { keeperOf } from "./keep.ts";
+import { askHooks, tellHooks } from "./hooks.ts";
+import { keeperOf, type Keeper } from "./keep.ts";
 import { prepare, type Candidate } from "./prepare.ts";
+import { cacheOf, type CachedCall } from "./response-cache.ts";
 import { startRecord, type CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import { textFailover } from "./text-attempts.ts";
@@ -22,42 +24,13 @@ export async function runTextCall(
   caller: Reply,
 ): Promise<void> {
   const keeper = keeperOf(call, caller);
-  const reply = keeper ?? caller;
-  const record: CallRecord = startRecord({
-    id: call.id,
-    startedMs: services.clock.now(),
-    protocol: call.protocol,
-    stream: call.stream,
-    workspaceId: call.caller.workspaceId,
-    keyId: call.caller.keyId,
-    span: call.span,
-    model: call.model,
-    tags: call.tags,
-  });
+  const record = recordOf(services, call);
+  const run: Run = { call, reply: keeper ?? caller, keeper, record };
   call.span?.keep();
-  let context: CallContext | undefined;
   try {
-    const prepared =
-      call.protocol === "embeddings"
-        ? prepareEmbedding(services, call, record)
-        : prepare(services, call, record);
-    const taking = call.rate?.takeTokens(prepared.inputEstimate);
-    if (taking !== undefined) await taking;
-    const hold = { id: call.id, workspaceId: call.caller.workspaceId };
-    await services.spend.reserve(hold, call.caller, record.reservedNano);
-    context = new CallContext({
-      services,
-      call,
-      reply,
-      record,
-      hold,
-      keeper,
-      inputEstimate: prepared.inputEstimate,
-      route: prepared.candidates[0]!.route(),
-    });
-    if (call.stream) await answerKeptAlive(context, prepared.candidates);
-    else await textFailover.answer(context, prepared.candidates);
+    await answer(services, run);
   } catch (thrown) {
+    const { reply, context } = run;
     const end = endFailed(services, {
       thrown,
       record,
@@ -72,8 +45,59 @@ export async function runTextCall(
     record.bodies = keeper?.bodies(record);
     traceCall(record);
     services.finished(record);
+    run.cached?.keep(record);
+    if (services.hooks !== undefined) tellHooks(services.hooks, run.call, record);
   }
 }
+
+/** A call on its way; `context` once its money is reserved. */
+interface Run {
+  /** As hooks left it. */
+  call: AnyCall;
+  reply: Reply;
+  readonly keeper: Keeper | undefined;
+  readonly record: CallRecord;
+  cached?: CachedCall | undefined;
+  context?: CallContext;
+}
+
+/** Hooks, what can refuse it, the reservation, and the answer: the cache's or a provider's. */
+async function answer(services: TextServices, run: Run): Promise<void> {
+  const { keeper, record } = run;
+  if (services.hooks !== undefined)
+    run.call = await askHooks(services.hooks, run.call, record, keeper);
+  const { call } = run;
+  run.cached = cacheOf(services.cache, call, run.reply);
+  if (run.cached !== undefined) run.reply = run.cached.reply;
+  const { candidates, inputEstimate } =
+    call.protocol === "embeddings"
+      ? prepareEmbedding(services, call, record)
+      : prepare(services, call, record);
+  const taking = call.rate?.takeTokens(inputEstimate);
+  if (taking !== undefined) await taking;
+  const hold = { id: call.id, workspaceId: call.caller.workspaceId };
+  await services.spend.reserve(hold, call.caller, record.reservedNano);
+  const route = candidates[0]!.route();
+  const { reply } = run;
+  const parts = { services, call, reply, record, hold, keeper, inputEstimate, route };
+  run.context = new CallContext(parts);
+  if (run.cached !== undefined && (await run.cached.answer(run.context))) return;
+  if (call.stream) await answerKeptAlive(run.context, candidates);
+  else await textFailover.answer(run.context, candidates);
+}
+
+const recordOf = ({ clock }: TextServices, call: AnyCall): CallRecord =>
+  startRecord({
+    id: call.id,
+    startedMs: clock.now(),
+    protocol: call.protocol,
+    stream: call.stream,
+    workspaceId: call.caller.workspaceId,
+    keyId: call.caller.keyId,
+    span: call.span,
+    model: call.model,
+    tags: call.tags,
+  });
 
 /** Sends something harmless from time to time until the first frame, so that no proxy cuts a call that thinks long (T88). */
 async function answerKeptAlive(

@@ -53,6 +53,8 @@ export {
   type ConfigOptions,
   type ConfigResult,
 } from "./config.ts";
+export type { HookSettings } from "./hooks.ts";
+export type { HookEndpoint } from "./hooks-schema.ts";
 export { defaultSettings, type Settings } from "./settings.ts";
 export type { ServerTls } from "./tls-files.ts";
 export { configSchema, providerIdPattern, providerSchema } from "./schema.ts";

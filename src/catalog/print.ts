@@ -10,6 +10,7 @@ import { accessRow } from "./access-build.ts";
 import { isDisguised, undisguise } from "./environment.ts";
 import { priceRow } from "./price-rows.ts";
 import { abilityRows, offerRecordRow } from "./record-rows.ts";
+import { hookRow } from "./hooks.ts";
 import { isSecretKey, mask, shownPlaceholder } from "./secrets.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
@@ -196,6 +197,7 @@ function settingsRows(settings: Settings) {
       secret_access_key: masked(exports.secretAccessKey),
     },
     tags: { metrics: tags.metrics, usage: tags.usage },
+    hooks: settings.hooks.map((hook) => hookRow(hook, mask)),
     webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
   };
 }

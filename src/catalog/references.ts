@@ -2,6 +2,7 @@
  * What a schema cannot say: names that must exist, be unique, or fit together. Works on files that breach the schema
  * too, so that all mistakes come at once.
  */
+import { checkHooks } from "./hooks.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { checkAccess, isIdentity, isKeyless } from "./access-check.ts";
 import { suggest } from "../base/suggest.ts";
@@ -257,6 +258,7 @@ export function checkReferences(
     ...checkPrices(file, models),
     ...checkDefault(file, models, knownModels),
     ...checkStorage(file),
+    ...checkHooks(file, files),
     ...(isObject(file["server"]) ? checkTls(file["server"], ["server"], files) : []),
   ];
 }

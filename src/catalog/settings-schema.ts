@@ -1,5 +1,6 @@
 /** What the configuration file sets beside its lists. A part of the file's schema (schema.ts). */
 import { Type, type Static } from "../base/json-schema.ts";
+import { hooksSchema } from "./hooks-schema.ts";
 import { closed, count, seconds, text } from "./schema-kit.ts";
 
 const tagNames = (what: string) =>
@@ -200,6 +201,7 @@ export const settings = {
       "tags of calls that are more than kept in the log; `end_user` is their end user",
     ),
   ),
+  hooks: Type.Optional(hooksSchema),
   webhooks: Type.Optional(
     closed({ timeout_s: Type.Optional(seconds("seconds a receiver may take; 15 if absent")) }),
   ),

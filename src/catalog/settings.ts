@@ -1,4 +1,5 @@
 /** What the configuration file says beside providers and models, with its defaults. docs/configuration.md. */
+import { hooksOf, type HookSettings } from "./hooks.ts";
 import type { ConfigFile } from "./schema.ts";
 import { serverTlsOf, type ServerTls, type TlsFiles } from "./tls-files.ts";
 
@@ -60,6 +61,8 @@ export interface Settings {
     | undefined;
   /** Names of tags that calls are counted by in metrics, and that usage is summed by. */
   readonly tags: { readonly metrics: readonly string[]; readonly usage: readonly string[] };
+  /** The operator's own checks of calls, in the order in which they are asked. */
+  readonly hooks: readonly HookSettings[];
   readonly webhooks: { readonly timeoutMs: number };
 }
 
@@ -100,6 +103,7 @@ export const defaultSettings: Settings = {
   retention: {},
   telemetry: { propagate: "local" },
   tags: { metrics: [], usage: [] },
+  hooks: [],
   webhooks: { timeoutMs: 15_000 },
 };
 
@@ -202,6 +206,7 @@ export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
     telemetry: telemetryOf(file.telemetry),
     ...(file.exports && { exports: exportsOf(file.exports) }),
     tags: tagsOf(file.tags),
+    hooks: hooksOf(file.hooks, files),
     webhooks: {
       timeoutMs:
         timeoutSeconds === undefined

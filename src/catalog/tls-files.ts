@@ -24,6 +24,11 @@ export class TlsFiles {
     this.#folder = folder;
   }
 
+  /** Where a file is that is named so. */
+  pathOf(path: string): string {
+    return resolve(this.#folder, path);
+  }
+
   /** The text of a file. @throws Error in words that follow its name */
   read(path: string): string {
     let known = this.#known.get(path);
@@ -34,7 +39,7 @@ export class TlsFiles {
 
   #load(path: string): string | Error {
     try {
-      const text = readFileSync(resolve(this.#folder, path), "latin1");
+      const text = readFileSync(this.pathOf(path), "latin1");
       return text.length <= fileBytesMax ? text : new Error("is no PEM file: it is too long");
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;

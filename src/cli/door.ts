@@ -1,5 +1,12 @@
 /** What the HTTP routes are given: the parts of the running gateway, as `http` wants them. */
-import { requestRow, type CallRecord, type ImageRecord, type Spend } from "../calls/index.ts";
+import {
+  requestRow,
+  type CacheOutcome,
+  type CallRecord,
+  type ImageRecord,
+  type Spend,
+} from "../calls/index.ts";
+import type { Hooks } from "../hooks/index.ts";
 import type { HttpServices, Metrics, MetricsAccess } from "../http/index.ts";
 import type { Verifier } from "../ledger/index.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,6 +29,8 @@ interface DoorParts {
   readonly media: Media;
   readonly spend: Spend;
   readonly verifier: Verifier;
+  /** The operator's own; undefined where there are none. */
+  readonly hooks: Hooks | undefined;
   readonly metrics: Metrics;
   readonly metricsAccess: MetricsAccess;
   /** The gateway's own address, known once it listens. */
@@ -79,9 +88,10 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
 }
 
 /** What text and image calls share, and what each has of its own. */
-function callServices({ options, ground, media, metrics, spend }: DoorParts) {
+function callServices({ options, ground, media, metrics, spend, hooks }: DoorParts) {
   const { environment, catalog, database, files, requestLog, bodyLog, pools, health, clock, log } =
     ground;
+  const { answers } = ground;
   const finished = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
@@ -96,13 +106,18 @@ function callServices({ options, ground, media, metrics, spend }: DoorParts) {
     clock,
     log,
     finished,
+    hooks,
     allowPrivateAddresses: environment.allowPrivateAddresses,
     keepAliveMs: options.keepAliveMs ?? keepAliveMsDefault,
   };
   const fileUrl = (name: string): string => media.fileUrl(name);
   const retentionMs = catalog.settings.storage.retentionDays * dayMs;
   return {
-    text: { ...shared, forceConversion: options.forceConversion ?? false },
+    text: {
+      ...shared,
+      forceConversion: options.forceConversion ?? false,
+      cache: { answers, looked: (outcome: CacheOutcome) => metrics.observeCache(outcome) },
+    },
     images: { ...shared, database, files, fileUrl, retentionMs },
   };
 }

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createSpend } from "../calls/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
+import { openHooks, type Hooks } from "../hooks/index.ts";
 import { createVerifier, type Ledger } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
 import { loadClouds } from "../upstream/index.ts";
@@ -17,6 +18,7 @@ import { firstStart, type FirstStart } from "./first-start.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
 import { openGround, type Ground } from "./ground.ts";
 import { startBodySweep } from "./body-sweep.ts";
+import { startCacheSweep } from "./cache-sweep.ts";
 import { gauges } from "./gauges.ts";
 import { startExportSweep } from "./export-sweep.ts";
 import { startHoldSweep } from "./hold-sweep.ts";
@@ -26,6 +28,7 @@ import { openMedia } from "./media.ts";
 import { startPresence } from "./presence.ts";
 import { startRetentionSweep } from "./retention-sweep.ts";
 import { startUsageFold } from "./usage-fold.ts";
+import { UsageError } from "./usage-error.ts";
 import type { OwnState } from "./workers/role.ts";
 
 export type { GatewayOptions } from "./gateway-options.ts";
@@ -85,7 +88,7 @@ async function build(
   let address = "";
   let stage: "open" | "leaving" | "refusing" = "open";
   const ownUrl = (): string => address;
-  const workers = openWorkers(options, ground, { closers, ownUrl });
+  const workers = await openWorkers(options, ground, { closers, ownUrl });
   const metricsAccess = metricsAccessOf(environment);
   const sockets = role.given.sockets;
   const metricsServer = await startMetricsServer({ metrics, metricsAccess }, sockets?.metrics);
@@ -147,15 +150,37 @@ function afterListening(
   return startPresence({ database, log, secrets, inFlight, everyMs });
 }
 
+/** The operator's hooks; undefined where none is configured. @throws UsageError where a module cannot be loaded */
+async function openOwnHooks(
+  { catalog, pools, clock, log, metrics }: Ground,
+  closers: Closers,
+): Promise<Hooks | undefined> {
+  try {
+    const hooks = await openHooks({
+      hooks: catalog.settings.hooks,
+      pools,
+      clock,
+      log,
+      observe: ({ name, at }, outcome, durationMs) =>
+        metrics.observeHook({ hook: name, at, outcome }, durationMs),
+    });
+    closers.push(() => hooks?.close());
+    return hooks;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : "a hook cannot be loaded");
+  }
+}
+
 /** What works by itself while the gateway runs: tasks and callbacks, the money of calls, the sweep of reservations. */
-function openWorkers(
+async function openWorkers(
   options: GatewayOptions,
   ground: Ground,
   { closers, ownUrl }: { readonly closers: Closers; readonly ownUrl: () => string },
 ) {
   const { database, log, clock, role, ledger, catalog, holdLeaseMs, proxies } = ground;
   ground.metrics.add(gauges(ground));
-  const media = openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl });
+  const hooks = await openOwnHooks(ground, closers);
+  const media = openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl, hooks });
   closers.push(() => media.close());
   const { queue } = catalog.settings.limits;
   const spend = createSpend(ledger, { database, log, queue, leaseMs: holdLeaseMs });
@@ -163,6 +188,7 @@ function openWorkers(
   closers.push(startHoldSweep(ledger, log, role.sweeps));
   closers.push(startBodySweep({ database, clock, log, sweeps: role.sweeps }));
   closers.push(startRateSweep(database, log, role.sweeps));
+  closers.push(startCacheSweep(database, log, role.sweeps));
   const { sweeps } = role;
   const { usage: tags } = catalog.settings.tags;
   closers.push(startUsageFold({ database, log, sweeps, everyMs: options.usageEveryMs, tags }));
@@ -179,7 +205,7 @@ function openWorkers(
     );
   const verifier = createVerifier(database, log);
   closers.push(() => verifier.close());
-  return { media, spend, verifier };
+  return { media, spend, verifier, hooks };
 }
 
 /** The time before the end, in which others take over. */

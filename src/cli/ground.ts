@@ -14,6 +14,7 @@ import { createLedger } from "../ledger/index.ts";
 import { openRates, type RateLimiter } from "../rates/index.ts";
 import {
   countOpenFiles,
+  createAnswerCache,
   createBodyLog,
   createRequestLog,
   migrate,
@@ -192,12 +193,14 @@ function openLogs(
   closers.push(() => clients.close());
   const bodyLog = createBodyLog(database, secrets, log);
   closers.push(() => bodyLog.flush());
+  const answers = createAnswerCache(database, secrets, log);
+  closers.push(() => answers.flush());
   const accessLog = wanted && createAccessLog({ ...wanted, ...catalog.settings.accessLog });
   closers.push(() => accessLog?.flush());
   const flushLogs = async (): Promise<void> => {
     await Promise.all([requestLog.flush(), clients.flush()]);
   };
-  return { requestLog, clients, bodyLog, accessLog, flushLogs };
+  return { requestLog, clients, bodyLog, answers, accessLog, flushLogs };
 }
 
 function openLimits(database: Database, closers: Closers): RateLimiter {

@@ -3,13 +3,15 @@ import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
+import type { Hooks } from "../hooks/index.ts";
 import type { Metrics } from "../http/index.ts";
 import type { Health } from "../routing/index.ts";
-import type { Database, FileStore, RequestLog } from "../storage/index.ts";
+import type { Database, FileStore, RequestLog, RequestRow } from "../storage/index.ts";
 import {
   createDeliverer,
   createSender,
   createTasks,
+  entryPoints,
   renderUnified,
   startSpendAlerts,
   type TaskPoint,
@@ -48,6 +50,7 @@ interface MediaOptions {
   readonly tracer: Tracer | undefined;
   readonly metrics: Pick<Metrics, "observeTask" | "observeCallback">;
   readonly tasks: TaskTestOptions | undefined;
+  readonly hooks: Hooks | undefined;
   /** Whether this process is the one of its gateway that looks for what nobody announced. */
   readonly sweeps: () => boolean;
   /** The gateway's own address, known once it listens. */
@@ -66,6 +69,30 @@ export interface Media {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
+
+/** The code of a task's error, as the log has it. */
+const codeIn = (explanation: object | undefined): string | null =>
+  explanation !== undefined && "error" in explanation && typeof explanation.error === "string"
+    ? explanation.error
+    : null;
+
+/** Tells the hooks of a task that has ended. */
+function tellOfTask(hooks: Hooks, row: RequestRow): void {
+  hooks.after({
+    id: row.id,
+    endpoint: entryPoints[row.protocol as keyof typeof entryPoints],
+    model: row.model,
+    stream: false,
+    caller: { workspaceId: row.workspaceId, keyId: row.keyId ?? "", memberId: null },
+    status: row.status ?? "unknown",
+    httpStatus: row.httpStatus ?? 200,
+    errorCode: codeIn(row.explanation),
+    provider: row.provider ?? null,
+    usage: row.usage,
+    costNano: row.costNano ?? 0n,
+    durationMs: row.durationMs ?? 0,
+  });
+}
 
 /** Starts the engine and the deliverer. */
 export function openMedia(options: MediaOptions): Media {
@@ -106,6 +133,7 @@ export function openMedia(options: MediaOptions): Media {
       options.requestLog.add(row);
       if (row.keyId !== undefined && row.costNano !== 0n)
         alerts.charged(row.workspaceId, row.keyId);
+      if (options.hooks !== undefined) tellOfTask(options.hooks, row);
     },
     callbackDue: () => deliverer.wake(),
     timing: testing?.timing,

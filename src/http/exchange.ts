@@ -33,6 +33,7 @@ export class CallHeaders {
   "x-forwarded-for": string | undefined = undefined;
   "user-agent": string | undefined = undefined;
   traceparent: string | undefined = undefined;
+  "cache-control": string | undefined = undefined;
 }
 
 type ReadHeaders = Partial<

@@ -19,6 +19,7 @@ export type {
   Artifact,
   IdempotencyClaim,
   ListedTask,
+  RequestChange,
   SubmitInput,
   SubmitResult,
   Task,

@@ -3,6 +3,7 @@
  * Requirements: TASK; docs/tasks.md; T57, T81.
  */
 import { toGatewayError, type ErrorCode } from "../base/errors.ts";
+import type { Note } from "../base/notes.ts";
 import { newId } from "../base/ids.ts";
 import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
 import { checkAddress } from "../upstream/index.ts";
@@ -58,8 +59,10 @@ async function replayed(
   return id === undefined ? undefined : readTask(database, holder.workspaceId, id);
 }
 
-async function accept({ services, acceptance }: Submitting, input: SubmitInput): Promise<Task> {
-  const asked = prepare(services, input);
+async function accept({ services, acceptance }: Submitting, given: SubmitInput): Promise<Task> {
+  const change = await given.change?.();
+  const input = { ...given, ...change };
+  const asked = prepare(services, input, change?.notes ?? []);
   await checkAddresses(services, input, asked.request);
   const material = await keepMaterial(services, input.caller.workspaceId, asked.request);
   const prepared = { ...asked, request: material.request };
@@ -83,11 +86,15 @@ const uncertain: ReadonlySet<ErrorCode> = new Set(["internal_error", "database_u
 export const isCertainRefusal = (error: unknown): boolean =>
   error instanceof AlreadyClaimedError || !uncertain.has(toGatewayError(error).code);
 
-function prepare(services: TaskServices, { caller, model, input }: SubmitInput): PreparedMedia {
+function prepare(
+  services: TaskServices,
+  { caller, model, input }: SubmitInput,
+  changes: readonly Note[],
+): PreparedMedia {
   const catalog = services.catalog();
   const prepared = prepareMedia({ catalog, health: services.health, caller, model, input });
   const notes = notesAt(catalog, prepared, prepared.plan.offers[0]!, input.fields);
-  return { ...prepared, notes };
+  return { ...prepared, notes: [...changes, ...notes] };
 }
 
 /** Where callbacks go and where material comes from. Nothing has been reserved yet: a bad address costs nothing (T77). */

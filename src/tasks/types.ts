@@ -1,5 +1,6 @@
 /** A task as it is stored, and what the engine takes and gives. Requirements: TASK; docs/tasks.md. */
 import type { AttemptNote } from "../attempts/index.ts";
+import type { Note } from "../base/notes.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 import type { MediaForm, MediaInput, MediaRequest, MediaUsage } from "../media/index.ts";
 import type { Tags } from "../base/tags.ts";
@@ -76,10 +77,17 @@ export interface SubmitInput {
   readonly input: MediaInput;
   readonly webhookUrl?: string | undefined;
   readonly idempotency?: IdempotencyClaim | undefined;
+  /** What is still to be done to the request where it is no repeat: the operator's hooks. @throws GatewayError what refuses it */
+  readonly change?: (() => Promise<RequestChange | undefined>) | undefined;
   /** The trace of the request that submits it, where there is one: its steps are below that request. */
   readonly traceparent?: string | undefined;
   /** What the caller says of it, for the log. */
   readonly tags?: Tags | undefined;
+}
+
+/** What hooks made of a request, and what they changed. */
+export interface RequestChange extends Pick<SubmitInput, "model" | "input" | "webhookUrl"> {
+  readonly notes: readonly Note[];
 }
 
 export interface SubmitResult {

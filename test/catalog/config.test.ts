@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -102,6 +103,10 @@ cors: { origins: ["https://app.example.com", chrome-extension://abcdef] }
 access_log: { sample: 0.25 }
 retention: { request_log_days: 90, tasks_days: 30 }
 exports: { to: "s3://audit/gateway", region: eu-central-1 }
+hooks:
+  - { name: guard, at: before, url: "http://guard:9000/check?a=b", secret: whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=, endpoints: [messages, tasks],
+      workspaces: [ws_1], keys: [key_1], timeout_ms: 250, on_failure: allow }
+  - { name: ear, at: after, module: package.json }
 webhooks: { timeout_s: 5 }
 `;
 
@@ -240,6 +245,28 @@ describe("a whole file", () => {
       exports: { to: "s3://audit/gateway", what: ["requests", "ledger"], region: "eu-central-1" },
       telemetry: { propagate: "local" },
       tags: { metrics: [] },
+      hooks: [
+        {
+          name: "guard",
+          at: "before",
+          target: {
+            url: "http://guard:9000/check?a=b",
+            secret: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+          },
+          endpoints: ["messages", "tasks"],
+          workspaces: ["ws_1"],
+          keys: ["key_1"],
+          timeoutMs: 250,
+          onFailure: "allow",
+        },
+        {
+          name: "ear",
+          at: "after",
+          target: { module: "package.json", path: resolve("package.json") },
+          timeoutMs: 10_000,
+          onFailure: "refuse",
+        },
+      ],
       webhooks: { timeoutMs: 5_000 },
     });
   });
@@ -337,7 +364,7 @@ describe("printConfig", () => {
     );
     const { settings } = configOf(whole);
     const printed = printConfig({ catalog: every, settings, source: undefined });
-    const again = configOf(printed.replaceAll(/"\*\*\*\*[^"]*"/g, "put-back"));
+    const again = configOf(printed.replaceAll(/"\*\*\*\*[^"]*"/g, `whsec_${"A".repeat(43)}=`));
     const withoutKeys = (catalog: typeof every) =>
       [...catalog.providers.values()].map((provider) => ({ ...provider, credentials: [] }));
     expect(again.catalog.models).toEqual(every.models);

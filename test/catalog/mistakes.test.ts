@@ -18,6 +18,35 @@ describe("mistakes", () => {
     expect(share).toContain("1:48 telemetry.sample: must be <= 1; the share of requests");
   });
 
+  it("hooks name what is missing, twice there, or of no use", () => {
+    const secret = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    const of = (...hooks: string[]) =>
+      mistakesOf(["hooks:", ...hooks.map((hook) => `  - ${hook}`)].join("\n")).map((line) =>
+        line.replace(/^tollgate.yaml:\d+:\d+ /, ""),
+      );
+    expect(of(`{ name: a, at: before, url: http://h/, secret: ${secret} }`)).toEqual([]);
+    expect(
+      of(
+        "{ name: a, at: before }",
+        "{ name: a, at: before, module: nowhere.mjs }",
+        `{ name: b, at: after, url: http://h/, secret: ${secret}, on_failure: allow }`,
+        "{ name: c, at: before, url: http://h/ }",
+        `{ name: d, at: before, url: http://h/, module: package.json, secret: ${secret} }`,
+        "{ name: e, at: during, url: http://h/, secret: short, timeout_ms: 0 }",
+      ),
+    ).toEqual([
+      "hooks[0].url: missing; give url, or module",
+      'hooks[1].name: the hook "a" is already there; give each its own name',
+      "hooks[1].module: nowhere.mjs does not exist; name a file; a relative one is beside this file",
+      "hooks[2].on_failure: a hook after the call cannot stop it; leave on_failure out, or write at: before",
+      "hooks[3].secret: missing; make one: echo whsec_$(openssl rand -base64 32)",
+      "hooks[4].module: url and module exclude each other; keep one of them",
+      'hooks[5].at: "during" is not known; allowed: before, after',
+      expect.stringMatching(/^hooks\[5\].secret: .* does not fit; what requests/),
+      expect.stringMatching(/^hooks\[5\].timeout_ms: must be at least 1;/),
+    ]);
+  });
+
   it.each(["https://app.example.com/", "app.example.com", "https://App.example.com", "null"])(
     "%s is no origin",
     (origin) => {

@@ -21,6 +21,7 @@ const environment = {
   RATE: "2.50",
   S3_SECRET: "s3-secret-0123456789",
   OIDC_SECRET: "oidc-secret-0123456789",
+  HOOK_SECRET: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 };
 
 const secrets = Object.entries(environment).flatMap(([name, value]) =>
@@ -75,6 +76,7 @@ models:
 limits: { body_mb: \${BODY_MB} }
 storage: { kind: s3, bucket: b, access_key_id: id, secret_access_key: \${S3_SECRET} }
 console: { oidc: { issuer: https://id.example, client_id: tollgate, client_secret: "\${OIDC_SECRET}" } }
+hooks: [{ name: guard, at: before, url: "\${HOST}/check", secret: \${HOOK_SECRET} }]
 `;
 
 describe("what came from a variable is printed as one", () => {
@@ -93,6 +95,8 @@ describe("what came from a variable is printed as one", () => {
     "body_mb: ${BODY_MB}",
     "secret_access_key: ${S3_SECRET}",
     "client_secret: ${OIDC_SECRET}",
+    "secret: ${HOOK_SECRET}",
+    "url: ${HOST}/check",
   ])("%s", (line) => expect(printed).toContain(line));
 
   it("as JSON too, which is YAML in which every placeholder is quoted", () => {

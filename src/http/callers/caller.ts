@@ -57,6 +57,10 @@ export function callerHeaders({ raw }: Routed): TextCall["callerHeaders"] {
 export const fallbackModels = ({ raw }: Routed): string | undefined =>
   text(raw.headers["x-gw-fallback-models"]);
 
+/** Whether an answer of the key's cache will do: `no-cache`, `no-store` (docs/cache.md). */
+export const cacheControl = ({ raw }: Routed): string | undefined =>
+  text(raw.headers["cache-control"]);
+
 /** What the caller says of a call for their own books (docs/tags.md). */
 export function tagHeaders({ raw }: Routed): TagHeaders {
   const metadata = raw.headers["x-gw-metadata"];

@@ -1,10 +1,17 @@
 /** What all paths that create tasks have in common: the body taken apart, the idempotency key, uploads kept or removed. Requirements: TASK. */
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
+import type { Tags } from "../../base/tags.ts";
 import type { MediaForm, MediaInput } from "../../media/index.ts";
 import type { FileDrafts } from "../../storage/index.ts";
-import { isCertainRefusal, type IdempotencyClaim, type SubmitResult } from "../../tasks/index.ts";
-import { tagsOf } from "../../calls/index.ts";
+import { mediaBody, picturesOf, tagsOf } from "../../calls/index.ts";
+import {
+  entryPoints,
+  isCertainRefusal,
+  type IdempotencyClaim,
+  type RequestChange,
+  type SubmitResult,
+} from "../../tasks/index.ts";
 import { modelInBody, readBody } from "../bodies/body.ts";
 import { tagHeaders } from "../callers/caller.ts";
 import { fingerprint, idempotencyKeyOf } from "../forms/creation-headers.ts";
@@ -72,21 +79,53 @@ function textOf(value: unknown, param: string): string | undefined {
   throw new GatewayError("invalid_type", `The field ${param} must be a string.`, { param });
 }
 
+/** Puts a creation before the operator's hooks; undefined where there are none, or they changed nothing. @throws GatewayError */
+async function changeOf(
+  { text: { hooks } }: HttpServices,
+  request: FastifyRequest,
+  { model, webhookUrl, input, tags }: Creation & { readonly tags: Tags },
+): Promise<RequestChange | undefined> {
+  const asking = hooks?.before({
+    id: request.id,
+    endpoint: entryPoints[input.form],
+    model,
+    stream: false,
+    caller: request.caller!,
+    body: { ...mediaBody({ model, input }), ...(webhookUrl && { webhook_url: webhookUrl }) },
+    modelInBody: true,
+    tags,
+    about: { pictures: picturesOf(input) },
+    lease: request.lease!,
+  });
+  const changed = asking && (await asking);
+  if (changed === undefined) return undefined;
+  const made = creation(changed.source.value, undefined, input);
+  return {
+    model: made.model,
+    webhookUrl: made.webhookUrl,
+    input: made.input,
+    notes: changed.notes,
+  };
+}
+
 /** Hands a creation to the tasks. Uploads that no task needs are removed. @throws GatewayError what refuses it */
 export async function submitCreation(
-  { tasks }: HttpServices,
+  services: HttpServices,
   request: FastifyRequest,
-  { model, webhookUrl, input, content, uploads }: Creation,
+  asked: Creation,
 ): Promise<SubmitResult> {
+  const { model, webhookUrl, input, content, uploads } = asked;
   try {
-    const result = await tasks.submit({
+    const tags = tagsOf("tasks", input.fields, tagHeaders(request));
+    const result = await services.tasks.submit({
       caller: request.caller!,
       model,
       input,
       webhookUrl,
       idempotency: claimOf(request, content),
       traceparent: request.span?.traceparent,
-      tags: tagsOf("tasks", input.fields, tagHeaders(request)),
+      tags,
+      change: () => changeOf(services, request, { ...asked, tags }),
     });
     if (result.replayed) await uploads?.discard();
     return result;

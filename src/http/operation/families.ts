@@ -74,6 +74,18 @@ const workFamilies = () => ({
     { name: "tollgate_callback_duration_seconds", help: "How long receivers took." },
     secondsBuckets,
   ),
+  cache: counters({
+    name: "tollgate_response_cache_total",
+    help: "Calls of keys that have a response cache, by what became of them there: hit, miss, bypass.",
+  }),
+  hooks: counters({
+    name: "tollgate_hook_questions_total",
+    help: "Questions to the operator's hooks, by hook, place (before, after) and outcome: allowed, changed, refused, heard, failed, dropped.",
+  }),
+  hookDuration: histograms(
+    { name: "tollgate_hook_duration_seconds", help: "How long the operator's hooks took." },
+    batchSecondsBuckets,
+  ),
   batches: counters({
     name: "tollgate_ledger_batches_total",
     help: "Batches of the ledger, by how they ended: ok, failed.",

@@ -19,6 +19,13 @@ export interface Metrics {
   observeTask(row: RequestRow): void;
   /** Counts one try of a callback. */
   observeCallback(became: "delivered" | "failed" | "pending", durationMs: number): void;
+  /** Counts one call of a key that has a response cache. */
+  observeCache(outcome: "hit" | "miss" | "bypass"): void;
+  /** Counts one question to a hook of the operator's. */
+  observeHook(
+    question: { readonly hook: string; readonly at: string; readonly outcome: string },
+    durationMs: number,
+  ): void;
   /** Counts one batch of the ledger that is over. */
   observeBatch(entries: number, durationMs: number, isGood: boolean): void;
   /** Requests with a key that are under way now. */
@@ -127,8 +134,8 @@ function callObserver(families: Families): Metrics["observe"] {
     if (record.firstTokenMs !== null)
       series.firstToken.observe(record.firstTokenMs / 1000, traceId);
     countAttempts(record, traceId);
-    if (!metered) return;
     series.cost.total += Number(record.costNano) / 1e9;
+    if (!metered) return;
     const tokens = tokensOf(metered.usage);
     if (tokens === undefined) return;
     series.input.total += tokens.input;
@@ -141,7 +148,10 @@ function callObserver(families: Families): Metrics["observe"] {
 /** Counting what is no call. */
 function workObservers(
   families: Families,
-): Pick<Metrics, "observeTask" | "observeCallback" | "observeBatch"> {
+): Pick<
+  Metrics,
+  "observeTask" | "observeCallback" | "observeCache" | "observeHook" | "observeBatch"
+> {
   const became = { delivered: "delivered", failed: "given_up", pending: "retried" };
   const batchDuration = families.batchDuration.series({});
   const batchEntries = families.batchEntries.series({});
@@ -154,6 +164,14 @@ function workObservers(
     observeCallback(step, durationMs) {
       families.callbacks.series({ outcome: became[step] }).total += 1;
       families.callbackDuration.series({}).observe(durationMs / 1000);
+    },
+    observeCache(outcome) {
+      families.cache.series({ outcome }).total += 1;
+    },
+    observeHook(question, durationMs) {
+      families.hooks.series(question).total += 1;
+      const { hook, at } = question;
+      families.hookDuration.series({ hook, at }).observe(durationMs / 1000);
     },
     observeBatch(entries, durationMs, isGood) {
       families.batches.series({ outcome: isGood ? "ok" : "failed" }).total += 1;

@@ -13,7 +13,13 @@ import type { Caller } from "../../tenancy/index.ts";
 import { jsonBody, modelInBody, streamInBody } from "../bodies/body.ts";
 import { limitOf } from "../bodies/body-limits.ts";
 import { readBytes } from "../bodies/receive-body.ts";
-import { callerHeaders, callerOf, fallbackModels, tagHeaders } from "../callers/caller.ts";
+import {
+  cacheControl,
+  callerHeaders,
+  callerOf,
+  fallbackModels,
+  tagHeaders,
+} from "../callers/caller.ts";
 import { rateOf } from "../callers/rate-headers.ts";
 import { answerFailure } from "../errors/failure.ts";
 import { requestIdHeaders } from "../errors/reply-error.ts";
@@ -105,6 +111,7 @@ function call(services: HttpServices, read: Read, address: Address): Promise<voi
       stream,
       callerHeaders: callerHeaders(read),
       fallbackModels: fallbackModels(read),
+      cacheControl: cacheControl(read),
       span: seen?.span,
       tags: tagsOf(read.protocol, read.body, tagHeaders(read)),
     },

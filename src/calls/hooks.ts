@@ -1,0 +1,130 @@
+/**
+ * The operator's hooks on the way of a call: asked when the caller and the bounds of the body are known, and before anything is
+ * reserved; told of it when its money is settled. Where no hook is configured nothing of this runs. docs/hooks.md.
+ */
+import type { Note } from "../base/notes.ts";
+import type { AskedCall, ChangedCall, EndedCall, Hooks, Said } from "../hooks/index.ts";
+import type { JsonObject } from "../protocols/index.ts";
+import type { AnyCall, CallContext } from "./context.ts";
+import type { ImageCall } from "./image-context.ts";
+import type { Keeper } from "./keep.ts";
+import { entryPoints } from "./prepare.ts";
+import type { AnyRecord, CallRecord, ImageRecord } from "./record.ts";
+
+const endpointOf = ({ protocol }: Pick<AnyCall, "protocol">) =>
+  protocol === "embeddings" ? protocol : entryPoints[protocol];
+
+/** Puts a call before its hooks. @returns the call to run @throws GatewayError `hook_refused`, `hook_failed` */
+export async function askHooks(
+  hooks: Hooks,
+  call: AnyCall,
+  record: CallRecord,
+  keeper: Keeper | undefined,
+): Promise<AnyCall> {
+  const asking = hooks.before({
+    ...call,
+    endpoint: endpointOf(call),
+    modelInBody: call.protocol !== "generate_content",
+    noted: notedIn(record),
+  });
+  const changed = asking && (await asking);
+  if (changed === undefined) return call;
+  keeper?.changed(changed.source);
+  record.notes = changed.notes;
+  return {
+    ...call,
+    model: changed.model ?? call.model,
+    body: changed.source.value as JsonObject,
+    source: changed.source,
+    changes: changed.notes,
+  };
+}
+
+/** The same for an image call: its fields are what may change. @throws GatewayError */
+export async function askImageHooks(
+  hooks: Hooks,
+  call: ImageCall,
+  record: ImageRecord,
+): Promise<ImageCall> {
+  const { input } = call;
+  const asking = hooks.before({
+    ...call,
+    endpoint: record.protocol,
+    stream: record.stream,
+    body: mediaBody(call),
+    modelInBody: true,
+    about: { pictures: picturesOf(input) },
+    noted: notedIn(record),
+  });
+  const changed = asking && (await asking);
+  if (changed === undefined) return call;
+  return { ...call, ...mediaOf(call, changed), changes: changed.notes };
+}
+
+/** The fields of a call with its model, as its caller named them. */
+export const mediaBody = ({ model, input }: Pick<ImageCall, "model" | "input">) => ({
+  ...(model !== undefined && { model }),
+  ...input.fields,
+});
+
+/** What hooks see of uploaded pictures: that they are there. */
+export const picturesOf = ({ images, mask }: ImageCall["input"]) =>
+  [...images, ...(mask ? [mask] : [])].map(({ mediaType, bytes }) => ({
+    media_type: mediaType,
+    bytes,
+  }));
+
+/** The fields of a changed body of images or videos, and its model. */
+function mediaOf<Call extends Pick<ImageCall, "input">>(
+  { input }: Call,
+  { model, source }: ChangedCall,
+): Pick<ImageCall, "model" | "input"> {
+  const { model: _inBody, ...fields } = source.value;
+  return { model, input: { ...input, fields } };
+}
+
+const notedIn =
+  (record: AnyRecord): AskedCall["noted"] =>
+  (outcome) =>
+    (record.hooks ??= []).push(outcome);
+
+/** Both, in the order in which they came about. */
+export const withChanges = (
+  changes: readonly Note[] | undefined,
+  notes: readonly Note[],
+): readonly Note[] => (changes === undefined ? notes : [...changes, ...notes]);
+
+/** Remembers what was answered, where a hook hears of it. */
+export function noteSaid({ services, call, record }: CallContext, said: () => Said): void {
+  const { hooks } = services;
+  if (hooks?.hears({ endpoint: endpointOf(call), caller: call.caller }) === true)
+    record.said = said();
+}
+
+/** Tells the hooks of a call that is over. */
+export function tellHooks(
+  hooks: Hooks,
+  call: Pick<EndedCall, "caller" | "body" | "model">,
+  record: CallRecord | ImageRecord,
+): void {
+  const { protocol } = record;
+  const endpoint =
+    protocol === "images_generations" || protocol === "images_edits"
+      ? protocol
+      : endpointOf({ protocol });
+  hooks.after({
+    ...call,
+    tags: record.tags,
+    id: record.id,
+    endpoint,
+    stream: record.stream,
+    status: record.status,
+    httpStatus: record.httpStatus,
+    errorCode: record.errorCode,
+    provider: record.provider,
+    usage: record.metered?.usage,
+    costNano: record.costNano,
+    durationMs: record.durationMs,
+    answer: record.said,
+  });
+}

@@ -1,0 +1,56 @@
+/** A reply that passes everything on to another one; what looks at a call on its way out builds on it. */
+import type { SseEvent } from "../base/sse.ts";
+import type { Reply } from "./reply.ts";
+
+export abstract class PassingReply implements Reply {
+  protected readonly inner: Reply;
+
+  constructor(inner: Reply) {
+    this.inner = inner;
+  }
+
+  /** Sees the frames of a stream, before they are passed on. */
+  protected abstract saw(frames: readonly SseEvent[]): void;
+
+  get started(): boolean {
+    return this.inner.started;
+  }
+
+  get ended(): boolean {
+    return this.inner.ended;
+  }
+
+  get gone(): boolean {
+    return this.inner.gone;
+  }
+
+  whole(body: object, headers: Readonly<Record<string, string>>): void {
+    this.inner.whole(body, headers);
+  }
+
+  open(headers: Readonly<Record<string, string>>): void {
+    this.inner.open(headers);
+  }
+
+  write(frames: readonly SseEvent[]): boolean {
+    this.saw(frames);
+    return this.inner.write(frames);
+  }
+
+  keepAlive(): void {
+    this.inner.keepAlive();
+  }
+
+  end(frames: readonly SseEvent[]): void {
+    this.saw(frames);
+    this.inner.end(frames);
+  }
+
+  onDrain(handler: () => void): void {
+    this.inner.onDrain(handler);
+  }
+
+  onGone(handler: () => void): void {
+    this.inner.onGone(handler);
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * The response cache of a key: the same request gets the answer that was given before, and is charged as the key says. It stands
+ * behind the reservation, so that whoever may not call gets nothing from it either. docs/cache.md.
+ */
+import { createHash } from "node:crypto";
+import type { NanoUsd } from "../base/money.ts";
+import type { SseEvent } from "../base/sse.ts";
+import { cachedTextMax, type AnswerName } from "../storage/index.ts";
+import { routingScope, type ResponseCache } from "../tenancy/index.ts";
+import type { CacheServices } from "./cache-services.ts";
+import type { AnyCall, CallContext } from "./context.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import { recordFirstToken, type CacheOutcome, type CallRecord } from "./record.ts";
+import { PassingReply } from "./passing-reply.ts";
+import type { Reply } from "./reply.ts";
+
+/** An answer as it is kept. Its form is the gateway's own; a later one that differs gets another `version`. */
+interface Kept {
+  readonly provider: string | null;
+  readonly upstreamProtocol: CallRecord["upstreamProtocol"];
+  /** What the first answer was charged, in nano-USD. */
+  readonly costNano: string;
+  /** The output text, where a hook heard of it. */
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: object;
+  readonly frames?: readonly SseEvent[];
+}
+
+const version = 1;
+/** A longer request is not looked up: to bring it into one form takes as long as to parse it. */
+const requestBytesMax = 1024 * 1024;
+const cacheHeader = "x-gw-cache";
+
+/** The cache of a call's key, as far as the caller lets it be used; undefined where the key has none. */
+export function cacheOf(
+  cache: CacheServices | undefined,
+  call: AnyCall,
+  reply: Reply,
+): CachedCall | undefined {
+  const settings = call.caller.responseCache;
+  return cache === undefined || settings === null
+    ? undefined
+    : new CachedCall(cache, settings, call, reply);
+}
+
+/** One call of a key with a cache. */
+export class CachedCall {
+  readonly reply: Recording;
+  readonly #cache: CacheServices;
+  readonly #settings: ResponseCache;
+  readonly #name: AnswerName | undefined;
+  readonly #mayRead: boolean;
+
+  constructor(cache: CacheServices, settings: ResponseCache, call: AnyCall, reply: Reply) {
+    this.#cache = cache;
+    this.#settings = settings;
+    const said = call.cacheControl?.toLowerCase() ?? "";
+    const isStored = !said.includes("no-store") && call.source.bytes.length <= requestBytesMax;
+    this.#mayRead = isStored && !said.includes("no-cache");
+    this.#name = isStored
+      ? { workspaceId: call.caller.workspaceId, digest: digestOf(call) }
+      : undefined;
+    this.reply = new Recording(reply, isStored);
+  }
+
+  /** Answers the call from the cache, and charges it. @returns false where there is nothing to answer with @throws GatewayError */
+  async answer(context: CallContext): Promise<boolean> {
+    const kept = await this.#find();
+    const outcome = kept !== undefined ? "hit" : this.#mayRead ? "miss" : "bypass";
+    this.#cache.looked(outcome);
+    context.record.cache = outcome;
+    this.reply.outcome = outcome;
+    if (kept === undefined) return false;
+    await this.#give(context, kept);
+    return true;
+  }
+
+  /** Keeps what was answered, once the call has ended well. */
+  keep(record: CallRecord): void {
+    const { kept } = this.reply;
+    const isWhole = record.cache !== "hit" && record.status === "succeeded";
+    if (this.#name === undefined || kept === undefined || !isWhole) return;
+    const { provider, upstreamProtocol, costNano, said } = record;
+    const text = JSON.stringify({
+      provider,
+      upstreamProtocol,
+      costNano: String(costNano),
+      text: said?.text ?? "",
+      ...kept,
+    } satisfies Kept);
+    this.#cache.answers.put(this.#name, text, this.#settings.ttlSeconds);
+  }
+
+  async #find(): Promise<Kept | undefined> {
+    if (this.#name === undefined || !this.#mayRead) return undefined;
+    const text = await this.#cache.answers.find(this.#name, this.#settings.ttlSeconds);
+    return text === undefined ? undefined : (JSON.parse(text) as Kept);
+  }
+
+  async #give({ services, record, hold, reply }: CallContext, kept: Kept): Promise<void> {
+    record.provider = kept.provider;
+    record.upstreamProtocol = kept.upstreamProtocol;
+    recordFirstToken(record, services.clock.now());
+    const amountNano = shareOf(BigInt(kept.costNano), this.#settings.chargePercent);
+    record.costNano = await services.spend.post(hold, amountNano);
+    record.status = reply.gone ? "client_closed" : "succeeded";
+    record.said = { text: kept.text, ...(kept.body && { body: kept.body }) };
+    if (kept.body !== undefined) return reply.whole(kept.body, kept.headers);
+    reply.open(kept.headers);
+    reply.end(kept.frames ?? []);
+  }
+}
+
+/** A share of an amount, rounded up as every charge is: never below the exact share, and less than a nano-dollar above it. */
+const shareOf = (amountNano: NanoUsd, percent: number): NanoUsd =>
+  (amountNano * BigInt(percent) + 99n) / 100n;
+
+/** All that decides an answer. The workspace is part of it, and of the row's key, and of what the row is sealed with. */
+function digestOf(call: AnyCall): Buffer {
+  const { caller, protocol, model, stream, fallbackModels = null, callerHeaders } = call;
+  const scope = routingScope(caller);
+  const about = [version, caller.workspaceId, protocol, model, stream];
+  return createHash("sha256")
+    .update(JSON.stringify([...about, fallbackModels, callerHeaders, scope]))
+    .update("\n")
+    .update(canonicalJson(call.source.bytes))
+    .digest();
+}
+
+/** A reply that remembers what it passes on, up to the bound, and says what the cache did. */
+class Recording extends PassingReply {
+  outcome: CacheOutcome = "bypass";
+  #isKept: boolean;
+  #headers: Readonly<Record<string, string>> = {};
+  #body: object | undefined;
+  #frames: SseEvent[] = [];
+  #characters = 0;
+
+  constructor(reply: Reply, isKept: boolean) {
+    super(reply);
+    this.#isKept = isKept;
+  }
+
+  /** What was answered as a whole; undefined where it was not, or is too long. */
+  get kept(): Pick<Kept, "headers" | "body" | "frames"> | undefined {
+    if (!this.#isKept || !this.ended) return undefined;
+    const headers = this.#headers;
+    return this.#body === undefined
+      ? { headers, frames: this.#frames }
+      : { headers, body: this.#body };
+  }
+
+  override whole(body: object, headers: Readonly<Record<string, string>>): void {
+    this.#body = body;
+    this.#headers = headers;
+    super.whole(body, { ...headers, [cacheHeader]: this.outcome });
+  }
+
+  override open(headers: Readonly<Record<string, string>>): void {
+    this.#headers = headers;
+    super.open({ ...headers, [cacheHeader]: this.outcome });
+  }
+
+  protected override saw(frames: readonly SseEvent[]): void {
+    if (!this.#isKept) return;
+    for (const frame of frames) {
+      this.#characters += frame.data.length;
+      this.#frames.push(frame);
+    }
+    if (this.#characters <= cachedTextMax) return;
+    this.#isKept = false;
+    this.#frames = [];
+  }
+}

@@ -1,0 +1,63 @@
+/** What hooks are sent, as JSON. No key is in it, and no header of the caller's. docs/hooks.md. */
+import { formatUsd } from "../base/money.ts";
+import type { Draft } from "./draft.ts";
+import type { CallFacts, EndedCall } from "./types.ts";
+
+/** Bodies and texts of calls that are over are sent up to here, in characters. */
+const heardMax = 256 * 1024;
+
+const factsOf = (hook: string, { caller, tags, ...call }: CallFacts) => ({
+  id: call.id,
+  hook,
+  endpoint: call.endpoint,
+  model: call.model ?? null,
+  stream: call.stream,
+  workspace_id: caller.workspaceId,
+  key_id: caller.keyId,
+  member_id: caller.memberId,
+  tags: tags?.tags ?? {},
+  end_user: tags?.endUser ?? null,
+});
+
+/** The event before a call. */
+export function beforeEvent(hook: string, draft: Draft): string {
+  const { asked } = draft;
+  const facts = {
+    type: "call.before",
+    ...factsOf(hook, { ...asked, model: draft.model }),
+    ...asked.about,
+  };
+  return `${JSON.stringify(facts).slice(0, -1)},"body":${draft.text()}}`;
+}
+
+/** The event after a call. What is longer than the bound is left out or cut, and named in `truncated`. */
+export function afterEvent(hook: string, ended: EndedCall): string {
+  const { body, answer } = ended;
+  const truncated: string[] = [];
+  const whole = (name: string, value: object | undefined): string => {
+    const text = value === undefined ? "null" : JSON.stringify(value);
+    if (text.length <= heardMax) return text;
+    truncated.push(name);
+    return "null";
+  };
+  const cut = (text: string): string => {
+    if (text.length <= heardMax) return JSON.stringify(text);
+    truncated.push("answer.text");
+    return JSON.stringify(text.slice(0, heardMax).toWellFormed());
+  };
+  const said = answer && `{"text":${cut(answer.text)},"body":${whole("answer.body", answer.body)}}`;
+  const parts = `"body":${whole("body", body)},"answer":${said ?? "null"}`;
+  const facts = {
+    type: "call.after",
+    ...factsOf(hook, ended),
+    status: ended.status,
+    http_status: ended.httpStatus,
+    error_code: ended.errorCode,
+    provider: ended.provider,
+    usage: ended.usage ?? null,
+    charge_usd: formatUsd(ended.costNano),
+    duration_ms: Math.round(ended.durationMs),
+    truncated,
+  };
+  return `${JSON.stringify(facts).slice(0, -1)},${parts}}`;
+}

@@ -1,0 +1,122 @@
+/**
+ * The operator's hooks: which of them a call is put before, in which order, and what follows from their answers. A hook that
+ * fails is never silent: it is counted, logged, and the call goes on or is refused as the operator said. docs/hooks.md.
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { HookSettings } from "../catalog/index.ts";
+import { createAfterQueue } from "./after-queue.ts";
+import { HookFailedError, readAnswer, type HookAnswer } from "./answer.ts";
+import { beforeEvent } from "./events.ts";
+import { Draft } from "./draft.ts";
+import type { AskedCall, CallFacts, ChangedCall, HookOutcome, Hooks } from "./types.ts";
+import { failureLog, type Observe, type OpenHook, type Watching } from "./watching.ts";
+
+interface HooksOptions {
+  readonly hooks: readonly OpenHook[];
+  readonly log: Log;
+  readonly observe: Observe;
+}
+
+/** A change may make a request longer by this; an answer that is longer is not read. */
+const growthBytesMax = 1024 * 1024;
+const retryAfterSeconds = 1;
+
+/** Hooks over those that are open, in the order of the file. */
+export function createHooks({ hooks, log, observe }: HooksOptions): Hooks {
+  const before = hooks.filter(({ settings }) => settings.at === "before");
+  const after = hooks.filter(({ settings }) => settings.at === "after");
+  const failed = failureLog(log);
+  const queue = createAfterQueue({ observe, failed });
+  return {
+    before(asked) {
+      const meant = before.filter(({ settings }) => isMeant(settings, asked));
+      return meant.length === 0 ? undefined : askAll(meant, asked, { observe, failed });
+    },
+    hears: (call) => after.some(({ settings }) => isMeant(settings, call)),
+    after(ended) {
+      for (const hook of after) if (isMeant(hook.settings, ended)) queue.add(hook, ended);
+    },
+    async close() {
+      await queue.close();
+      await Promise.all(hooks.map(({ asker }) => asker.close()));
+    },
+  };
+}
+
+const isMeant = (
+  { endpoints, workspaces, keys }: HookSettings,
+  { endpoint, caller }: Pick<CallFacts, "endpoint" | "caller">,
+): boolean =>
+  endpoints?.includes(endpoint) !== false &&
+  workspaces?.includes(caller.workspaceId) !== false &&
+  keys?.includes(caller.keyId) !== false;
+
+/** Asks one hook after the other; each sees what those before it made of the call. @throws GatewayError */
+async function askAll(
+  hooks: readonly OpenHook[],
+  asked: AskedCall,
+  watching: Watching,
+): Promise<ChangedCall | undefined> {
+  const draft = new Draft(asked);
+  for (const hook of hooks) {
+    const { name } = hook.settings;
+    const said = await askOne(hook, draft, watching);
+    const outcome = said instanceof HookFailedError ? "failed" : outcomes[said.action];
+    asked.noted?.({ hook: name, outcome });
+    if (said instanceof HookFailedError) {
+      if (hook.settings.onFailure === "refuse") throw notAnswered();
+    } else if (said.action === "refuse") throw refusal(said);
+  }
+  return draft.changed();
+}
+
+const outcomes = {
+  allow: "allowed",
+  refuse: "refused",
+  change: "changed",
+} as const satisfies Record<HookAnswer["action"], HookOutcome["outcome"]>;
+
+/** Asks one, and applies its change. What it did wrong is returned. */
+async function askOne(
+  { settings, asker }: OpenHook,
+  draft: Draft,
+  { observe, failed }: Watching,
+): Promise<HookAnswer | HookFailedError> {
+  const beganMs = performance.now();
+  const { name: hook, timeoutMs } = settings;
+  try {
+    const turn = draft.asked.lease.turn();
+    if (turn !== undefined) await turn;
+    const text = beforeEvent(hook, draft);
+    const answerBytesMax = text.length * 2 + growthBytesMax;
+    const { id } = draft.asked;
+    const said = readAnswer(await asker.ask({ id, text, timeoutMs, answerBytesMax }));
+    if (said.action === "change") draft.change(hook, said);
+    observe(settings, outcomes[said.action], performance.now() - beganMs);
+    return said;
+  } catch (error) {
+    // The gateway's own state: no fault of the hook's.
+    if (error instanceof GatewayError && error.code === "overloaded") throw error;
+    observe(settings, "failed", performance.now() - beganMs);
+    failed(settings, error, draft.asked.id);
+    if (error instanceof HookFailedError) return error;
+    return new HookFailedError("it failed", { cause: error });
+  }
+}
+
+const refusal = ({ message, code }: Extract<HookAnswer, { action: "refuse" }>): GatewayError =>
+  new GatewayError("hook_refused", message, {
+    shouldRetry: false,
+    ...(code !== undefined && {
+      headers: { "x-gw-hook-code": code },
+      details: { hook_code: code },
+    }),
+  });
+
+const notAnswered = (): GatewayError =>
+  new GatewayError(
+    "hook_failed",
+    "A check that this gateway's operator requires gave no answer. Nothing was charged.",
+    { retryAfterSeconds },
+  );

@@ -1,0 +1,3 @@
+/** The operator's own checks before and after calls. docs/hooks.md. */
+export { openHooks } from "./open.ts";
+export type { AskedCall, ChangedCall, EndedCall, HookOutcome, Hooks, Said } from "./types.ts";

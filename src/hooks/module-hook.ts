@@ -1,0 +1,196 @@
+/**
+ * A hook in a module of the operator's. It runs in a thread of its own: whatever it does, the gateway goes on. A thread that
+ * blocks, has too many questions that it never answered, or ends is replaced by a new one. docs/hooks.md.
+ */
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import type { Log } from "../base/log.ts";
+import { HookFailedError } from "./answer.ts";
+import type { Asker, Question } from "./asker.ts";
+
+/** What a thread begins with. */
+export interface ThreadStart {
+  /** A `file:` address. */
+  readonly module: string;
+  readonly at: "before" | "after";
+}
+export interface ThreadQuestion extends Pick<Question, "text" | "answerBytesMax"> {
+  readonly id: number;
+}
+export type ToThread = ThreadQuestion | "ping";
+export type FromThread =
+  | "ready"
+  | "pong"
+  | { readonly unloadable: string }
+  | { readonly id: number; readonly text: string }
+  | { readonly id: number; readonly error: string };
+
+interface ModuleHookOptions {
+  readonly name: string;
+  readonly at: ThreadStart["at"];
+  /** Absolute. */
+  readonly path: string;
+  readonly log: Log;
+}
+
+const loadMsMax = 10_000;
+/** A thread that is asked whether it is there answers within this, unless it is blocked. */
+const pongMsMax = 250;
+/** Questions without an answer, with all they hold; then the thread is replaced. */
+const abandonedMax = 100;
+const waitingMax = 1_000;
+/** Between two threads, so that one that dies at once does not take a processor. */
+const restartMs = 500;
+/** A module that keeps everything ends its thread, and not the gateway. */
+const resourceLimits = { maxOldGenerationSizeMb: 512 };
+
+/** Beside this file: TypeScript in a checkout, JavaScript in the package. */
+const threadFile = new URL(
+  `./module-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`,
+  import.meta.url,
+);
+
+interface Pending {
+  readonly resolve: (text: string) => void;
+  readonly reject: (error: HookFailedError) => void;
+}
+
+/** One thread, from its start to its end. */
+class Thread {
+  readonly ready: Promise<void>;
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  #isOver = false;
+  #abandoned = 0;
+  #pinging: NodeJS.Timeout | undefined;
+  #count = 0;
+
+  /** `over` is called once, when it is of no use any more. */
+  constructor({ path, at }: Pick<ModuleHookOptions, "path" | "at">, over: (why: string) => void) {
+    const workerData: ThreadStart = { module: pathToFileURL(path).href, at };
+    this.#worker = new Worker(threadFile, { workerData, resourceLimits });
+    this.#worker.unref();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.ready = promise;
+    this.ready.catch(() => undefined);
+    const end = (why: string): void => {
+      if (this.#isOver) return;
+      this.#isOver = true;
+      clearTimeout(this.#pinging);
+      clearTimeout(late);
+      const error = new HookFailedError(why);
+      reject(error);
+      for (const one of this.#pending.values()) one.reject(error);
+      this.#pending.clear();
+      void this.#worker.terminate();
+      over(why);
+    };
+    this.end = end;
+    const late = setTimeout(() => end(`it was not loaded within ${loadMsMax} ms`), loadMsMax);
+    this.#worker.on("message", (message: FromThread) => {
+      if (message === "ready") {
+        clearTimeout(late);
+        resolve();
+      } else if (message === "pong") this.#ponged();
+      else if ("unloadable" in message) end(message.unloadable);
+      else this.#answered(message);
+    });
+    this.#worker.on("error", (error) => end(`its thread failed: ${messageOf(error)}`));
+    this.#worker.on("exit", () => end("its thread ended"));
+  }
+
+  /** Ends it, whatever it does. */
+  readonly end: (why: string) => void;
+
+  /** Resolves with the answer's JSON. @throws HookFailedError */
+  ask({ text, timeoutMs, answerBytesMax }: Question): Promise<string> {
+    if (this.#isOver) return Promise.reject(new HookFailedError("its thread is being replaced"));
+    if (this.#pending.size >= waitingMax)
+      return Promise.reject(new HookFailedError("too many questions wait for it"));
+    this.#count += 1;
+    const id = this.#count;
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const timer = setTimeout(() => {
+      this.#pending.delete(id);
+      reject(new HookFailedError(`no answer within ${timeoutMs} ms`));
+      this.#gaveUp();
+    }, timeoutMs);
+    const settled =
+      <Value>(settle: (value: Value) => void) =>
+      (value: Value): void => {
+        clearTimeout(timer);
+        settle(value);
+      };
+    this.#pending.set(id, { resolve: settled(resolve), reject: settled(reject) });
+    this.#say({ id, text, answerBytesMax });
+    return promise;
+  }
+
+  #answered(message: Exclude<FromThread, string | { unloadable: string }>): void {
+    const pending = this.#pending.get(message.id);
+    if (pending === undefined) {
+      // Late: nobody waits for it, and the thread does not hold it any more.
+      this.#abandoned -= 1;
+      return;
+    }
+    this.#pending.delete(message.id);
+    if ("text" in message) pending.resolve(message.text);
+    else pending.reject(new HookFailedError(message.error.slice(0, 300)));
+  }
+
+  /** A question was late: is it that one promise, or the thread? */
+  #gaveUp(): void {
+    if (this.#isOver) return;
+    this.#abandoned += 1;
+    if (this.#abandoned > abandonedMax) return this.end("it left too many questions unanswered");
+    if (this.#pinging !== undefined) return;
+    this.#pinging = setTimeout(() => this.end("it blocked its thread"), pongMsMax);
+    this.#say("ping");
+  }
+
+  #say(message: ToThread): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    this.#worker.postMessage(message);
+  }
+
+  #ponged(): void {
+    clearTimeout(this.#pinging);
+    this.#pinging = undefined;
+  }
+}
+
+/** Starts a module's thread. @throws Error naming the hook where the module cannot be loaded */
+export async function moduleHook(options: ModuleHookOptions): Promise<Asker> {
+  const { name, path, log } = options;
+  let isClosed = false;
+  let restart: NodeJS.Timeout | undefined;
+  let thread = start();
+
+  function start(): Thread {
+    return new Thread(options, (why) => {
+      if (isClosed) return;
+      log.warn({ hook: name, why }, "a hook's thread is replaced");
+      restart = setTimeout(() => (thread = start()), restartMs);
+    });
+  }
+  async function close(): Promise<void> {
+    isClosed = true;
+    clearTimeout(restart);
+    thread.end("the gateway stops");
+  }
+
+  try {
+    await thread.ready;
+  } catch (error) {
+    await close();
+    throw new Error(`the hook "${name}" cannot be loaded from ${path}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  return {
+    ask: async (question) => Buffer.from(await thread.ask(question)),
+    close,
+  };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "unknown");

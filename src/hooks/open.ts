@@ -1,0 +1,41 @@
+/** Opens the hooks of a configuration: modules are loaded, so that a mistake in one is known at the start. */
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { HookSettings } from "../catalog/index.ts";
+import type { Pools } from "../upstream/index.ts";
+import type { Asker } from "./asker.ts";
+import { createHooks } from "./hooks.ts";
+import { httpHook } from "./http-hook.ts";
+import { moduleHook } from "./module-hook.ts";
+import type { Hooks } from "./types.ts";
+import type { Observe, OpenHook } from "./watching.ts";
+
+interface OpenOptions {
+  readonly hooks: readonly HookSettings[];
+  readonly pools: Pools;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observe: Observe;
+}
+
+/** The hooks; undefined where none is configured. @throws Error naming the hook whose module cannot be loaded */
+export async function openHooks(options: OpenOptions): Promise<Hooks | undefined> {
+  if (options.hooks.length === 0) return undefined;
+  const open: OpenHook[] = [];
+  try {
+    for (const settings of options.hooks)
+      open.push({ settings, asker: await askerOf(settings, options) });
+  } catch (error) {
+    for (const { asker } of open) await asker.close();
+    throw error;
+  }
+  return createHooks({ ...options, hooks: open });
+}
+
+function askerOf(
+  { name, at, target }: HookSettings,
+  { pools, clock, log }: OpenOptions,
+): Asker | Promise<Asker> {
+  if ("url" in target) return httpHook({ ...target, pools, clock });
+  return moduleHook({ name, at, path: target.path, log });
+}

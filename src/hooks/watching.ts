@@ -1,0 +1,41 @@
+/** What is counted and logged of hooks. */
+import type { Log } from "../base/log.ts";
+import type { HookSettings } from "../catalog/index.ts";
+import type { Asker } from "./asker.ts";
+
+/** Hears of each question to a hook, when it is over. */
+export type Observe = (hook: HookSettings, outcome: string, durationMs: number) => void;
+
+/** A hook and the way to it. */
+export interface OpenHook {
+  readonly settings: HookSettings;
+  readonly asker: Asker;
+}
+
+export interface Watching {
+  readonly observe: Observe;
+  readonly failed: FailureLog;
+}
+
+/** A hook that is down is logged once in this time, with how often it failed. */
+const logEveryMs = 1_000;
+
+export type FailureLog = (hook: HookSettings, error: unknown, call: string) => void;
+
+/** Logs failures of hooks, each hook's at most once a second. */
+export function failureLog(log: Log): FailureLog {
+  const seen = new Map<string, { untilMs: number; more: number }>();
+  return ({ name, at, onFailure }, error, call) => {
+    const nowMs = performance.now();
+    const state = seen.get(name) ?? { untilMs: 0, more: 0 };
+    seen.set(name, state);
+    if (nowMs < state.untilMs) {
+      state.more += 1;
+      return;
+    }
+    const why = error instanceof Error ? error.message.slice(0, 300) : "unknown";
+    const rule = at === "before" ? { on_failure: onFailure } : {};
+    log.warn({ hook: name, call, why, more: state.more, ...rule }, "a hook failed");
+    Object.assign(state, { untilMs: nowMs + logEveryMs, more: 0 });
+  };
+}

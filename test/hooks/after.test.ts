@@ -1,0 +1,153 @@
+// Hooks after a call: what they hear, off the caller's path, and that a slow, dead or flooded one costs no call and no money.
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { Webhook } from "standardwebhooks";
+import { parseUsd } from "../../src/base/money.ts";
+import { eventually } from "../support/patience.ts";
+import { json } from "../support/recorder.ts";
+import { video } from "../task-http/support.ts";
+import {
+  allow,
+  calls,
+  eventOf,
+  expectBooks,
+  secret,
+  startHooked,
+  type HookBench,
+} from "./support.ts";
+
+let hooked: HookBench;
+beforeAll(async () => {
+  hooked = await startHooked(
+    (url) => `  - { name: ear, at: after, url: "${url}", secret: ${secret}, timeout_ms: 500 }\n`,
+  );
+});
+afterAll(() => hooked?.close());
+beforeEach(() => {
+  hooked.hook.answer(allow);
+  hooked.hook.requests.length = 0;
+});
+
+const heard = (id: string) =>
+  eventually(() => hooked.hook.requests.find((one) => eventOf(one).id === id), `heard of ${id}`);
+
+const text = 'Hello\n#sandbox {"reply":"Good morning"}';
+
+it.each(
+  calls
+    .filter(([endpoint]) => endpoint !== "embeddings")
+    .flatMap(([endpoint, path, body]) => [
+      { endpoint, path, body: body(text), stream: false },
+      path.includes("generateContent")
+        ? {
+            endpoint,
+            path: path.replace("generateContent", "streamGenerateContent?alt=sse"),
+            body: body(text),
+            stream: true,
+          }
+        : { endpoint, path, body: body(text, { stream: true }), stream: true },
+    ]),
+)("$endpoint, stream $stream: status, usage, charge and text", async (call) => {
+  const { bench } = hooked;
+  const answer = await bench.post(call.path, call.body);
+  expect(answer.status).toBe(200);
+  await answer.text();
+  const sent = await heard(answer.headers.get("x-request-id")!);
+  new Webhook(secret).verify(sent.text, sent.headers as Record<string, string>);
+  const event = eventOf(sent);
+  expect(event).toMatchObject({
+    type: "call.after",
+    endpoint: call.endpoint,
+    stream: call.stream,
+    status: "succeeded",
+    http_status: 200,
+    error_code: null,
+    provider: "sandbox-openai",
+    truncated: [],
+    body: call.body,
+  });
+  expect((event["answer"] as { text: string }).text).toContain("Good morning");
+  const charged = await eventually(async () => {
+    const [row] = await bench.database.query<{ amount_nano: bigint }>(
+      "select amount_nano from ledger_entries where reference = $1",
+      [event.id],
+    );
+    return row?.amount_nano;
+  }, "its charge");
+  expect(parseUsd(event["charge_usd"] as string)).toBe(charged);
+  expect(sent.text).not.toContain(bench.key);
+});
+
+it("a call that failed is heard of too, with its code", async () => {
+  const answer = await hooked.bench.post("/v1/chat/completions", {
+    model: "no/such",
+    messages: [{ role: "user", content: "Hi" }],
+  });
+  expect(answer.status).toBe(404);
+  const event = eventOf(await heard(answer.headers.get("x-request-id")!));
+  expect(event).toMatchObject({
+    status: "failed",
+    http_status: 404,
+    error_code: "model_not_found",
+  });
+  expect(event["charge_usd"]).toMatch(/^0/);
+});
+
+it("a long text is cut and named; what goes to the caller is not", async () => {
+  const reply = "word ".repeat(80_000);
+  const answer = await hooked.bench.post("/v1/chat/completions", {
+    model: "sandbox/chat",
+    messages: [{ role: "user", content: `Hello\n#sandbox ${JSON.stringify({ reply })}` }],
+  });
+  expect((await answer.text()).length).toBeGreaterThan(400_000);
+  const event = eventOf(await heard(answer.headers.get("x-request-id")!));
+  expect(event["truncated"]).toContain("answer.text");
+  expect((event["answer"] as { text: string }).text).toHaveLength(256 * 1024);
+});
+
+it("an image and a task are heard of when they have ended", async () => {
+  const { bench } = hooked;
+  const answer = await bench.post("/v1/images/generations", {
+    model: "sandbox/image-model-a",
+    prompt: "A boat",
+  });
+  expect(answer.status).toBe(200);
+  await answer.text();
+  const image = eventOf(await heard(answer.headers.get("x-request-id")!));
+  expect(image).toMatchObject({
+    endpoint: "images_generations",
+    status: "succeeded",
+    answer: null,
+  });
+  const task = await bench.create(video);
+  await bench.until(task.id, "succeeded");
+  const ended = eventOf(await heard(task.id));
+  expect(ended).toMatchObject({ endpoint: "tasks", status: "succeeded" });
+  expect(parseUsd(ended["charge_usd"] as string)).toBeGreaterThan(0n);
+});
+
+it.each([
+  ["is dead", json({}, 500)],
+  ["never answers", () => undefined],
+] as const)("a hook that %s delays no answer and no charge", async (_what, answer) => {
+  const { bench, hook } = hooked;
+  hook.answer(answer);
+  const [, path, body] = calls[0]!;
+  const answered = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const response = await bench.post(path, body(text));
+      await response.text();
+      return response.headers.get("x-request-id")!;
+    }),
+  );
+  await eventually(async () => {
+    const rows = await bench.database.query(
+      "select 1 from ledger_entries where reference = any($1) and kind = 'charge'",
+      [answered],
+    );
+    return rows.length === 40;
+  }, "all are charged");
+  const failed = /tollgate_hook_questions_total\{hook="ear",at="after",outcome="failed"\} [1-9]/;
+  await expect.poll(async () => (await fetch(`${bench.url}/metrics`)).text()).toMatch(failed);
+});
+
+it("in the end the books agree", () => expectBooks(hooked.bench));

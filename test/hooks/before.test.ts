@@ -1,0 +1,325 @@
+// Hooks before a call, over HTTP: what they are sent, what they may answer, and what becomes of the call when they fail or lie.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Webhook } from "standardwebhooks";
+import { systemClock } from "../../src/base/clock.ts";
+import { changeKey } from "../../src/tenancy/index.ts";
+import { json } from "../support/recorder.ts";
+import {
+  allow,
+  calls,
+  charges,
+  decide,
+  eventOf,
+  expectBooks,
+  logged,
+  redacted,
+  secret,
+  startHooked,
+  type Event,
+  type HookBench,
+} from "./support.ts";
+
+let hooked: HookBench;
+beforeAll(async () => {
+  hooked = await startHooked(
+    (url) => `
+  - { name: guard, at: before, url: "${url}/guard", secret: ${secret}, timeout_ms: 1500, on_failure: refuse,
+      endpoints: [chat_completions, responses, messages, generate_content, embeddings, images_generations, tasks] }
+  - { name: lenient, at: before, url: "${url}/lenient", secret: ${secret}, timeout_ms: 300, on_failure: allow,
+      endpoints: [messages] }
+`,
+  );
+});
+afterAll(() => hooked?.close());
+beforeEach(() => {
+  hooked.hook.answer(allow);
+  hooked.hook.requests.length = 0;
+});
+
+const chat = (text: string, more: object = {}) => ({
+  model: "sandbox/chat",
+  messages: [{ role: "user", content: text }],
+  ...more,
+});
+const post = (path: string, body: object) => hooked.bench.post(path, body);
+const chatPath = "/v1/chat/completions";
+
+interface Refusal {
+  readonly error: Record<string, unknown>;
+}
+const refusalOf = async (response: Response) => ((await response.json()) as Refusal).error;
+
+const callers = calls.flatMap(([endpoint, path, body]) => [
+  { endpoint, path, body, stream: false },
+  ...(endpoint === "embeddings" ? [] : [{ endpoint, path, body, stream: true }]),
+]);
+
+/** How each protocol asks for a stream. */
+function asked({ path, body, stream }: (typeof callers)[number], text: string) {
+  if (!stream) return [path, body(text)] as const;
+  return path.includes("generateContent")
+    ? ([path.replace("generateContent", "streamGenerateContent?alt=sse"), body(text)] as const)
+    : ([path, body(text, { stream: true })] as const);
+}
+
+describe.each(callers)("$endpoint, stream $stream", (caller) => {
+  it("is sent as its caller wrote it, signed, without the key", async () => {
+    const [path, body] = asked(caller, "Hello");
+    const answer = await post(path, body);
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const [sent] = hooked.hook.requests;
+    expect(new Webhook(secret).verify(sent!.text, sent!.headers as Record<string, string>)).toEqual(
+      sent!.body,
+    );
+    expect(eventOf(sent!)).toMatchObject({
+      type: "call.before",
+      hook: "guard",
+      endpoint: caller.endpoint,
+      stream: caller.stream,
+      workspace_id: hooked.bench.workspaceId,
+      id: answer.headers.get("x-request-id"),
+    });
+    expect(eventOf(sent!).body).toEqual(body);
+    const said = sent!.text + JSON.stringify(sent!.headers);
+    expect(said).not.toContain(hooked.bench.key);
+  });
+
+  it("changed: the vendor gets the change, the caller is told which field", async () => {
+    hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
+    await hooked.bench.received(/./);
+    const [path, body] = asked(caller, "secret words");
+    const answer = await post(path, body);
+    const text = await answer.text();
+    expect(answer.status).toBe(200);
+    const [sent] = await hooked.bench.received(/./);
+    expect(JSON.stringify(sent!.body)).toContain("[gone]");
+    expect(JSON.stringify(sent!.body)).not.toContain("secret words");
+    const field = Object.keys(body).find((name) => /messages|input|contents/.test(name))!;
+    const told = `${answer.headers.get("x-gw-dropped-params") ?? ""} ${text}`;
+    expect(told).toContain(field);
+    const row = await logged(hooked.bench, answer.headers.get("x-request-id")!);
+    expect(row["notes"]).toContain(`${field}: changed by the hook "guard"`);
+    expect(row["explanation"]).toMatchObject({
+      hooks: expect.arrayContaining([{ hook: "guard", outcome: "changed" }]) as unknown,
+    });
+  });
+
+  it("refused: in the caller's own shape, nothing asked, nothing charged", async () => {
+    const before = await charges(hooked.bench);
+    await hooked.bench.received(/./);
+    hooked.hook.answer(decide(() => ({ action: "refuse", message: "No names.", code: "pii" })));
+    const [path, body] = asked(caller, "Hello");
+    const answer = await post(path, body);
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get("x-gw-hook-code")).toBe("pii");
+    expect(answer.headers.get("x-should-retry")).toBe("false");
+    const error = await refusalOf(answer);
+    expect(error["message"]).toBe("No names.");
+    expect(JSON.stringify(error)).toContain(
+      caller.endpoint === "generate_content" ? "PERMISSION_DENIED" : "permission",
+    );
+    expect(await hooked.bench.received(/./)).toEqual([]);
+    expect(await charges(hooked.bench)).toBe(before);
+  });
+});
+
+it("the log and the metrics tell of a refusal", async () => {
+  hooked.hook.answer(decide(() => ({ action: "refuse" })));
+  const answer = await post(chatPath, chat("Hello"));
+  const error = await refusalOf(answer);
+  expect(error).toMatchObject({
+    code: "hook_refused",
+    message: "A rule of this gateway's operator refused the request.",
+  });
+  const row = await logged(hooked.bench, answer.headers.get("x-request-id")!);
+  expect(row).toMatchObject({ status: "failed", http_status: 403, cost_nano: 0n });
+  expect(row["explanation"]).toMatchObject({
+    error: "hook_refused",
+    hooks: [{ hook: "guard", outcome: "refused" }],
+  });
+  const metrics = await (await fetch(`${hooked.bench.url}/metrics`)).text();
+  expect(metrics).toMatch(
+    /tollgate_hook_questions_total\{hook="guard",at="before",outcome="refused"\} [1-9]/,
+  );
+});
+
+describe("a hook that fails", () => {
+  const lies: readonly (readonly [
+    what: string,
+    answer: Parameters<HookBench["hook"]["answer"]>[0],
+  ])[] = [
+    ["answers 500", json({ action: "allow" }, 500)],
+    ["redirects", json({ action: "allow" }, 302, { location: "http://127.0.0.1:1/" })],
+    ["answers nothing", (_request, response) => void response.writeHead(204).end()],
+    ["answers no JSON", (_request, response) => void response.end("allow")],
+    ["answers a list", json([{ action: "allow" }])],
+    ["has an action of its own", json({ action: "maybe" })],
+    ["changes the body to a text", json({ action: "change", body: "x" })],
+    ["changes nothing", json({ action: "change" })],
+    [
+      "changes stream",
+      decide(({ body }) => ({ action: "change", body: { ...body, stream: true } })),
+    ],
+    ["takes the model away", json({ action: "change", body: { messages: [], model: 7 } })],
+    ["answers 10 MB", json({ action: "allow", more: "x".repeat(10_000_000) })],
+    [
+      "answers 10 MB that never end",
+      (_request, response) => {
+        const chunk = "x".repeat(65_536);
+        const write = (): void => {
+          while (!response.destroyed && response.write(chunk));
+          if (!response.destroyed) response.once("drain", write);
+        };
+        write();
+      },
+    ],
+    ["cuts the connection", (_request, response) => void response.destroy()],
+    ["never answers", () => undefined],
+    [
+      "drips",
+      (_request, response) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        const timer = setInterval(() => response.write(" "), 50);
+        response.on("close", () => clearInterval(timer));
+      },
+    ],
+  ];
+
+  it.each(lies)(
+    "and %s: the call is refused within the deadline, uncharged",
+    async (_what, lie) => {
+      const before = await charges(hooked.bench);
+      hooked.hook.answer(lie);
+      const beganMs = performance.now();
+      const answer = await post(chatPath, chat("Hello"));
+      expect(answer.status).toBe(503);
+      expect(await refusalOf(answer)).toMatchObject({ code: "hook_failed" });
+      expect(answer.headers.get("retry-after")).toBe("1");
+      expect(performance.now() - beganMs).toBeLessThan(10_000);
+      expect(await charges(hooked.bench)).toBe(before);
+    },
+  );
+
+  it("and is lenient: the call goes on as it was, and the log says so", async () => {
+    hooked.hook.answer((request, response) =>
+      (request.path === "/lenient" ? json({}, 500) : allow)(request, response),
+    );
+    const answer = await post("/v1/messages", chat("Hello", { max_tokens: 50 }));
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const row = await logged(hooked.bench, answer.headers.get("x-request-id")!);
+    expect(row["explanation"]).toMatchObject({
+      hooks: [
+        { hook: "guard", outcome: "allowed" },
+        { hook: "lenient", outcome: "failed" },
+      ],
+    });
+  });
+});
+
+describe("a change is checked like a caller's body", () => {
+  it("the next hook sees it", async () => {
+    hooked.hook.answer(
+      decide(({ hook, body }) =>
+        hook === "guard" ? { action: "change", body: redacted(body) } : { action: "allow" },
+      ),
+    );
+    await (await post("/v1/messages", chat("secret words", { max_tokens: 50 }))).text();
+    const [, second] = hooked.hook.requests;
+    expect(second!.path).toBe("/lenient");
+    expect(second!.text).toContain("[gone]");
+  });
+
+  it("a field out of its domain is refused", async () => {
+    hooked.hook.answer(
+      decide(({ body }) => ({ action: "change", body: { ...body, temperature: 99 } })),
+    );
+    const answer = await post(chatPath, chat("Hello"));
+    expect(answer.status).toBe(400);
+    expect(await refusalOf(answer)).toMatchObject({ param: "temperature" });
+  });
+
+  it("another model obeys the key's allowlist", async () => {
+    const { database } = hooked.bench;
+    const context = { database, clock: systemClock };
+    const [key] = await database.query<{ id: string }>(
+      "select id from api_keys where workspace_id = $1",
+      [hooked.bench.workspaceId],
+    );
+    await changeKey(context, key!, { modelAllowlist: ["sandbox/chat"] });
+    hooked.hook.answer(decide(() => ({ action: "change", model: "sandbox/messages" })));
+    const answer = await post(chatPath, chat("Hello"));
+    expect([answer.status, await refusalOf(answer)]).toMatchObject([
+      403,
+      { code: "model_not_allowed" },
+    ]);
+    await changeKey(context, key!, { modelAllowlist: [] });
+  });
+
+  it("a member named twice is sent to the hook as the gateway reads it", async () => {
+    const text = `{"model":"sandbox/chat","messages":[{"role":"user","content":"good"}],"messages":[{"role":"user","content":"evil"}]}`;
+    const answer = await hooked.bench.post(chatPath, text);
+    await answer.text();
+    expect(hooked.hook.requests[0]!.text).toContain("evil");
+    expect(hooked.hook.requests[0]!.text).not.toContain("good");
+  });
+
+  it("an unknown key never reaches a hook", async () => {
+    const answer = await hooked.bench.send("POST", chatPath, {
+      key: "gw_live_x",
+      body: chat("Hi"),
+    });
+    expect(answer.status).toBe(401);
+    expect(hooked.hook.requests).toEqual([]);
+  });
+});
+
+describe("images and tasks", () => {
+  const picture = { model: "sandbox/image-model-a", prompt: "secret words", size: "1024x1024" };
+
+  it("an image's prompt is changed, and its answer says so", async () => {
+    hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
+    await hooked.bench.received(/./);
+    const answer = await post("/v1/images/generations", picture);
+    expect(answer.status).toBe(200);
+    await answer.text();
+    expect(answer.headers.get("x-gw-dropped-params")).toContain("prompt");
+    const [sent] = await hooked.bench.received(/images/);
+    expect(sent!.body["prompt"]).toBe("[gone]");
+  });
+
+  it("an image is refused", async () => {
+    hooked.hook.answer(decide(() => ({ action: "refuse" })));
+    const answer = await post("/v1/images/generations", picture);
+    expect(answer.status).toBe(403);
+    expect(await refusalOf(answer)).toMatchObject({ code: "hook_refused" });
+  });
+
+  it("a task is changed before it is kept, refused without a trace, and a repeat asks nobody", async () => {
+    const task = { model: "sandbox/task-image-model-1", prompt: "secret words" };
+    hooked.hook.answer(decide(({ body }: Event) => ({ action: "change", body: redacted(body) })));
+    const headers = { "idempotency-key": "once" };
+    const made = await hooked.bench.create(task, headers);
+    expect(made.notes).toContain('prompt: changed by the hook "guard"');
+    const { length } = hooked.hook.requests;
+    expect((await hooked.bench.create(task, headers)).id).toBe(made.id);
+    expect(hooked.hook.requests).toHaveLength(length);
+    const [row] = await hooked.bench.database.query<{ request: { prompt: string } }>(
+      "select request from tasks where id = $1",
+      [made.id],
+    );
+    expect(row!.request.prompt).toBe("[gone]");
+    hooked.hook.answer(decide(() => ({ action: "refuse", message: "No boats." })));
+    const refused = await post("/v1/tasks", task);
+    expect([refused.status, await refusalOf(refused)]).toMatchObject([
+      403,
+      { code: "hook_refused", message: "No boats." },
+    ]);
+    await hooked.bench.until(made.id, "succeeded");
+    const kept = await hooked.bench.database.query("select id from tasks");
+    expect(kept).toHaveLength(1);
+  });
+});
+
+it("in the end the books agree", () => expectBooks(hooked.bench));

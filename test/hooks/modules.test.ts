@@ -1,0 +1,128 @@
+// Hooks in modules of the operator's: they run in a thread, so that whatever they do the gateway goes on.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/patience.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { startBench, type Bench } from "../task-http/support.ts";
+import { expectBooks } from "./support.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tollgate-hooks-"));
+const module = (name: string, text: string): string => {
+  const path = join(folder, `${name}.mjs`);
+  writeFileSync(path, text);
+  return path;
+};
+
+/** Does what the last message says. */
+const guard = module(
+  "guard",
+  `
+let calls = 0;
+export async function before({ body }) {
+  calls += 1;
+  const said = body.messages.at(-1).content;
+  if (said === "hang") return new Promise(() => {});
+  if (said === "block") for (;;);
+  if (said === "exit") process.exit(1);
+  if (said === "throw") throw new Error("a mistake of mine");
+  if (said === "late throw") { setTimeout(() => { throw new Error("later"); }); return new Promise(() => {}); }
+  if (said === "memory") { const all = []; for (;;) all.push(new Array(1e6).fill(calls)); }
+  if (said === "huge") return { action: "allow", more: "x".repeat(10_000_000) };
+  if (said === "nothing") return;
+  if (said === "bigint") return { action: 1n };
+  if (said === "no") return { action: "refuse", message: "Not here." };
+  if (said === "yes") return { action: "allow" };
+  return { action: "change", body: { ...body, messages: [{ role: "user", content: "changed" }] } };
+}
+`,
+);
+const ear = module("ear", "export const after = ({ id }) => { if (!id) throw id; };");
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await startBench({
+    sandbox: "on",
+    config: `hooks:
+  - { name: own, at: before, module: "${guard}", timeout_ms: 400, endpoints: [chat_completions] }
+  - { name: heard, at: after, module: "${ear}" }
+`,
+  });
+  await bench.credit("10");
+});
+afterAll(async () => {
+  await bench?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const say = async (content: string) => {
+  const answer = await bench.post("/v1/chat/completions", {
+    model: "sandbox/chat",
+    messages: [{ role: "user", content }],
+  });
+  const body = (await answer.json()) as { error?: { code: string; message: string } };
+  return { status: answer.status, error: body.error };
+};
+
+describe("a module", () => {
+  it("allows, refuses and changes", async () => {
+    await bench.received(/./);
+    expect(await say("yes")).toMatchObject({ status: 200 });
+    expect(await say("no")).toMatchObject({
+      status: 403,
+      error: { code: "hook_refused", message: "Not here." },
+    });
+    expect(await say("my words")).toMatchObject({ status: 200 });
+    const sent = await bench.received(/chat/);
+    expect(JSON.stringify(sent.at(-1)!.body)).toContain("changed");
+    expect(sent).toHaveLength(2);
+  });
+
+  it.each(["hang", "throw", "huge", "nothing", "bigint"])(
+    "%s: this call is refused, the next one is served at once",
+    async (what) => {
+      expect(await say(what)).toMatchObject({ status: 503, error: { code: "hook_failed" } });
+      expect(await say("yes")).toMatchObject({ status: 200 });
+    },
+  );
+
+  it.each(["block", "exit", "late throw", "memory"])(
+    "%s: the gateway goes on meanwhile, and a new thread follows",
+    async (what) => {
+      const failing = say(what);
+      const others = await bench.post("/v1/messages", {
+        model: "sandbox/chat",
+        max_tokens: 10,
+        messages: [{ role: "user", content: "Hello" }],
+      });
+      expect(others.status).toBe(200);
+      await others.text();
+      expect(await failing).toMatchObject({ status: 503, error: { code: "hook_failed" } });
+      await eventually(async () => (await say("yes")).status === 200, "a new thread");
+    },
+  );
+
+  it("hears of calls that are over", async () => {
+    const heard = /tollgate_hook_questions_total\{hook="heard",at="after",outcome="heard"\} [1-9]/;
+    await expect.poll(async () => (await fetch(`${bench.url}/metrics`)).text()).toMatch(heard);
+  });
+});
+
+describe("a module that cannot be loaded stops the start, by its name", () => {
+  it.each([
+    ["a mistake of syntax", "export function before( {", /SyntaxError/],
+    ["a missing import", 'import "./nowhere.mjs"; export const before = () => {};', /nowhere/],
+    ["another export", "export const after = () => {};", /exports no function named before/],
+    ["an error at its start", 'throw new Error("no settings");', /no settings/],
+    ["an end at its start", "process.exit(0);", /thread ended/],
+  ])("%s", async (what, text, why) => {
+    const path = module(what.replaceAll(" ", "-"), text);
+    const config = `hooks: [{ name: broken, at: before, module: "${path}" }]\n`;
+    const starting = startTestGateway({ sandbox: "on", config });
+    await expect(starting).rejects.toThrow(/the hook "broken" cannot be loaded/);
+    await expect(starting).rejects.toThrow(why);
+  });
+});
+
+it("in the end the books agree", () => expectBooks(bench));
