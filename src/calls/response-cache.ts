@@ -117,7 +117,7 @@ const shareOf = (amountNano: NanoUsd, percent: number): NanoUsd =>
   (amountNano * BigInt(percent) + 99n) / 100n;
 
 /** All that decides an answer. The workspace is part of it, and of the row's key, and of what the row is sealed with. */
-function digestOf(call: AnyCall): Buffer {
+function digestOf(call: AnyCall): string {
   const { caller, protocol, model, stream, fallbackModels = null, callerHeaders } = call;
   const scope = routingScope(caller);
   const about = [version, caller.workspaceId, protocol, model, stream];
@@ -125,7 +125,7 @@ function digestOf(call: AnyCall): Buffer {
     .update(JSON.stringify([...about, fallbackModels, callerHeaders, scope]))
     .update("\n")
     .update(canonicalJson(call.source.bytes))
-    .digest();
+    .digest("hex");
 }
 
 /** A reply that remembers what it passes on, up to the bound, and says what the cache did. */

@@ -11,8 +11,8 @@ import type { Sealing } from "./request-bodies.ts";
 
 export interface AnswerName {
   readonly workspaceId: string;
-  /** SHA-256 of the request and all that decides its answer. */
-  readonly digest: Buffer;
+  /** SHA-256 of the request and all that decides its answer, in hex. */
+  readonly digest: string;
 }
 
 export interface AnswerCache {
@@ -34,8 +34,9 @@ const unpackedMax = 8 * 2 ** 20;
 const pack = promisify(deflateRaw);
 const unpack = promisify(inflateRaw);
 
-const sealName = ({ workspaceId, digest }: AnswerName): string =>
-  `cache ${workspaceId} ${digest.toString("hex")}`;
+/** What a kept answer is bound to. */
+export const answerSealName = ({ workspaceId, digest }: AnswerName): string =>
+  `cache ${workspaceId} ${digest}`;
 
 interface Waiting {
   readonly name: AnswerName;
@@ -93,7 +94,7 @@ async function read(
     { name: "cached_answer" },
   );
   if (row === undefined) return undefined;
-  const packed = sealing.unsealBytes(sealName(name), row.sealed);
+  const packed = sealing.unsealBytes(answerSealName(name), row.sealed);
   return (await unpack(packed, { maxOutputLength: unpackedMax })).toString();
 }
 
@@ -103,11 +104,11 @@ async function write(
   { name, text, seconds }: Waiting,
 ): Promise<void> {
   const { workspaceId, digest } = name;
-  const sealed = sealing.sealBytes(sealName(name), await pack(text));
+  const sealed = sealing.sealBytes(answerSealName(name), await pack(text));
   const { answers, bytes } = cacheBounds;
   await database.query(
     `insert into cached_answers (workspace_id, digest, expires_at, bytes, sealed)
-     select $1::text, $2::bytea, now() + make_interval(secs => $3::float8), $4::integer, $5::bytea
+     select $1::text, $2::text, now() + make_interval(secs => $3::float8), $4::integer, $5::bytea
      from (select count(*) as answers, coalesce(sum(k.bytes), 0) as bytes from cached_answers k
            where k.workspace_id = $1 and k.digest <> $2) kept
      where kept.answers < $6::bigint and kept.bytes + $4 <= $7::bigint

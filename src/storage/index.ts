@@ -10,6 +10,7 @@ export {
   type Sealing,
 } from "./request-bodies.ts";
 export {
+  answerSealName,
   cachedTextMax,
   createAnswerCache,
   sweepAnswers,

@@ -2,7 +2,7 @@
  * Every column of the database that holds sealed values: what is counted and rewritten when the master key is replaced.
  * `test/tenancy/sealed-values.test.ts` holds that none is left out.
  */
-import { bodySealName, type Queryable } from "../storage/index.ts";
+import { answerSealName, bodySealName, type Queryable } from "../storage/index.ts";
 import { sealMark, type SealedKind } from "./derived-keys.ts";
 import { credentialSealName, providerSealName, signingSealName } from "./seal-names.ts";
 
@@ -72,6 +72,15 @@ export const sealedColumns: readonly SealedColumn[] = [
     key: ["workspace_id", "id"],
     name: ({ workspace_id: workspaceId, id }) =>
       bodySealName({ workspaceId: workspaceId!, id: id! }),
+  },
+  {
+    kind: "body",
+    batch: 20,
+    table: "cached_answers",
+    column: "sealed",
+    key: ["workspace_id", "digest"],
+    name: ({ workspace_id: workspaceId, digest }) =>
+      answerSealName({ workspaceId: workspaceId!, digest: digest! }),
   },
 ];
 

@@ -315,7 +315,7 @@ describe("time and room", () => {
     await kept(1);
     await bench.database.query(
       `insert into cached_answers (workspace_id, digest, expires_at, bytes, sealed)
-       select $1, decode(lpad(to_hex(n), 8, '0'), 'hex'), now() + interval '1 hour', 1, '\\x'
+       select $1, n::text, now() + interval '1 hour', 1, '\\x'
        from generate_series(1, 10000) n`,
       [workspaceId],
     );

@@ -233,6 +233,7 @@ describe("a whole file", () => {
         // No larger than any body may be.
         textBodyBytes: 13_107_200,
         bodiesUnderWayBytes: 268_435_456,
+        roundCalls: 256,
       },
       storage: expect.objectContaining({ kind: "s3", bucket: "results", retentionDays: 0.5 }),
       console: {
@@ -244,7 +245,7 @@ describe("a whole file", () => {
       retention: { requestLogDays: 90, tasksDays: 30 },
       exports: { to: "s3://audit/gateway", what: ["requests", "ledger"], region: "eu-central-1" },
       telemetry: { propagate: "local" },
-      tags: { metrics: [] },
+      tags: { metrics: [], usage: [] },
       hooks: [
         {
           name: "guard",

@@ -4,7 +4,7 @@ alter table api_keys add column response_cache json;
 
 create table cached_answers (
   workspace_id text not null,
-  digest bytea not null,
+  digest text not null,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
   bytes integer not null,
