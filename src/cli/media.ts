@@ -83,6 +83,7 @@ function tellOfTask(hooks: Hooks, row: RequestRow): void {
     endpoint: entryPoints[row.protocol as keyof typeof entryPoints],
     model: row.model,
     stream: false,
+    tags: { tags: row.tags, endUser: row.endUser },
     caller: { workspaceId: row.workspaceId, keyId: row.keyId ?? "", memberId: null },
     status: row.status ?? "unknown",
     httpStatus: row.httpStatus ?? 200,

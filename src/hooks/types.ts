@@ -3,6 +3,7 @@ import type { ByteLease } from "../base/byte-budget.ts";
 import type { JsonSource } from "../base/json-source.ts";
 import type { WireObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
+import type { Tags } from "../base/tags.ts";
 import type { HookEndpoint } from "../catalog/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 
@@ -15,12 +16,7 @@ export interface CallFacts {
   readonly stream: boolean;
   readonly caller: Pick<Caller, "workspaceId" | "keyId" | "memberId">;
   /** What the caller says of it. */
-  readonly tags?:
-    | {
-        readonly tags?: Readonly<Record<string, string>> | undefined;
-        readonly endUser?: string | undefined;
-      }
-    | undefined;
+  readonly tags?: Tags | undefined;
 }
 
 /** A call before it is prepared. */
