@@ -10,7 +10,6 @@ import { allowPrivate, answering, chat, must, providerBody } from "../providers/
 import { tollgateHere } from "../support/command.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres } from "../support/postgres.ts";
-import { tollgate } from "../support/process.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 
 const newMasterKey = (): string => randomBytes(32).toString("base64");
@@ -192,7 +191,7 @@ it("kill -9 in the middle of it: half is under each key, and the next run ends i
   child.kill("SIGKILL");
   await gone;
   await holder.query("rollback");
-  const half = await tollgate(
+  const half = await tollgateHere(
     ["keys", "list", "--json"],
     environment({ TOLLGATE_MASTER_KEY: fresh }),
   );

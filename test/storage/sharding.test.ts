@@ -13,7 +13,7 @@ const namesAfter = (heading: string): string[] => {
 };
 
 describeDatabase("the schema, as docs/scale.md has it", (open) => {
-  it("names every table whose key does not begin with its workspace", async () => {
+  it("names every table whose key does not begin with its workspace: a new one goes into its list", async () => {
     const database = await open();
     const rows = await database.query<{ name: string }>(
       `select c.relname as name from pg_class c

@@ -8,12 +8,12 @@ const root = resolve(import.meta.dirname, "../..");
 
 export interface Previous {
   readonly commit: string;
-  /** Whether it, and those before it, start on a schema that a later version has expanded. */
-  readonly restarts: boolean;
   readonly why: string;
   /** Commits from before it that are tried in the long form too. */
   readonly earlier: readonly string[];
   readonly earlierWhy: string;
+  /** Those that start on a schema that a later release has expanded. */
+  readonly restart: readonly string[];
 }
 
 export const previous = JSON.parse(
