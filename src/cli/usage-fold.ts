@@ -1,4 +1,5 @@
 /** The rounds that add new calls to the sums of usage. docs/architecture.md. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import type { Database } from "../storage/index.ts";
 import { foldUsage } from "../usage/index.ts";
@@ -20,17 +21,24 @@ interface UsageFold {
 /** Starts the rounds; the returned function ends them, after the step under way. */
 export function startUsageFold(fold: UsageFold): () => Promise<void> {
   const { database, log, sweeps, everyMs = everyMsDefault, tags } = fold;
-  if (everyMs === 0) return () => Promise.resolve();
-  let open = true;
-  const end = startRounds({
+  return startRounds({
     everyMs,
     sweeps,
     log,
     failure: "usage could not be summed; trying again later",
-    round: async () => void (await foldUsage(database, () => open, tags)),
+    round: async (goesOn) => void (await foldUsage(database, restingBetween(goesOn), tags)),
   });
-  return () => {
-    open = false;
-    return end();
+}
+
+const restMsMax = 500;
+
+/** Asked before each step whether to go on: after a rest as long as the step before took, in which calls have the database. */
+function restingBetween(goesOn: () => boolean): () => Promise<boolean> {
+  let beganMs: number | undefined;
+  return async () => {
+    if (beganMs !== undefined && goesOn())
+      await sleep(Math.min(performance.now() - beganMs, restMsMax));
+    beganMs = performance.now();
+    return goesOn();
   };
 }

@@ -176,14 +176,14 @@ export function foldStep(
   return database.transaction((tx) => stepIn(tx, most, tags));
 }
 
-/** Folds until nothing is left, or `goesOn` says no. @returns how much it did */
+/** Folds until nothing is left, or `goesOn`, asked before each step, says no. @returns how much it did */
 export async function foldUsage(
   database: Database,
-  goesOn: () => boolean = () => true,
+  goesOn: () => boolean | Promise<boolean> = () => true,
   tags: readonly string[] = [],
 ): Promise<number> {
   let sum = 0;
-  while (goesOn()) {
+  while (await goesOn()) {
     const done = await foldStep(database, stepMax, tags);
     if (done === 0) break;
     sum += done;
