@@ -9,7 +9,7 @@ export const suites: Record<string, readonly string[]> = {
   tenancy: [
     "test/tenancy/*.test.ts",
     "test/rates/limits.test.ts",
-    "test/admin/{keys,member-keys,caps,invitations,key-list}.test.ts",
+    "test/admin/{keys,member-keys,caps,invitations,key-list,own-accounts}.test.ts",
   ],
   protocols: [
     "test/protocols/**/*.test.ts",

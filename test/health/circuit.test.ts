@@ -198,6 +198,12 @@ describe("what other gateways say", () => {
     expect(state()).toBe("due");
   });
 
+  it("waits for a probe that is under way elsewhere when it hears of it, no longer than for one of ours", () => {
+    circuit.heardOpen({ by: "x", pauseMs: 1, pauseEndMs: nowMs, probeEndMs: 1e12 }, nowMs);
+    expect(circuit.admit(nowMs + rules.probeMs - 1)).toBe(false);
+    expect(circuit.admit(nowMs + rules.probeMs)).toBe(true);
+  });
+
   it("closes it into recovery, and a call that began before says nothing of it", () => {
     circuit.heardOpen(word("x"), nowMs);
     const begunMs = nowMs;
