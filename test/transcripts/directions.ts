@@ -5,12 +5,13 @@ import { noUsage } from "../../src/base/usage.ts";
 import {
   codecs,
   createRoute,
+  upstreamCodecs,
   type JsonObject,
   type Route,
   type StreamTap,
 } from "../../src/protocols/index.ts";
 import { framesOf, isWire, type Frame } from "./readers/index.ts";
-import { estimate, type Direction, type Transcript } from "./transcript.ts";
+import { estimate, type Direction, type Transcript, type Upstream } from "./transcript.ts";
 
 /** What every call is told, or not told, about itself. */
 export const upstreamModel = "vendor-model-2026";
@@ -26,13 +27,13 @@ interface RouteOptions {
 /** The route of the transcript's request. */
 export function routeOf(
   transcript: Transcript,
-  { caller, upstream }: Direction,
+  { caller, upstream }: { readonly caller: Direction["caller"]; readonly upstream: Upstream },
   { stream = false, force = false }: RouteOptions = {},
 ): Route {
   return createRoute(
     {
       caller: codecs[caller],
-      upstream: codecs[upstream],
+      upstream: upstreamCodecs[upstream],
       body: requestBody(transcript, caller, stream),
       stream,
       requestedModel: model,

@@ -6,6 +6,9 @@ import { parse } from "yaml";
 import { protocolNames, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
 import type { AnswerMeaning, RequestMeaning } from "./readers/index.ts";
 
+/** What upstreams speak: the four, and Converse, whose column some cases have. */
+export type Upstream = ProtocolName | "converse";
+
 /** A JSON merge patch (RFC 7396) on a meaning: null removes, lists are replaced. */
 type Patch = Record<string, unknown>;
 
@@ -30,7 +33,7 @@ interface Meaning {
   /** What the model says. */
   answer: AnswerMeaning;
   /** What an upstream's own answer says differently, on all its ways. */
-  told?: Partial<Record<ProtocolName, Patch>>;
+  told?: Partial<Record<Upstream, Patch>>;
   /** What the caller is given differently after conversion. */
   given?: ByDirection<Patch>;
   /** Likewise, of streams only. */
@@ -45,6 +48,8 @@ export interface Transcript {
   readonly name: string;
   readonly meaning: Meaning;
   readonly exchanges: Readonly<Record<ProtocolName, Exchange>>;
+  /** Its stream's binary frames stand as events, named by their type. */
+  readonly converse: Exchange | undefined;
 }
 
 /** One protocol's bytes. */
@@ -74,7 +79,7 @@ export function readTranscript(name: string): Transcript {
     if (section === undefined) throw new Error(`${name} has no section "${title}"`);
     return section;
   };
-  const exchangeOf = (protocol: ProtocolName): Exchange => {
+  const exchangeOf = (protocol: Upstream): Exchange => {
     const crlf = byTitle.get(`${protocol} stream, lines end in CRLF`);
     return {
       request: JSON.parse(read(`${protocol} request`)) as JsonObject,
@@ -85,7 +90,8 @@ export function readTranscript(name: string): Transcript {
   const exchanges = Object.fromEntries(
     protocolNames.map((protocol) => [protocol, exchangeOf(protocol)]),
   ) as Record<ProtocolName, Exchange>;
-  return { name, meaning: parse(read("meaning")) as Meaning, exchanges };
+  const converse = byTitle.has("converse request") ? exchangeOf("converse") : undefined;
+  return { name, meaning: parse(read("meaning")) as Meaning, exchanges, converse };
 }
 
 export interface Direction {
@@ -97,10 +103,16 @@ export const directions: readonly Direction[] = protocolNames.flatMap((caller) =
   protocolNames.map((upstream) => ({ caller, upstream })),
 );
 
+/** The same to any upstream. */
+interface AnyDirection {
+  readonly caller: ProtocolName;
+  readonly upstream: Upstream;
+}
+
 /** The values whose direction fits, in order. */
 export function forDirection<Value>(
   values: ByDirection<Value> | undefined,
-  { caller, upstream }: Direction,
+  { caller, upstream }: AnyDirection,
 ): Value[] {
   const fits = (names: string, name: string): boolean =>
     names === "*" || names.split(", ").includes(name);
@@ -136,12 +148,21 @@ export function ownRequest({ meaning }: Transcript, protocol: ProtocolName): Req
   return withPatches<RequestMeaning>(whole, [meaning.own?.[protocol]]);
 }
 
+const untoldByConverse = ({ usage }: AnswerMeaning): Patch => ({
+  stopped_by: null,
+  ...(usage && { usage: { reasoning: null } }),
+});
+
 /** What a protocol's own answer means. */
-export const ownAnswer = ({ meaning }: Transcript, protocol: ProtocolName): AnswerMeaning =>
-  withPatches(meaning.answer, [meaning.told?.[protocol]]);
+export const ownAnswer = ({ meaning }: Transcript, protocol: Upstream): AnswerMeaning =>
+  withPatches(meaning.answer, [
+    // Converse tells neither which sequence matched nor how much was reasoning.
+    protocol === "converse" ? untoldByConverse(meaning.answer) : undefined,
+    meaning.told?.[protocol],
+  ]);
 
 /** What the upstream is asked after conversion: nothing that has no meaning goes with it. */
-export const convertedRequest = (transcript: Transcript, direction: Direction): RequestMeaning =>
+export const convertedRequest = (transcript: Transcript, direction: AnyDirection): RequestMeaning =>
   withPatches({ ...ownRequest(transcript, direction.caller), others: [] }, [
     ...forDirection(transcript.meaning.asked, direction),
   ]);
@@ -157,7 +178,7 @@ const untold: Readonly<Record<ProtocolName, readonly string[]>> = {
 /** What the caller is given after conversion: no signatures, and of usage what its protocol has names for. */
 export function convertedAnswer(
   transcript: Transcript,
-  direction: Direction,
+  direction: AnyDirection,
   form: "whole" | "streamed",
 ): AnswerMeaning {
   const { caller, upstream } = direction;

@@ -1,0 +1,189 @@
+// The transcripts' column of Amazon Bedrock's Converse, which is spoken to upstreams alone: the golden request of every caller,
+// and the golden answer given to every caller, whole and streamed, wherever the stream ends.
+import { describe, expect, it } from "vitest";
+import { converseStrict } from "../../sandbox/bedrock/converse-strict.ts";
+import { noteParams } from "../../src/base/notes.ts";
+import { protocolNames, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
+import {
+  beginningsOf,
+  billed,
+  eventsOf,
+  relayed,
+  routeOf,
+  unsigned,
+  withAny,
+} from "./directions.ts";
+import { converseLosses } from "./converse-losses.ts";
+import { converseReader } from "./readers/converse.ts";
+import { framesOf, readers, type RequestMeaning, type Said, type Turn } from "./readers/index.ts";
+import {
+  caseNames,
+  convertedAnswer,
+  convertedRequest,
+  forDirection,
+  ownAnswer,
+  readTranscript,
+  type Transcript,
+  type Upstream,
+} from "./transcript.ts";
+
+/** Cases without the column, by what Converse or the transcript lacks. */
+const without: Readonly<Record<string, readonly string[]>> = {
+  "an error is an exception of the frames: test/clouds/converse.test.ts": [
+    "error-at-once",
+    "error-midway",
+  ],
+  "an answer has no word for it": ["refusal", "cut-call"],
+  "a request has no word for it in its turns or tools: test/conversion/to-converse.test.ts": [
+    "custom-tools",
+    "documents",
+    "image-detail",
+    "images",
+    "parallel-and-choice",
+    "reasoning-history",
+    "reasoning-tool-loop",
+    "schema-keywords",
+  ],
+};
+
+const cases = caseNames().map(readTranscript);
+const withColumn = cases.filter(({ converse }) => converse !== undefined);
+
+it("every case has the column, or a reason why not", () => {
+  const excused = Object.values(without).flat();
+  const bare = cases.filter(({ converse }) => converse === undefined).map(({ name }) => name);
+  expect(bare.toSorted()).toEqual(excused.toSorted());
+});
+
+const upstream: Upstream = "converse";
+const to = (caller: ProtocolName) => ({ caller, upstream });
+const columnOf = ({ converse }: Transcript) => converse!;
+
+/** What the vendor says to a request; "taken" where it refuses nothing. */
+function verdict(body: JsonObject): string {
+  const call = {
+    headers: {},
+    query: new URLSearchParams(),
+    model: "us.amazon.nova-2-lite-v1:0",
+    stream: false,
+    body,
+    files: [],
+  };
+  try {
+    for (const check of converseStrict) check(call);
+    return "taken";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Without the settings that Converse has no word for, which are then among what is dropped. */
+function withoutLosses({ name }: Transcript, asked: RequestMeaning): RequestMeaning {
+  const lost = converseLosses[name]?.settings ?? [];
+  const kept = Object.entries(asked.settings).filter(([setting]) => !lost.includes(setting));
+  return { ...asked, settings: Object.fromEntries(kept) };
+}
+
+/** What is asked, but for that, and for the names of results and the type of a sound as only generateContent has them. */
+function expectedOf(transcript: Transcript, caller: ProtocolName): RequestMeaning {
+  const asked = withoutLosses(transcript, convertedRequest(transcript, to(caller)));
+  const turns = asked.turns.map((turn) =>
+    Object.fromEntries(
+      Object.entries(turn).map(([role, says]: [string, Said[]]) => [role, says.map(nameless)]),
+    ),
+  ) as Turn[];
+  return { ...asked, turns };
+}
+
+function nameless(said: Said): Said {
+  if (typeof said === "object" && "audio" in said)
+    return { audio: said.audio.replace(/^data:audio\/(\w+);base64,/, "$1:") };
+  if (typeof said === "string" || !("result" in said)) return said;
+  const { name: _name, ...rest } = said;
+  return rest;
+}
+
+/** Where a request is refused before it is sent. */
+const isRefused = ({ meaning }: Transcript, caller: ProtocolName): boolean =>
+  forDirection(meaning.refused, to(caller)).length > 0;
+
+describe.each(withColumn.map((one) => [one.name, one] as const))("%s", (_name, transcript) => {
+  const { request, answer, stream } = columnOf(transcript);
+  const callers = protocolNames.filter((caller) => !isRefused(transcript, caller));
+
+  it("the golden request is taken by the vendor, and means what was asked", () => {
+    expect(verdict(structuredClone(request))).toBe("taken");
+    const asked = expectedOf(transcript, "chat");
+    const found = withoutLosses(transcript, converseReader.request(request));
+    expect(withAny(found, asked)).toEqual(asked);
+  });
+
+  it("a chat request becomes the golden one, to the byte", () => {
+    expect(routeOf(transcript, to("chat")).body).toEqual(request);
+  });
+
+  it.each(callers)("a request of %s means the same, and what is lost is told", (caller) => {
+    const { body, notes } = routeOf(transcript, to(caller));
+    expect(verdict(structuredClone(body))).toBe("taken");
+    const asked = expectedOf(transcript, caller);
+    const found = withoutLosses(transcript, converseReader.request(body));
+    expect(withAny(found, asked)).toEqual(asked);
+    const dropped =
+      converseLosses[transcript.name]?.dropped[caller] ??
+      forDirection(transcript.meaning.dropped, to(caller))[0];
+    expect(noteParams(notes)).toEqual(dropped ?? []);
+  });
+
+  it("the golden answer and the golden stream say the same", () => {
+    const said = ownAnswer(transcript, upstream);
+    expect(unsigned(converseReader.answer(answer))).toEqual(said);
+    expect(unsigned(converseReader.stream(framesOf(stream.toString())))).toEqual({
+      ...said,
+      faults: [],
+    });
+  });
+
+  it.each(callers)(
+    "is given to callers of %s, whole, streamed, and as the other form",
+    (caller) => {
+      const reader = readers[caller];
+      const direct = routeOf(transcript, to(caller));
+      const whole = convertedAnswer(transcript, to(caller), "whole");
+      const given = direct.answer(structuredClone(answer), [], billed);
+      expect(withAny(reader.answer(given), whole)).toEqual(whole);
+      expect(JSON.stringify(given)).not.toMatch(/sig-|c2ln/);
+      const streaming = routeOf(transcript, to(caller), { stream: true });
+      const frames = relayed(streaming.tap(), eventsOf(stream));
+      const streamed = { ...convertedAnswer(transcript, to(caller), "streamed"), faults: [] };
+      expect(withAny(reader.stream(frames), streamed)).toEqual(streamed);
+      const gathered = routeOf(transcript, to(caller)).wholeOf(eventsOf(stream))!;
+      const again = reader.answer(direct.answer(gathered, [], billed));
+      expect(withAny(again, whole)).toEqual(whole);
+      const parted = reader.stream(
+        routeOf(transcript, to(caller), { stream: true }).framesOf(structuredClone(answer)),
+      );
+      expect({ says: parted.says, faults: parted.faults }).toEqual({
+        says: streamed.says,
+        faults: [],
+      });
+    },
+  );
+
+  it.each(callers)(
+    "T16: ends as an error for callers of %s wherever it ends too early",
+    (caller) => {
+      for (const events of beginningsOf(stream)) {
+        const tap = routeOf(transcript, to(caller), { stream: true }).tap();
+        const { faults, error, finish = "" } = readers[caller].stream(relayed(tap, events));
+        const isWhole = tap.seen.ended && tap.seen.error === undefined;
+        const is = { faults, failed: error !== undefined, finished: finish !== "" };
+        expect({ after: events.length, ...is }).toEqual({
+          after: events.length,
+          faults: [],
+          failed: !isWhole,
+          finished: isWhole,
+        });
+      }
+    },
+  );
+});
