@@ -1,6 +1,7 @@
 /** The master key is replaced while gateways run: what they read, sign and show goes on; what cannot be opened is said. */
 import { randomBytes } from "node:crypto";
 import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
@@ -9,7 +10,7 @@ import { newId } from "../../src/base/ids.ts";
 import { allowPrivate, answering, chat, must, providerBody } from "../providers/support.ts";
 import { tollgateHere } from "../support/command.ts";
 import { eventually } from "../support/patience.ts";
-import { sharedPostgres } from "../support/postgres.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 
 const newMasterKey = (): string => randomBytes(32).toString("base64");
@@ -148,7 +149,7 @@ describe("the master key of gateways on a server", () => {
 });
 
 it("kill -9 in the middle of it: half is under each key, and the next run ends it", async () => {
-  const databaseUrl = await (await sharedPostgres()).createMigrated();
+  let databaseUrl = await (await sharedPostgres()).createMigrated();
   const environment = (keys: Record<string, string>) => ({
     DATABASE_URL: databaseUrl,
     TOLLGATE_DATA_DIR: "/nonexistent",
@@ -171,6 +172,8 @@ it("kill -9 in the middle of it: half is under each key, and the next run ends i
     ],
   );
   await gateway.close();
+  const backup = join(temporaryDirectory(), "before.backup");
+  expect((await tollgateHere(["backup", backup], environment(onlyOld))).code).toBe(0);
   const holder = new Client({ connectionString: databaseUrl });
   await holder.connect();
   const count = async (): Promise<number> => {
@@ -211,4 +214,13 @@ it("kill -9 in the middle of it: half is under each key, and the next run ends i
   const shown = await later.admin("POST", `/keys/${rows[0]}/reveal`, {});
   expect(shown.json).toMatchObject({ key: `gw_live_${rows[0]}` });
   await later.close();
+
+  // A backup from before opens with the key before only, and is replaced like any other database.
+  databaseUrl = await (await sharedPostgres()).createDatabase();
+  const restore = (keys: Record<string, string>) =>
+    tollgateHere(["restore", backup], environment(keys));
+  expect((await restore(onlyFresh)).stderr).toMatch(/not the one this database was set up with/);
+  expect(await restore(both)).toMatchObject({ code: 0 });
+  const again = await tollgateHere(["rotate-master-key", "--json"], environment(both));
+  expect(JSON.parse(again.stdout).resealed).toMatchObject({ "api_keys.ciphertext": 901 });
 });
