@@ -195,21 +195,24 @@ describe("what is not kept", () => {
 });
 
 describe("what it costs", () => {
-  it.each([0, 1, 33, 50, 100])("%i percent of the first charge, rounded up", async (percent) => {
-    const { key } = await newKey({ responseCache: { ttlSeconds: 60, chargePercent: percent } });
-    const body = chat(`Hello ${percent}\n#sandbox {"usage":{"input":7,"output":3}}`);
-    const first = await call(key, body);
-    const { nano } = await charged(first.id);
-    expect(nano).toBe(9_500n);
-    await kept(1);
-    const second = await call(key, body);
-    expect(second.cache).toBe("hit");
-    const share = (nano * BigInt(percent) + 99n) / 100n;
-    expect((await logged(bench, second.id))["cost_nano"]).toBe(share);
-    // A charge of nothing is no entry.
-    const entry = share > 0n ? (await charged(second.id)).nano : 0n;
-    expect(entry).toBe(share);
-  });
+  it.each([0, 1, 33, 50, 100])(
+    "T59: %i percent of the first charge, rounded up",
+    async (percent) => {
+      const { key } = await newKey({ responseCache: { ttlSeconds: 60, chargePercent: percent } });
+      const body = chat(`Hello ${percent}\n#sandbox {"usage":{"input":7,"output":3}}`);
+      const first = await call(key, body);
+      const { nano } = await charged(first.id);
+      expect(nano).toBe(9_500n);
+      await kept(1);
+      const second = await call(key, body);
+      expect(second.cache).toBe("hit");
+      const share = (nano * BigInt(percent) + 99n) / 100n;
+      expect((await logged(bench, second.id))["cost_nano"]).toBe(share);
+      // A charge of nothing is no entry.
+      const entry = share > 0n ? (await charged(second.id)).nano : 0n;
+      expect(entry).toBe(share);
+    },
+  );
 });
 
 describe("a hit is a call like any other", () => {

@@ -231,6 +231,22 @@ describe("a change is checked like a caller's body", () => {
     expect(second!.text).toContain("[gone]");
   });
 
+  it("T76: a fallback gets what the hook made of it, and the hook is asked once", async () => {
+    hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
+    await hooked.bench.received(/./);
+    const failing = `secret words\n#sandbox ${JSON.stringify({ status: 500, times: 1 })}`;
+    const answer = await post(chatPath, chat(failing, { model: "sandbox/multi" }));
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const sent = await hooked.bench.received(/./);
+    expect(sent.length).toBeGreaterThan(1);
+    for (const { body } of sent) {
+      expect(JSON.stringify(body)).toContain("[gone]");
+      expect(JSON.stringify(body)).not.toContain("secret words");
+    }
+    expect(hooked.hook.requests).toHaveLength(1);
+  });
+
   it("a field out of its domain is refused", async () => {
     hooked.hook.answer(
       decide(({ body }) => ({ action: "change", body: { ...body, temperature: 99 } })),

@@ -63,13 +63,21 @@ it("sums up durations in buckets that hold all below them", async () => {
 });
 
 it("counts tokens and cost, by model and provider", async () => {
-  const calls = [record({}), record({ metered: undefined }), record({ protocol: "messages" })];
+  const calls = [
+    record({}),
+    record({ metered: undefined, costNano: 0n }),
+    // An answer of the response cache used no tokens, and may cost something.
+    record({ metered: undefined, costNano: 500_000_000n, cache: "hit" }),
+    record({ protocol: "messages" }),
+  ];
   const labels = 'model="acme/talk",provider="acme"';
   expect(await linesOf(calls, "token_usage_total{")).toEqual([
     `gen_ai_client_token_usage_total{${labels},type="input"} 60`,
     `gen_ai_client_token_usage_total{${labels},type="output"} 24`,
   ]);
-  expect(await linesOf(calls, "cost_usd_total{")).toEqual([`tollgate_cost_usd_total{${labels}} 3`]);
+  expect(await linesOf(calls, "cost_usd_total{")).toEqual([
+    `tollgate_cost_usd_total{${labels}} 3.5`,
+  ]);
 });
 
 it("counts the tokens of pictures, of text and of image alike; what is not billed by tokens has none", async () => {

@@ -95,6 +95,9 @@ it("the address that proxies tell of may stand in several headers", () => {
   expect(address(["203.0.113.7", "10.0.0.2"])).toBe("203.0.113.7");
 });
 
+/** A gateway that can take the call. */
+const load = { admit: () => undefined };
+
 it("LIM-17: what is left of a limit is said in the head of an answer, and not once that is sent", () => {
   const rates = {
     admit: (_caller: unknown, say: (headers: object) => void) => say({ "x-left": "1" }),
@@ -107,7 +110,7 @@ it("LIM-17: what is left of a limit is said in the head of an answer, and not on
       on: () => undefined,
     };
     const caller = { limits: [{}] };
-    void rateOf({ rates } as never, response as never, caller as never);
+    void rateOf({ rates, load } as never, response as never, caller as never);
     return headers;
   };
   expect([said(false), said(true)]).toEqual([["x-left"], []]);
@@ -120,7 +123,7 @@ it.each([true, false])(
     const use = { end: () => void (ended += 1) };
     const response = Object.assign(new EventEmitter(), { destroyed, headersSent: false });
     const rates = { admit: () => Promise.resolve(use) };
-    const admitted = rateOf({ rates } as never, response as never, { limits: [{}] } as never);
+    const admitted = rateOf({ rates, load } as never, response as never, { limits: [{}] } as never);
     expect(await admitted).toBe(use);
     expect(ended).toBe(destroyed ? 1 : 0);
     response.emit("close");
@@ -195,10 +198,11 @@ it.each([
   async (code, times) => {
     let removed = 0;
     const tasks = { submit: () => Promise.reject(new GatewayError(code, "No.")) };
-    const request = { caller: {}, headers: {} } as unknown as FastifyRequest;
+    const request = { caller: {}, headers: {}, raw: { headers: {} } } as unknown as FastifyRequest;
     const uploads = { discard: () => Promise.resolve((removed += 1)) };
+    const creation = { model: "m", input: { fields: {} }, uploads };
     await expect(
-      submitCreation({ tasks } as never, request, { model: "m", uploads } as never),
+      submitCreation({ tasks } as never, request, creation as never),
     ).rejects.toMatchObject({ code });
     expect(removed).toBe(times);
   },

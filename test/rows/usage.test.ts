@@ -87,7 +87,7 @@ describe("an answer is billed by its own usage", () => {
   );
 
   it.each(eachProtocol)(
-    "T59: nothing is cached here: two identical calls reach the upstream twice, and both are billed (%s)",
+    "T59: nothing is cached where a key has no cache: two identical calls reach the upstream twice, and both are billed (%s)",
     async (_name, protocol) => {
       for (const stream of [false, true]) {
         world.answer(answering);
