@@ -163,12 +163,13 @@ class Thread {
 export async function moduleHook(options: ModuleHookOptions): Promise<Asker> {
   const { name, path, log } = options;
   let isClosed = false;
+  let isLoaded = false;
   let restart: NodeJS.Timeout | undefined;
   let thread = start();
 
   function start(): Thread {
     return new Thread(options, (why) => {
-      if (isClosed) return;
+      if (isClosed || !isLoaded) return;
       log.warn({ hook: name, why }, "a hook's thread is replaced");
       restart = setTimeout(() => (thread = start()), restartMs);
     });
@@ -181,6 +182,7 @@ export async function moduleHook(options: ModuleHookOptions): Promise<Asker> {
 
   try {
     await thread.ready;
+    isLoaded = true;
   } catch (error) {
     await close();
     throw new Error(`the hook "${name}" cannot be loaded from ${path}: ${messageOf(error)}`, {

@@ -23,7 +23,7 @@ let hooked: HookBench;
 beforeAll(async () => {
   hooked = await startHooked(
     (url) => `
-  - { name: guard, at: before, url: "${url}/guard", secret: ${secret}, timeout_ms: 1500, on_failure: refuse,
+  - { name: guard, at: before, url: "${url}/guard", secret: ${secret}, timeout_ms: 1000, on_failure: refuse,
       endpoints: [chat_completions, responses, messages, generate_content, embeddings, images_generations, tasks] }
   - { name: lenient, at: before, url: "${url}/lenient", secret: ${secret}, timeout_ms: 300, on_failure: allow,
       endpoints: [messages] }

@@ -4,7 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";
-import { startTestGateway } from "../support/gateway.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { openHooks } from "../../src/hooks/index.ts";
+import { createPools } from "../../src/upstream/index.ts";
+import { tollgateHere } from "../support/command.ts";
+import { preparedDataDir } from "../support/postgres.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 import { expectBooks } from "./support.ts";
 
@@ -118,10 +123,37 @@ describe("a module that cannot be loaded stops the start, by its name", () => {
     ["an end at its start", "process.exit(0);", /thread ended/],
   ])("%s", async (what, text, why) => {
     const path = module(what.replaceAll(" ", "-"), text);
-    const config = `hooks: [{ name: broken, at: before, module: "${path}" }]\n`;
-    const starting = startTestGateway({ sandbox: "on", config });
-    await expect(starting).rejects.toThrow(/the hook "broken" cannot be loaded/);
-    await expect(starting).rejects.toThrow(why);
+    const opening = openHooks({
+      hooks: [
+        {
+          name: "broken",
+          at: "before",
+          target: { module: path, path },
+          timeoutMs: 100,
+          onFailure: "refuse",
+        },
+      ],
+      pools: createPools(),
+      clock: systemClock,
+      log: silentLog,
+      observe: () => undefined,
+    });
+    await expect(opening).rejects.toThrow(/the hook "broken" cannot be loaded/);
+    await expect(opening).rejects.toThrow(why);
+  });
+
+  it("by one line, with the exit code of a wrong configuration", async () => {
+    const config = join(folder, "tollgate.yaml");
+    const broken = module("not-loaded", 'throw new Error("no settings");');
+    writeFileSync(config, `hooks: [{ name: broken, at: before, module: "${broken}" }]\n`);
+    const { code, stderr } = await tollgateHere(["serve", "--port", "0"], {
+      TOLLGATE_CONFIG: config,
+      TOLLGATE_DATA_DIR: await preparedDataDir(),
+      TOLLGATE_SANDBOX: "off",
+      TOLLGATE_WORKERS: "1",
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain('tollgate: the hook "broken" cannot be loaded');
   });
 });
 
