@@ -27,6 +27,33 @@ function secretField(parameters: Parameters, name: string, becomes: string): str
   return variables.secret(text, params.at(name), name);
 }
 
+/** What belongs together, and the variables that LiteLLM reads for what a file leaves out of it. */
+const azureClient = {
+  tenant_id: "AZURE_TENANT_ID",
+  client_id: "AZURE_CLIENT_ID",
+  client_secret: "AZURE_CLIENT_SECRET",
+};
+const awsKeys = {
+  access_key_id: "AWS_ACCESS_KEY_ID",
+  secret_access_key: "AWS_SECRET_ACCESS_KEY",
+};
+
+/** The members with those that they need beside them. A client's id and a profile stand alone. */
+function whole(
+  { params, variables }: Parameters,
+  given: Record<string, unknown>,
+  together: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const alone = new Set(["client_id", "profile"]);
+  if (Object.keys(given).every((name) => alone.has(name))) return given;
+  const missing = Object.entries(together).filter(([name]) => given[name] === undefined);
+  const rest = missing.map(([name, variable]) => [
+    name,
+    variables.named(variable, params.at("model")),
+  ]);
+  return { ...given, ...(Object.fromEntries(rest) as Record<string, string>) };
+}
+
 const defined = (row: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 
@@ -81,7 +108,7 @@ function azureAccess(parameters: Parameters): Record<string, unknown> {
     report.changed(params.at("azure_ad_token"), why, auth);
   }
   if (params.text("api_key") === undefined && (token ?? Object.keys(identity)[0]) !== undefined)
-    return { auth: { type: "azure", ...identity } };
+    return { auth: { type: "azure", ...whole(parameters, identity, azureClient) } };
   return { api_key: keyOf(parameters, "AZURE", "AZURE_API_KEY") };
 }
 
@@ -131,7 +158,8 @@ function awsAccess(parameters: Parameters, region: string): Record<string, unkno
     session_token: secretField(parameters, "aws_session_token", `${auth}.session_token`),
     profile: field(parameters, "aws_profile_name", `${auth}.profile`),
   });
-  return { auth: { type: "aws", region, service: "bedrock", ...keys } };
+  const all = whole(parameters, keys, awsKeys);
+  return { auth: { type: "aws", region, service: "bedrock", ...all } };
 }
 
 /** `vertex_ai/MODEL`: Gemini, Claude and the models of others in a project. */

@@ -1,7 +1,6 @@
 /** A LiteLLM proxy's configuration as one of ours, with a report of each field. docs/litellm.md. */
-import type * as Yaml from "yaml";
-import { later } from "../../base/later.ts";
-import { checkConfig, type Mistake } from "../../catalog/index.ts";
+import type { Mistake } from "../../catalog/index.ts";
+import { fileText, mistakesOf } from "./check.ts";
 import { credentialsOf, deploymentsOf } from "./deployments.ts";
 import { addFallbacks } from "./fallbacks.ts";
 import { parseLitellm, type Section } from "./file.ts";
@@ -10,8 +9,6 @@ import { Providers } from "./providers.ts";
 import { Report, type ReportRow } from "./report.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { Variables, type Variable } from "./variables.ts";
-
-const yaml = later<typeof Yaml>("yaml");
 
 /** What a conversion comes to. */
 export interface Converted {
@@ -46,7 +43,7 @@ export function convertLitellm(text: string, file: string): Converted {
     models: [...models.values()],
     ...settings.rows,
   };
-  const config = comment(variables) + yaml().stringify(document, { lineWidth: 0 });
+  const config = comment(variables) + fileText(document);
   const all = used(variables, config);
   return {
     config,
@@ -54,7 +51,7 @@ export function convertLitellm(text: string, file: string): Converted {
     variables: all,
     report,
     rows: report.rows,
-    mistakes: mistakesOf(config, all),
+    mistakes: mistakesOf(config),
   };
 }
 
@@ -84,7 +81,7 @@ function addAlias(
   const isTaken = [...models.values()].some(
     ({ id, aliases }) => id === alias || (aliases as string[] | undefined)?.includes(alias),
   );
-  if (isTaken || !/^[^\s*]+\*?$/.test(alias))
+  if (isTaken || !/^[^\s*]+\*?$/.test(alias) || alias.includes("${"))
     return report.unsupported(field, "the name is another model's, or no name");
   const { kind, offers, ...rest } = row;
   const aliases = [...((row["aliases"] as string[] | undefined) ?? []), alias];
@@ -109,15 +106,3 @@ function comment(variables: Variables): string {
 /** The variables that the text still refers to: a model that was left out needs none. */
 const used = (variables: Variables, config: string): Variable[] =>
   variables.all().filter(({ name }) => config.includes(`\${${name}}`));
-
-/** Our own check, with an address in each variable that an address begins with, and a word in the others. */
-function mistakesOf(config: string, variables: readonly Variable[]): readonly Mistake[] {
-  const environment = Object.fromEntries(
-    variables.map(({ name }) => [
-      name,
-      config.includes(`base_url: \${${name}}`) ? "https://example.com/v1" : "value",
-    ]),
-  );
-  const result = checkConfig(config, { environment });
-  return "mistakes" in result ? result.mistakes : [];
-}

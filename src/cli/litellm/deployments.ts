@@ -1,4 +1,5 @@
 /** One entry of LiteLLM's `model_list`: where its calls go, at what price and weight, and what of it is not supported. */
+import { providerFault } from "./check.ts";
 import { knownModel, listOf, listedPrice } from "./known.ts";
 import { ownPrice } from "./prices.ts";
 import { callSettings } from "./providers.ts";
@@ -95,13 +96,16 @@ interface Entry extends Work {
 }
 
 function read(one: Entry): Deployment[] {
-  const { entry, params, info, model, report, variables } = one;
+  const { entry, params, info, group, model, report, variables } = one;
+  if (`${group} ${model}`.includes("${"))
+    return refuse(entry, "a name cannot hold ${, which begins a variable here", report);
   const mode = info.text("mode");
   if (mode !== undefined && !/^(chat|completion|responses|embedding)$/.test(mode))
     return refuse(entry, `${modeNote} (model_info.mode)`, report);
   const split = model === "*" ? undefined : splitModel(model, params.text("custom_llm_provider"));
   if (model === "*") return refuse(entry, everyVendor, report);
-  if (split === undefined) return refuse(entry, "no known vendor: write vendor/model", report);
+  if (split === undefined || split.name === "")
+    return refuse(entry, "no known vendor: write vendor/model", report);
   if (/^(dall-e|gpt-image|whisper|tts-|sora)/.test(split.name))
     return refuse(entry, modeNote, report);
   const place = targetOf(split.prefix, { params, name: split.name, variables, report });
@@ -110,6 +114,9 @@ function read(one: Entry): Deployment[] {
   const merged = { ...(place.row["headers"] as object | undefined), ...headers };
   const row = { ...place.row, ...settings, ...(isFilled(merged) && { headers: merged }) };
   const target = { ...place, row };
+  const fault = providerFault(row);
+  if (fault !== undefined)
+    return refuse(entry, `its provider does not pass the check: ${fault} is wrong`, report);
   return split.name.includes("*") ? wildcard(one, target) : [single(one, target, mode)];
 }
 

@@ -1,5 +1,5 @@
 /** The providers that deployments need: one for each address, key and setting, with an id that people recognise. */
-import { isMap, numberOf, type Section } from "./file.ts";
+import { isMap, numberOf, type Section, type Value } from "./file.ts";
 import type { Report } from "./report.ts";
 import type { Target } from "./target.ts";
 import type { Variables } from "./variables.ts";
@@ -38,14 +38,16 @@ export function callSettings(
   const settings: { headers?: Record<string, string>; timeouts?: object } = {};
   const headers = params.value("extra_headers");
   if (isMap(headers)) {
+    const field = params.at("extra_headers");
+    const fit = Object.entries(headers).filter((header): header is [string, string] => {
+      const isFit = isHeader(header);
+      if (!isFit) report.unsupported(`${field}.${header[0]}`, "is no header that can be set");
+      return isFit;
+    });
     settings.headers = Object.fromEntries(
-      Object.entries(headers).flatMap(([name, value]) =>
-        typeof value === "string"
-          ? [[name, variables.header(name, value, params.at("extra_headers"))]]
-          : [],
-      ),
+      fit.map(([name, value]) => [name, variables.header(name, value, field)]),
     );
-    report.taken(params.at("extra_headers"), "providers[].headers");
+    report.taken(field, "providers[].headers");
   }
   const timeouts = {
     first_byte_s: timeout(params, "stream_timeout", "first_byte_s", report),
@@ -54,6 +56,15 @@ export function callSettings(
   if (timeouts.first_byte_s ?? timeouts.total_s) settings.timeouts = timeouts;
   return settings;
 }
+
+/** Whether a provider may have a header: the gateway's own and those of the connection are not a file's affair. */
+const isHeader = ([name, value]: readonly [string, Value]): boolean =>
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) &&
+  !/^(host|connection|content-length|content-type|transfer-encoding|accept-encoding|upgrade)$/i.test(
+    name,
+  ) &&
+  typeof value === "string" &&
+  /^[\t\x20-\x7e]*$/.test(value);
 
 /** A time in seconds; undefined where the field is absent or none. Reports it. */
 export function timeout(

@@ -1,0 +1,75 @@
+/** `tollgate convert litellm` with whatever stands in a field: what comes out passes our own check, and holds no secret. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { convertLitellm } from "../../src/cli/litellm/convert.ts";
+import { inForm } from "../support/long.ts";
+
+const samples = new URL("litellm/", import.meta.url).pathname;
+const odd = fc.constantFrom<unknown>(
+  null,
+  "",
+  "0",
+  "-1",
+  "1e400",
+  "${HOME}",
+  "os.environ/",
+  "os.environ/A-B",
+  "a b:c/d",
+  "__proto__",
+  "*",
+  "*/*",
+  "openai/",
+  "/x",
+  "http://",
+  "https://u:p@h/x?y=z#f",
+  "é\u0000\ud800",
+  [],
+  {},
+  [["x"]],
+  { constructor: { x: [null] } },
+  "x".repeat(5_000),
+);
+const documents = readdirSync(samples)
+  .filter((name) => name !== "wildcards.yaml")
+  .map((name) => parse(readFileSync(join(samples, name), "utf8")) as Record<string, unknown>);
+type Tree = Record<string, unknown>;
+
+/** Puts a value at some place of a copy: down by the numbers, until they end or nothing is below. */
+function changed(document: Tree, way: readonly number[], value: unknown): Tree {
+  const copy = structuredClone(document);
+  let at: Tree = copy;
+  for (const [depth, step] of way.entries()) {
+    const keys = Object.keys(at);
+    if (keys.length === 0) break;
+    const key = keys[step % keys.length]!;
+    const below = at[key];
+    if (depth < way.length - 1 && typeof below === "object" && below !== null) at = below as Tree;
+    else {
+      at[key] = value;
+      break;
+    }
+  }
+  return copy;
+}
+
+it("is converted to what passes the check, or refused in words", () => {
+  const way = fc.array(fc.nat(40), { minLength: 1, maxLength: 6 });
+  const changes = fc.array(fc.tuple(way, odd), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(fc.constantFrom(...documents), changes, (document, all) => {
+      let text = document;
+      for (const [at, value] of all) text = changed(text, at, value);
+      const { mistakes, models, config } = convertLitellm(stringify(text), "fuzzed.yaml");
+      expect({ mistakes, config: mistakes.length > 0 ? config : "" }).toEqual({
+        mistakes: [],
+        config: "",
+      });
+      expect(models).toBeGreaterThanOrEqual(0);
+      expect(config).not.toContain("marked-secret");
+    }),
+    { numRuns: inForm(300, 20_000) },
+  );
+});
