@@ -30,8 +30,8 @@ export const cookieOf = (answer: Pick<Answer, "headers">): string =>
 export const signIn = (gateway: Pick<AdminGateway, "url">, email: string, secret: string) =>
   call(gateway.url, "POST", "/auth/sign-in/email", { body: { email, password: secret } });
 
-/** A user with a session and a personal token. */
-async function person(
+/** Somebody there is, with a session and a personal token. */
+export async function person(
   gateway: AdminGateway,
   { userId, email }: { userId: string; email: string },
 ): Promise<Person> {

@@ -31,7 +31,7 @@ const main = [
   "/money",
   "/settings/members",
 ];
-const outside = new Set(["/", "/sign-in", "/join", "/password", "/reset-password"]);
+const outside = new Set(["/", "/sign-in", "/join", "/password", "/reset"]);
 
 async function show(path: string): Promise<void> {
   const { page, settled } = inside;
