@@ -1,7 +1,11 @@
 /** A provider that is added, changed, paused or removed on one gateway is so on every other when that is answered. */
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
+import { tollgateHere } from "../support/command.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
@@ -90,6 +94,33 @@ describe("providers on two gateways", () => {
       nodes.map((node) => node.admin("POST", "/providers", providerBody("twice", upstream.url))),
     );
     expect(new Set(raced.map(({ status }) => status))).toEqual(new Set([201, 409]));
+  });
+
+  it("tollgate models shows what was added without asking any gateway, where the master key is, and says so where not", async () => {
+    must(await nodes[0].admin("POST", "/providers", providerBody("shown", upstream.url)));
+    const directory = mkdtempSync(join(tmpdir(), "tollgate-models-"));
+    const models = (key: string) =>
+      tollgateHere(["models", "shown/"], {
+        ...allowPrivate,
+        DATABASE_URL: databaseUrl,
+        TOLLGATE_DATA_DIR: directory,
+        TOLLGATE_MASTER_KEY: key,
+        TOLLGATE_ADMIN_TOKEN: "",
+        PORT: "1",
+      });
+    try {
+      const known = await models(masterKey);
+      expect(known.stdout).toMatch(/shown\/model +shown +text +1 \/ 2/);
+      expect(known.stderr).not.toContain("not shown");
+      const unknown = await models("");
+      expect(unknown.stdout).not.toContain("shown/model");
+      expect(unknown.stderr).toContain("Set TOLLGATE_MASTER_KEY, or ask a gateway that runs");
+      // To look makes no master key.
+      expect(readdirSync(directory)).toEqual([]);
+    } finally {
+      rmSync(directory, { recursive: true });
+      must(await nodes[0].admin("DELETE", "/providers/shown"));
+    }
   });
 
   it("nothing of a provider is readable in the database, nor opened by another master key", async () => {
