@@ -19,7 +19,7 @@ const failover = "failover tries up to six attempts at four providers (docs/rout
 const circuits = "circuits open and close by themselves, for all gateways (docs/routing.md)";
 const noRedis = "gateways share limits and health through PostgreSQL: no Redis is needed";
 const members = "workspaces, members and caps are set over the API (docs/litellm.md)";
-const noCache = "there is no cache of answers; vendors' prompt caches are used and billed";
+const cache = "set response_cache of a key: the same request, word for word (docs/cache.md)";
 
 /** What each setting is here, where nothing of it is written into our file: `changed` is there, `not_supported` is not. */
 const elsewhere: Readonly<Record<string, readonly ["changed" | "unsupported", string]>> = {
@@ -47,8 +47,8 @@ const elsewhere: Readonly<Record<string, readonly ["changed" | "unsupported", st
     "unsupported",
     "a call that the vendor refuses for what is in it goes nowhere else",
   ],
-  cache: ["unsupported", noCache],
-  cache_params: ["unsupported", noCache],
+  cache: ["changed", cache],
+  cache_params: ["changed", cache],
   callback_settings: ["unsupported", "traces go by OTLP (docs/monitoring.md)"],
   turn_off_message_logging: [
     "changed",
@@ -92,7 +92,7 @@ const elsewhere: Readonly<Record<string, readonly ["changed" | "unsupported", st
     "callers have keys; people sign in by OpenID Connect (console.oidc)",
   ],
   pass_through_endpoints: ["unsupported", "there are no pass-through routes"],
-  guardrails: ["unsupported", "there are no guardrails"],
+  guardrails: ["unsupported", "write a hook that asks them (docs/hooks.md)"],
   mcp_servers: ["unsupported", "there is no MCP gateway"],
   include: ["unsupported", "convert the included files too, and put the parts together"],
 };
