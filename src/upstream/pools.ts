@@ -10,6 +10,7 @@ import type { Proxies } from "../base/proxy.ts";
 import type { Provider } from "../catalog/index.ts";
 import { directly, Ways, type Way } from "./dial/way.ts";
 import { HttpPool } from "./http1/pool.ts";
+import { keepOnly } from "./identity/index.ts";
 import { quietMsDefault } from "./idle-list.ts";
 import { MediaPool } from "./media-pool.ts";
 import type { OriginRules } from "./origin-rules.ts";
@@ -64,17 +65,20 @@ export function createPools({
   });
   const text = new PoolMap((key) => new HttpPool(rulesOf(key)));
   const media = new PoolMap((key) => new MediaPool(rulesOf(key)));
-  return {
+  const pools: Pools = {
     get: (origin, connectMs, provider) =>
       text.get({ origin, connectMs, way: ways.to(origin, provider) }),
     forMedia: (origin, connectMs, provider) =>
       media.get({ origin, connectMs, way: ways.to(origin, provider) }),
     way: (origin, provider) => ways.to(origin, provider),
     async close() {
+      // What clouds lent over these is renewed no more.
+      keepOnly(new Set(), pools);
       for (const pool of text.clear()) pool.close();
       await Promise.all(media.clear().map((pool) => pool.destroy()));
     },
   };
+  return pools;
 }
 
 interface Key {
