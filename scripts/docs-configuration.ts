@@ -34,8 +34,7 @@ file to start from: defaults written out, \`\${NAME}\` where a value came from a
 holds is masked (\`****abcd\`); put it back before you start from what was printed. A masked key is refused.
 
 Pages in a browser may call \`/v1\`, \`/v1beta\`, \`/api\` and \`/files\` from the origins under \`cors\`, never \`/admin\` and
-\`/auth\`. A key in a page is known to whoever opens the page: give it caps and an expiry. \`telemetry\` is refused: traces
-are not sent yet.
+\`/auth\`. A key in a page is known to whoever opens the page: give it caps and an expiry.
 
 A provider may differ from its dialect. \`auth\` says where the key is written, \`headers\` and \`query\` what every request
 has besides, and \`paths\` where a protocol answers below \`base_url\`. \`request\` says which fields are left out, or set

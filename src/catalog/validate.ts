@@ -143,7 +143,7 @@ function explain(breach: Breach, place: Place, subject: Subject): Finding[] {
       return breach.params.additionalProperties.map((key) => ({
         path: [...path, key],
         atKey: true,
-        ...unknownKey(path, key, Object.keys(node?.properties ?? {})),
+        ...unknownKey(key, Object.keys(node?.properties ?? {})),
       }));
     case "enum": {
       const allowed = breach.params.allowedValues.map(String);
@@ -161,17 +161,10 @@ function explain(breach: Breach, place: Place, subject: Subject): Finding[] {
   }
 }
 
-/** Keys that mean something in a later version. A setting that does nothing would be a promise. */
-const notYet: Readonly<Record<string, string>> = {
-  telemetry: "traces are not sent yet; durations and tokens are in /metrics",
-};
-
-function unknownKey(parent: Path, key: string, known: readonly string[]) {
-  const later = parent.length === 0 && Object.hasOwn(notYet, key) ? notYet[key] : undefined;
-  return later === undefined
-    ? { message: "unknown key", fix: suggest(key, known) }
-    : { message: later, fix: "remove it" };
-}
+const unknownKey = (key: string, known: readonly string[]) => ({
+  message: "unknown key",
+  fix: suggest(key, known),
+});
 
 function wrongType({ path, value, node }: Place, wanted: string, subject: Subject): Finding {
   const message = `must be ${typeNames[wanted] ?? wanted}, not ${nameOf(value, path)}`;
