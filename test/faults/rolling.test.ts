@@ -1,20 +1,23 @@
 /**
- * Two gateways on one database, restarted one after the other behind a balancer under load: no call fails. Once with a balancer
+ * Gateways on one database (two, in full three), restarted one after the other behind a balancer under load: no call fails. Once with a balancer
  * that asks /readyz and never sends a call twice, and once with nginx as it is installed, which knows only refused
  * connections. docs/operate.md "Restarting behind a balancer".
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { verifyLedger } from "../../src/ledger/index.ts";
+import { openDatabase } from "../../src/storage/index.ts";
 import { startBalancer, type Balancer } from "../support/balancer.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { exampleOf, freePort, hasNginx, startNginx } from "../support/nginx.ts";
-import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { eventually } from "../money/support.ts";
-import { drive, newLoad } from "./load.ts";
+import { drive, newLoad, type Load } from "./load.ts";
 
 const script = { reply: "a short answer", delay_ms: 60, usage: { input: 10, output: 5 } };
 const text = `#sandbox ${JSON.stringify(script)}`;
-const perSecond = inForm(60, 120);
+const gatewayCount = inForm(2, 3);
+const perSecond = inForm(60, 200);
 const rounds = inForm(1, 4);
 
 const onCut = (reason: string): void => console.log(`rolling: a call was cut: ${reason}`);
@@ -40,10 +43,10 @@ async function nginx(urls: readonly string[]): Promise<Balancer> {
 /** nginx as deploy/compose has it. */
 async function exampleNginx(urls: readonly string[]): Promise<Balancer> {
   const port = await freePort();
-  const [first, second] = urls.map((url) => new URL(url).host);
+  const [first, ...others] = urls.map((url) => new URL(url).host);
   const example = exampleOf("compose/nginx.conf", {
     "gateway-1:8080": first!,
-    "gateway-2:8080": second!,
+    "gateway-2:8080": others.join("; server "),
     "listen 80;": `listen 127.0.0.1:${port};`,
   });
   return startNginx(example, port);
@@ -78,11 +81,13 @@ describe.each([
   { name: "a balancer that asks /readyz", start: startBalancer, drain: "1", skipped: false },
   { name: "nginx with its defaults", start: nginx, drain: "0", skipped: noNginx },
   { name: "nginx as in deploy/", start: exampleNginx, drain: "0", skipped: noNginx },
-])("two gateways behind $name", ({ start, drain, skipped }) => {
+])("gateways behind $name", ({ start, drain, skipped }) => {
   const gateways: GatewayProcess[] = [];
   let balancer: Balancer;
   let environments: Record<string, string>[];
   let key: string;
+  /** Calls of the tests before. */
+  let answered = 0;
 
   beforeAll(async () => {
     if (skipped) return;
@@ -94,7 +99,7 @@ describe.each([
       TOLLGATE_DRAIN_SECONDS: drain,
     };
     environments = [];
-    for (let at = 0; at < 2; at += 1)
+    for (let at = 0; at < gatewayCount; at += 1)
       environments.push({
         ...shared,
         TOLLGATE_DATA_DIR: temporaryDirectory(),
@@ -111,6 +116,7 @@ describe.each([
   });
 
   it.skipIf(skipped || start !== exampleNginx)("a stream is passed on as it comes", async () => {
+    answered += 1;
     const { status, first, last } = await streamTimes({ url: balancer.url, key });
     expect(status).toBe(200);
     expect(last - first).toBeGreaterThan(1_500);
@@ -129,18 +135,20 @@ describe.each([
         `gateway ${at} at work`,
         60_000,
       );
+    const allBusy = () => Promise.all(gateways.map((_, at) => busy(at)));
     let restarts = 0;
     for (let round = 0; round < rounds; round += 1) {
-      for (const at of [0, 1]) {
-        await Promise.all([busy(0), busy(1)]);
+      for (let at = 0; at < gatewayCount; at += 1) {
+        await allBusy();
         expect(await gateways[at]!.stop()).toBe(0);
         gateways[at] = await spawnGateway(environments[at]!);
         restarts += 1;
       }
     }
-    await Promise.all([busy(0), busy(1)]);
+    await allBusy();
     over = true;
     await driven;
+    answered += load.whole.size;
     console.log(
       `rolling: ${restarts} restarts, ${load.begun} calls, ${load.cut} cut, refused ${JSON.stringify([...load.refused])}`,
     );
@@ -151,4 +159,60 @@ describe.each([
       whole: load.begun,
     });
   });
+
+  it.skipIf(skipped || !isLong)(
+    "one of them is killed: only calls that it served fail, and what was answered is charged once",
+    async () => {
+      const load = newLoad();
+      let over = false;
+      const until = () => over;
+      const driven = drive(
+        { url: balancer.url, key, model: "sandbox/chat", perSecond, text, until, onCut },
+        load,
+      );
+      const whole = (more: number): Promise<true> => {
+        const least = load.whole.size + more;
+        return eventually(() => (load.whole.size >= least ? true : undefined), "calls", 60_000);
+      };
+      await whole(500);
+      const refusedBefore = [...load.refused];
+      await gateways[0]!.kill();
+      await whole(1_000);
+      over = true;
+      await driven;
+      const failed = load.cut + [...load.refused.values()].reduce((sum, n) => sum + n, 0);
+      console.log(
+        `rolling: one killed: ${load.begun} calls, ${failed} failed, ${JSON.stringify([...load.refused])}`,
+      );
+      expect(refusedBefore).toEqual([]);
+      expect(load.whole.size + failed).toBe(load.begun);
+      // A call takes 60 ms, and a third of them are there.
+      expect(failed).toBeLessThan(perSecond / 4);
+      await holdsAreOver(environments[0]!["DATABASE_URL"]!, load, failed + answered);
+    },
+  );
 });
+
+/** Waits until nothing is held any more. Every whole answer was charged once; at most `others` calls were charged beside them. */
+async function holdsAreOver(url: string, load: Load, others: number): Promise<void> {
+  const database = await openDatabase({ url, log: silentLog });
+  try {
+    const held = "select coalesce(sum(held_nano), 0)::text as held from ledger_accounts";
+    await eventually(
+      async () =>
+        (await database.query<{ held: string }>(held))[0]?.held === "0" ? true : undefined,
+      "nothing held",
+      180_000,
+    );
+    const charges = await database.query<{ id: string; n: number }>(
+      "select reference as id, count(*)::int as n from ledger_entries where kind = 'charge' group by 1",
+    );
+    expect(charges.filter(({ n }) => n !== 1)).toEqual([]);
+    const charged = new Set(charges.map(({ id }) => id));
+    expect([...load.whole].filter((id) => !charged.has(id))).toEqual([]);
+    expect(charges.length).toBeLessThanOrEqual(load.whole.size + others);
+    expect(await verifyLedger(database)).toEqual([]);
+  } finally {
+    await database.close();
+  }
+}
