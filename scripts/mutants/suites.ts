@@ -8,6 +8,7 @@ export const suites: Record<string, readonly string[]> = {
   routing: ["test/routing/*.test.ts", "test/health/*.test.ts"],
   tenancy: [
     "test/tenancy/*.test.ts",
+    "test/operation/master-key.test.ts",
     "test/rates/limits.test.ts",
     "test/admin/{keys,member-keys,caps,invitations,key-list,own-accounts}.test.ts",
   ],

@@ -1,12 +1,17 @@
 /** Rules of tenancy one by one, without a database: lists, routing modes, credit lines, times of last use. KEY, ALLOW, T78. */
-import { readdirSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { checkNames } from "../../src/tenancy/checks.ts";
 import { parseCreditLine, renderCreditLine } from "../../src/tenancy/credit-line.ts";
 import { generateKey } from "../../src/tenancy/key-format.ts";
 import { createSlots } from "../../src/tenancy/key-slots.ts";
 import { createLastUsed } from "../../src/tenancy/last-used.ts";
-import { loadMasterKey } from "../../src/tenancy/master-key.ts";
+import { mergeThresholds } from "../../src/tenancy/alert-thresholds.ts";
+import { deriveKeys } from "../../src/tenancy/derived-keys.ts";
+import { loadMasterKey, loadMasterKeys } from "../../src/tenancy/master-key.ts";
+import { checkNameOf } from "../../src/tenancy/secrets.ts";
 import { followRouting, mergeRouting } from "../../src/tenancy/routing-settings.ts";
 import { silentLog, temporaryDirectory } from "../support/postgres.ts";
 
@@ -59,4 +64,28 @@ it("AUTH-03: of keys that were seen so many are remembered; then they are looked
   const [a, b, c] = [generateKey(), generateKey(), generateKey()];
   for (const key of [a, b, a, b, c, a]) slotOf(key);
   expect(hashed).toEqual([a, b, c, a]);
+});
+
+it("thresholds of alerts are whole numbers from 1 to 100", () => {
+  expect(mergeThresholds([80], [1, 100])).toEqual([1, 100]);
+  for (const wrong of [0, 1.5, 101, -1])
+    expect(() => mergeThresholds([80], [wrong])).toThrow(/alert_thresholds/);
+});
+
+it("the master key before this one stands beside it in its file, unless the environment has the master key", async () => {
+  const dataDir = temporaryDirectory();
+  const own = await loadMasterKey({ dataDir });
+  expect(await loadMasterKeys({ dataDir })).toEqual([own]);
+  const before = randomBytes(32);
+  writeFileSync(join(dataDir, "master-key.previous"), before.toString("base64"));
+  expect(await loadMasterKeys({ dataDir })).toEqual([own, before]);
+  const masterKey = randomBytes(32).toString("base64");
+  expect(await loadMasterKeys({ dataDir, masterKey })).toHaveLength(1);
+});
+
+it("a master key has an id of eight hexadecimal digits, and is checked by the name that earlier versions know until it is replaced", () => {
+  const keys = deriveKeys(randomBytes(32));
+  expect(keys.id).toMatch(/^[0-9a-f]{8}$/);
+  expect(checkNameOf(keys, false)).toBe(keys.checkValue);
+  expect(checkNameOf(keys, true)).toBe(`2.${keys.checkValue}`);
 });
