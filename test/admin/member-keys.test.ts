@@ -67,6 +67,18 @@ describe("keys of members", () => {
     expect(world.must(await restore(world.ann)).enabled_keys).toEqual([]);
   });
 
+  it("who was removed before somebody else is restored too", async () => {
+    const paths: string[] = [];
+    for (const name of ["first", "second"]) {
+      const email = `${name}-slip@example.com`;
+      const { userId } = await newMember(world.gateway, world.home.id, { email, role: "member" });
+      paths.push(`/workspaces/${world.home.id}/members/${userId}`);
+    }
+    for (const path of paths) world.must(await world.ann.call("DELETE", path));
+    for (const path of paths)
+      expect((await world.ann.call("POST", `${path}/restore`, {})).status).toBe(201);
+  });
+
   it("a key that an admin makes for a member is the member's: list, caps, spend and usage, with their address", async () => {
     const { id, key } = await newKey(world.ann, { user_id: world.mel.userId });
     const record = world.must(await world.mel.call("GET", `/keys/${id}`));

@@ -11,6 +11,7 @@ import { createLastUsed } from "../../src/tenancy/last-used.ts";
 import { mergeThresholds } from "../../src/tenancy/alert-thresholds.ts";
 import { deriveKeys } from "../../src/tenancy/derived-keys.ts";
 import { loadMasterKey, loadMasterKeys } from "../../src/tenancy/master-key.ts";
+import { mergeResponseCache } from "../../src/tenancy/response-cache.ts";
 import { checkNameOf } from "../../src/tenancy/secrets.ts";
 import { followRouting, mergeRouting } from "../../src/tenancy/routing-settings.ts";
 import { silentLog, temporaryDirectory } from "../support/postgres.ts";
@@ -88,4 +89,15 @@ it("a master key has an id of eight hexadecimal digits, and is checked by the na
   expect(keys.id).toMatch(/^[0-9a-f]{8}$/);
   expect(checkNameOf(keys, false)).toBe(keys.checkValue);
   expect(checkNameOf(keys, true)).toBe(`2.${keys.checkValue}`);
+});
+
+it("the cache of a key has a time from a second to thirty days, and a charge from 0 to 100 %", () => {
+  const cache = mergeResponseCache(null, { ttlSeconds: 60 });
+  expect(cache).toEqual({ ttlSeconds: 60, chargePercent: 0 });
+  expect(mergeResponseCache(cache, { chargePercent: 100 })?.chargePercent).toBe(100);
+  expect(mergeResponseCache(null, { ttlSeconds: 2_592_000 })?.ttlSeconds).toBe(2_592_000);
+  for (const ttlSeconds of [0, 1.5, 2_592_001, undefined])
+    expect(() => mergeResponseCache(null, { ttlSeconds })).toThrow(/ttl_seconds/);
+  for (const chargePercent of [-1, 0.5, 101])
+    expect(() => mergeResponseCache(cache, { chargePercent })).toThrow(/charge_percent/);
 });
