@@ -87,6 +87,7 @@ describe("the record", () => {
       },
       allow_request_override: false,
       rate_limits: null,
+      response_cache: null,
     });
   });
 
