@@ -48,7 +48,7 @@ const providerMs = 300;
 const phaseSecondsMax = 15;
 const connections = 128;
 /** Clients keep connections: so many as have calls under way where each takes so long. */
-const connectionsSeconds = 0.5;
+const connectionsSeconds = 1;
 
 /** Rejects when something does not start, or when the signal fires. */
 export const measureOverload = (

@@ -11,10 +11,12 @@ import type { Log } from "./log.ts";
 /** A round is over when timers run again. On time they do so this often. */
 const tickMs = 20;
 /** A burst may be so many rounds' calls. */
-const burstRounds = 8;
+const burstRounds = 4;
 /** A gateway that nobody calls does nothing. */
 const idleMs = 1_000;
 const logMs = 10_000;
+/** One for all: an error of its own for each would be a good part of what a refusal costs. */
+const tooMany = overloaded("The gateway has more calls than it can take now. Retry in a moment.");
 
 export class LoadGuard {
   readonly #roundMax: number;
@@ -42,16 +44,19 @@ export class LoadGuard {
     return this.#refused;
   }
 
-  /** Takes a new call. @throws GatewayError `overloaded` where it is one too many */
+  /** Takes a new call. @throws GatewayError as `check` */
   admit(): void {
     this.#askedInRound = true;
     this.#timer ??= setInterval(() => this.tick(), tickMs).unref();
-    if (this.#free >= 1) {
-      this.#free -= 1;
-      return;
-    }
+    this.check();
+    this.#free -= 1;
+  }
+
+  /** Whether a new call would be taken now, before anything is done for it. @throws GatewayError `overloaded` where it is one too many */
+  check(): void {
+    if (this.#free >= 1) return;
     this.#refused += 1;
-    throw overloaded("The gateway has more calls than it can take now. Retry in a moment.");
+    throw tooMany;
   }
 
   /** A round is over. The timer calls it, and tests do. */

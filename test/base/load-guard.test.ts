@@ -29,10 +29,10 @@ function makeGuard(roundMax = 100) {
 describe("the guard against overload", () => {
   it("takes so many calls in each round where every round has too many, and refuses the rest with 503 and Retry-After", () => {
     const { guard, round } = makeGuard();
-    expect([round(1_000), round(250), round(250), round(100)]).toEqual([800, 100, 100, 100]);
-    expect(guard.refused).toBe(500);
+    expect([round(1_000), round(250), round(250), round(100)]).toEqual([400, 100, 100, 100]);
+    expect(guard.refused).toBe(900);
     const next = makeGuard(1);
-    next.round(8);
+    next.round(4);
     next.guard.admit();
     expect(() => next.guard.admit()).toThrow(
       expect.objectContaining({ code: "overloaded", retryAfterSeconds: 2 }),
@@ -41,12 +41,12 @@ describe("the guard against overload", () => {
 
   it("takes a burst after quiet rounds, also after a pause of the whole process", () => {
     const { guard, round } = makeGuard();
-    round(800);
+    round(400);
     expect(round(1_000)).toBe(100);
     for (let quiet = 0; quiet < 3; quiet += 1) round(10);
     expect(round(1_000)).toBe(370);
     for (let quiet = 0; quiet < 20; quiet += 1) round(0);
-    expect(round(800, 60_000)).toBe(800);
+    expect(round(400, 60_000)).toBe(400);
     expect(guard.refused).toBe(1_530);
   });
 
@@ -58,7 +58,7 @@ describe("the guard against overload", () => {
 
   it("says how many it refused, at most each ten seconds", () => {
     const { round, warned } = makeGuard();
-    round(850);
+    round(450);
     round(150);
     expect(warned).toEqual([{ refused: 50 }]);
     round(1, 10_000);

@@ -34,6 +34,7 @@ export async function answerText(services: HttpServices, asked: Received): Promi
   const lease = services.bodies.budget.lease();
   try {
     if (services.refusing()) throw shuttingDown();
+    services.load.check();
     const found = callerOf(services, asked);
     const caller = found instanceof Promise ? await found : found;
     if (asked.seen !== undefined) asked.seen.keyId = caller.keyId;
