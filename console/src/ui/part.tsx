@@ -1,12 +1,13 @@
-/** A panel of a page, with its title. */
+/** A panel of a page, with its title. What is wider than the panel scrolls below the title. */
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
+import { ScrollBox } from "./scroll-box.tsx";
 
 export const Part = (props: { title: string; children: ReactNode }) => (
-  <section className="panel" style={{ marginTop: 16, overflowX: "auto" }} aria-label={props.title}>
+  <section className="panel" style={{ marginTop: 16 }} aria-label={props.title}>
     <Title order={2} size="md" mb="sm">
       {props.title}
     </Title>
-    {props.children}
+    <ScrollBox label={props.title}>{props.children}</ScrollBox>
   </section>
 );

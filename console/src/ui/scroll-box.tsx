@@ -6,10 +6,17 @@ export function ScrollBox(props: { label: string; children: ReactNode }) {
   const [isWider, setIsWider] = useState(false);
   useEffect(() => {
     const element = box.current!;
-    const watch = new ResizeObserver(() => setIsWider(element.scrollWidth > element.clientWidth));
-    watch.observe(element);
-    for (const child of element.children) watch.observe(child);
-    return () => watch.disconnect();
+    const look = (): void => setIsWider(element.scrollWidth > element.clientWidth);
+    const sizes = new ResizeObserver(look);
+    // What comes later may be wider than what stood there at first.
+    const content = new MutationObserver(look);
+    sizes.observe(element);
+    for (const child of element.children) sizes.observe(child);
+    content.observe(element, { childList: true, subtree: true, characterData: true });
+    return () => {
+      sizes.disconnect();
+      content.disconnect();
+    };
   }, []);
   return (
     <div
