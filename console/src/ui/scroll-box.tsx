@@ -21,7 +21,7 @@ export function ScrollBox(props: { label: string; children: ReactNode }) {
   return (
     <div
       ref={box}
-      style={{ overflowX: "auto" }}
+      style={{ overflowX: "auto", overflowY: "hidden" }}
       {...(isWider && { tabIndex: 0, role: "group", "aria-label": props.label })}
     >
       {props.children}
