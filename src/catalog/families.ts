@@ -3,6 +3,19 @@
  * priced. What a call means is the family's file in `src/media/families`. Requirements: VER-01; docs/decisions.md "Also served".
  */
 
+/** The endpoints of calls, by the names that models list them with. */
+export const callEndpoints = [
+  "chat_completions",
+  "responses",
+  "messages",
+  "generate_content",
+  "embeddings",
+  "images_generations",
+  "images_edits",
+  "tasks",
+  "videos_generations",
+] as const;
+
 /** The entry points a media model may offer, by the names `GET /v1/models` uses. */
 export type MediaEndpoint = "images_generations" | "images_edits" | "tasks" | "videos_generations";
 

@@ -1,21 +1,9 @@
 /** The schema of `hooks` in the configuration file. docs/hooks.md. */
 import { Type, type Static } from "../base/json-schema.ts";
+import { callEndpoints } from "./families.ts";
 import { closed, text } from "./schema-kit.ts";
 
-/** What a hook may be asked about, by the names that models list their endpoints with. */
-const hookEndpoints = [
-  "chat_completions",
-  "responses",
-  "messages",
-  "generate_content",
-  "embeddings",
-  "images_generations",
-  "images_edits",
-  "tasks",
-  "videos_generations",
-] as const;
-
-export type HookEndpoint = (typeof hookEndpoints)[number];
+export type HookEndpoint = (typeof callEndpoints)[number];
 
 const ids = (what: string) =>
   Type.Array(text("an id"), { minItems: 1, uniqueItems: true, description: what });
@@ -42,7 +30,7 @@ const hookSchema = closed({
   ),
   module: Type.Optional(text("a file of JavaScript that exports `before` or `after`; or `url`")),
   endpoints: Type.Optional(
-    Type.Array(Type.Enum([...hookEndpoints]), {
+    Type.Array(Type.Enum([...callEndpoints]), {
       minItems: 1,
       uniqueItems: true,
       description: "calls of which endpoints; all if absent",

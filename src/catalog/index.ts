@@ -2,6 +2,7 @@
 export * from "./types.ts";
 export { dialectRows, type Dialect, type DialectRow } from "./dialects.ts";
 export {
+  callEndpoints,
   mediaFamilies,
   type ImageFamily,
   type MediaEndpoint,

@@ -1,5 +1,6 @@
 /** The model lists in the OpenAPI document. Requirements: MODELS. */
 import { Type } from "../../base/json-schema.ts";
+import { callEndpoints } from "../../catalog/index.ts";
 import { anyCredential } from "./components.ts";
 import { oneOf, ref, usd } from "../shapes/schema.ts";
 import { jsonContent, type Node, type Operation, type Part } from "./document.ts";
@@ -35,20 +36,9 @@ const model = Type.Object({
     input_modalities: Type.Array(Type.String()),
     output_modalities: Type.Array(Type.String()),
   }),
-  endpoints: Type.Array(
-    oneOf(
-      "chat_completions",
-      "responses",
-      "messages",
-      "generate_content",
-      "embeddings",
-      "images_generations",
-      "images_edits",
-      "tasks",
-      "videos_generations",
-    ),
-    { description: "The endpoints that answer for this model." },
-  ),
+  endpoints: Type.Array(oneOf(...callEndpoints), {
+    description: "The endpoints that answer for this model.",
+  }),
   supported_parameters: Type.Record(Type.String(), domain, {
     description:
       "The parameters the model takes, by their chat-completions names; of an embedding, image or video model by those of its own endpoints.",
