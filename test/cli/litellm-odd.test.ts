@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { parse, stringify } from "yaml";
 import { convertLitellm } from "../../src/cli/litellm/convert.ts";
 import { inForm } from "../support/long.ts";
@@ -72,4 +72,24 @@ it("is converted to what passes the check, or refused in words", () => {
     }),
     { numRuns: inForm(300, 20_000) },
   );
+});
+
+it("a secret behind a tag is not quoted in a warning", () => {
+  const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+  const text =
+    "model_list:\n  - model_name: a\n    litellm_params:\n      model: openai/gpt-4o\n      api_key: !env sk-tagged-secret-1234\n";
+  const { config, rows } = convertLitellm(text, "config.yaml");
+  expect(warn.mock.calls).toEqual([]);
+  expect(config + JSON.stringify(rows)).not.toContain("tagged-secret");
+  warn.mockRestore();
+});
+
+it("aliases that double and lists without end are refused in a line", () => {
+  const doubling = Array.from({ length: 30 }, (_, at) =>
+    at === 0 ? "a0: &a0 [x, x]" : `a${at}: &a${at} [*a${at - 1}, *a${at - 1}]`,
+  ).join("\n");
+  for (const text of [doubling, `a: ${"[".repeat(200_000)}`])
+    expect(() => convertLitellm(text, "config.yaml")).toThrow(
+      /^config.yaml is not valid YAML: .+$/,
+    );
 });

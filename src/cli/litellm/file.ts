@@ -19,8 +19,8 @@ export function parseLitellm(text: string, file: string): Section {
     throw new UsageError(`${file} is larger than 4 MB; no configuration file is`);
   let value: unknown;
   try {
-    // Texts only: "failsafe" knows no numbers.
-    value = yaml().parse(text, { schema: "failsafe", merge: true });
+    // Texts only: "failsafe" knows no numbers. Warnings of the library quote the line, and a secret may stand in it.
+    value = yaml().parse(text, { schema: "failsafe", merge: true, logLevel: "error" });
   } catch (error) {
     const [line] = (error instanceof Error ? error.message : String(error)).split("\n");
     throw new UsageError(`${file} is not valid YAML: ${line}`);
