@@ -10,12 +10,13 @@ import { ids, startWorld, type World } from "./support.ts";
 
 const pollMs = 40;
 const streamsMax = 12;
+const personStreamsMax = 7;
 let world: World;
 let databaseUrl: string;
 const open: OpenStream[] = [];
 beforeAll(async () => {
   const noticeMs = { providers: pollMs, gateways: pollMs, verification: pollMs };
-  const events = { pollMs, checkMs: 100, keepAliveMs: 200, streamsMax, noticeMs };
+  const events = { pollMs, checkMs: 100, keepAliveMs: 200, streamsMax, personStreamsMax, noticeMs };
   databaseUrl = await (await sharedPostgres()).createMigrated();
   world = await startWorld({
     events,
@@ -318,6 +319,15 @@ describe("what it costs", () => {
     query.mockRestore();
     await closeAll();
   });
+});
+
+it("one person's streams take no other's away", async () => {
+  const { mem, root } = world;
+  for (let at = 0; at < personStreamsMax; at += 1) await follow(mem);
+  const refused = await follow(mem);
+  expect(refused.status).toBe(503);
+  expect((await follow(root)).status).toBe(200);
+  await closeAll();
 });
 
 it("a gateway that stops says so, and when to come back", async () => {

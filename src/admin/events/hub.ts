@@ -44,6 +44,8 @@ export interface Sight {
 }
 
 export interface Joining {
+  /** Who reads. */
+  readonly userId: string;
   readonly topics: readonly Topic[];
   readonly filter: RowFilter;
   readonly sight: Sight;
@@ -103,8 +105,12 @@ class Hub implements EventHub {
   }
 
   join(joining: Joining): () => void {
-    if (this.#readers.size >= this.#timing.streamsMax)
+    const { streamsMax, personStreamsMax } = this.#timing;
+    if (this.#readers.size >= streamsMax)
       throw overloaded("This gateway has as many streams of events as it serves at once.");
+    const own = [...this.#readers].filter(({ userId }) => userId === joining.userId);
+    if (own.length >= personStreamsMax)
+      throw overloaded("You have as many streams of events as one person may. Close some pages.");
     const nowMs = performance.now();
     const fresh = { had: undefined, providers: undefined, usageMs: -Infinity, noticed: new Map() };
     const reader: Reader = { ...joining, ...fresh, checkedMs: nowMs, sentMs: nowMs };

@@ -10,6 +10,8 @@ export interface Timing {
   readonly noticeMs: NoticePace;
   /** Streams at once. */
   readonly streamsMax: number;
+  /** Of these, one person's: nobody takes the others' away. */
+  readonly personStreamsMax: number;
   /** Rows of one kind that a reader gets at once; of more there is only the number. */
   readonly rowsMax: number;
 }
@@ -21,5 +23,6 @@ export const timingDefault: Timing = {
   usageMs: 5_000,
   noticeMs: { providers: 5_000, gateways: 5_000, verification: 1_000 },
   streamsMax: 100,
+  personStreamsMax: 20,
   rowsMax: 20,
 };

@@ -2,6 +2,7 @@
 import { Type } from "../../base/json-schema.ts";
 import {
   allows,
+  creatorOf,
   visibilityOf,
   type Action,
   type Actor,
@@ -71,7 +72,7 @@ const stream = route({
   operationId: "streamEvents",
   summary: "What is new, as it comes",
   description:
-    "Server-sent events, with a console session only. `row` is a new or changed row, as its list shows it; `requests` as with `view=list`. `skipped` says how many rows came in a second with more than 20. `usage` says, every 5 seconds at most, that there are newer numbers. `state` is how the providers are doing. `changed` names a topic that is no row and is another now, to whoever may read it: the numbers of `providers`, the `gateways`, the `verification`. `ready` begins a stream. `Last-Event-ID` resumes it with up to 1,000 rows; beyond that `reset` says to read the lists again. `bye` is sent before the gateway ends a stream: it is stopping, or the session is over. Rights are looked at again every minute. A process has 100 streams at most.",
+    "Server-sent events, with a console session only. `row` is a new or changed row, as its list shows it; `requests` as with `view=list`. `skipped` says how many rows came in a second with more than 20. `usage` says, every 5 seconds at most, that there are newer numbers. `state` is how the providers are doing. `changed` names a topic that is no row and is another now, to whoever may read it: the numbers of `providers`, the `gateways`, the `verification`. `ready` begins a stream. `Last-Event-ID` resumes it with up to 1,000 rows; beyond that `reset` says to read the lists again. `bye` is sent before the gateway ends a stream: it is stopping, or the session is over. Rights are looked at again every minute. A process has 100 streams at most, 20 of them one person's.",
   action: null,
   query: strict({
     topics: topicList,
@@ -103,6 +104,7 @@ const stream = route({
     const { hub, lastEventId, actorAgain } = live!;
     const begin = (sink: Sink) =>
       hub.join({
+        userId: creatorOf(actor),
         topics: followed.split(",") as Topic[],
         filter: { ...filter, error },
         sight: sightOf(actor),
