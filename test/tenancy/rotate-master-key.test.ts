@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import type { Database } from "../../src/storage/index.ts";
+import { answerSealName, type Database } from "../../src/storage/index.ts";
 import {
   createKey,
   createOrganization,
@@ -221,6 +221,46 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     void run.then(() => (ended = true));
     await report("gw_old", held, held[0]!);
     await until(() => ended);
+  });
+
+  it("a kept answer that opens under no key stops nothing, and one under a key that is not given does", async () => {
+    const database = await openDatabase();
+    const { context, workspace } = await installation(database);
+    const names = ["a", "b"].map((digest) => ({ workspaceId: workspace.id, digest }));
+    const keep = async (name: (typeof names)[number], sealed: Buffer): Promise<void> => {
+      await database.query(
+        `insert into cached_answers (workspace_id, digest, expires_at, bytes, sealed)
+         values ($1, $2, now() + interval '1 hour', $3, $4)`,
+        [name.workspaceId, name.digest, sealed.length, sealed],
+      );
+    };
+    const seal = (secrets: OpenSecrets, name: (typeof names)[number]): Buffer =>
+      secrets.sealBytes(answerSealName(name), Buffer.from("an answer"));
+    await keep(names[0]!, seal(context.secrets, names[0]!));
+    const broken = rotateMasterKey({
+      ...both,
+      database,
+      progress() {
+        throw new Error("broken off");
+      },
+    });
+    await expect(broken).rejects.toThrow("broken off");
+    await expect(
+      rotateMasterKey({ database, dataDir, masterKey: fresh, previousMasterKey: third }),
+    ).rejects.toThrow(/sealed of cached_answers, row .* is opened by none/);
+    // A process that slept through it writes under the old key when it is over.
+    const end = await rotateMasterKey({ ...both, database });
+    expect(end.resealed).toMatchObject({ "cached_answers.sealed": 1 });
+    await keep(names[1]!, seal(context.secrets, names[1]!));
+    await rotateMasterKey({ database, dataDir, masterKey: third, previousMasterKey: fresh });
+    const last = await open(database, { masterKey: third });
+    const rows = await database.query<{ digest: string; sealed: Buffer }>(
+      "select digest, sealed from cached_answers order by digest",
+    );
+    const opened = (at: number): string =>
+      last.unsealBytes(answerSealName(names[at]!), rows[at]!.sealed).toString();
+    expect(opened(0)).toBe("an answer");
+    expect(() => opened(1)).toThrow();
   });
 
   it("every column of sealed bytes is among those that are sealed again", async () => {
