@@ -37,6 +37,16 @@ export function* jsonSlices(value: unknown): Generator<string> {
   }
 }
 
+/** The text of a JSON value of at most `most` characters; undefined for a longer one, of which little more is written. */
+export function jsonWithin(value: unknown, most: number): string | undefined {
+  let text = "";
+  for (const slice of jsonSlices(value)) {
+    text += slice;
+    if (text.length > most) return undefined;
+  }
+  return text;
+}
+
 function* textSlices(text: string): Generator<string> {
   yield '"';
   for (let from = 0; from < text.length;) {

@@ -3,7 +3,9 @@
  * behind the reservation, so that whoever may not call gets nothing from it either. docs/cache.md.
  */
 import { createHash } from "node:crypto";
+import { jsonWithin } from "../base/json-write.ts";
 import type { NanoUsd } from "../base/money.ts";
+import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import { cachedTextMax, type AnswerName } from "../storage/index.ts";
 import { routingScope, type ResponseCache } from "../tenancy/index.ts";
@@ -20,6 +22,8 @@ interface Kept {
   readonly upstreamProtocol: CallRecord["upstreamProtocol"];
   /** What the first answer was charged, in nano-USD. */
   readonly costNano: string;
+  /** What was changed in the request: the answer says so, and the log does. */
+  readonly notes: readonly Note[];
   /** The output text, where a hook heard of it. */
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,7 +31,7 @@ interface Kept {
   readonly frames?: readonly SseEvent[];
 }
 
-const version = 1;
+const version = 2;
 /** A longer request is not looked up: to bring it into one form takes as long as to parse it. */
 const requestBytesMax = 1024 * 1024;
 const cacheHeader = "x-gw-cache";
@@ -81,15 +85,17 @@ export class CachedCall {
     const { kept } = this.reply;
     const isWhole = record.cache !== "hit" && record.status === "succeeded";
     if (this.#name === undefined || kept === undefined || !isWhole) return;
-    const { provider, upstreamProtocol, costNano, said } = record;
-    const text = JSON.stringify({
+    const { provider, upstreamProtocol, costNano, notes, said } = record;
+    const whole: Kept = {
       provider,
       upstreamProtocol,
       costNano: String(costNano),
+      notes,
       text: said?.text ?? "",
       ...kept,
-    } satisfies Kept);
-    this.#cache.answers.put(this.#name, text, this.#settings.ttlSeconds);
+    };
+    const text = jsonWithin(whole, cachedTextMax);
+    if (text !== undefined) this.#cache.answers.put(this.#name, text, this.#settings.ttlSeconds);
   }
 
   async #find(): Promise<Kept | undefined> {
@@ -101,6 +107,7 @@ export class CachedCall {
   async #give({ services, record, hold, reply }: CallContext, kept: Kept): Promise<void> {
     record.provider = kept.provider;
     record.upstreamProtocol = kept.upstreamProtocol;
+    record.notes = kept.notes;
     recordFirstToken(record, services.clock.now());
     const amountNano = shareOf(BigInt(kept.costNano), this.#settings.chargePercent);
     record.costNano = await services.spend.post(hold, amountNano);
@@ -116,13 +123,17 @@ export class CachedCall {
 const shareOf = (amountNano: NanoUsd, percent: number): NanoUsd =>
   (amountNano * BigInt(percent) + 99n) / 100n;
 
-/** All that decides an answer. The workspace is part of it, and of the row's key, and of what the row is sealed with. */
+/**
+ * All that decides an answer, and what it says of changes by hooks: who was not changed is not answered with what became of
+ * somebody else's request. The workspace is part of it, and of the row's key, and of what the row is sealed with.
+ */
 function digestOf(call: AnyCall): string {
-  const { caller, protocol, model, stream, fallbackModels = null, callerHeaders } = call;
+  const { caller, protocol, model, stream, callerHeaders } = call;
+  const { fallbackModels = null, changes = [] } = call;
   const scope = routingScope(caller);
   const about = [version, caller.workspaceId, protocol, model, stream];
   return createHash("sha256")
-    .update(JSON.stringify([...about, fallbackModels, callerHeaders, scope]))
+    .update(JSON.stringify([...about, fallbackModels, callerHeaders, scope, changes]))
     .update("\n")
     .update(canonicalJson(call.source.bytes))
     .digest("hex");

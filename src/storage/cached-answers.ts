@@ -29,7 +29,9 @@ export const cachedTextMax = 1024 * 1024;
 /** What one workspace may keep; when it is full nothing new is kept until something is over. */
 const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
 
+/** What waits to be written, while the database is slow: so many, and so many characters. */
 const waitingMax = 200;
+const waitingCharactersMax = 32 * 1024 * 1024;
 const unpackedMax = 8 * 2 ** 20;
 const pack = promisify(deflateRaw);
 const unpack = promisify(inflateRaw);
@@ -47,6 +49,7 @@ interface Waiting {
 /** A cache in `database`; call `flush` before closing it. */
 export function createAnswerCache(database: Database, sealing: Sealing, log: Log): AnswerCache {
   const waiting: Waiting[] = [];
+  let characters = 0;
   let underWay: Promise<void> | undefined;
 
   async function drain(): Promise<void> {
@@ -59,6 +62,7 @@ export function createAnswerCache(database: Database, sealing: Sealing, log: Log
         log.warn({ err: error }, "an answer could not be kept for the cache");
       }
       waiting.shift();
+      characters -= next.text.length;
     }
     underWay = undefined;
   }
@@ -73,7 +77,9 @@ export function createAnswerCache(database: Database, sealing: Sealing, log: Log
       }
     },
     put(name, text, seconds) {
-      if (text.length > cachedTextMax || waiting.length >= waitingMax) return;
+      const isFull = waiting.length >= waitingMax || characters >= waitingCharactersMax;
+      if (text.length > cachedTextMax || isFull) return;
+      characters += text.length;
       waiting.push({ name, text, seconds });
       underWay ??= drain();
     },
@@ -121,13 +127,31 @@ async function write(
 
 const sweepMax = 500;
 
-/** Deletes answers whose time is over, at most 500: call again where it is as many. @returns how many */
+/** Each workspace that has answers, found by as many steps in the index. */
+const keepingSql = `with recursive keeping as (
+  (select workspace_id from cached_answers order by workspace_id limit 1)
+  union all
+  select (select c.workspace_id from cached_answers c where c.workspace_id > k.workspace_id order by c.workspace_id limit 1)
+  from keeping k where k.workspace_id is not null)`;
+
+/**
+ * Deletes answers whose time is over, and those of workspaces in which no key has a cache any more, at most 500: call again
+ * where it is as many. @returns how many
+ */
 export async function sweepAnswers(database: Queryable): Promise<number> {
   const gone = await database.query(
-    `delete from cached_answers k using (
-       select workspace_id, digest from cached_answers where expires_at <= now()
-       order by expires_at limit $1 for update skip locked
-     ) old where k.workspace_id = old.workspace_id and k.digest = old.digest returning 1`,
+    `${keepingSql}, given_up as (
+       select k.workspace_id from keeping k where k.workspace_id is not null and not exists (
+         select from api_keys a where a.workspace_id = k.workspace_id and a.response_cache is not null and a.status <> 'revoked')),
+     old as (
+       (select workspace_id, digest from cached_answers where expires_at <= now() order by expires_at limit $1)
+       union
+       (select workspace_id, digest from cached_answers where workspace_id in (select workspace_id from given_up) limit $1)
+       limit $1),
+     free as (
+       select c.workspace_id, c.digest from cached_answers c join old using (workspace_id, digest) for update of c skip locked)
+     delete from cached_answers k using free
+     where k.workspace_id = free.workspace_id and k.digest = free.digest returning 1`,
     [sweepMax],
   );
   return gone.length;

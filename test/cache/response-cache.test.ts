@@ -303,6 +303,8 @@ describe("time and room", () => {
       );
       return rows[0]?.fresh;
     }, "kept anew");
+    // Those of other tests' workspaces, whose keys have no cache any more.
+    await sweepAnswers(bench.database);
     expect(await sweepAnswers(bench.database)).toBe(0);
     await bench.database.query(
       "update cached_answers set expires_at = now() - interval '1 second' where workspace_id = $1",
@@ -310,6 +312,24 @@ describe("time and room", () => {
     );
     expect(await sweepAnswers(bench.database)).toBe(1);
     expect(await sweepAnswers(bench.database)).toBe(0);
+  });
+
+  it("what a workspace keeps goes when its last key with a cache is switched off", async () => {
+    const [one, two] = [await newKey(), await newKey()];
+    await call(one.key, chat("Hello"));
+    await kept(1);
+    const left = async () => {
+      while ((await sweepAnswers(bench.database)) > 0);
+      const rows = await bench.database.query(
+        "select 1 from cached_answers where workspace_id = $1",
+        [workspaceId],
+      );
+      return rows.length;
+    };
+    await changeKey(context, { id: one.id }, { responseCache: null });
+    expect(await left()).toBe(1);
+    await changeKey(context, { id: two.id }, { responseCache: null });
+    expect(await left()).toBe(0);
   });
 
   it("a workspace that is full keeps nothing new, and what it has is served", async () => {
