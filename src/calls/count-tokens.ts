@@ -44,11 +44,12 @@ interface CountCall extends Pick<
 
 type CountServices = Pick<
   TextServices,
-  "catalog" | "pools" | "health" | "log" | "allowPrivateAddresses"
+  "catalog" | "pools" | "health" | "log" | "allowPrivateAddresses" | "hooks"
 >;
 
 /**
- * Counts the input of a request, in the shape of its protocol's answer. The model is resolved and allowed as for a call.
+ * Counts the input of a request, in the shape of its protocol's answer. The model is resolved and allowed as for a call. Where a
+ * hook is asked before such calls, no vendor is: what the hook would keep in the house must not leave it to be counted.
  * @throws GatewayError the caller's mistake, or a model it may not call.
  */
 export async function countInputTokens(
@@ -59,16 +60,20 @@ export async function countInputTokens(
   const request = counting.decode(call.body, call.model);
   checkTextAddresses(call.protocol, call.body, services.allowPrivateAddresses);
   const catalog = services.catalog();
+  const endpoint = entryPoints[call.protocol];
   const { model, offers } = plan({
     catalog,
     parsed: resolveModelId(call.model, catalog),
-    entryPoint: entryPoints[call.protocol],
+    entryPoint: endpoint,
     scope: routingScope(call.caller),
     affinity: request.promptCacheKey ?? request.endUserId,
     random: Math.random,
     health: services.health,
   });
-  const counted = await askVendor(services, call, { request, model, offer: offers[0]! });
+  const isGuarded = services.hooks?.asks({ endpoint, caller: call.caller }) === true;
+  const counted = isGuarded
+    ? undefined
+    : await askVendor(services, call, { request, model, offer: offers[0]! });
   return counting.answer(counted ?? (await estimate(promptOf(request))));
 }
 

@@ -21,8 +21,13 @@ interface Named {
 /** The header of the protocols that have no field for it: names with commas between them. */
 const fallbacksHeader = "x-gw-fallback-models";
 
+/** The field that names them, where a protocol has one. */
+export const fallbacksFieldOf = (protocol: AnyCall["protocol"]): "models" | undefined =>
+  protocol === "chat" ? "models" : undefined;
+
 function namedBy({ protocol, body, fallbackModels }: AnyCall): Named | undefined {
-  const field = protocol === "chat" ? (body["models"] ?? undefined) : undefined;
+  const name = fallbacksFieldOf(protocol);
+  const field = name && (body[name] ?? undefined);
   if (field !== undefined && fallbackModels !== undefined) {
     const message = `The field models and the header ${fallbacksHeader} say the same: send one of them.`;
     throw new GatewayError("invalid_value", message, { param: "models" });

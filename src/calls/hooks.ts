@@ -6,6 +6,7 @@ import type { Note } from "../base/notes.ts";
 import type { AskedCall, ChangedCall, EndedCall, Hooks, Said } from "../hooks/index.ts";
 import type { JsonObject } from "../protocols/index.ts";
 import type { AnyCall, CallContext } from "./context.ts";
+import { fallbacksFieldOf } from "./fallbacks.ts";
 import type { ImageCall } from "./image-context.ts";
 import type { Keeper } from "./keep.ts";
 import { entryPoints } from "./prepare.ts";
@@ -25,6 +26,7 @@ export async function askHooks(
     ...call,
     endpoint: endpointOf(call),
     modelInBody: call.protocol !== "generate_content",
+    fallbacksField: fallbacksFieldOf(call.protocol),
     noted: notedIn(record),
   });
   const changed = asking && (await asking);
@@ -34,6 +36,7 @@ export async function askHooks(
   return {
     ...call,
     model: changed.model ?? call.model,
+    fallbackModels: changed.fallbackModels,
     body: changed.source.value as JsonObject,
     source: changed.source,
     changes: changed.notes,

@@ -1,4 +1,4 @@
-/** A request while hooks change it: what it is now, and which of its fields were changed by whom. */
+/** A request while hooks change it: what it is now, and which of its fields are another than its caller sent, by whom. */
 import { isDeepStrictEqual } from "node:util";
 import { readJson, type WireObject } from "../base/json.ts";
 import { JsonSource } from "../base/json-source.ts";
@@ -8,23 +8,33 @@ import type { AskedCall, ChangedCall } from "./types.ts";
 
 type Change = Extract<HookAnswer, { action: "change" }>;
 
+/** The header that names other models counts as a field. */
+const fallbacksHeader = "x-gw-fallback-models";
+
 export class Draft {
   readonly asked: AskedCall;
   #model: string | undefined;
+  #fallbackModels: string | undefined;
   #body: WireObject;
   #source: JsonSource | undefined;
-  readonly #notes = new Map<string, Note>();
+  /** The hook that touched a field last. */
+  readonly #touched = new Map<string, string>();
   #isChanged = false;
 
   constructor(asked: AskedCall) {
     this.asked = asked;
     this.#model = asked.model;
+    this.#fallbackModels = asked.fallbackModels;
     this.#body = asked.body;
     this.#source = asked.source;
   }
 
   get model(): string | undefined {
     return this.#model;
+  }
+
+  get fallbackModels(): string | undefined {
+    return this.#fallbackModels;
   }
 
   /**
@@ -35,23 +45,34 @@ export class Draft {
     return typeof written === "string" ? written : Buffer.concat(written).toString();
   }
 
-  /** Applies a change. Nothing of one that cannot be is applied. @throws HookFailedError; GatewayError `overloaded` */
-  change(hook: string, { body = this.#body, model: named }: Change): void {
-    const { modelInBody, lease } = this.asked;
-    const next = named !== undefined && modelInBody ? { ...body, model: named } : body;
-    const model = modelInBody ? next["model"] : (named ?? this.#model);
+  /**
+   * Applies a change. Nothing of one that cannot be is applied. Another model takes the place of all that the caller named: the
+   * call goes to no model that the hook has not seen.
+   * @throws HookFailedError; GatewayError `overloaded`
+   */
+  change(hook: string, { body, model: named }: Change): void {
+    const { modelInBody, lease, fallbacksField } = this.asked;
+    const whole = { ...(body ?? this.#body) };
+    if (named !== undefined && modelInBody) whole["model"] = named;
+    const model = modelInBody ? whole["model"] : (named ?? this.#model);
     if (model === undefined ? this.asked.model !== undefined : typeof model !== "string")
       throw new HookFailedError("its body has no model");
+    const isOther = model !== this.#model;
+    if (isOther && body === undefined && fallbacksField !== undefined) delete whole[fallbacksField];
     // Its caller waits for an answer of the form that it asked for.
-    if ((next["stream"] ?? false) !== (this.#body["stream"] ?? false))
+    if ((whole["stream"] ?? false) !== (this.#body["stream"] ?? false))
       throw new HookFailedError("it changes stream");
+    const next = this.#withOwn(whole);
     // Read as the caller's own body was: the same bounds, the same parser.
-    const json = readAs(JSON.stringify(next));
+    const json = readAs(this.asked.source?.write(next) ?? JSON.stringify(next));
     lease.take(json.bytes.length + json.shape.memoryBytes);
     const source = new JsonSource(json);
-    for (const note of notesOf(hook, this.#body, source.value)) this.#notes.set(note.param, note);
-    if (!modelInBody && model !== this.#model)
-      this.#notes.set("model", { param: "model", kind: "rewritten", detail: by("changed", hook) });
+    for (const param of fieldsBetween(this.#body, source.value)) this.#touched.set(param, hook);
+    if (isOther && !modelInBody) this.#touched.set("model", hook);
+    if (isOther && this.#fallbackModels !== undefined) {
+      this.#fallbackModels = undefined;
+      this.#touched.set(fallbacksHeader, hook);
+    }
     this.#model = model as string | undefined;
     this.#source = source;
     this.#body = source.value;
@@ -61,28 +82,62 @@ export class Draft {
   /** What became of the request; undefined where no hook changed it. */
   changed(): ChangedCall | undefined {
     if (!this.#isChanged) return undefined;
-    return { model: this.#model, source: this.#source!, notes: [...this.#notes.values()] };
+    return {
+      model: this.#model,
+      fallbackModels: this.#fallbackModels,
+      source: this.#source!,
+      notes: [...this.#notes()],
+    };
   }
-}
 
-function readAs(text: string) {
-  try {
-    return readJson(Buffer.from(text));
-  } catch (error) {
-    throw new HookFailedError("its body is beyond the bounds of a request", { cause: error });
+  /** A body in which each field that is as its caller sent it is the caller's: numbers keep the digits they were written with. */
+  #withOwn(body: WireObject): WireObject {
+    const { body: sent } = this.asked;
+    const own = (name: string, value: unknown): unknown =>
+      Object.hasOwn(sent, name) && isDeepStrictEqual(sent[name], value) ? sent[name] : value;
+    return Object.fromEntries(
+      Object.entries(body).map(([name, value]) => [name, own(name, value)]),
+    );
+  }
+
+  /** What differs in the end from what the caller sent: a field that one hook added and another removed is none of it. */
+  *#notes(): Generator<Note> {
+    const { asked } = this;
+    const before = fieldsOf(asked.body, asked.fallbackModels);
+    const after = fieldsOf(this.#body, this.#fallbackModels);
+    if (!asked.modelInBody && asked.model !== this.#model)
+      [before["model"], after["model"]] = [asked.model, this.#model];
+    for (const [param, hook] of this.#touched) {
+      const [was, is] = [Object.hasOwn(before, param), Object.hasOwn(after, param)];
+      if (was && !is) yield { param, kind: "dropped", detail: by("removed", hook) };
+      else if (!was && is) yield { param, kind: "rewritten", detail: by("added", hook) };
+      else if (was && !isDeepStrictEqual(before[param], after[param]))
+        yield { param, kind: "rewritten", detail: by("changed", hook) };
+    }
   }
 }
 
 const by = (what: string, hook: string): string => `${what} by the hook "${hook}"`;
 
-/** Which fields differ. A change that changes nothing leaves none. */
-function* notesOf(hook: string, before: WireObject, after: WireObject): Generator<Note> {
-  for (const param of Object.keys(before)) {
-    if (!Object.hasOwn(after, param)) yield { param, kind: "dropped", detail: by("removed", hook) };
-    else if (!isDeepStrictEqual(before[param], after[param]))
-      yield { param, kind: "rewritten", detail: by("changed", hook) };
+/** The fields of a request, with the header that is one. */
+const fieldsOf = (body: WireObject, fallbackModels: string | undefined): WireObject => ({
+  ...body,
+  ...(fallbackModels !== undefined && { [fallbacksHeader]: fallbackModels }),
+});
+
+function readAs(written: ReturnType<JsonSource["write"]>) {
+  const bytes = typeof written === "string" ? Buffer.from(written) : Buffer.concat(written);
+  try {
+    return readJson(bytes);
+  } catch (error) {
+    throw new HookFailedError("its body is beyond the bounds of a request", { cause: error });
   }
-  for (const param of Object.keys(after))
-    if (!Object.hasOwn(before, param))
-      yield { param, kind: "rewritten", detail: by("added", hook) };
+}
+
+/** The fields that differ between two bodies. */
+function* fieldsBetween(before: WireObject, after: WireObject): Generator<string> {
+  for (const param of Object.keys(before))
+    if (!Object.hasOwn(after, param) || !isDeepStrictEqual(before[param], after[param]))
+      yield param;
+  for (const param of Object.keys(after)) if (!Object.hasOwn(before, param)) yield param;
 }

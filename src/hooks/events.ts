@@ -1,4 +1,5 @@
 /** What hooks are sent, as JSON. No key is in it, and no header of the caller's. docs/hooks.md. */
+import { jsonWithin } from "../base/json-write.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Draft } from "./draft.ts";
 import type { CallFacts, EndedCall } from "./types.ts";
@@ -25,6 +26,7 @@ export function beforeEvent(hook: string, draft: Draft): string {
   const facts = {
     type: "call.before",
     ...factsOf(hook, { ...asked, model: draft.model }),
+    fallback_models: draft.fallbackModels ?? null,
     ...asked.about,
   };
   return `${JSON.stringify(facts).slice(0, -1)},"body":${draft.text()}}`;
@@ -35,8 +37,8 @@ export function afterEvent(hook: string, ended: EndedCall): string {
   const { body, answer } = ended;
   const truncated: string[] = [];
   const whole = (name: string, value: object | undefined): string => {
-    const text = value === undefined ? "null" : JSON.stringify(value);
-    if (text.length <= heardMax) return text;
+    const text = value === undefined ? "null" : jsonWithin(value, heardMax);
+    if (text !== undefined) return text;
     truncated.push(name);
     return "null";
   };

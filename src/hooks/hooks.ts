@@ -18,7 +18,7 @@ interface HooksOptions {
   readonly observe: Observe;
 }
 
-/** A change may make a request longer by this; an answer that is longer is not read. */
+/** A change may make a request twice as long and longer by this, in bytes; an answer that is longer is not read. */
 const growthBytesMax = 1024 * 1024;
 const retryAfterSeconds = 1;
 
@@ -33,6 +33,7 @@ export function createHooks({ hooks, log, observe }: HooksOptions): Hooks {
       const meant = before.filter(({ settings }) => isMeant(settings, asked));
       return meant.length === 0 ? undefined : askAll(meant, asked, { observe, failed });
     },
+    asks: (call) => before.some(({ settings }) => isMeant(settings, call)),
     hears: (call) => after.some(({ settings }) => isMeant(settings, call)),
     after(ended) {
       for (const hook of after) if (isMeant(hook.settings, ended)) queue.add(hook, ended);
@@ -89,7 +90,7 @@ async function askOne(
     const turn = draft.asked.lease.turn();
     if (turn !== undefined) await turn;
     const text = beforeEvent(hook, draft);
-    const answerBytesMax = text.length * 2 + growthBytesMax;
+    const answerBytesMax = Buffer.byteLength(text) * 2 + growthBytesMax;
     const { id } = draft.asked;
     const said = readAnswer(await asker.ask({ id, text, timeoutMs, answerBytesMax }));
     if (said.action === "change") draft.change(hook, said);

@@ -27,6 +27,10 @@ export interface AskedCall extends CallFacts {
   readonly source?: JsonSource | undefined;
   /** False where the path names the model, and the body does not. */
   readonly modelInBody: boolean;
+  /** Other models that may answer, as the caller's header names them. */
+  readonly fallbackModels?: string | undefined;
+  /** The field of the body that names them, where its protocol has one. */
+  readonly fallbacksField?: string | undefined;
   /** Further facts for the hook, such as uploaded pictures. */
   readonly about?: Readonly<Record<string, unknown>> | undefined;
   readonly lease: ByteLease;
@@ -37,6 +41,8 @@ export interface AskedCall extends CallFacts {
 /** What hooks have made of a call. */
 export interface ChangedCall {
   readonly model: string | undefined;
+  /** As the header names them; undefined: none any more. */
+  readonly fallbackModels: string | undefined;
   readonly source: JsonSource;
   /** Which fields they changed: reported as every change of a request is. */
   readonly notes: readonly Note[];
@@ -78,6 +84,8 @@ export interface Hooks {
    * @throws GatewayError `hook_refused`, `hook_failed`, `invalid_json`, `overloaded`; or rejects with it
    */
   before(asked: AskedCall): Promise<ChangedCall | undefined> | undefined;
+  /** Whether a hook is asked before such calls, so that nothing of them leaves unasked. */
+  asks(call: Pick<CallFacts, "endpoint" | "caller">): boolean;
   /** Whether a hook hears of such calls, so that their answer is to be remembered. */
   hears(call: Pick<CallFacts, "endpoint" | "caller">): boolean;
   /** Puts a call that is over before the hooks that hear of it. Returns at once; never throws. */

@@ -273,6 +273,43 @@ describe("a change is checked like a caller's body", () => {
     await changeKey(context, key!, { modelAllowlist: [] });
   });
 
+  it("a long text in another alphabet may be changed too: lengths are of bytes", async () => {
+    hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
+    const answer = await post(chatPath, chat(`secret words ${"字".repeat(1_200_000)}`));
+    // Too long for the model, which is said after the hook was heard.
+    const text = await answer.text();
+    expect([answer.status, text]).not.toEqual([503, expect.stringContaining("hook_failed")]);
+    const row = await logged(hooked.bench, answer.headers.get("x-request-id")!);
+    expect(row["explanation"]).toMatchObject({ hooks: [{ hook: "guard", outcome: "changed" }] });
+  });
+
+  it("another model takes the place of those that the caller's header names", async () => {
+    const headers = { "x-gw-fallback-models": "sandbox/messages" };
+    const script = { status: 500, only: ["chat"] };
+    const failing = chat(`Hello\n#sandbox ${JSON.stringify(script)}`, {
+      model: "sandbox/responses",
+    });
+    hooked.hook.answer(decide(() => ({ action: "change", model: "sandbox/chat" })));
+    await hooked.bench.received(/./);
+    const answer = await hooked.bench.send("POST", chatPath, { body: failing, headers });
+    expect(eventOf(hooked.hook.requests[0]!)["fallback_models"]).toBe("sandbox/messages");
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    await answer.text();
+    const sent = await hooked.bench.received(/./);
+    expect(new Set(sent.map(({ path }) => path)).size).toBe(1);
+    const row = await logged(hooked.bench, answer.headers.get("x-request-id")!);
+    expect(row["notes"]).toContain('x-gw-fallback-models: removed by the hook "guard"');
+  });
+
+  it("what a hook would be asked about is not sent away to be counted", async () => {
+    await hooked.bench.received(/./);
+    const body = chat("secret words", { model: "sandbox/messages", max_tokens: 5 });
+    const answer = await post("/v1/messages/count_tokens", body);
+    expect(await answer.json()).toMatchObject({ input_tokens: expect.any(Number) as number });
+    expect(await hooked.bench.received(/./)).toEqual([]);
+    expect(hooked.hook.requests).toEqual([]);
+  });
+
   it("a member named twice is sent to the hook as the gateway reads it", async () => {
     const text = `{"model":"sandbox/chat","messages":[{"role":"user","content":"good"}],"messages":[{"role":"user","content":"evil"}]}`;
     const answer = await hooked.bench.post(chatPath, text);

@@ -1,0 +1,149 @@
+// What several hooks made of one request, and what is said of it: the difference to what the caller sent, and nothing else.
+import { describe, expect, it } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
+import { readJson } from "../../src/base/json.ts";
+import { JsonSource } from "../../src/base/json-source.ts";
+import { Draft } from "../../src/hooks/draft.ts";
+
+/** A draft of a chat call with this body. */
+function draftOf(text: string, more: Partial<ConstructorParameters<typeof Draft>[0]> = {}): Draft {
+  const source = new JsonSource(readJson(Buffer.from(text)));
+  return new Draft({
+    id: "req_1",
+    endpoint: "chat_completions",
+    model: source.value["model"] as string | undefined,
+    stream: false,
+    caller: { workspaceId: "ws_1", keyId: "key_1", memberId: null },
+    body: source.value,
+    source,
+    modelInBody: true,
+    fallbacksField: "models",
+    lease: new ByteBudget(1_000_000).lease(),
+    ...more,
+  });
+}
+
+type Body = Record<string, unknown>;
+/** A hook that is given the body as JSON, and gives another one. */
+function by(draft: Draft, hook: string, make: (body: Body) => Body): void {
+  const body = make(JSON.parse(draft.text()) as Body);
+  draft.change(hook, { action: "change", body, model: undefined });
+}
+const model = (draft: Draft, hook: string, name: string): void =>
+  draft.change(hook, { action: "change", body: undefined, model: name });
+
+const said = (draft: Draft): string[] =>
+  draft.changed()!.notes.map(({ param, kind, detail }) => `${kind} ${param}: ${detail}`);
+const sent = (draft: Draft): string => Buffer.from(draft.changed()!.source.bytes).toString();
+
+const without =
+  (name: string) =>
+  ({ [name]: _gone, ...rest }: Body): Body =>
+    rest;
+
+describe("notes are what is another in the end", () => {
+  it("a field that one hook adds and another removes was never sent, and is not named", () => {
+    const draft = draftOf('{"model":"a","messages":[]}');
+    by(draft, "one", (body) => ({ ...body, user: "x" }));
+    by(draft, "two", without("user"));
+    expect(said(draft)).toEqual([]);
+  });
+
+  it("a field that is taken out and put back is as it was", () => {
+    const draft = draftOf('{"model":"a","seed":12345678901234567890}');
+    by(draft, "one", without("seed"));
+    by(draft, "two", (body) => ({ ...body, seed: 12_345_678_901_234_567_890 }));
+    expect(said(draft)).toEqual([]);
+    expect(sent(draft)).toContain("12345678901234567890");
+  });
+
+  it("a change of a change is one change, by the last one who made it", () => {
+    const draft = draftOf('{"model":"a","user":"x","n":1}');
+    by(draft, "one", (body) => ({ ...body, user: "y", n: 2 }));
+    by(draft, "two", (body) => ({ ...body, user: "z" }));
+    expect(said(draft)).toEqual([
+      'rewritten user: changed by the hook "two"',
+      'rewritten n: changed by the hook "one"',
+    ]);
+  });
+
+  it("what a second hook removes of what the first one changed was dropped", () => {
+    const draft = draftOf('{"model":"a","user":"x"}');
+    by(draft, "one", (body) => ({ ...body, user: "y", more: 1 }));
+    by(draft, "two", without("user"));
+    expect(said(draft)).toEqual([
+      'dropped user: removed by the hook "two"',
+      'rewritten more: added by the hook "one"',
+    ]);
+  });
+});
+
+describe("a field that no hook changed is sent in the caller's own digits", () => {
+  const digits = '"seed":12345678901234567890,"temperature":0.70000000000000000001';
+
+  it("where the body was read and written by a hook", () => {
+    const draft = draftOf(`{"model":"a","messages":[],${digits}}`);
+    by(draft, "one", (body) => ({ ...body, messages: [{ role: "user", content: "x" }] }));
+    expect(sent(draft)).toContain(digits);
+    expect(said(draft)).toEqual(['rewritten messages: changed by the hook "one"']);
+  });
+
+  it("where a hook changed the model alone", () => {
+    const draft = draftOf(`{"model":"a","messages":[],${digits}}`);
+    model(draft, "one", "b");
+    expect(sent(draft)).toBe(`{"model":"b","messages":[],${digits}}`);
+  });
+
+  it("a name of the language's own is a field like others", () => {
+    const draft = draftOf('{"model":"a","__proto__":{"n":1}}');
+    by(draft, "one", (body) => ({ ...body, user: "x" }));
+    expect(JSON.parse(sent(draft))).toEqual(
+      JSON.parse('{"model":"a","__proto__":{"n":1},"user":"x"}'),
+    );
+    expect(({} as { n?: number }).n).toBeUndefined();
+  });
+});
+
+describe("another model takes the place of all that the caller named", () => {
+  it("the header's, and the next hook sees none", () => {
+    const draft = draftOf('{"model":"a"}', { fallbackModels: "forbidden" });
+    model(draft, "one", "house");
+    expect(draft.fallbackModels).toBeUndefined();
+    expect(draft.changed()).toMatchObject({ model: "house", fallbackModels: undefined });
+    expect(said(draft)).toEqual([
+      'rewritten model: changed by the hook "one"',
+      'dropped x-gw-fallback-models: removed by the hook "one"',
+    ]);
+  });
+
+  it("those of the body, where the hook gave none of its own", () => {
+    const draft = draftOf('{"model":"a","models":["forbidden"]}');
+    model(draft, "one", "house");
+    expect(sent(draft)).toBe('{"model":"house"}');
+    expect(said(draft)).toContain('dropped models: removed by the hook "one"');
+    const own = draftOf('{"model":"a","models":["forbidden"]}');
+    by(own, "one", (body) => ({ ...body, model: "house", models: ["other"] }));
+    expect(own.changed()!.source.value["models"]).toEqual(["other"]);
+  });
+
+  it("a model in the path, and a field of that name in the body", () => {
+    const more = { modelInBody: false, model: "a", fallbackModels: "forbidden" };
+    const draft = draftOf('{"contents":[]}', more);
+    model(draft, "one", "house");
+    expect(said(draft)).toEqual([
+      'rewritten model: changed by the hook "one"',
+      'dropped x-gw-fallback-models: removed by the hook "one"',
+    ]);
+    const same = draftOf('{"contents":[],"model":"x"}', more);
+    by(same, "one", (body) => ({ ...body, model: "y" }));
+    expect(same.changed()).toMatchObject({ model: "a", fallbackModels: "forbidden" });
+    expect(said(same)).toEqual(['rewritten model: changed by the hook "one"']);
+  });
+
+  it("the same model changes nothing", () => {
+    const draft = draftOf('{"model":"a","models":["b"]}', { fallbackModels: "c" });
+    model(draft, "one", "a");
+    expect(draft.changed()).toMatchObject({ fallbackModels: "c", notes: [] });
+    expect(sent(draft)).toBe('{"model":"a","models":["b"]}');
+  });
+});
