@@ -1,0 +1,242 @@
+// Money where the cache, the hooks before and after, caps, failing vendors and callers that leave all come together: an oracle
+// knows what each call may cost, and holds it against the log, the ledger and what the hook after the call heard.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createKey } from "../../src/tenancy/index.ts";
+import { parseUsd } from "../../src/base/money.ts";
+import {
+  decide,
+  eventOf,
+  expectBooks,
+  logged,
+  secret,
+  startHooked,
+  type HookBench,
+} from "../hooks/support.ts";
+import { randomOf } from "../ledger/model/random.ts";
+import { eventually } from "../support/patience.ts";
+
+let hooked: HookBench;
+beforeAll(async () => {
+  hooked = await startHooked(
+    (url) => `
+  - { name: guard, at: before, url: "${url}/guard", secret: ${secret}, timeout_ms: 2000, on_failure: refuse }
+  - { name: lenient, at: before, url: "${url}/lenient", secret: ${secret}, timeout_ms: 2000, on_failure: allow }
+  - { name: ear, at: after, url: "${url}/ear", secret: ${secret}, timeout_ms: 5000 }
+`,
+  );
+  hooked.hook.answer(
+    decide(({ hook, body }) => {
+      const text = JSON.stringify(body);
+      if (hook === "lenient" && text.includes("lenient fails")) return { action: "none" };
+      if (hook === "guard" && text.includes("guard refuses")) return { action: "refuse" };
+      if (hook === "guard" && text.includes("guard fails")) return { action: "none" };
+      if (hook === "guard" && text.includes("guard changes")) {
+        const redacted: unknown = JSON.parse(text.replace(/guard changes \d/, "changed"));
+        return { action: "change", body: redacted };
+      }
+      return { action: "allow" };
+    }),
+  );
+});
+afterAll(() => hooked?.close());
+
+/** What one answer of each sort costs: 0.50 in and 2.00 out for a million tokens. */
+const priced = '{"usage":{"input":7,"output":3}}';
+const priceNano = 9_500n;
+
+/** What is asked, and whether a provider's answer to it is paid for. */
+const texts: readonly (readonly [text: string, isPaid: boolean])[] = [
+  ["plain", true],
+  ["another", true],
+  ["guard changes 1", true],
+  ["guard changes 2", true],
+  ["lenient fails", true],
+  ["guard refuses", false],
+  ["guard fails", false],
+  ["vendor fails", false],
+  ["vendor refuses", false],
+];
+const scriptOf = (text: string): string => {
+  if (text === "vendor fails") return '{"status":500}';
+  return text === "vendor refuses" ? '{"status":400}' : priced;
+};
+
+/** Of those keys that have one: ten calls, and what each of them reserves at most. */
+const capNano = 10n * priceNano;
+const percents = [0, 33, 100] as const;
+
+interface Done {
+  readonly id: string;
+  readonly status: number;
+  readonly cache: string | null;
+  readonly percent: number;
+  readonly key: number;
+  readonly isPaid: boolean;
+  readonly left: boolean;
+}
+
+async function keysOf({ bench }: HookBench) {
+  const context = await bench.hand();
+  return Promise.all(
+    [...percents, ...percents].map(async (chargePercent, index) => {
+      const isCapped = index >= percents.length;
+      const { key, record } = await createKey(context, {
+        workspaceId: bench.workspaceId,
+        name: `mixed ${index}`,
+        createdBy: null,
+        responseCache: { ttlSeconds: 600, chargePercent },
+        ...(isCapped && { spendCaps: { totalNano: capNano, hard: true } }),
+      });
+      return { key, id: record.id, percent: chargePercent, isCapped };
+    }),
+  );
+}
+
+/** One call, from which its caller may go when the first of it has come. */
+async function callAs(
+  { bench }: HookBench,
+  { key, percent }: Awaited<ReturnType<typeof keysOf>>[number],
+  index: number,
+  random: () => number,
+): Promise<Done> {
+  const [text, isPaid] = texts[Math.floor(random() * texts.length)]!;
+  const stream = random() < 0.5;
+  const left = random() < 0.1;
+  const control = random() < 0.15 ? ["no-cache", "no-store"][Math.floor(random() * 2)] : undefined;
+  const answer = await bench.send("POST", "/v1/chat/completions", {
+    key,
+    body: {
+      model: "sandbox/chat",
+      max_tokens: 20,
+      stream,
+      messages: [{ role: "user", content: `${text}\n#sandbox ${scriptOf(text)}` }],
+    },
+    headers: control === undefined ? {} : { "cache-control": control },
+  });
+  const done = {
+    id: answer.headers.get("x-request-id")!,
+    status: answer.status,
+    cache: answer.headers.get("x-gw-cache"),
+    percent,
+    key: index,
+    isPaid,
+    left,
+  };
+  if (left) await answer.body?.cancel();
+  else await answer.text();
+  return done;
+}
+
+interface Row {
+  readonly id: string;
+  readonly key_id: string;
+  readonly status: string;
+  readonly cost_nano: bigint;
+  readonly explanation: { readonly cache?: string } | null;
+}
+
+const byId = <One extends { readonly id: string }>(rows: readonly One[]): Map<string, One> =>
+  new Map(rows.map((one) => [one.id, one]));
+
+it("T59: every call is charged once, by what it was: the price, the share of it, or nothing", async () => {
+  const random = randomOf(20_261_123);
+  const { bench, hook } = hooked;
+  const before = await bench.available();
+  const keys = await keysOf(hooked);
+  const calls: Done[] = [];
+  for (let round = 0; round < 12; round += 1) {
+    const asking = Array.from({ length: 16 }, () => {
+      const index = Math.floor(random() * keys.length);
+      return callAs(hooked, keys[index]!, index, random);
+    });
+    calls.push(...(await Promise.all(asking)));
+  }
+  const ids = calls.map(({ id }) => id);
+  const rows = await eventually(async () => {
+    const found = await bench.database.query<Row>(
+      "select id, key_id, status, cost_nano, explanation from request_log where id = any($1)",
+      [ids],
+    );
+    return found.length === ids.length && byId(found);
+  }, "the log of all calls");
+  const entries = await bench.database.query<{ id: string; amount_nano: bigint }>(
+    "select reference as id, amount_nano from ledger_entries where kind = 'charge' and reference = any($1)",
+    [ids],
+  );
+  const charged = byId(entries);
+  expect(charged.size, "no call is charged twice").toBe(entries.length);
+
+  const hits: Done[] = [];
+  for (const call of calls) {
+    const row = rows.get(call.id)!;
+    const isHit = row.explanation?.cache === "hit";
+    if (isHit) hits.push(call);
+    const share = isHit ? (priceNano * BigInt(call.percent) + 99n) / 100n : priceNano;
+    const isServed = row.status === "succeeded" || row.status === "client_closed";
+    // A capped key may have been refused; what its caller left half-way is paid for as far as it came.
+    const allowed = call.isPaid && isServed ? [share] : [0n];
+    if (call.left && !isHit) allowed.push(row.cost_nano <= priceNano ? row.cost_nano : -1n);
+    expect(allowed, `${JSON.stringify(call)} ${row.status}`).toContain(row.cost_nano);
+    expect(charged.get(call.id)?.amount_nano ?? 0n, call.id).toBe(row.cost_nano);
+    if (!call.isPaid) expect(call.status, call.id).toBeGreaterThanOrEqual(400);
+  }
+  expect(hits.length).toBeGreaterThan(20);
+
+  const spent = entries.reduce((sum, { amount_nano: nano }) => sum + nano, 0n);
+  // Allowances of idle keys are given back a moment later.
+  await eventually(
+    async () => before - (await bench.available()) === spent,
+    "all but the charges is there again",
+  );
+  for (const { id } of keys.filter((one) => one.isCapped)) {
+    const own = [...rows.values()].filter((row) => row.key_id === id);
+    const sum = own.reduce((all, row) => all + row.cost_nano, 0n);
+    expect(sum, `the hard cap of ${id}`).toBeLessThanOrEqual(capNano);
+  }
+
+  const heard = await eventually(() => {
+    const events = hook.requests.filter(({ path }) => path === "/ear").map(eventOf);
+    return events.length >= ids.length && events;
+  }, "the hook hears of every call");
+  expect(new Set(heard.map(({ id }) => id)).size, "each once").toBe(heard.length);
+  for (const { id, charge_usd: usd } of heard)
+    expect(parseUsd(usd as string), id).toBe(rows.get(id)!.cost_nano);
+  await expectBooks(bench);
+});
+
+it("a hit says of changes by hooks what is so of its own request, to the caller and in the log", async () => {
+  const { bench } = hooked;
+  const context = await bench.hand();
+  const { key } = await createKey(context, {
+    workspaceId: bench.workspaceId,
+    name: "truth",
+    createdBy: null,
+    responseCache: { ttlSeconds: 600, chargePercent: 0 },
+  });
+  const ask = async (text: string, stream: boolean) => {
+    const body = { model: "sandbox/chat", stream, messages: [{ role: "user", content: text }] };
+    const answer = await bench.send("POST", "/v1/chat/completions", { key, body });
+    const said = `${answer.headers.get("x-gw-dropped-params") ?? ""} ${await answer.text()}`;
+    const row = await logged(bench, answer.headers.get("x-request-id")!);
+    return {
+      cache: answer.headers.get("x-gw-cache"),
+      isSaid: /messages(?!")|droppedParams":\["messages/.test(said),
+      notes: row["notes"] ?? null,
+    };
+  };
+  const note = ['messages: changed by the hook "guard"'];
+  const changed = (cache: string) => ({ cache, isSaid: true, notes: note });
+  const plain = (cache: string) => ({ cache, isSaid: false, notes: null });
+  for (const stream of [false, true]) {
+    const until = (text: string) =>
+      eventually(async () => {
+        const found = await ask(text, stream);
+        return found.cache === "hit" && found;
+      }, "a hit");
+    expect(await ask("truth: guard changes 1", stream)).toEqual(changed("miss"));
+    expect(await until("truth: guard changes 2")).toEqual(changed("hit"));
+    // The very text that the hook made of the other one.
+    expect(await ask("truth: changed", stream)).toEqual(plain("miss"));
+    expect(await until("truth: changed")).toEqual(plain("hit"));
+  }
+});
