@@ -50,33 +50,41 @@ export class Draft {
    * call goes to no model that the hook has not seen.
    * @throws HookFailedError; GatewayError `overloaded`
    */
-  change(hook: string, { body, model: named }: Change): void {
-    const { modelInBody, lease, fallbacksField } = this.asked;
-    const whole = { ...(body ?? this.#body) };
-    if (named !== undefined && modelInBody) whole["model"] = named;
-    const model = modelInBody ? whole["model"] : (named ?? this.#model);
+  change(hook: string, change: Change): void {
+    const whole = this.#wanted(change);
+    const model = this.asked.modelInBody ? whole["model"] : (change.model ?? this.#model);
     if (model === undefined ? this.asked.model !== undefined : typeof model !== "string")
       throw new HookFailedError("its body has no model");
-    const isOther = model !== this.#model;
-    if (isOther && body === undefined && fallbacksField !== undefined) delete whole[fallbacksField];
     // Its caller waits for an answer of the form that it asked for.
     if ((whole["stream"] ?? false) !== (this.#body["stream"] ?? false))
       throw new HookFailedError("it changes stream");
     const next = this.#withOwn(whole);
     // Read as the caller's own body was: the same bounds, the same parser.
     const json = readAs(this.asked.source?.write(next) ?? JSON.stringify(next));
-    lease.take(json.bytes.length + json.shape.memoryBytes);
+    this.asked.lease.take(json.bytes.length + json.shape.memoryBytes);
     const source = new JsonSource(json);
     for (const param of fieldsBetween(this.#body, source.value)) this.#touched.set(param, hook);
-    if (isOther && !modelInBody) this.#touched.set("model", hook);
-    if (isOther && this.#fallbackModels !== undefined) {
-      this.#fallbackModels = undefined;
-      this.#touched.set(fallbacksHeader, hook);
-    }
-    this.#model = model as string | undefined;
+    if (model !== this.#model) this.#changeModel(hook, model as string | undefined);
     this.#source = source;
     this.#body = source.value;
     this.#isChanged = true;
+  }
+
+  /** The body that a hook wants. Where it names another model and nothing else, the caller's other models are not in it. */
+  #wanted({ body, model }: Change): WireObject {
+    const whole = { ...(body ?? this.#body) };
+    if (model === undefined) return whole;
+    const { modelInBody, fallbacksField } = this.asked;
+    if (modelInBody) whole["model"] = model;
+    if (body === undefined && fallbacksField !== undefined && model !== this.#model)
+      delete whole[fallbacksField];
+    return whole;
+  }
+
+  #changeModel(hook: string, model: string | undefined): void {
+    this.#model = model;
+    this.#touched.set("model", hook).set(fallbacksHeader, hook);
+    this.#fallbackModels = undefined;
   }
 
   /** What became of the request; undefined where no hook changed it. */
