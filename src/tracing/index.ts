@@ -7,14 +7,13 @@ import {
   createOtlpHttpExportDelegate,
   httpAgentFactoryFromOptions,
 } from "@opentelemetry/otlp-exporter-base/node-http";
-import { TraceExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { SamplingDecision, TraceIdRatioBasedSampler } from "@opentelemetry/sdk-trace";
 import type { Log } from "../base/log.ts";
 import { hostOf, isLocal } from "../base/safe-url.ts";
 import { readTraceparent, type Tracer } from "../base/tracing.ts";
 import { SpanQueue, type QueueLimits, type SpanCounts } from "./queue.ts";
-import { spanSerializer } from "./serializer.ts";
+import { spanSerializer, SpanWriter, type SpanBatch } from "./serializer.ts";
 import { CarriedSpan, newTrace, SentSpan, type Place, type SpanHome } from "./spans.ts";
 
 export interface TracingOptions {
@@ -52,10 +51,13 @@ const scopeName = "tollgate";
 export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tracing {
   const { version } = options;
   const exporter = createExporter(options);
-  const queue = new SpanQueue(exporter, options.queue, log);
-  const home: SpanHome = {
+  const source = {
     resource: resourceFromAttributes({ ...options.resource }),
     scope: { name: scopeName, version },
+  };
+  const queue = new SpanQueue(exporter, new SpanWriter(source), options.queue, log);
+  const home: SpanHome = {
+    ...source,
     ended: (span) => queue.add(span),
     passesTo: propagation(options.propagate),
   };
@@ -87,7 +89,8 @@ const createExporter = ({ url, headers, timeoutMs, gzip }: TracingOptions) =>
     },
     spanSerializer,
     "otlp_http_span_exporter",
-    TraceExporterMetricsHelper,
+    // No metrics of the SDK's are kept, but it asks.
+    { name: "span", countItems: ({ count }: SpanBatch) => count },
     undefined,
   );
 

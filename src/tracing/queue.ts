@@ -2,8 +2,9 @@
  * Spans on their way to the collector: a bounded queue, a few exports under way, and nothing that a call waits for. What
  * finds the queue full is dropped and counted, and so is what the collector does not take.
  */
-import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Log } from "../base/log.ts";
+import type { SpanBatch, SpanWriter } from "./serializer.ts";
+import type { SentSpan } from "./spans.ts";
 
 /** How spans wait and leave. */
 export interface QueueLimits {
@@ -18,7 +19,7 @@ export interface QueueLimits {
 /** The way to the collector; `done` is called once, with code 0 where it took them. */
 export interface Exporter {
   export(
-    spans: ReadableSpan[],
+    batch: SpanBatch,
     done: (result: { readonly code: number; readonly error?: Error }) => void,
   ): void;
 }
@@ -37,9 +38,11 @@ const reasonMax = 200;
 
 export class SpanQueue {
   readonly #exporter: Exporter;
+  readonly #writer: SpanWriter;
   readonly #limits: QueueLimits;
   readonly #log: Pick<Log, "warn">;
-  #waiting: ReadableSpan[] = [];
+  /** Batches that are as large as they may be; the writer has the rest. */
+  #full: SpanBatch[] = [];
   #timer: NodeJS.Timeout | undefined;
   #soon = false;
   readonly #exports = new Set<Promise<void>>();
@@ -47,8 +50,9 @@ export class SpanQueue {
   #closed = false;
   readonly #counts = { sent: 0, dropped: 0, refused: 0 };
 
-  constructor(exporter: Exporter, limits: QueueLimits, log: Pick<Log, "warn">) {
+  constructor(exporter: Exporter, writer: SpanWriter, limits: QueueLimits, log: Pick<Log, "warn">) {
     this.#exporter = exporter;
+    this.#writer = writer;
     this.#limits = limits;
     this.#log = log;
   }
@@ -57,15 +61,26 @@ export class SpanQueue {
     return this.#counts;
   }
 
-  add(span: ReadableSpan): void {
-    const { waitingMax, batchMax, delayMs } = this.#limits;
-    if (this.#closed || this.#waiting.length >= waitingMax) {
+  /** Spans that wait. */
+  get #waiting(): number {
+    return this.#full.reduce((sum, { count }) => sum + count, this.#writer.count);
+  }
+
+  add(span: SentSpan): void {
+    const { waitingMax, batchMax } = this.#limits;
+    if (this.#closed || this.#waiting >= waitingMax) {
       this.#counts.dropped += 1;
       return;
     }
-    this.#waiting.push(span);
-    if (this.#waiting.length >= batchMax) this.#flushSoon();
-    else this.#timer ??= setTimeout(() => this.#flush(), delayMs).unref();
+    this.#writer.add(span);
+    if (this.#writer.count >= batchMax) this.#full.push(this.#writer.take());
+    this.#flushInTime();
+  }
+
+  #flushInTime(): void {
+    if (this.#full.length > 0) this.#flushSoon();
+    else if (this.#writer.count > 0)
+      this.#timer ??= setTimeout(() => this.#flush(), this.#limits.delayMs).unref();
   }
 
   /** Not in the turn of a call that has just ended. */
@@ -81,30 +96,25 @@ export class SpanQueue {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const { batchMax, delayMs } = this.#limits;
-    if (this.#waiting.length === 0 || this.#exports.size >= exportsMax) return;
-    const batch = this.#waiting;
-    this.#waiting = batch.length > batchMax ? batch.splice(batchMax) : [];
-    const sent = this.#send(batch).finally(() => {
+    if (this.#waiting === 0 || this.#exports.size >= exportsMax) return;
+    const sent = this.#send(this.#full.shift() ?? this.#writer.take()).finally(() => {
       this.#exports.delete(sent);
-      if (this.#waiting.length >= batchMax) this.#flushSoon();
-      else if (this.#waiting.length > 0)
-        this.#timer ??= setTimeout(() => this.#flush(), delayMs).unref();
+      this.#flushInTime();
     });
     this.#exports.add(sent);
   }
 
   /** Never rejects. */
-  async #send(batch: ReadableSpan[]): Promise<void> {
+  async #send(batch: SpanBatch): Promise<void> {
     try {
       const { code, error } = await new Promise<{ code: number; error?: Error }>((resolve) =>
         this.#exporter.export(batch, resolve),
       );
       if (code !== 0) throw error ?? new Error("no reason was given");
-      this.#counts.sent += batch.length;
+      this.#counts.sent += batch.count;
     } catch (error) {
-      this.#counts.refused += batch.length;
-      this.#warn(error as Error, batch.length);
+      this.#counts.refused += batch.count;
+      this.#warn(error as Error, batch.count);
     }
   }
 
@@ -120,7 +130,7 @@ export class SpanQueue {
   async close(ms: number): Promise<void> {
     this.#closed = true;
     const all = async (): Promise<void> => {
-      while (this.#waiting.length > 0 || this.#exports.size > 0) {
+      while (this.#waiting > 0 || this.#exports.size > 0) {
         this.#flush();
         await Promise.race(this.#exports);
       }
@@ -128,8 +138,9 @@ export class SpanQueue {
     let late: NodeJS.Timeout | undefined;
     await Promise.race([all(), new Promise((resume) => (late = setTimeout(resume, ms)))]);
     clearTimeout(late);
-    this.#counts.dropped += this.#waiting.length;
-    this.#waiting = [];
+    this.#counts.dropped += this.#waiting;
+    this.#full = [];
+    this.#writer.take();
     clearTimeout(this.#timer);
   }
 }

@@ -14,7 +14,7 @@ export interface SpanHome {
   readonly resource: Resource;
   readonly scope: { readonly name: string; readonly version: string };
   /** Takes a span that is over. */
-  ended(span: ReadableSpan): void;
+  ended(span: SentSpan): void;
   /** Whether traces are passed on to this address. */
   passesTo(address: string): boolean;
 }
@@ -84,12 +84,13 @@ export class SentSpan implements Span, ReadableSpan {
   readonly traceId: string;
   readonly isSampled = true;
   readonly parentSpanContext: SpanContext | undefined;
-  readonly attributes: Record<string, string | number | boolean> = {};
+  /** What was set, in that order: written once, when it is over (serializer.ts). */
+  readonly parts: Attributes[] = [];
   status = unset;
   endTime: HrTime = [0, 0];
   ended = false;
   readonly #home: SpanHome;
-  readonly #spanId = newSpanId();
+  readonly spanId = newSpanId();
   readonly #began: Began;
   readonly #startMs: number;
   /** How many must end it. */
@@ -106,7 +107,7 @@ export class SentSpan implements Span, ReadableSpan {
   }
 
   get traceparent(): string {
-    return `00-${this.traceId}-${this.#spanId}-01`;
+    return `00-${this.traceId}-${this.spanId}-01`;
   }
 
   passedTo(address: string): string | undefined {
@@ -119,10 +120,7 @@ export class SentSpan implements Span, ReadableSpan {
   }
 
   set(attributes: Attributes): void {
-    for (const name in attributes) {
-      const value = attributes[name];
-      if (value !== undefined) this.attributes[name] = value;
-    }
+    this.parts.push(attributes);
   }
 
   keep(): void {
@@ -132,7 +130,7 @@ export class SentSpan implements Span, ReadableSpan {
   end(error?: string): void {
     if (error !== undefined) {
       this.status = failed;
-      this.attributes["error.type"] = error;
+      this.set({ "error.type": error });
     }
     this.#open -= 1;
     if (this.#open !== 0) return;
@@ -142,7 +140,7 @@ export class SentSpan implements Span, ReadableSpan {
   }
 
   spanContext(): SpanContext {
-    return { traceId: this.traceId, spanId: this.#spanId, traceFlags: 1 };
+    return { traceId: this.traceId, spanId: this.spanId, traceFlags: 1 };
   }
 
   /** Spans of one trace here have one origin, so that none begins before its parent. */
@@ -152,6 +150,18 @@ export class SentSpan implements Span, ReadableSpan {
     const wholeMs = epochMs + Math.floor(sinceMs);
     const nanos = Math.round((sinceMs - Math.floor(sinceMs)) * 1e6);
     return [Math.floor(wholeMs / 1000), Math.min((wholeMs % 1000) * 1e6 + nanos, 999_999_999)];
+  }
+
+  /** Each name once, where it was last set. */
+  get attributes(): Record<string, string | number | boolean> {
+    const all: Record<string, string | number | boolean> = {};
+    for (const part of this.parts)
+      for (const [name, value] of Object.entries(part)) {
+        if (value === undefined) continue;
+        delete all[name];
+        all[name] = value;
+      }
+    return all;
   }
 
   get startTime(): HrTime {
