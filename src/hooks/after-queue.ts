@@ -1,13 +1,16 @@
 /**
  * Calls that are over, on their way to the hooks that hear of them: off the caller's path, a bounded number at a time, and a
- * bounded number waiting. What does not fit is dropped and counted. Money was settled before, and waits for none of this.
+ * bounded number waiting, of each hook by itself: one that is dead takes no other's room. What does not fit is dropped and
+ * counted. Money was settled before, and waits for none of this.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEvent } from "./events.ts";
 import type { EndedCall } from "./types.ts";
 import type { OpenHook, Watching } from "./watching.ts";
 
+/** What waits for one hook. */
 const waitingMax = 1_000;
+/** What waits for all of them, in even parts. */
 const waitingCharactersMax = 32 * 1024 * 1024;
 /** Questions to one hook at a time. */
 const underWayMax = 8;
@@ -22,18 +25,22 @@ interface Waiting {
   readonly text: string;
 }
 
-/** An empty queue. `add` returns at once and never throws. */
-export function createAfterQueue({ observe, failed }: Watching) {
-  const lines = new Map<OpenHook, { waiting: Waiting[]; underWay: number }>();
-  let characters = 0;
+/** What waits for one hook, and what it is being asked. */
+interface Line {
+  readonly waiting: Waiting[];
+  underWay: number;
+  /** Of both. */
+  count: number;
+  characters: number;
+}
+
+/** An empty queue for these hooks. `add` returns at once and never throws. */
+export function createAfterQueue(hooks: readonly OpenHook[], { observe, failed }: Watching) {
+  const fresh = (): Line => ({ waiting: [], underWay: 0, count: 0, characters: 0 });
+  const lines = new Map(hooks.map((hook) => [hook, fresh()]));
+  const charactersMax = waitingCharactersMax / Math.max(1, hooks.length);
   let count = 0;
   let emptied: (() => void) | undefined;
-
-  const lineOf = (hook: OpenHook) => {
-    let line = lines.get(hook);
-    if (line === undefined) lines.set(hook, (line = { waiting: [], underWay: 0 }));
-    return line;
-  };
 
   async function tell({ hook, id, text }: Waiting): Promise<void> {
     const { settings, asker } = hook;
@@ -47,16 +54,16 @@ export function createAfterQueue({ observe, failed }: Watching) {
     }
   }
 
-  function next(hook: OpenHook): void {
-    const line = lineOf(hook);
+  function next(line: Line): void {
     while (line.underWay < underWayMax && line.waiting.length > 0) {
       const one = line.waiting.shift()!;
       line.underWay += 1;
       void tell(one).finally(() => {
         line.underWay -= 1;
+        line.count -= 1;
+        line.characters -= one.text.length;
         count -= 1;
-        characters -= one.text.length;
-        next(hook);
+        next(line);
         if (count === 0) emptied?.();
       });
     }
@@ -64,13 +71,15 @@ export function createAfterQueue({ observe, failed }: Watching) {
 
   return {
     add(hook: OpenHook, ended: EndedCall): void {
-      if (count >= waitingMax || characters >= waitingCharactersMax)
+      const line = lines.get(hook)!;
+      if (line.count >= waitingMax || line.characters >= charactersMax)
         return observe(hook.settings, "dropped", 0);
       const text = afterEvent(hook.settings.name, ended);
       count += 1;
-      characters += text.length;
-      lineOf(hook).waiting.push({ hook, id: ended.id, text });
-      next(hook);
+      line.count += 1;
+      line.characters += text.length;
+      line.waiting.push({ hook, id: ended.id, text });
+      next(line);
     },
     async close(): Promise<void> {
       if (count === 0) return;

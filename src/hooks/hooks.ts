@@ -27,7 +27,7 @@ export function createHooks({ hooks, log, observe }: HooksOptions): Hooks {
   const before = hooks.filter(({ settings }) => settings.at === "before");
   const after = hooks.filter(({ settings }) => settings.at === "after");
   const failed = failureLog(log);
-  const queue = createAfterQueue({ observe, failed });
+  const queue = createAfterQueue(after, { observe, failed });
   return {
     before(asked) {
       const meant = before.filter(({ settings }) => isMeant(settings, asked));

@@ -1,0 +1,120 @@
+// What waits for hooks after calls: bounded, and for each hook by itself.
+import { expect, it } from "vitest";
+import { createAfterQueue } from "../../src/hooks/after-queue.ts";
+import { HookFailedError } from "../../src/hooks/answer.ts";
+import type { Question } from "../../src/hooks/asker.ts";
+import type { EndedCall } from "../../src/hooks/types.ts";
+import type { OpenHook } from "../../src/hooks/watching.ts";
+
+const settings = (name: string): OpenHook["settings"] => ({
+  name,
+  at: "after",
+  target: { url: "http://127.0.0.1:1/", secret: "" },
+  timeoutMs: 1_000,
+  onFailure: "refuse",
+});
+
+/** A hook that answers when it is let, and what it was asked. */
+function held(name: string) {
+  const asked: (Question & { end: (error?: Error) => void })[] = [];
+  const hook: OpenHook = {
+    settings: settings(name),
+    asker: {
+      ask: (question) =>
+        new Promise((resolve, reject) => {
+          const end = (error?: Error): void =>
+            error === undefined ? resolve(Buffer.from("")) : reject(error);
+          asked.push({ ...question, end });
+        }),
+      close: () => Promise.resolve(),
+    },
+  };
+  return { hook, asked };
+}
+
+const ended = (id: string, text = "x"): EndedCall => ({
+  id,
+  endpoint: "chat_completions",
+  model: "a",
+  stream: false,
+  caller: { workspaceId: "ws", keyId: "key", memberId: null },
+  status: "succeeded",
+  httpStatus: 200,
+  errorCode: null,
+  provider: "p",
+  usage: undefined,
+  costNano: 0n,
+  durationMs: 1,
+  answer: { text },
+});
+
+function queueOf(hooks: readonly OpenHook[]) {
+  const outcomes: string[] = [];
+  const failures: string[] = [];
+  const queue = createAfterQueue(hooks, {
+    observe: ({ name }, outcome) => outcomes.push(`${name} ${outcome}`),
+    failed: ({ name }, error, call) => failures.push(`${name} ${call} ${(error as Error).message}`),
+  });
+  const countOf = (what: string): number => outcomes.filter((one) => one === what).length;
+  return { queue, countOf, failures };
+}
+
+const moments = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it("a dead hook takes no other hook's room", async () => {
+  const [dead, live] = [held("dead"), held("live")];
+  const { queue, countOf } = queueOf([dead.hook, live.hook]);
+  for (let at = 0; at < 1_500; at += 1) {
+    queue.add(dead.hook, ended(`c${at}`));
+    queue.add(live.hook, ended(`c${at}`));
+    for (const one of live.asked.splice(0)) one.end();
+    await moments();
+  }
+  expect(dead.asked).toHaveLength(8);
+  expect(countOf("dead dropped")).toBe(500);
+  expect(countOf("live dropped")).toBe(0);
+  expect(countOf("live heard")).toBe(1_500);
+});
+
+it("long texts are bounded too, and there is room again when they were heard", async () => {
+  const [one, other] = [held("one"), held("other")];
+  const { queue, countOf } = queueOf([one.hook, other.hook]);
+  const long = "x".repeat(200_000);
+  for (let at = 0; at < 200; at += 1) queue.add(one.hook, ended(`c${at}`, long));
+  const dropped = countOf("one dropped");
+  expect(200 - dropped).toBe(Math.ceil((16 * 1024 * 1024) / one.asked[0]!.text.length));
+  queue.add(other.hook, ended("d"));
+  expect(other.asked).toHaveLength(1);
+  while (one.asked.length > 0) {
+    for (const asked of one.asked.splice(0)) asked.end();
+    await moments();
+  }
+  queue.add(one.hook, ended("last"));
+  expect(countOf("one dropped")).toBe(dropped);
+  expect(one.asked.map(({ id }) => id)).toEqual(["last"]);
+});
+
+it("the end waits until all was heard, failures too, and no longer", async () => {
+  const { hook, asked } = held("one");
+  const { queue, failures } = queueOf([hook]);
+  await queue.close();
+  queue.add(hook, ended("a"));
+  queue.add(hook, ended("b"));
+  let isClosed = false;
+  const closed = queue.close().then(() => (isClosed = true));
+  asked[0]!.end();
+  await moments();
+  expect(isClosed).toBe(false);
+  asked[1]!.end(new HookFailedError("it is down"));
+  await closed;
+  expect(failures).toEqual(["one b it is down"]);
+});
+
+it("a hook that never answers holds the end for three seconds at most", async () => {
+  const { hook } = held("one");
+  const { queue } = queueOf([hook]);
+  queue.add(hook, ended("a"));
+  const beganMs = performance.now();
+  await queue.close();
+  expect(performance.now() - beganMs).toBeGreaterThan(2_900);
+});
