@@ -1,6 +1,6 @@
 // Money where the cache, the hooks before and after, caps, failing vendors and callers that leave all come together: an oracle
 // knows what each call may cost, and holds it against the log, the ledger and what the hook after the call heard.
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "../../src/tenancy/index.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import {
@@ -12,6 +12,7 @@ import {
   startHooked,
   type HookBench,
 } from "../hooks/support.ts";
+import { formOf, maskOf, modelA, picture } from "../images/support.ts";
 import { randomOf } from "../ledger/model/random.ts";
 import { eventually } from "../support/patience.ts";
 
@@ -218,13 +219,7 @@ it("T59: every call is charged once, by what it was: the price, the share of it,
 
 it("a hit says of changes by hooks what is so of its own request, to the caller and in the log", async () => {
   const { bench } = hooked;
-  const context = await bench.hand();
-  const { key } = await createKey(context, {
-    workspaceId: bench.workspaceId,
-    name: "truth",
-    createdBy: null,
-    responseCache: { ttlSeconds: 600, chargePercent: 0 },
-  });
+  const key = await cachedKey("truth");
   const ask = async (text: string, stream: boolean) => {
     const body = { model: "sandbox/chat", stream, messages: [{ role: "user", content: text }] };
     const answer = await bench.send("POST", "/v1/chat/completions", { key, body });
@@ -251,4 +246,122 @@ it("a hit says of changes by hooks what is so of its own request, to the caller 
     expect(await ask("truth: changed", stream)).toEqual(plain("miss"));
     expect(await until("truth: changed")).toEqual(plain("hit"));
   }
+});
+
+/** A key with a cache, free of charge. */
+async function cachedKey(name: string): Promise<string> {
+  const { bench } = hooked;
+  const { key } = await createKey(await bench.hand(), {
+    workspaceId: bench.workspaceId,
+    name,
+    createdBy: null,
+    responseCache: { ttlSeconds: 600, chargePercent: 0 },
+  });
+  return key;
+}
+
+describe("an answer that is no whole answer is never given again", () => {
+  const text = "one two three four five six seven eight nine ten";
+  const asking = {
+    "/v1/chat/completions": (content: string) => ({
+      model: "sandbox/chat",
+      messages: [{ role: "user", content }],
+    }),
+    "/v1/messages": (content: string) => ({
+      model: "sandbox/messages",
+      max_tokens: 50,
+      messages: [{ role: "user", content }],
+    }),
+    "/v1/responses": (content: string) => ({ model: "sandbox/responses", input: content }),
+  };
+  const troubles: readonly (readonly [
+    script: object,
+    stream: boolean,
+    path: keyof typeof asking,
+  ])[] = [
+    [{ end_after_chunks: 1 }, true, "/v1/chat/completions"],
+    [{ cut_after_chunks: 1 }, true, "/v1/chat/completions"],
+    [{ cut_after_chunks: 1 }, false, "/v1/chat/completions"],
+    [{ stream_error: 1 }, true, "/v1/chat/completions"],
+    [{ malformed: "json" }, true, "/v1/chat/completions"],
+    [{ malformed: "empty" }, false, "/v1/chat/completions"],
+    [{ finish: "failed" }, false, "/v1/responses"],
+    [{ finish: "failed" }, true, "/v1/responses"],
+    [{ no_end_marker: true }, true, "/v1/responses"],
+    [{ end_after_chunks: 2 }, true, "/v1/messages"],
+    [{ stream_error: 1 }, true, "/v1/messages"],
+  ];
+  it.each(troubles)("%j, stream %s, %s", async (script, stream, path) => {
+    const { bench } = hooked;
+    const key = await cachedKey("troubles");
+    const content = `Count\n#sandbox ${JSON.stringify({ reply: text, ...script })}`;
+    const seen = [];
+    for (let at = 0; at < 2; at += 1) {
+      const body = { ...asking[path](content), stream };
+      const answer = await bench.send("POST", path, { key, body });
+      await answer.text().catch(() => "cut");
+      const row = await logged(bench, answer.headers.get("x-request-id")!);
+      seen.push({
+        isHit: answer.headers.get("x-gw-cache") === "hit",
+        status: row["status"],
+        cost: row["cost_nano"],
+      });
+    }
+    const failed = { isHit: false, status: "failed", cost: 0n };
+    expect(seen).toEqual([failed, failed]);
+  });
+
+  it("nor is what its caller left, or what is longer than the cache keeps", async () => {
+    const { bench } = hooked;
+    const key = await cachedKey("left");
+    const slow = { reply: text, chunk_chars: 4, chunk_delay_ms: 100 };
+    const body = (script: object, stream: boolean) => ({
+      ...asking["/v1/chat/completions"](`Count\n#sandbox ${JSON.stringify(script)}`),
+      stream,
+    });
+    const ask = (wanted: object) =>
+      bench.send("POST", "/v1/chat/completions", { key, body: wanted });
+    const left = await ask(body(slow, true));
+    const reader = left.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    const row = await logged(bench, left.headers.get("x-request-id")!);
+    expect(row["status"]).toBe("client_closed");
+    const after = await ask(body(slow, true));
+    expect(after.headers.get("x-gw-cache")).toBe("miss");
+    await after.text();
+    const long = body({ flood: 1_100_000 }, false);
+    const short = body({ reply: "short" }, false);
+    const missed = async (wanted: object): Promise<void> => {
+      const answer = await ask(wanted);
+      expect([answer.status, answer.headers.get("x-gw-cache")]).toEqual([200, "miss"]);
+      await answer.text();
+    };
+    await missed(long);
+    await missed(short);
+    // Answers are kept one after the other.
+    await eventually(async () => {
+      const answer = await ask(short);
+      await answer.text();
+      return answer.headers.get("x-gw-cache") === "hit";
+    }, "the short one is kept");
+    await missed(long);
+  });
+});
+
+it("a hook sees that there are pictures, and how large", async () => {
+  const { bench, hook } = hooked;
+  const [first, mask] = [await picture("jpeg"), await maskOf()];
+  const form = formOf({ model: modelA, prompt: "A boat" }, { image: first, mask });
+  const answer = await bench.send("POST", "/v1/images/edits", { body: form });
+  const id = answer.headers.get("x-request-id");
+  await answer.text();
+  const asked = hook.requests.map(eventOf).find((event) => event.id === id);
+  expect(asked).toMatchObject({
+    endpoint: "images_edits",
+    pictures: [
+      { media_type: "image/jpeg", bytes: first.length },
+      { media_type: "image/png", bytes: mask.length },
+    ],
+  });
 });

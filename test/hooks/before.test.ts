@@ -318,6 +318,23 @@ describe("a change is checked like a caller's body", () => {
     expect(hooked.hook.requests[0]!.text).not.toContain("good");
   });
 
+  it("a model of another kind is refused, and costs nothing", async () => {
+    const before = await charges(hooked.bench);
+    hooked.hook.answer(decide(() => ({ action: "change", model: "sandbox/image-model-a" })));
+    const answers = await Promise.all([
+      post(chatPath, chat("Hello")),
+      post(chatPath, chat("Hello", { stream: true })),
+      post("/v1beta/models/sandbox/chat:generateContent", {
+        contents: [{ parts: [{ text: "x" }] }],
+      }),
+    ]);
+    for (const answer of answers) {
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain("sandbox/image-model-a");
+    }
+    expect(await charges(hooked.bench)).toBe(before);
+  });
+
   it("an unknown key never reaches a hook", async () => {
     const answer = await hooked.bench.send("POST", chatPath, {
       key: "gw_live_x",

@@ -1,0 +1,43 @@
+// The one form of a JSON text that the response cache compares: texts of another meaning never have the same one.
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { canonicalJson } from "../../src/calls/canonical-json.ts";
+
+const formOf = (text: string): string => canonicalJson(Buffer.from(text));
+
+it.each([
+  ['{ "b" : 1, "a" : [ true , null ] }', '{"a":[true,null],"b":1}'],
+  ['{"a":1.0,"b":1,"c":1e2}', '{"a":1.0,"b":1,"c":1e2}'],
+  ['{"a":12345678901234567890}', '{"a":12345678901234567890}'],
+  ['{"a":1,"a":2}', '{"a":2}'],
+  ['{"__proto__":{"b":1},"a":[]}', '{"__proto__":{"b":1},"a":[]}'],
+  ['{"a":"\\u0041\\n"}', '{"a":"A\\n"}'],
+  ["{}", "{}"],
+])("%s is %s", (text, form) => {
+  expect(formOf(text)).toBe(form);
+});
+
+it.each([
+  ['{"a":[1]}', '{"a":{"0":1}}'],
+  ['{"a":[]}', '{"a":{}}'],
+  ['{"a":1}', '{"a":"1"}'],
+  ['{"a":1}', '{"a":{"text":"1"}}'],
+  ['{"a":null}', "{}"],
+  ['{"a":"null"}', '{"a":null}'],
+  ['{"a":[1,2]}', '{"a":[2,1]}'],
+  ['{"a":{"b":1},"c":2}', '{"a":{"b":1,"c":2}}'],
+])("%s is not %s", (one, other) => {
+  expect(formOf(one)).not.toBe(formOf(other));
+});
+
+it("a form is JSON of the same meaning, and its own form", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const text = JSON.stringify(value);
+      const form = formOf(text);
+      expect(JSON.parse(form)).toEqual(JSON.parse(text));
+      expect(formOf(form)).toBe(form);
+      expect(formOf(JSON.stringify(value, null, 2))).toBe(form);
+    }),
+  );
+});

@@ -1,0 +1,122 @@
+// The thread of a module by itself: questions without an answer, late answers, and when it is replaced.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, it } from "vitest";
+import type { Log } from "../../src/base/log.ts";
+import type { Asker } from "../../src/hooks/asker.ts";
+import { moduleHook } from "../../src/hooks/module-hook.ts";
+import { eventually } from "../support/patience.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tollgate-thread-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Counts its calls, and does what it is told. */
+const text = `
+let calls = 0;
+const held = [];
+export async function before({ what, ms }) {
+  calls += 1;
+  if (what === "hang") return new Promise(() => {});
+  if (what === "hold") return new Promise((resolve) => held.push(resolve));
+  if (what === "let go") { for (const resolve of held.splice(0)) resolve({ calls }); return { calls }; }
+  if (what === "block") for (;;);
+  if (what === "throw later") { setTimeout(() => { throw new Error("out of the blue"); }); return new Promise(() => {}); }
+  if (what === "throw text") throw "no error";
+  if (what === "size") return "x".repeat(ms);
+  return { calls };
+}
+`;
+const path = join(folder, "thread.mjs");
+writeFileSync(path, text);
+
+let open: Asker | undefined;
+let warned: string[] = [];
+afterEach(() => open?.close());
+
+async function start(): Promise<Asker> {
+  warned = [];
+  const warn = ({ why }: { readonly why: string }): void => void warned.push(why);
+  open = await moduleHook({ name: "own", at: "before", path, log: { warn } as unknown as Log });
+  return open;
+}
+
+const ask = async (
+  asker: Asker,
+  what: string,
+  { timeoutMs = 5_000, answerBytesMax = 1_000, ms = 0 } = {},
+) => {
+  const question = { id: "req", text: JSON.stringify({ what, ms }), timeoutMs, answerBytesMax };
+  return Buffer.from(await asker.ask(question)).toString();
+};
+const callsIn = (answer: string): number => (JSON.parse(answer) as { calls: number }).calls;
+
+it("a promise that never ends costs its own question, and the thread stays", async () => {
+  const asker = await start();
+  for (let at = 0; at < 5; at += 1)
+    await expect(ask(asker, "hang", { timeoutMs: 20 })).rejects.toThrow("no answer within 20 ms");
+  // Longer than a blocked thread is given to say that it is there.
+  await expect(ask(asker, "hang", { timeoutMs: 400 })).rejects.toThrow("no answer within 400 ms");
+  expect(callsIn(await ask(asker, "count"))).toBe(7);
+  expect(warned).toEqual([]);
+});
+
+it("more than a hundred of them, and it is replaced; questions meanwhile fail at once", async () => {
+  const asker = await start();
+  const hang = () => ask(asker, "hang", { timeoutMs: 5 }).catch((error: Error) => error.message);
+  const said = await Promise.all(Array.from({ length: 100 }, hang));
+  expect(new Set(said)).toEqual(new Set(["no answer within 5 ms"]));
+  expect(warned).toEqual([]);
+  expect(callsIn(await ask(asker, "count"))).toBe(101);
+  await hang();
+  expect(warned).toEqual(["it left too many questions unanswered"]);
+  await expect(ask(asker, "count")).rejects.toThrow("its thread is being replaced");
+  const first = await eventually(() => ask(asker, "count").catch(() => undefined), "a new thread");
+  expect(callsIn(first)).toBeLessThan(50);
+});
+
+it("answers that come late are nobody's, and make room again", async () => {
+  const asker = await start();
+  for (let round = 0; round < 3; round += 1) {
+    const late = Array.from({ length: 90 }, () =>
+      ask(asker, "hold", { timeoutMs: 5 }).catch((error: Error) => error.message),
+    );
+    expect(new Set(await Promise.all(late))).toEqual(new Set(["no answer within 5 ms"]));
+    await ask(asker, "let go");
+  }
+  expect(callsIn(await ask(asker, "count"))).toBe(274);
+  expect(warned).toEqual([]);
+});
+
+it("a thousand questions may wait, and no more", async () => {
+  const asker = await start();
+  const waiting = Array.from({ length: 1_000 }, () => ask(asker, "hold"));
+  await expect(ask(asker, "count")).rejects.toThrow("too many questions wait for it");
+  await asker.close();
+  const ends = await Promise.allSettled(waiting);
+  const reasons = ends.map((end) => end.status === "rejected" && String(end.reason));
+  expect(new Set(reasons)).toEqual(new Set(["HookFailedError: the gateway stops"]));
+  expect(warned).toEqual([]);
+});
+
+it.each([
+  ["block", "it blocked its thread"],
+  ["throw later", "its thread failed: out of the blue"],
+])("%s: all that wait fail, and the log says why", async (what, why) => {
+  const asker = await start();
+  const held = ask(asker, "hold").catch((error: Error) => error.message);
+  await expect(ask(asker, what, { timeoutMs: 1_000 })).rejects.toThrow(/no answer|its thread/);
+  expect(await held).toBe(why);
+  expect(warned).toEqual([why]);
+  const first = await eventually(() => ask(asker, "count").catch(() => undefined), "a new thread");
+  expect(callsIn(first)).toBeLessThan(50);
+});
+
+it("an answer is as long as may be, in bytes, and what is thrown is named", async () => {
+  const asker = await start();
+  expect(await ask(asker, "size", { ms: 8, answerBytesMax: 10 })).toBe('"xxxxxxxx"');
+  await expect(ask(asker, "size", { ms: 9, answerBytesMax: 10 })).rejects.toThrow(
+    "Error: its answer is longer than 10 bytes",
+  );
+  await expect(ask(asker, "throw text")).rejects.toThrow("no error");
+});
