@@ -17,17 +17,11 @@ import { httpServices, metricsAccessOf } from "./door.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
 import { openGround, type Ground } from "./ground.ts";
-import { startBodySweep } from "./body-sweep.ts";
-import { startCacheSweep } from "./cache-sweep.ts";
 import { gauges } from "./gauges.ts";
-import { startExportSweep } from "./export-sweep.ts";
-import { startHoldSweep } from "./hold-sweep.ts";
-import { startRateSweep } from "./rate-sweep.ts";
 import { listenOn } from "./listen.ts";
 import { openMedia } from "./media.ts";
 import { startPresence } from "./presence.ts";
-import { startRetentionSweep } from "./retention-sweep.ts";
-import { startUsageFold } from "./usage-fold.ts";
+import { startSweeps } from "./sweeps.ts";
 import { UsageError } from "./usage-error.ts";
 import type { OwnState } from "./workers/role.ts";
 
@@ -177,7 +171,7 @@ async function openWorkers(
   ground: Ground,
   { closers, ownUrl }: { readonly closers: Closers; readonly ownUrl: () => string },
 ) {
-  const { database, log, clock, role, ledger, catalog, holdLeaseMs, proxies } = ground;
+  const { database, log, role, ledger, catalog, holdLeaseMs } = ground;
   ground.metrics.add(gauges(ground));
   const hooks = await openOwnHooks(ground, closers);
   const media = openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl, hooks });
@@ -185,24 +179,7 @@ async function openWorkers(
   const { queue } = catalog.settings.limits;
   const spend = createSpend(ledger, { database, log, queue, leaseMs: holdLeaseMs });
   closers.push(() => spend.close());
-  closers.push(startHoldSweep(ledger, log, role.sweeps));
-  closers.push(startBodySweep({ database, clock, log, sweeps: role.sweeps }));
-  closers.push(startRateSweep(database, log, role.sweeps));
-  closers.push(startCacheSweep(database, log, role.sweeps));
-  const { sweeps } = role;
-  const { usage: tags } = catalog.settings.tags;
-  closers.push(startUsageFold({ database, log, sweeps, everyMs: options.usageEveryMs, tags }));
-  const { exports } = catalog.settings;
-  const isLogExported = exports?.what.includes("requests") === true;
-  const retention = { ...catalog.settings.retention, isLogExported };
-  const retentionEveryMs = options.retentionEveryMs;
-  closers.push(
-    startRetentionSweep({ database, log, sweeps, retention, everyMs: retentionEveryMs }),
-  );
-  if (exports !== undefined)
-    closers.push(
-      startExportSweep({ database, log, sweeps, exports, proxies, everyMs: retentionEveryMs }),
-    );
+  closers.push(startSweeps(ground, options));
   const verifier = createVerifier(database, log);
   closers.push(() => verifier.close());
   return { media, spend, verifier, hooks };

@@ -28,7 +28,6 @@ import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } fro
 import { openDatabaseOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
 import type { Environment } from "./environment.ts";
-import { startFileSweep } from "./file-sweep.ts";
 import type { Closers, GatewayOptions } from "./gateway-options.ts";
 import { overloadedCalls } from "./gauges.ts";
 import { openHealth } from "./health-peers.ts";
@@ -75,7 +74,6 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const ledger = createLedger(database, { leaseMs: holdLeaseMs, watch: watchBatches(watching) });
   closers.push(() => ledger.close());
   const files = await openFiles({ catalog, proxies, dataDir, outgoing }, closers);
-  closers.push(startFileSweep({ database, files, clock, log, sweeps: role.sweeps }));
   const rates = openLimits(database, closers);
   const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
   closers.push(() => pools.close());

@@ -1,7 +1,7 @@
 /** Work that comes again and again beside the calls, one round at a time. What fails is logged, and the next round tries again. */
 import type { Log } from "../base/log.ts";
 
-interface Rounds {
+export interface Rounds {
   /** 0: never. */
   readonly everyMs: number;
   /** The first one begins at once; otherwise after the first pause. */

@@ -1,0 +1,161 @@
+/**
+ * What a gateway does again and again beside the calls: it lets go of what is over its time, adds usage up, keeps the tables in
+ * bounds and exports days that are over. Of the processes of one gateway one sweeps; of several gateways the database lets one
+ * work at a time where it must. docs/operate.md; rows STORE-02, STORE-05.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { exportNext, openExportPlace } from "../exports/index.ts";
+import { sweepRates } from "../rates/index.ts";
+import { keepParts, retentionStep } from "../retention/index.ts";
+import {
+  isTransient,
+  sweepAnswers,
+  sweepBodies,
+  sweepFiles,
+  type FileStore,
+} from "../storage/index.ts";
+import { agentsThrough } from "../upstream/index.ts";
+import { foldUsage } from "../usage/index.ts";
+import type { GatewayOptions } from "./gateway-options.ts";
+import type { Ground } from "./ground.ts";
+import { startRounds, type Rounds } from "./rounds.ts";
+
+type Sweep = Omit<Rounds, "sweeps" | "log"> & {
+  /** After the last round. */
+  readonly end?: () => Promise<void> | undefined;
+};
+
+const minuteMs = 60_000;
+
+/** Reservations whose gateway died, or whose lease ran out. */
+const holds = ({ ledger, log }: Ground): Sweep => ({
+  everyMs: 10_000,
+  atOnce: true,
+  failure: "the sweep of reservations failed",
+  async round() {
+    const count = await ledger.expire();
+    if (count > 0) log.warn({ count }, "released reservations whose calls never ended");
+  },
+});
+
+const files = ({ database, files: store, clock, log }: Ground): Sweep => ({
+  everyMs: 5_000,
+  atOnce: true,
+  failure: "the sweep of files failed",
+  async round() {
+    const { removed, failed } = await sweepFiles(database, store, new Date(clock.now()));
+    if (removed > 0) log.info({ removed }, "removed files that had expired");
+    if (failed > 0) log.warn({ failed }, "could not remove expired files; trying again later");
+  },
+});
+
+/** Limits nobody uses any more, and calls at once of gateways that died. */
+const rates = ({ database }: Ground): Sweep => ({
+  everyMs: minuteMs,
+  failure: "the sweep of limits failed",
+  round: () => sweepRates(database),
+});
+
+/** Batches of one round: what is left is the next round's. */
+const batchesMax = 20;
+
+/** What is deleted in batches; `batch` answers how many rows that were. */
+const deleted = (what: string, batch: () => Promise<number>): Sweep => ({
+  everyMs: minuteMs,
+  failure: `old ${what} could not be deleted; trying again later`,
+  async round(goesOn) {
+    for (let done = 0; goesOn() && done < batchesMax; done += 1) if ((await batch()) === 0) return;
+  },
+});
+
+const restMsMax = 500;
+
+/** Asked before each step whether to go on: after a rest as long as the step before took, in which calls have the database. */
+function restingBetween(goesOn: () => boolean): () => Promise<boolean> {
+  let beganMs: number | undefined;
+  return async () => {
+    if (beganMs !== undefined && goesOn())
+      await sleep(Math.min(performance.now() - beganMs, restMsMax));
+    beganMs = performance.now();
+    return goesOn();
+  };
+}
+
+const usage = ({ database, catalog }: Ground, everyMs = 10_000): Sweep => ({
+  everyMs,
+  failure: "usage could not be summed; trying again later",
+  async round(goesOn) {
+    await foldUsage(database, restingBetween(goesOn), catalog.settings.tags.usage);
+  },
+});
+
+/** Parts of the request log are made ahead, and what is over its time goes. */
+function retention({ database, log, catalog }: Ground, everyMs = minuteMs): Sweep {
+  const { retention: kept, exports } = catalog.settings;
+  const isLogExported = exports?.what.includes("requests") === true;
+  return {
+    everyMs,
+    atOnce: true,
+    failure: "the tables could not be kept in bounds; trying again later",
+    async round(goesOn) {
+      try {
+        await keepParts(database, { days: kept.requestLogDays, goesOn });
+        // One after the other, each a transaction of its own: others come in between.
+        while (goesOn() && (await retentionStep(database, { ...kept, isLogExported })) > 0);
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        // A reader of the whole table, such as a backup, keeps parts in their place for a while.
+        log.debug({ err: error }, "the tables are kept in bounds later");
+      }
+    },
+  };
+}
+
+/** Each day that is over goes into its file, where the settings say so. */
+function exports({ database, log, catalog, proxies }: Ground, everyMs = minuteMs): Sweep[] {
+  const { exports: wanted } = catalog.settings;
+  if (wanted === undefined) return [];
+  let place: FileStore | undefined;
+  return [
+    {
+      everyMs,
+      failure: `a day could not be exported to ${wanted.to}; trying again later`,
+      async round(goesOn) {
+        place ??= await openExportPlace(wanted, () => agentsThrough(proxies));
+        for (const kind of wanted.what) {
+          while (goesOn()) {
+            const done = await exportNext(database, place, kind);
+            if (done === undefined) break;
+            log.info({ ...done }, "exported a day");
+          }
+        }
+      },
+      end: () => place?.close(),
+    },
+  ];
+}
+
+/** Starts all of them; the returned function ends them, each after the step under way. */
+export function startSweeps(
+  ground: Ground,
+  { usageEveryMs, retentionEveryMs }: GatewayOptions,
+): () => Promise<void> {
+  const { database, clock, log, role } = ground;
+  const all = [
+    holds(ground),
+    files(ground),
+    rates(ground),
+    deleted("bodies", () => sweepBodies(database, clock.now())),
+    deleted("answers", () => sweepAnswers(database)),
+    usage(ground, usageEveryMs),
+    retention(ground, retentionEveryMs),
+    ...exports(ground, retentionEveryMs),
+  ].map(({ end, ...sweep }) => {
+    const stop = startRounds({ ...sweep, sweeps: role.sweeps, log });
+    return async () => {
+      await stop();
+      await end?.();
+    };
+  });
+  return async () => void (await Promise.all(all.map((stop) => stop())));
+}
