@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { knownToken, possibleAddresses } from "./address.ts";
 import type { Needs } from "./direct-api.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
+import { printJson } from "./print.ts";
 import { remoteApi, type Api, type Json } from "./remote-api.ts";
 
 /** The options that every command over the management API has. */
@@ -14,7 +15,34 @@ export interface ApiOptions {
   readonly json?: boolean;
 }
 
-/** Adds them to a command. */
+/** What a command over the API does with its arguments and options, which come in commander's order. */
+interface OverApi<Given extends readonly unknown[]> {
+  readonly needs?: Needs;
+  /** Checks what was given, and returns what asks the API. `--json` prints what that answers. */
+  readonly ask: (...given: Given) => (api: Api) => Promise<Json>;
+  /** Prints the answer for people. */
+  readonly show: (answer: Json, ...given: Given) => void;
+}
+
+/** Makes a command one over the API. */
+export const overApi = <Given extends readonly unknown[]>(
+  command: Command,
+  { needs, ask, show }: OverApi<Given>,
+): Command =>
+  addApiOptions(command).action(async (...all: unknown[]) => {
+    // Last of all commander hands over the command itself.
+    const given = all.slice(0, -1) as unknown as Given;
+    const options = given.at(-1) as ApiOptions;
+    const asking = ask(...given);
+    const work = async (api: Api): Promise<void> => {
+      const answer = await asking(api);
+      if (options.json) printJson(answer);
+      else show(answer, ...given);
+    };
+    await withApi(options, work, needs);
+  });
+
+/** Adds the options of the API to a command. */
 export const addApiOptions = (command: Command): Command =>
   command
     .option("--url <address>", "the gateway to ask (the one that runs on the data directory)")

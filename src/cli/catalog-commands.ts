@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { fetchBy } from "../upstream/index.ts";
-import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
+import { addApiOptions, listAll, overApi, withApi, type ApiOptions } from "./api.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { printJson, printTable } from "./print.ts";
 import { environmentProxies } from "./proxies.ts";
-import type { Api, Json } from "./remote-api.ts";
+import type { Json } from "./remote-api.ts";
 
 interface UpdateOptions extends ApiOptions {
   readonly from: string;
@@ -37,14 +37,8 @@ export function addCatalogCommands(catalog: Command): void {
         "With --json nothing is asked: without --yes it only tells what would change.",
     )
     .action(update);
-  addApiOptions(
-    catalog.command("list").description("the lists that can be gone back to; 0 is the shipped one"),
-  ).action(list);
-  addApiOptions(
-    catalog
-      .command("rollback <version>")
-      .description("go back to another list (0: the one that is shipped)"),
-  ).action(rollback);
+  addList(catalog.command("list"));
+  addRollback(catalog.command("rollback <version>"));
 }
 
 async function update(options: UpdateOptions): Promise<void> {
@@ -123,30 +117,32 @@ async function confirmed(): Promise<boolean> {
   }
 }
 
-const list = (options: ApiOptions): Promise<void> =>
-  withApi(options, async (api: Api) => {
-    const rows = await listAll(api, "/catalog");
-    if (options.json) return printJson(rows);
-    printTable(
-      ["version", "in force", "models", "taken over", "source"],
-      rows.map((row: Json) => [
-        String(row.version),
-        row.in_force ? "yes" : "",
-        String(row.models),
-        row.created_at ?? "",
-        row.source,
-      ]),
-    );
+const addList = (list: Command): Command =>
+  overApi(list.description("the lists that can be gone back to; 0 is the shipped one"), {
+    ask: () => (api) => listAll(api, "/catalog"),
+    show: (rows) =>
+      printTable(
+        ["version", "in force", "models", "taken over", "source"],
+        rows.map((row: Json) => [
+          String(row.version),
+          row.in_force ? "yes" : "",
+          String(row.models),
+          row.created_at ?? "",
+          row.source,
+        ]),
+      ),
   });
 
-const rollback = (text: string, options: ApiOptions): Promise<void> => {
-  if (!/^\d{1,9}$/.test(text))
-    throw new UsageError(`"${text}" is no version; tollgate catalog list names them`);
-  return withApi(options, async (api) => {
-    const body = { version: Number(text) };
-    const change = await api.call({ method: "POST", path: "/catalog/rollback", body });
-    if (options.json) return printJson(change);
-    printChange(change, false);
-    console.log(`List ${change.version} is in force.`);
+const addRollback = (rollback: Command): Command =>
+  overApi(rollback.description("go back to another list (0: the one that is shipped)"), {
+    ask(text: string) {
+      if (!/^\d{1,9}$/.test(text))
+        throw new UsageError(`"${text}" is no version; tollgate catalog list names them`);
+      const body = { version: Number(text) };
+      return (api) => api.call({ method: "POST", path: "/catalog/rollback", body });
+    },
+    show(change) {
+      printChange(change, false);
+      console.log(`List ${change.version} is in force.`);
+    },
   });
-};

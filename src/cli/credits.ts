@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { parseUsd } from "../base/money.ts";
-import { addApiOptions, withApi, type ApiOptions } from "./api.ts";
+import { overApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
-import { workspaceOf } from "./fields.ts";
-import { printJson, printTable } from "./print.ts";
+import { defined, inWorkspace, workspaceOf } from "./fields.ts";
+import { printTable } from "./print.ts";
 import type { Api, Json } from "./remote-api.ts";
 
 interface CreditOptions extends ApiOptions {
@@ -16,40 +16,40 @@ interface CreditOptions extends ApiOptions {
 
 /** Adds the sub-commands to `credits`. */
 export function addCreditCommands(credits: Command): void {
-  const changing = (name: string, description: string): Command =>
-    addApiOptions(
-      credits
-        .command(`${name} <usd>`)
-        .description(description)
-        .option("--workspace <id or name>", "the workspace (the only one, where there is one)")
-        .option("--note <text>", "what it is for")
-        .option(
-          "--reference <text>",
-          "a name of your own; the same one counts once, however often it is sent",
-        ),
-    );
-  changing("add", "add credit, such as 25.00").action((usd: string, options: CreditOptions) =>
-    change(usd, "", options),
-  );
-  changing("take", "take credit back, such as 5.00").action((usd: string, options: CreditOptions) =>
-    change(usd, "-", options),
-  );
-  addApiOptions(
-    credits
-      .command("show")
-      .description("print the balance")
-      .option("--workspace <id or name>", "the workspace (the only one, where there is one)"),
-  ).action((options: CreditOptions) =>
-    withApi(options, async (api) => {
-      printBalance(await balanceOf(api, await workspaceOf(api, options.workspace)), options);
-    }),
-  );
+  addChange(credits.command("add <usd>").description("add credit, such as 25.00"), "");
+  addChange(credits.command("take <usd>").description("take credit back, such as 5.00"), "-");
+  overApi(inWorkspace(credits.command("show").description("print the balance")), {
+    ask: (options: CreditOptions) => async (api) =>
+      balanceOf(api, await workspaceOf(api, options.workspace)),
+    show: (balance) => printBalance(balance),
+  });
 }
 
-const balanceOf = (api: Api, workspaceId: string): Promise<Json> =>
-  api.call({ method: "GET", path: `/workspaces/${workspaceId}/balance` });
+const addChange = (command: Command, sign: "" | "-"): Command =>
+  overApi(
+    inWorkspace(command)
+      .option("--note <text>", "what it is for")
+      .option(
+        "--reference <text>",
+        "a name of your own; the same one counts once, however often it is sent",
+      ),
+    {
+      ask(usd: string, { workspace, note, reference = randomUUID() }: CreditOptions) {
+        checkAmount(usd);
+        return async (api) => {
+          const workspaceId = await workspaceOf(api, workspace);
+          const path = `/workspaces/${workspaceId}/credits`;
+          const body = defined({ amount: sign + usd, note });
+          await api.call({ method: "POST", path, body, idempotencyKey: reference });
+          return balanceOf(api, workspaceId);
+        };
+      },
+      show: (balance) => printBalance(balance),
+    },
+  );
 
-async function change(usd: string, sign: "" | "-", options: CreditOptions): Promise<void> {
+/** @throws UsageError */
+function checkAmount(usd: string): void {
   let amountNano: bigint;
   try {
     amountNano = parseUsd(usd);
@@ -57,27 +57,14 @@ async function change(usd: string, sign: "" | "-", options: CreditOptions): Prom
     throw new UsageError(`"${usd}" is not an amount in USD such as 25.00`);
   }
   if (amountNano <= 0n) throw new UsageError("the amount must be above 0");
-  await withApi(options, async (api) => {
-    const workspaceId = await workspaceOf(api, options.workspace);
-    await api.call({
-      method: "POST",
-      path: `/workspaces/${workspaceId}/credits`,
-      body: { amount: sign + usd, ...(options.note !== undefined && { note: options.note }) },
-      idempotencyKey: options.reference ?? randomUUID(),
-    });
-    printBalance(await balanceOf(api, workspaceId), options);
-  });
 }
 
-function printBalance(balance: Json, { json }: CreditOptions): void {
-  const { credits, credit_line, charged, held, available } = balance as Record<string, string>;
-  const row = {
-    credits: credits!,
-    credit_line: credit_line!,
-    charged: charged!,
-    held: held!,
-    available: available!,
-  };
-  if (json) printJson(row);
-  else printTable(Object.keys(row), [Object.values(row)]);
+/** In the order in which it is shown. */
+const columns = ["credits", "credit_line", "charged", "held", "available"] as const;
+
+async function balanceOf(api: Api, workspaceId: string): Promise<Json> {
+  const balance = await api.call({ method: "GET", path: `/workspaces/${workspaceId}/balance` });
+  return Object.fromEntries(columns.map((name) => [name, balance[name]]));
 }
+
+const printBalance = (balance: Json): void => printTable(columns, [Object.values(balance)]);

@@ -92,6 +92,10 @@ interface Named {
   readonly name: string;
 }
 
+/** Adds the option that says which workspace. */
+export const inWorkspace = (command: Command): Command =>
+  command.option("--workspace <id or name>", "the workspace (the only one, where there is one)");
+
 /** The workspace a command means: the one named, or the only one there is. @throws UsageError */
 export async function workspaceOf(api: Api, named: string | undefined): Promise<string> {
   const all = (await listAll(api, "/workspaces")) as Named[];

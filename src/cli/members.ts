@@ -1,9 +1,17 @@
 /** `tollgate members`: list, add, set, remove. docs/cli.md. */
 import type { Command } from "commander";
-import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
+import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
-import { addCapOptions, capsOf, defined, wordOf, workspaceOf, type CapOptions } from "./fields.ts";
-import { printJson, printTable } from "./print.ts";
+import {
+  addCapOptions,
+  capsOf,
+  defined,
+  inWorkspace,
+  wordOf,
+  workspaceOf,
+  type CapOptions,
+} from "./fields.ts";
+import { printTable } from "./print.ts";
 import type { Api, Json } from "./remote-api.ts";
 import { capsText } from "./workspaces.ts";
 
@@ -16,79 +24,52 @@ interface MemberOptions extends ApiOptions, CapOptions {
 const roles = ["admin", "member"] as const;
 const roleOf = (text: string | undefined) => text && wordOf(text, "--role", roles);
 
-const inWorkspace = (command: Command): Command =>
-  command.option("--workspace <id or name>", "the workspace (the only one, where there is one)");
-
 /** Adds the sub-commands to `members`. */
 export function addMemberCommands(members: Command): void {
-  addApiOptions(
-    inWorkspace(members.command("list").description("list the members of a workspace")),
-  ).action(list);
-  addApiOptions(
-    addCapOptions(
-      inWorkspace(
-        members
-          .command("add <email>")
-          .description("invite a member; prints the link that makes them one"),
-      )
-        .option("--role <role>", "admin or member", "member")
-        .option("--name <name>", "what they are called"),
-      "create",
-    ),
-  ).action(add);
-  addApiOptions(
-    addCapOptions(
-      inWorkspace(
-        members
-          .command("set <member>")
-          .description(
-            "change the role or caps of a member, by e-mail address or id; what is not named stays",
-          ),
-      ).option("--role <role>", "admin or member"),
-      "change",
-    ),
-  ).action(set);
-  addApiOptions(
-    inWorkspace(
-      members
-        .command("remove <member>")
-        .description(
-          "take a member out of a workspace, or an invitation back; the keys they made in it are disabled",
-        ),
-    ),
-  ).action(remove);
+  overApi(inWorkspace(members.command("list").description("list the members of a workspace")), {
+    ask: (options: MemberOptions) => async (api) =>
+      listAll(api, `/workspaces/${await workspaceOf(api, options.workspace)}/members`),
+    show: (records) =>
+      printTable(
+        ["user", "email", "role", "status", "spent", "caps"],
+        records.map((record: Json) => [
+          record.user_id,
+          record.email,
+          record.role,
+          record.status,
+          record.spend.total,
+          capsText(record.spend_caps),
+        ]),
+      ),
+  });
+  addAdd(members.command("add <email>"));
+  addSet(members.command("set <member>"));
+  addRemove(members.command("remove <member>"));
 }
 
-const list = (options: MemberOptions): Promise<void> =>
-  withApi(options, async (api) => {
-    const path = `/workspaces/${await workspaceOf(api, options.workspace)}/members`;
-    const records = await listAll(api, path);
-    if (options.json) return printJson(records);
-    printTable(
-      ["user", "email", "role", "status", "spent", "caps"],
-      records.map((record: Json) => [
-        record.user_id,
-        record.email,
-        record.role,
-        record.status,
-        record.spend.total,
-        capsText(record.spend_caps),
-      ]),
-    );
-  });
-
-async function add(email: string, options: MemberOptions): Promise<void> {
-  const { name } = options;
-  const body = defined({ email, name, role: roleOf(options.role), spend_caps: capsOf(options) });
-  await withApi(options, async (api) => {
-    const path = `/workspaces/${await workspaceOf(api, options.workspace)}/members`;
-    const record = await api.call({ method: "POST", path, body });
-    if (options.json) return printJson(record);
-    const { url, expires_at } = record.invitation;
-    console.log(`${record.email} (${record.user_id}) is invited as ${record.role}`);
-    console.log(`give them this link, shown once; it works once, until ${expires_at}:`);
-    console.log(`  ${url}`);
-    console.log(`or this one-time password, to be changed at sign-in: ${record.one_time_password}`);
+function addAdd(add: Command): void {
+  inWorkspace(add.description("invite a member; prints the link that makes them one"))
+    .option("--role <role>", "admin or member", "member")
+    .option("--name <name>", "what they are called");
+  overApi(addCapOptions(add, "create"), {
+    ask(email: string, options: MemberOptions) {
+      const { name } = options;
+      const role = roleOf(options.role);
+      const body = defined({ email, name, role, spend_caps: capsOf(options) });
+      return async (api) => {
+        const path = `/workspaces/${await workspaceOf(api, options.workspace)}/members`;
+        return api.call({ method: "POST", path, body });
+      };
+    },
+    show(record) {
+      const { url, expires_at } = record.invitation;
+      console.log(`${record.email} (${record.user_id}) is invited as ${record.role}`);
+      console.log(`give them this link, shown once; it works once, until ${expires_at}:`);
+      console.log(`  ${url}`);
+      console.log(
+        `or this one-time password, to be changed at sign-in: ${record.one_time_password}`,
+      );
+    },
   });
 }
 
@@ -116,27 +97,43 @@ async function memberPath(api: Api, named: string, options: MemberOptions): Prom
   return `/workspaces/${workspaceId}/members/${user_id}`;
 }
 
-async function set(named: string, options: MemberOptions): Promise<void> {
-  const body = defined({ role: roleOf(options.role), spend_caps: capsOf(options) });
-  if (Object.keys(body).length === 0)
-    throw new UsageError("nothing to change: name an option, such as --role admin");
-  await withApi(options, async (api) => {
-    const path = await memberPath(api, named, options);
-    const record = await api.call({ method: "PATCH", path, body });
-    if (options.json) return printJson(record);
-    const caps = capsText(record.spend_caps);
-    console.log(
-      `${record.email} (${record.user_id}) is ${record.role}${caps && `; caps: ${caps}`}`,
-    );
+function addSet(set: Command): void {
+  inWorkspace(
+    set.description(
+      "change the role or caps of a member, by e-mail address or id; what is not named stays",
+    ),
+  ).option("--role <role>", "admin or member");
+  overApi(addCapOptions(set, "change"), {
+    ask(named: string, options: MemberOptions) {
+      const body = defined({ role: roleOf(options.role), spend_caps: capsOf(options) });
+      if (Object.keys(body).length === 0)
+        throw new UsageError("nothing to change: name an option, such as --role admin");
+      return async (api) =>
+        api.call({ method: "PATCH", path: await memberPath(api, named, options), body });
+    },
+    show(record) {
+      const caps = capsText(record.spend_caps);
+      console.log(
+        `${record.email} (${record.user_id}) is ${record.role}${caps && `; caps: ${caps}`}`,
+      );
+    },
   });
 }
 
-const remove = (named: string, options: MemberOptions): Promise<void> =>
-  withApi(options, async (api) => {
-    const path = await memberPath(api, named, options);
-    const record = await api.call({ method: "DELETE", path });
-    if (options.json) return printJson(record);
-    const keys = record.disabled_keys as string[];
-    const disabled = keys.length === 0 ? "" : `; disabled: ${keys.join(", ")}`;
-    console.log(`${record.user_id} is a member no more${disabled}`);
-  });
+const addRemove = (remove: Command): Command =>
+  overApi(
+    inWorkspace(
+      remove.description(
+        "take a member out of a workspace, or an invitation back; the keys they made in it are disabled",
+      ),
+    ),
+    {
+      ask: (named: string, options: MemberOptions) => async (api) =>
+        api.call({ method: "DELETE", path: await memberPath(api, named, options) }),
+      show(record) {
+        const keys = record.disabled_keys as string[];
+        const disabled = keys.length === 0 ? "" : `; disabled: ${keys.join(", ")}`;
+        console.log(`${record.user_id} is a member no more${disabled}`);
+      },
+    },
+  );

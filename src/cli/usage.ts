@@ -1,9 +1,9 @@
 /** `tollgate usage`: requests, tokens and cost, by period and by what used them. docs/cli.md. */
 import type { Command } from "commander";
 import { granularities, usageGroups } from "../base/management.ts";
-import { addApiOptions, withApi, type ApiOptions } from "./api.ts";
+import { overApi, type ApiOptions } from "./api.ts";
 import { defined, timeOf, wordOf, workspaceOf } from "./fields.ts";
-import { printJson, printTable } from "./print.ts";
+import { printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
 
 interface UsageOptions extends ApiOptions {
@@ -18,38 +18,36 @@ interface UsageOptions extends ApiOptions {
 
 /** Makes the command. */
 export function addUsageCommand(program: Command): void {
-  addApiOptions(
-    program
-      .command("usage")
-      .description("what was used and what it cost; costs are the ledger's charges")
-      .option("--from <time>", "the first moment that counts (30 days before the end)")
-      .option("--to <time>", "the first moment that does not (now)")
-      .option("--granularity <period>", granularities.join(", "), "total")
-      .option("--by <group>", `rows by ${usageGroups.join(", ")}, or tag:NAME`)
-      .option("--tag <name:value>", "of calls with this tag only")
-      .option("--workspace <id or name>", "of one workspace only")
-      .option("--key <id>", "of one key only"),
-  ).action(usage);
-}
-
-async function usage(options: UsageOptions): Promise<void> {
-  const granularity = wordOf(options.granularity, "--granularity", granularities);
-  const by = options.by === undefined ? undefined : groupOf(options.by);
-  const fields = {
-    from: timeOf(options.from, "--from"),
-    to: timeOf(options.to, "--to"),
-    granularity,
-    group_by: by,
-    key_id: options.key,
-    tag: options.tag,
-  };
-  await withApi(options, async (api) => {
-    const { workspace } = options;
-    const workspace_id = workspace === undefined ? undefined : await workspaceOf(api, workspace);
-    const query = defined({ ...fields, workspace_id }) as Record<string, string>;
-    const answer = await api.call({ method: "GET", path: "/usage", query });
-    if (options.json) printJson(answer);
-    else print(answer.data as Json[], { withStart: granularity !== "total", by });
+  const command = program
+    .command("usage")
+    .description("what was used and what it cost; costs are the ledger's charges")
+    .option("--from <time>", "the first moment that counts (30 days before the end)")
+    .option("--to <time>", "the first moment that does not (now)")
+    .option("--granularity <period>", granularities.join(", "), "total")
+    .option("--by <group>", `rows by ${usageGroups.join(", ")}, or tag:NAME`)
+    .option("--tag <name:value>", "of calls with this tag only")
+    .option("--workspace <id or name>", "of one workspace only")
+    .option("--key <id>", "of one key only");
+  overApi(command, {
+    ask(options: UsageOptions) {
+      const fields = {
+        from: timeOf(options.from, "--from"),
+        to: timeOf(options.to, "--to"),
+        granularity: wordOf(options.granularity, "--granularity", granularities),
+        group_by: options.by === undefined ? undefined : groupOf(options.by),
+        key_id: options.key,
+        tag: options.tag,
+      };
+      return async (api) => {
+        const { workspace } = options;
+        const workspace_id =
+          workspace === undefined ? undefined : await workspaceOf(api, workspace);
+        const query = defined({ ...fields, workspace_id }) as Record<string, string>;
+        return api.call({ method: "GET", path: "/usage", query });
+      };
+    },
+    show: ({ data }, options: UsageOptions) =>
+      print(data as Json[], { withStart: options.granularity !== "total", by: options.by }),
   });
 }
 

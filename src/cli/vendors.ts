@@ -1,7 +1,7 @@
 /** `tollgate vendors`: which vendors need no configuration file, what each needs, and which are active. docs/models.md. */
 import type { Command } from "commander";
-import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
-import { printJson, printTable } from "./print.ts";
+import { listAll, overApi, type ApiOptions } from "./api.ts";
+import { printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
 
 interface VendorOptions extends ApiOptions {
@@ -10,32 +10,20 @@ interface VendorOptions extends ApiOptions {
 
 /** Makes the command. */
 export function addVendorsCommand(program: Command): void {
-  addApiOptions(
-    program
-      .command("vendors")
-      .description(
-        "the vendors that need no more than a variable with their key, and which are set",
-      )
-      .option("--active", "only those whose key is set"),
-  )
-    .addHelpText(
-      "after",
-      "\nSet the variable of a vendor and start the gateway: its models are there, with prices (tollgate models).\n" +
-        "Another address, such as a region or a proxy, goes into its ..._BASE_URL.",
-    )
-    .action(vendors);
-}
-
-const vendors = (options: VendorOptions): Promise<void> =>
-  withApi(
-    options,
-    async (api) => {
+  const vendors = program
+    .command("vendors")
+    .description("the vendors that need no more than a variable with their key, and which are set")
+    .option("--active", "only those whose key is set");
+  overApi(vendors, {
+    needs: { database: false },
+    ask: (options: VendorOptions) => async (api) => {
       const all = await listAll(api, "/vendors");
-      const shown = options.active ? all.filter(({ active }) => active) : all;
-      if (options.json) return printJson(shown);
+      return options.active ? all.filter(({ active }) => active) : all;
+    },
+    show: (rows) =>
       printTable(
         ["vendor", "active", "set", "models", "no price", "other address", "name"],
-        shown.map((row: Json) => [
+        rows.map((row: Json) => [
           row.id,
           row.active ? "yes" : "no",
           needsOf(row),
@@ -44,10 +32,13 @@ const vendors = (options: VendorOptions): Promise<void> =>
           row.local ? "" : row.base_url_variable,
           row.name,
         ]),
-      );
-    },
-    { database: false },
+      ),
+  }).addHelpText(
+    "after",
+    "\nSet the variable of a vendor and start the gateway: its models are there, with prices (tollgate models).\n" +
+      "Another address, such as a region or a proxy, goes into its ..._BASE_URL.",
   );
+}
 
 /** What is to be set: the key's variable, and whatever else the address is made of. */
 const needsOf = (row: Json): string => [...new Set([row.variable, ...row.missing])].join(" and ");

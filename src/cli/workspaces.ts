@@ -1,6 +1,6 @@
 /** `tollgate workspaces`: list, create, set. docs/cli.md. */
 import type { Command } from "commander";
-import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
+import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
@@ -12,7 +12,7 @@ import {
   workspaceOf,
   type CapOptions,
 } from "./fields.ts";
-import { printJson, printTable } from "./print.ts";
+import { printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
 
 interface SettingOptions extends ApiOptions, CapOptions {
@@ -25,54 +25,24 @@ interface SettingOptions extends ApiOptions, CapOptions {
 
 /** Adds the sub-commands to `workspaces`. */
 export function addWorkspaceCommands(workspaces: Command): void {
-  addApiOptions(workspaces.command("list").description("list workspaces, newest first")).action(
-    list,
-  );
-  addApiOptions(
-    addCapOptions(
-      workspaces
-        .command("create")
-        .description("make a workspace and print its id")
-        .requiredOption("--name <name>", "what it is called")
-        .option(
-          "--organization <id>",
-          "the organization it belongs to (none: a personal workspace, which has no caps)",
-        ),
-      "create",
-    )
-      .option("--credit-line <usd>", creditLineHelp)
-      .option("--models <ids>", "the models its keys may call, separated by commas (all)"),
-  ).action(create);
-  addApiOptions(
-    addCapOptions(
-      workspaces
-        .command("set <workspace>")
-        .description("change a workspace, by its id or name; what is not named stays")
-        .option("--name <name>", "what it is called")
-        .option("--status <status>", "active, or disabled: every call of its keys fails"),
-      "change",
-    )
-      .option("--credit-line <usd>", creditLineHelp)
-      .option("--models <ids>", "the models its keys may call, separated by commas, or all"),
-  ).action(set);
-}
-
-const list = (options: ApiOptions): Promise<void> =>
-  withApi(options, async (api) => {
-    const records = await listAll(api, "/workspaces");
-    if (options.json) return printJson(records);
-    printTable(
-      ["id", "name", "organization", "status", "spent", "caps"],
-      records.map((record: Json) => [
-        record.id,
-        record.name,
-        record.organization_id ?? "",
-        record.status,
-        record.spend.total,
-        capsText(record.spend_caps),
-      ]),
-    );
+  overApi(workspaces.command("list").description("list workspaces, newest first"), {
+    ask: () => (api) => listAll(api, "/workspaces"),
+    show: (records) =>
+      printTable(
+        ["id", "name", "organization", "status", "spent", "caps"],
+        records.map((record: Json) => [
+          record.id,
+          record.name,
+          record.organization_id ?? "",
+          record.status,
+          record.spend.total,
+          capsText(record.spend_caps),
+        ]),
+      ),
   });
+  addCreate(workspaces.command("create"));
+  addSet(workspaces.command("set <workspace>"));
+}
 
 /** Caps in a cell: `daily 5, total 25 (hard)`. */
 export function capsText(caps: Json): string {
@@ -80,19 +50,6 @@ export function capsText(caps: Json): string {
   const text = windows.map((name) => `${name} ${caps[name]}`).join(", ");
   return caps.hard && text !== "" ? `${text} (hard)` : text;
 }
-
-const create = (options: SettingOptions): Promise<void> => {
-  const body = defined({
-    name: options.name,
-    organization_id: options.organization,
-    spend_caps: capsOf(options),
-    credit_line: creditLineOf(options.creditLine),
-    model_allowlist: listOf(options.models, "--models"),
-  });
-  return withApi(options, async (api) => {
-    print(await api.call({ method: "POST", path: "/workspaces", body }), options);
-  });
-};
 
 const creditLineHelp =
   "how far it may spend beyond its credits, such as 500.00, or unlimited: only caps stop it (0)";
@@ -102,25 +59,57 @@ const creditLineOf = (text: string | undefined): string | undefined =>
 
 const statuses = ["active", "disabled"] as const;
 
-async function set(named: string, options: SettingOptions): Promise<void> {
-  const { name, status } = options;
-  const body = defined({
-    name,
-    status: status === undefined ? undefined : wordOf(status, "--status", statuses),
+const settingsOf = (options: SettingOptions): object =>
+  defined({
+    name: options.name,
+    organization_id: options.organization,
+    status: options.status === undefined ? undefined : wordOf(options.status, "--status", statuses),
     spend_caps: capsOf(options),
     credit_line: creditLineOf(options.creditLine),
     model_allowlist: listOf(options.models, "--models"),
   });
-  if (Object.keys(body).length === 0)
-    throw new UsageError("nothing to change: name an option, such as --daily-cap 5");
-  await withApi(options, async (api) => {
-    const path = `/workspaces/${await workspaceOf(api, named)}`;
-    print(await api.call({ method: "PATCH", path, body }), options);
+
+function addCreate(create: Command): void {
+  create
+    .description("make a workspace and print its id")
+    .requiredOption("--name <name>", "what it is called")
+    .option(
+      "--organization <id>",
+      "the organization it belongs to (none: a personal workspace, which has no caps)",
+    );
+  addCapOptions(create, "create")
+    .option("--credit-line <usd>", creditLineHelp)
+    .option("--models <ids>", "the models its keys may call, separated by commas (all)");
+  overApi(create, {
+    ask(options: SettingOptions) {
+      const body = settingsOf(options);
+      return (api) => api.call({ method: "POST", path: "/workspaces", body });
+    },
+    show: (record) => print(record),
   });
 }
 
-function print(record: Json, { json }: ApiOptions): void {
-  if (json) return printJson(record);
+function addSet(set: Command): void {
+  set
+    .description("change a workspace, by its id or name; what is not named stays")
+    .option("--name <name>", "what it is called")
+    .option("--status <status>", "active, or disabled: every call of its keys fails");
+  addCapOptions(set, "change")
+    .option("--credit-line <usd>", creditLineHelp)
+    .option("--models <ids>", "the models its keys may call, separated by commas, or all");
+  overApi(set, {
+    ask(named: string, options: SettingOptions) {
+      const body = settingsOf(options);
+      if (Object.keys(body).length === 0)
+        throw new UsageError("nothing to change: name an option, such as --daily-cap 5");
+      return async (api) =>
+        api.call({ method: "PATCH", path: `/workspaces/${await workspaceOf(api, named)}`, body });
+    },
+    show: (record) => print(record),
+  });
+}
+
+function print(record: Json): void {
   const caps = capsText(record.spend_caps);
   console.log(`${record.id} "${record.name}" is ${record.status}${caps && `; caps: ${caps}`}`);
 }
