@@ -1,6 +1,7 @@
 /** A worker's side of the channel to its supervisor: its role among the others, made of messages. */
 import type { MetricFamily } from "../../base/metric-family.ts";
 import type { Answers, Question, ToSupervisor, ToWorker, WorkerStart } from "./messages.ts";
+import { Questions } from "./questions.ts";
 import type { OwnState, WorkerRole } from "./role.ts";
 
 /** A supervisor that does not answer by then is itself in trouble: the worker speaks for itself. */
@@ -31,7 +32,14 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
   let gateway: LinkedGateway | undefined;
   let stop: { readonly leaveMs: number; readonly replaced: boolean } | undefined;
   const measure = async (): Promise<MetricFamily[]> => (await gateway?.measure()) ?? [];
-  const questions = createQuestions(channel);
+  const questions = new Questions<Answers[Question]>();
+  const ask = async <Q extends Question>(what: Q): Promise<Answers[Q] | undefined> => {
+    const answer = await questions.ask(
+      (id) => channel.send({ kind: "ask", id, what }),
+      answerMsMax,
+    );
+    return answer as Answers[Q] | undefined;
+  };
 
   async function answer(id: number, what: Question): Promise<void> {
     if (what === "flush") await gateway?.flushLogs();
@@ -57,47 +65,22 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
     given: start,
     sweeps: () => sweeps,
     async ready(isOpen) {
-      const all = await questions.ask("ready");
+      const all = await ask("ready");
       if (all === undefined) return { isReady: isOpen };
       const { stopping, ready, of } = all;
       return { isReady: !stopping && ready >= enough(of), workers: { ready, of } };
     },
     async joinMetrics(own) {
-      return (await questions.ask("metrics")) ?? own();
+      return (await ask("metrics")) ?? own();
     },
     async flushLogs() {
-      await questions.ask("flush");
+      await ask("flush");
     },
     serve(running) {
       gateway = running;
       if (stop !== undefined) running.stop(stop);
     },
     lastWords: () => reports.last(),
-  };
-}
-
-/** Questions to the supervisor: asks one, and takes the answers that come; undefined where none came in time. */
-function createQuestions(channel: Channel) {
-  type Answer = Answers[Question] | undefined;
-  const asked = new Map<number, (answer: Answer) => void>();
-  let lastId = 0;
-  return {
-    async ask<Q extends Question>(what: Q): Promise<Answers[Q] | undefined> {
-      const id = (lastId += 1);
-      const { promise, resolve } = Promise.withResolvers<Answer>();
-      const timer = setTimeout(resolve, answerMsMax, undefined);
-      asked.set(id, resolve);
-      channel.send({ kind: "ask", id, what });
-      try {
-        return (await promise) as Answers[Q] | undefined;
-      } finally {
-        clearTimeout(timer);
-        asked.delete(id);
-      }
-    },
-    answered(id: number, answer: Answer): void {
-      asked.get(id)?.(answer);
-    },
   };
 }
 

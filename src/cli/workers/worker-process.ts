@@ -14,6 +14,7 @@ import {
   type ToWorker,
   type WorkerStart,
 } from "./messages.ts";
+import { Questions } from "./questions.ts";
 
 /** TypeScript in a checkout, JavaScript in the published package. */
 const entry = fileURLToPath(new URL(`worker${extname(import.meta.url)}`, import.meta.url));
@@ -70,8 +71,7 @@ export function startWorker(
   const ready = Promise.withResolvers<Ready>();
   // Whoever waits for it gets the rejection; nobody may.
   ready.promise.catch(() => undefined);
-  const questions = new Map<number, (answer: Answer | undefined) => void>();
-  let questionId = 0;
+  const questions = new Questions<Answer>();
   const late = setTimeout(() => child.kill("SIGKILL"), startMsMax).unref();
 
   const worker: WorkerProcess = {
@@ -85,7 +85,7 @@ export function startWorker(
       ready.reject(
         new WorkerFailedError(`worker ${start.number} ended (${how}) before it was ready`, 1),
       );
-      for (const answer of questions.values()) answer(undefined);
+      questions.end();
       return how;
     }),
     measured: [],
@@ -93,19 +93,7 @@ export function startWorker(
       // A worker that has just gone gets nothing more.
       if (child.connected) child.send(message, () => undefined);
     },
-    async ask(what, msMax) {
-      const id = (questionId += 1);
-      const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
-      const timer = setTimeout(resolve, msMax, undefined);
-      questions.set(id, resolve);
-      worker.send({ kind: "question", id, what });
-      try {
-        return await promise;
-      } finally {
-        clearTimeout(timer);
-        questions.delete(id);
-      }
-    },
+    ask: (what, msMax) => questions.ask((id) => worker.send({ kind: "question", id, what }), msMax),
     kill: () => void child.kill("SIGKILL"),
   };
   child.on("message", (message: ToSupervisor) => {
@@ -115,7 +103,7 @@ export function startWorker(
       ready.resolve(message);
     } else if (message.kind === "failed")
       ready.reject(new WorkerFailedError(message.text, message.exitCode));
-    else if (message.kind === "answer") questions.get(message.id)?.(message.data);
+    else if (message.kind === "answer") questions.answered(message.id, message.data);
     else onMessage(worker, message);
   });
   return worker;
