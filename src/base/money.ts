@@ -32,13 +32,3 @@ export function formatDecimal(value: bigint, decimals: number): string {
   const fraction = digits.slice(-decimals).replace(/0+$/, "");
   return fraction === "" ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
 }
-
-/**
- * Price of `units` at `nanosPerMillion` nano-dollars per million units, rounded up to a whole nano-dollar
- * so that a charge is never below its price.
- */
-export function priceOfUnits(units: number, nanosPerMillion: NanoUsd): NanoUsd {
-  if (!Number.isSafeInteger(units) || units < 0) throw new RangeError(`not a count: ${units}`);
-  const product = BigInt(units) * nanosPerMillion;
-  return (product + 999_999n) / 1_000_000n;
-}

@@ -38,15 +38,6 @@ export const defaultHealthRules: HealthRules = {
   credentials: defaultCredentialRules,
 };
 
-/** Rules by which nothing is ever left out: for tests of what comes after a failure, one failure after the other. */
-export const steadyHealthRules: HealthRules = {
-  circuit: { ...defaultCircuitRules, failuresInRow: Infinity, callsMin: Infinity },
-  credentials: {
-    limited: { firstPauseMs: 0, pauseMsMax: 0 },
-    refused: { firstPauseMs: 0, pauseMsMax: 0 },
-  },
-};
-
 /** What the outcome table says of an attempt without an answer. */
 export interface Unanswered {
   readonly hurtsHealth: boolean;

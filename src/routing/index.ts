@@ -2,7 +2,6 @@
 export {
   defaultHealthRules,
   Health,
-  steadyHealthRules,
   type HealthAttempt,
   type HealthRules,
   type ServedModel,

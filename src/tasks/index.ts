@@ -32,7 +32,6 @@ export {
   createDeliverer,
   createSender,
   getDelivery,
-  listDeliveries,
   readDeliveries,
   redeliver,
   sendTest,

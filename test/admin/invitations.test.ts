@@ -1,6 +1,6 @@
 /** Joining by invitation, and what nobody else's address, password or link gives. docs/management.md "How people join". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import { processorMs } from "../support/cost.ts";
 import { inviting } from "./inviting.ts";
 import { cookieOf, newMember, password, signIn, startWorld, type World } from "./people.ts";

@@ -1,6 +1,6 @@
 /** Invitations as tests make and accept them. */
 import { expect } from "vitest";
-import type { manualClock } from "../../src/base/clock.ts";
+import type { manualClock } from "../support/manual-clock.ts";
 import type { World } from "./people.ts";
 import { call } from "./support.ts";
 

@@ -1,6 +1,6 @@
 /** Passwords that somebody else set, and guesses at those of others. docs/management.md "How people join". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import { inviting } from "./inviting.ts";
 import { cookieOf, newMember, password, signIn, startWorld, type World } from "./people.ts";
 import type { Answer } from "./support.ts";

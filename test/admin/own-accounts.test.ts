@@ -1,6 +1,6 @@
 /** What is somebody's own: where they are signed in, and a new password by a link. docs/management.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import { inviting } from "./inviting.ts";
 import {
   cookieOf,

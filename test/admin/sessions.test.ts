@@ -1,6 +1,6 @@
 /** Signing in to the console, personal tokens, and what opens what. docs/management.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import { adminToken, call, startAdminGateway, type AdminGateway, type Answer } from "./support.ts";
 
 const cookieOf = (answer: Answer): string =>

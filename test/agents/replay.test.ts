@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
 import { collect } from "../../src/protocols/canonical/collect.ts";
-import { grammarFaults } from "../../src/protocols/canonical/grammar.ts";
+import { grammarFaults } from "../support/grammar.ts";
 import type { ProtocolName } from "../../src/protocols/canonical/request.ts";
 import { codecs } from "../../src/protocols/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";

@@ -1,7 +1,7 @@
 // Money in nano-USD: reading, writing, and pricing without ever losing or making up a nano-dollar.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatUsd, parseUsd, priceOfUnits } from "../../src/base/money.ts";
+import { formatUsd, parseUsd } from "../../src/base/money.ts";
 
 describe("amounts on the wire", () => {
   it.each([
@@ -58,37 +58,5 @@ describe("amounts on the wire", () => {
         expect(parseUsd(text)).toBe(nanos);
       }),
     );
-  });
-});
-
-describe("the price of a count of units", () => {
-  it.each([
-    [0, 500_000_000n, 0n],
-    [1_000_000, 500_000_000n, 500_000_000n],
-    [1, 500_000_000n, 500n],
-    // Two thousandths of a nano-dollar are still a nano-dollar.
-    [1, 2_000n, 1n],
-    [3, 333_333n, 1n],
-    [4, 333_333n, 2n],
-    [Number.MAX_SAFE_INTEGER, 1_000_000n, 9_007_199_254_740_991n],
-  ])("%d units at %s nano-dollars a million", (units, price, expected) => {
-    expect(priceOfUnits(units, price)).toBe(expected);
-  });
-
-  it("is never below the exact price, and above it by less than one nano-dollar", () => {
-    const counts = fc.nat({ max: 2 ** 31 - 1 });
-    const prices = fc.bigInt({ min: 0n, max: 10n ** 15n });
-    fc.assert(
-      fc.property(counts, prices, (units, price) => {
-        const exact = BigInt(units) * price;
-        const charged = priceOfUnits(units, price) * 1_000_000n;
-        expect(charged >= exact && charged - exact < 1_000_000n).toBe(true);
-      }),
-    );
-  });
-
-  it("T51: a negative, fractional or unsafe count is refused instead of priced", () => {
-    for (const units of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
-      expect(() => priceOfUnits(units, 1n)).toThrow(RangeError);
   });
 });

@@ -1,7 +1,7 @@
 /** Answers of image vendors: streams with previews, what was reported of their use, and what is kept where a charge fails. IMG; STREAM-09. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createSseParser, formatSse } from "../../src/base/sse.ts";
-import { steadyHealthRules } from "../../src/routing/index.ts";
+import { steadyHealthRules } from "../support/steady-health.ts";
 import { eventually } from "../support/patience.ts";
 import { json, type Answer } from "../support/recorder.ts";
 import { picture, type ImageAnswer } from "../images/support.ts";

@@ -1,6 +1,6 @@
 /** Prices with a start date change by themselves at their time. docs/models.md; requirements MODELS-08, BILL. */
 import { describe, expect, it } from "vitest";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import {
   catalogAt,
   checkConfig,

@@ -3,7 +3,7 @@
  * meanwhile are charged all the same, once.
  */
 import { expect, it } from "vitest";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import {
   answering,
   chatConfig,

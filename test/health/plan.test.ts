@@ -1,6 +1,6 @@
 /** What health makes of a plan: who is left out and why, who is tried first, where sessions go. docs/routing.md. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import {
   defaultTimeouts,

@@ -2,7 +2,7 @@
 // caller's mistakes are the caller's; and nothing is left of any failure.
 import { brotliCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { steadyHealthRules } from "../../src/routing/index.ts";
+import { steadyHealthRules } from "../support/steady-health.ts";
 import { json, type Answer } from "../support/recorder.ts";
 import {
   maskOf,

@@ -3,7 +3,7 @@
 process.env["TZ"] = "Pacific/Kiritimati";
 
 import { expect, it } from "vitest";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import type { SpendCapsPatch } from "../../src/tenancy/index.ts";
 import { json } from "../support/recorder.ts";

@@ -3,7 +3,8 @@
  * the ledger entry, `GET /v1/key`, and the request log.
  */
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import type { Clock, manualClock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import type { manualClock } from "../support/manual-clock.ts";
 import { verifyLedger } from "../../src/ledger/index.ts";
 import {
   changeKey,

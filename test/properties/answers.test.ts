@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createSseParser, formatSse, type SseEvent } from "../../src/base/sse.ts";
 import { collect, explode } from "../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
-import { grammarFaults } from "../../src/protocols/canonical/grammar.ts";
+import { grammarFaults } from "../support/grammar.ts";
 import type { AnswerContext, Codec, EndReason } from "../../src/protocols/codec.ts";
 import { codecs, protocolNames } from "../../src/protocols/index.ts";
 import { framesOf, readers } from "../transcripts/readers/index.ts";

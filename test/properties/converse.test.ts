@@ -6,7 +6,7 @@ import { formatSse, type SseEvent } from "../../src/base/sse.ts";
 import type { Usage } from "../../src/base/usage.ts";
 import { collect } from "../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
-import { grammarFaults } from "../../src/protocols/canonical/grammar.ts";
+import { grammarFaults } from "../support/grammar.ts";
 import type { Part } from "../../src/protocols/canonical/request.ts";
 import { converseCodec as codec } from "../../src/protocols/converse/index.ts";
 import {

@@ -5,7 +5,8 @@
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
-import { steadyHealthRules, type HealthRules } from "../../src/routing/index.ts";
+import type { HealthRules } from "../../src/routing/index.ts";
+import { steadyHealthRules } from "../support/steady-health.ts";
 import {
   createKey,
   openSecrets,

@@ -1,7 +1,7 @@
 /** What the tests of single steps share: a database with a workspace and money, vendors, and tasks in the hands of this process. */
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import {
   checkConfig,

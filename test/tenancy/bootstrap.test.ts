@@ -1,7 +1,7 @@
 import { scryptSync } from "node:crypto";
 import { expect, it } from "vitest";
 import { assert } from "../../src/base/assert.ts";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import {
   bootstrap,
   getKey,

@@ -1,7 +1,7 @@
 /** What the tests of tenancy share: a fresh tenant on a real database, and keys in the states a test needs. */
 import { randomBytes } from "node:crypto";
 import { expect } from "vitest";
-import { manualClock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import type { ErrorCode } from "../../src/base/errors.ts";
 import { GatewayError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";

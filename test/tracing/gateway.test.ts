@@ -3,7 +3,7 @@
  * whose trace it is, and what is not in it. docs/monitoring.md.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { steadyHealthRules } from "../../src/routing/index.ts";
+import { steadyHealthRules } from "../support/steady-health.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { startCollector, type Collector, type ReceivedSpan } from "../support/otlp.ts";
 import { eventually } from "../support/patience.ts";

@@ -5,10 +5,17 @@ import { hostname } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { pausesMs } from "../../src/tasks/webhooks/schedule.ts";
-import { listDeliveries, redeliver, sendTest } from "../../src/tasks/index.ts";
+import { redeliver, sendTest } from "../../src/tasks/index.ts";
 import { enableSigning, readSigningSecret, rotateSigningSecret } from "../../src/tenancy/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
-import { masterKey, secrets, startReceiver, until, type Received } from "./support.ts";
+import {
+  deliveriesOf,
+  masterKey,
+  secrets,
+  startReceiver,
+  until,
+  type Received,
+} from "./support.ts";
 
 interface TaskJson {
   readonly id: string;
@@ -57,7 +64,7 @@ describe("callbacks of a gateway", () => {
   const becomes = (id: string, status: string) =>
     until(async () => (await read(id)).status === status);
   const delivery = async (taskId: string) =>
-    (await listDeliveries(context(), { workspaceId: gateway.workspaceId, taskId })).records[0];
+    (await deliveriesOf(gateway.database, gateway.workspaceId, taskId))[0];
   const settled = (taskId: string) =>
     until(async () => ["delivered", "failed"].includes((await delivery(taskId))?.status ?? ""));
 

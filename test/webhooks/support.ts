@@ -5,7 +5,8 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, expect } from "vitest";
-import { manualClock, type Clock } from "../../src/base/clock.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { Database } from "../../src/storage/index.ts";
@@ -15,7 +16,7 @@ import {
   createDeliverer,
   createSender,
   enqueueCallback,
-  listDeliveries,
+  readDeliveries,
   type Deliverer,
   type DelivererOptions,
   type Delivery,
@@ -138,7 +139,7 @@ export async function newTenant(database: Database) {
       return taskId;
     },
     async delivery(taskId: string): Promise<Delivery> {
-      const { records } = await listDeliveries({ database }, { workspaceId, taskId });
+      const records = await deliveriesOf(database, workspaceId, taskId);
       expect(records).toHaveLength(1);
       return records[0]!;
     },
@@ -146,3 +147,19 @@ export async function newTenant(database: Database) {
 }
 
 export type TestTenant = Awaited<ReturnType<typeof newTenant>>;
+
+/** The deliveries of a task. */
+export async function deliveriesOf(
+  database: Database,
+  workspaceId: string,
+  taskId: string,
+): Promise<Delivery[]> {
+  const names = await database.query<{ id: string }>(
+    "select id from webhook_deliveries where workspace_id = $1 and task_id = $2",
+    [workspaceId, taskId],
+  );
+  return readDeliveries(
+    { database },
+    names.map(({ id }) => ({ workspaceId, id })),
+  );
+}

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/base/errors.ts";
 import { collect, explode } from "../../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
-import { grammarFaults } from "../../../src/protocols/canonical/grammar.ts";
+import { grammarFaults } from "../../support/grammar.ts";
 import type { CanonicalResponse } from "../../../src/protocols/canonical/response.ts";
 
 const signature = fc.record({

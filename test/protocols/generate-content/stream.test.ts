@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { collect, explode } from "../../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
-import { grammarFaults } from "../../../src/protocols/canonical/grammar.ts";
+import { grammarFaults } from "../../support/grammar.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { generateContentCodec } from "../../../src/protocols/generate-content/index.ts";
 import {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatSse, type SseEvent } from "../../../src/base/sse.ts";
 import { collect } from "../../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
-import { grammarFaults } from "../../../src/protocols/canonical/grammar.ts";
+import { grammarFaults } from "../../support/grammar.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { responsesCodec } from "../../../src/protocols/responses/index.ts";
 import { decodeFrames, everyCut, framesOf } from "../chat/support.ts";

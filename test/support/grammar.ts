@@ -1,9 +1,9 @@
 /**
  * The legal order of canonical events: start; then blocks, which may interleave, each with start, deltas and end;
  * usage at any time; then one finish or error. No block is open at a finish; at an error a call may be, whose arguments
- * were cut. Used by tests of every codec.
+ * were cut. Every codec's streams are held to it.
  */
-import type { BlockId, CanonicalEvent } from "./events.ts";
+import type { BlockId, CanonicalEvent } from "../../src/protocols/canonical/events.ts";
 
 type Kind = "text" | "refusal" | "reasoning" | "tool_call";
 
