@@ -3,19 +3,14 @@
  * Only what the console needs is let through to better-auth, with the fields it needs: its other paths stay closed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "../../base/json-schema.ts";
-import { readBody } from "../bodies/body.ts";
 import type { HttpServices } from "../services.ts";
+import { readAuthBody } from "./auth-bodies.ts";
 import { registerPasswords } from "./auth-passwords.ts";
-import { checker } from "./check.ts";
 import { registerInvitationPage } from "./invitation-page.ts";
 import { registerInvitations } from "./invitation-routes.ts";
 import { registerPasswordResets } from "./password-resets.ts";
 import { checkSameOrigin } from "./same-origin.ts";
-import { strict } from "./schemas.ts";
 import { passAnswer, sessionHeaders, sessionOf } from "./session-answer.ts";
-
-const checkProvider = checker(strict({ provider: Type.Literal("oidc") }));
 
 /** Adds the paths. */
 export function registerAuth(app: FastifyInstance, services: HttpServices): void {
@@ -34,9 +29,7 @@ export function registerAuth(app: FastifyInstance, services: HttpServices): void
       });
   });
   app.post("/auth/sign-in/social", async (request, reply) => {
-    checkSameOrigin(request.method, request.headers);
-    const fields = await readBody(request);
-    checkProvider(fields);
+    const fields = await readAuthBody("SignInWithProviderRequest", request);
     return pass(services, request, reply, { ...fields, callbackURL: "/", errorCallbackURL: "/" });
   });
   app.post("/auth/sign-out", async (request, reply) => {

@@ -32,6 +32,7 @@ import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 import { verifyRoutes } from "./verify.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
+export { authBodies } from "./auth-bodies.ts";
 export { registerAuth } from "./auth-routes.ts";
 export { callDirectly, type DirectCall } from "./direct.ts";
 export { adminPrefix, registerAdmin } from "./register.ts";

@@ -1,26 +1,11 @@
 /** `/auth/invitations`: what an invitation leads to, and accepting it. docs/management.md. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Type } from "../../base/json-schema.ts";
 import { acceptInvitation, type Actor } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { openInvitation } from "../../tenancy/index.ts";
-import { readBody } from "../bodies/body.ts";
 import type { HttpServices } from "../services.ts";
-import { newPassword } from "./auth-passwords.ts";
-import { checker } from "./check.ts";
-import { checkSameOrigin } from "./same-origin.ts";
-import { strict } from "./schemas.ts";
+import { checkAuthBody, readAuthBody } from "./auth-bodies.ts";
 import { openSession, passCookies, sessionOf } from "./session-answer.ts";
-
-const token = Type.String({ maxLength: 100 });
-const checkReading = checker(strict({ token }));
-const checkAcceptance = checker(
-  strict({
-    token,
-    password: Type.Optional(newPassword),
-    name: Type.Optional(Type.String({ maxLength: 200 })),
-  }),
-);
 
 /** What is sent to accept an invitation: a choice of password, or nothing of somebody who is signed in. */
 export interface AcceptanceBody {
@@ -47,7 +32,7 @@ export async function accept(
   request: FastifyRequest,
   sent: AcceptanceBody,
 ) {
-  checkAcceptance(sent);
+  checkAuthBody("AcceptInvitationRequest", sent);
   const { token, password, name } = sent;
   const requestId = request.id;
   if (password !== undefined) {
@@ -73,10 +58,8 @@ export async function accept(
 export function registerInvitations(app: FastifyInstance, services: HttpServices): void {
   // A body and no path: what keeps paths, such as an access log, must not get the token.
   app.post("/auth/invitations/read", async (request, reply) => {
-    checkSameOrigin(request.method, request.headers);
-    const body = await readBody(request);
-    checkReading(body);
-    const found = await openInvitation(services.admin, (body as { token: string }).token);
+    const { token } = await readAuthBody("ReadInvitationRequest", request);
+    const found = await openInvitation(services.admin, token);
     reply.header("cache-control", "no-store").header("x-request-id", request.id);
     return reply.send({
       object: "invitation",
@@ -85,8 +68,7 @@ export function registerInvitations(app: FastifyInstance, services: HttpServices
     });
   });
   app.post("/auth/invitations/accept", async (request, reply) => {
-    checkSameOrigin(request.method, request.headers);
-    const body = (await readBody(request)) as unknown as AcceptanceBody;
+    const body = await readAuthBody("AcceptInvitationRequest", request);
     const { member, session } = await accept(services, request, body);
     reply.header("cache-control", "no-store").header("x-request-id", request.id);
     if (session !== undefined) passCookies(reply, session);

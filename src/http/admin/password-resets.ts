@@ -3,13 +3,9 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "../../base/json-schema.ts";
 import { offerReset, readReset, useReset } from "../../admin/index.ts";
 import { timestamp } from "../shapes/schema.ts";
-import { readBody } from "../bodies/body.ts";
 import type { HttpServices } from "../services.ts";
-import { newPassword } from "./auth-passwords.ts";
-import { checker } from "./check.ts";
+import { readAuthBody } from "./auth-bodies.ts";
 import { route } from "./route.ts";
-import { checkSameOrigin } from "./same-origin.ts";
-import { strict } from "./schemas.ts";
 import { openSession, passAnswer } from "./session-answer.ts";
 
 const make = route({
@@ -51,17 +47,11 @@ const make = route({
 
 export const passwordResetRoutes = [make];
 
-const token = Type.String({ maxLength: 100 });
-const checkRead = checker(strict({ token }));
-const checkUse = checker(strict({ token, password: newPassword }));
-
 /** Adds the paths below `/auth`. */
 export function registerPasswordResets(app: FastifyInstance, services: HttpServices): void {
   app.post("/auth/password-resets/read", async (request, reply) => {
-    checkSameOrigin(request.method, request.headers);
-    const body = await readBody(request);
-    checkRead(body);
-    const { email, expiresAt } = await readReset(services.admin, (body as { token: string }).token);
+    const { token } = await readAuthBody("ReadPasswordResetRequest", request);
+    const { email, expiresAt } = await readReset(services.admin, token);
     reply.header("cache-control", "no-store").header("x-request-id", request.id);
     return reply.send({
       object: "password_reset",
@@ -70,10 +60,7 @@ export function registerPasswordResets(app: FastifyInstance, services: HttpServi
     });
   });
   app.post("/auth/password-resets/use", async (request, reply) => {
-    checkSameOrigin(request.method, request.headers);
-    const body = await readBody(request);
-    checkUse(body);
-    const sent = body as { token: string; password: string };
+    const sent = await readAuthBody("ResetPasswordRequest", request);
     const userId = await useReset(services.admin, { ...sent, requestId: request.id });
     const opened = { userId, passwordChangeRequired: false };
     return passAnswer(reply, await openSession(services, request, opened));

@@ -1,7 +1,7 @@
 /** Links that somebody is sent, in the OpenAPI document: invitations and new passwords. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
-import { done, operation, signedIn, text, writing } from "./auth-parts.ts";
+import { done, operation, signedIn, writing } from "./auth-parts.ts";
 import { requestBody, type Node, type Part } from "./document.ts";
 import { errorResponses } from "./errors.ts";
 
@@ -125,25 +125,11 @@ const invitationForm = operation({
   responses: { 200: page("You are a member."), 404: page("There is no such invitation.") },
 });
 
-export const authLinks: Part = {
-  paths: {
-    "/auth/invitations/read": { post: readInvitation },
-    "/auth/invitations/accept": { post: acceptInvitation },
-    "/auth/password-resets/read": { post: readReset },
-    "/auth/password-resets/use": { post: useReset },
-    "/invitations/{token}": { get: invitationPage, post: invitationForm },
-  },
-  schemas: {
-    ReadInvitationRequest: Type.Object({ token: text("The last part of the link.") }),
-    ReadPasswordResetRequest: Type.Object({ token: text("The last part of the link.") }),
-    ResetPasswordRequest: Type.Object({
-      token: text("The last part of the link."),
-      password: text("At least ten characters."),
-    }),
-    AcceptInvitationRequest: Type.Object({
-      token: text(),
-      password: Type.Optional(text("At least ten characters. Absent: you are signed in.")),
-      name: Type.Optional(text()),
-    }),
-  },
+/** By path. */
+export const authLinks: Part["paths"] = {
+  "/auth/invitations/read": { post: readInvitation },
+  "/auth/invitations/accept": { post: acceptInvitation },
+  "/auth/password-resets/read": { post: readReset },
+  "/auth/password-resets/use": { post: useReset },
+  "/invitations/{token}": { get: invitationPage, post: invitationForm },
 };

@@ -33,6 +33,3 @@ export const operation = (
   one: Pick<Operation, "operationId" | "summary" | "description" | "responses"> &
     Partial<Operation>,
 ): Operation => ({ tags: ["Sessions"], security: [], ...one });
-
-export const text = (description?: string) =>
-  Type.String({ minLength: 1, ...(description && { description }) });

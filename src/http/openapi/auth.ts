@@ -1,8 +1,9 @@
 /** `/auth` in the OpenAPI document: console sessions. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
+import { authBodies } from "../admin/index.ts";
 import { authLinks } from "./auth-links.ts";
-import { done, operation, signedIn, text, writing } from "./auth-parts.ts";
+import { done, operation, signedIn, writing } from "./auth-parts.ts";
 import { requestBody, type Node, type Part } from "./document.ts";
 import { errorResponses } from "./errors.ts";
 
@@ -128,22 +129,9 @@ export const auth: Part = {
     "/auth/sign-in/social": { post: oidc },
     "/auth/sign-out": { post: signOut },
     "/auth/change-password": { post: changePassword },
-    ...authLinks.paths,
+    ...authLinks,
     "/auth/get-session": { get: session },
     "/auth/callback/oidc": { get: callback },
   },
-  schemas: {
-    SignInRequest: Type.Object({
-      email: text(),
-      password: text(),
-      rememberMe: Type.Optional(Type.Boolean({ description: "false: until the browser closes." })),
-    }),
-    ChangePasswordRequest: Type.Object({
-      currentPassword: text(),
-      newPassword: text("At least ten characters."),
-      keep_tokens: Type.Optional(Type.Boolean({ description: "false: personal tokens end." })),
-    }),
-    ...authLinks.schemas,
-    SignInWithProviderRequest: Type.Object({ provider: Type.Literal("oidc") }),
-  },
+  schemas: authBodies,
 };

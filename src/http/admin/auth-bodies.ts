@@ -1,0 +1,62 @@
+/** What is sent to `/auth`: one schema checks a body, gives its type, and describes it in the OpenAPI document. */
+import type { FastifyRequest } from "fastify";
+import { Type, type Static } from "../../base/json-schema.ts";
+import { passwordLengthMax, passwordLengthMin } from "../../admin/index.ts";
+import { readBody } from "../bodies/body.ts";
+import { checker } from "./check.ts";
+import { checkSameOrigin } from "./same-origin.ts";
+import { strict } from "./schemas.ts";
+
+const password = Type.String({ minLength: 1, maxLength: passwordLengthMax });
+/** One that somebody chooses. */
+const newPassword = Type.String({ minLength: passwordLengthMin, maxLength: passwordLengthMax });
+const token = Type.String({ maxLength: 100, description: "The last part of the link." });
+
+/** By their names in the document. */
+export const authBodies = {
+  SignInRequest: strict({
+    email: Type.String({ minLength: 1, maxLength: 254 }),
+    password,
+    rememberMe: Type.Optional(Type.Boolean({ description: "false: until the browser closes." })),
+  }),
+  ChangePasswordRequest: strict({
+    currentPassword: password,
+    newPassword,
+    keep_tokens: Type.Optional(Type.Boolean({ description: "false: personal tokens end." })),
+  }),
+  SignInWithProviderRequest: strict({ provider: Type.Literal("oidc") }),
+  ReadInvitationRequest: strict({ token }),
+  AcceptInvitationRequest: strict({
+    token,
+    password: Type.Optional(
+      Type.String({
+        minLength: passwordLengthMin,
+        maxLength: passwordLengthMax,
+        description: "Absent: you are signed in.",
+      }),
+    ),
+    name: Type.Optional(Type.String({ maxLength: 200 })),
+  }),
+  ReadPasswordResetRequest: strict({ token }),
+  ResetPasswordRequest: strict({ token, password: newPassword }),
+};
+
+type AuthBody = keyof typeof authBodies;
+
+const checks = Object.fromEntries(
+  Object.entries(authBodies).map(([name, schema]) => [name, checker(schema)]),
+) as Record<AuthBody, ReturnType<typeof checker>>;
+
+/** @throws GatewayError naming the field */
+export const checkAuthBody = (name: AuthBody, body: unknown): void => checks[name](body);
+
+/** The body of a request that a page of ours sends. @throws GatewayError */
+export async function readAuthBody<Name extends AuthBody>(
+  name: Name,
+  request: FastifyRequest,
+): Promise<Static<(typeof authBodies)[Name]>> {
+  checkSameOrigin(request.method, request.headers);
+  const body = await readBody(request);
+  checkAuthBody(name, body);
+  return body as Static<(typeof authBodies)[Name]>;
+}
