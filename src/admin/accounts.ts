@@ -1,11 +1,10 @@
 /** Signing in with a password, and changing it. docs/management.md. */
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, invalidValue } from "../base/errors.ts";
 import {
   changeTogether,
   findLogins,
   getUser,
   hashFor,
-  invalidValue,
   openInvitationsOf,
   setPassword,
   storedPassword,

@@ -2,6 +2,7 @@
  * The audit log: who changed what, from what to what. An entry is written in the transaction of its change, so there is
  * no change without one. Secrets are in no view and so in no entry.
  */
+import { camelCased, wireCased, type SnakeCased } from "../base/casing.ts";
 import type { Clock } from "../base/clock.ts";
 import { isObject } from "../base/json.ts";
 import { newId } from "../base/ids.ts";
@@ -86,20 +87,13 @@ export async function writeAudit(
   );
 }
 
-interface AuditRow {
+interface AuditRow extends SnakeCased<Omit<AuditEntry, "actor" | "object" | "workspaceId">> {
   readonly workspace_id: string;
-  readonly id: string;
-  readonly created_at: Date;
-  readonly organization_id: string | null;
   readonly actor_kind: ActorKind;
   readonly actor_id: string | null;
   readonly actor_name: string;
-  readonly action: string;
   readonly object_type: string;
   readonly object_id: string;
-  readonly before: object | null;
-  readonly after: object | null;
-  readonly request_id: string | null;
 }
 
 export interface AuditFilter extends PageRequest {
@@ -139,34 +133,23 @@ export async function listAudit(
   return pageOf(rows.map(entryOfRow), limit);
 }
 
-function entryOfRow(row: AuditRow): AuditEntry {
-  return {
-    id: row.id,
-    createdAt: row.created_at,
-    workspaceId: row.workspace_id || null,
-    organizationId: row.organization_id,
-    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
-    action: row.action,
-    object: { type: row.object_type, id: row.object_id },
-    before: row.before,
-    after: row.after,
-    requestId: row.request_id,
-  };
-}
+const entryOfRow = ({
+  actor_kind,
+  actor_id,
+  actor_name,
+  object_type,
+  object_id,
+  ...row
+}: AuditRow) => ({
+  ...camelCased(row),
+  workspaceId: row.workspace_id || null,
+  actor: { kind: actor_kind, id: actor_id, name: actor_name },
+  object: { type: object_type, id: object_id },
+});
 
 /** The entry on the wire. */
-export function renderAudit(entry: AuditEntry): Record<string, unknown> {
-  return {
-    id: entry.id,
-    object: "audit_entry",
-    created_at: entry.createdAt.toISOString(),
-    workspace_id: entry.workspaceId,
-    organization_id: entry.organizationId,
-    actor: entry.actor,
-    action: entry.action,
-    subject: entry.object,
-    before: entry.before,
-    after: entry.after,
-    request_id: entry.requestId,
-  };
-}
+export const renderAudit = ({ object: subject, ...entry }: AuditEntry) => ({
+  ...wireCased(entry),
+  object: "audit_entry",
+  subject,
+});

@@ -1,4 +1,5 @@
 /** The open sessions of a user: where they are signed in, and ending one of them or all others. docs/management.md. */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
@@ -23,30 +24,15 @@ export interface OwnSession {
   readonly userAgent: string | null;
 }
 
-interface SessionRow {
-  readonly id: string;
-  readonly user_id: string;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly ip_address: string | null;
-  readonly user_agent: string | null;
-}
+type SessionRow = SnakeCased<OwnSession>;
 
-const columns = "id, user_id, created_at, expires_at, ip_address, user_agent";
+const columns =
+  "id, user_id, created_at, expires_at, nullif(ip_address, '') as ip, nullif(user_agent, '') as user_agent";
 
 interface SessionContext {
   readonly database: Queryable;
   readonly clock: Clock;
 }
-
-const ofRow = (row: SessionRow): OwnSession => ({
-  id: row.id,
-  userId: row.user_id,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  ip: row.ip_address || null,
-  userAgent: row.user_agent || null,
-});
 
 export const sessionKind: Kind<OwnSession> = {
   type: "session",
@@ -72,7 +58,7 @@ export async function listSessions(
      order by id desc limit $3`,
     [filter.userId, filter.cursor ?? null, limit + 1, new Date(clock.now())],
   );
-  return pageOf(rows.map(ofRow), limit);
+  return pageOf(rows.map(camelCased), limit);
 }
 
 /** One open session. @throws GatewayError `not_found` */
@@ -85,7 +71,7 @@ export async function getSession(
     `select ${columns} from auth_sessions where id = $1 and expires_at > $2${lockClause(options)}`,
     [id, new Date(clock.now())],
   );
-  return ofRow(onlyRow(rows, "session"));
+  return camelCased(onlyRow(rows, "session"));
 }
 
 /** Ends a session: its cookie opens nothing from the next request on. */

@@ -2,14 +2,14 @@
  * Personal tokens: bearers for the management API with the role of their owner, as it is at each request.
  * docs/management.md. Only an HMAC is stored: a token is shown once.
  */
+import { camelCased, wireCased, type SnakeCased } from "../base/casing.ts";
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, invalidValue } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
   checkName,
-  invalidValue,
   lockClause,
   onlyRow,
   pageLimit,
@@ -33,15 +33,7 @@ export interface AdminToken {
   readonly revokedAt: Date | null;
 }
 
-interface TokenRow {
-  readonly id: string;
-  readonly user_id: string;
-  readonly name: string;
-  readonly created_at: Date;
-  readonly expires_at: Date | null;
-  readonly last_used_at: Date | null;
-  readonly revoked_at: Date | null;
-}
+type TokenRow = SnakeCased<AdminToken>;
 
 const columns = "id, user_id, name, created_at, expires_at, last_used_at, revoked_at";
 
@@ -50,16 +42,6 @@ interface TokenContext {
   readonly clock: Clock;
   readonly secrets: Pick<Secrets, "lookup">;
 }
-
-const ofRow = (row: TokenRow): AdminToken => ({
-  id: row.id,
-  userId: row.user_id,
-  name: row.name,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  lastUsedAt: row.last_used_at,
-  revokedAt: row.revoked_at,
-});
 
 /** A new token and its only appearance. @throws GatewayError `missing_required_parameter`, `invalid_value` */
 export async function createToken(
@@ -83,7 +65,7 @@ export async function createToken(
       input.expiresAt,
     ],
   );
-  return { record: ofRow(onlyRow(rows, "token")), token };
+  return { record: camelCased(onlyRow(rows, "token")), token };
 }
 
 /** One token's record. @throws GatewayError `not_found` */
@@ -96,7 +78,7 @@ export async function getToken(
     `select ${columns} from admin_tokens where id = $1${lockClause(options)}`,
     [id],
   );
-  return ofRow(onlyRow(rows, "token"));
+  return camelCased(onlyRow(rows, "token"));
 }
 
 /** The tokens of a user, newest first, revoked ones too. */
@@ -110,7 +92,7 @@ export async function listTokens(
      order by id desc limit $3`,
     [filter.userId, filter.cursor ?? null, limit + 1],
   );
-  return pageOf(rows.map(ofRow), limit);
+  return pageOf(rows.map(camelCased), limit);
 }
 
 /** Ends a token for good; again, it changes nothing. @throws GatewayError `not_found` */
@@ -122,7 +104,7 @@ export async function revokeToken(
     `update admin_tokens set revoked_at = coalesce(revoked_at, $2) where id = $1 returning ${columns}`,
     [id, new Date(clock.now())],
   );
-  return ofRow(onlyRow(rows, "token"));
+  return camelCased(onlyRow(rows, "token"));
 }
 
 /** The use of a token is noted about once a minute. */
@@ -155,16 +137,7 @@ export async function ownerOfToken(
 }
 
 /** The record on the wire; a creation adds `token` beside it. */
-export function renderToken(token: AdminToken): Record<string, unknown> {
-  const iso = (date: Date | null) => date?.toISOString() ?? null;
-  return {
-    id: token.id,
-    object: "admin_token",
-    name: token.name,
-    user_id: token.userId,
-    created_at: iso(token.createdAt),
-    expires_at: iso(token.expiresAt),
-    last_used_at: iso(token.lastUsedAt),
-    revoked_at: iso(token.revokedAt),
-  };
-}
+export const renderToken = (token: AdminToken) => ({
+  ...wireCased(token),
+  object: "admin_token",
+});

@@ -45,6 +45,10 @@ export class GatewayError extends Error {
   }
 }
 
+/** A refusal of one field's value: `rule` says what it must be. `param` is the caller's name of the field. */
+export const invalidValue = (param: string, rule: string): GatewayError =>
+  new GatewayError("invalid_value", `\`${param}\` ${rule}.`, { param });
+
 /** Seconds after which a shortage of the gateway's own has usually passed. */
 const shortageSeconds = 2;
 

@@ -1,8 +1,9 @@
 /** A provider's own needs, from its checked row and back. */
+import { camelCased, snakeCased } from "../base/casing.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { parseProxy, type Proxy } from "../base/proxy.ts";
 import type { AuthRow } from "./access-schema.ts";
-import type { Access, Auth, AwsAuth } from "./access.ts";
+import type { Access, Auth } from "./access.ts";
 import type { ProviderRow } from "./schema.ts";
 import { hidden, isSecretKey, mask } from "./secrets.ts";
 import { tlsOf, type TlsFiles } from "./tls-files.ts";
@@ -32,24 +33,14 @@ export function authOf(row: AuthRow, baseUrl: string): Auth {
     case "aws": {
       const known = awsScopeOf(baseUrl);
       return {
+        ...camelCased(row),
         type: "aws",
         region: row.region ?? known.region!,
         service: row.service ?? known.service!,
-        accessKeyId: row.access_key_id,
-        secretAccessKey: row.secret_access_key,
-        sessionToken: row.session_token,
-        profile: row.profile,
       };
     }
     case "azure":
-      return {
-        type: "azure",
-        scope: row.scope ?? azureScope,
-        tenantId: row.tenant_id,
-        clientId: row.client_id,
-        clientSecret: row.client_secret,
-        authorityHost: row.authority_host,
-      };
+      return { ...camelCased(row), type: "azure", scope: row.scope ?? azureScope };
     case "google":
       return { type: "google", serviceAccountKey: row.service_account_key };
   }
@@ -93,29 +84,19 @@ const masked = (secret: string | undefined) => (secret === undefined ? undefined
 function authRow(auth: Auth): object {
   switch (auth.type) {
     case "aws":
-      return { type: auth.type, region: auth.region, service: auth.service, ...awsKeys(auth) };
-    case "azure":
       return {
-        type: auth.type,
-        tenant_id: auth.tenantId,
-        client_id: auth.clientId,
-        client_secret: masked(auth.clientSecret),
-        authority_host: auth.authorityHost,
-        scope: auth.scope,
+        ...snakeCased(auth),
+        secret_access_key: masked(auth.secretAccessKey),
+        session_token: masked(auth.sessionToken),
       };
+    case "azure":
+      return { ...snakeCased(auth), client_secret: masked(auth.clientSecret) };
     case "google":
       return { type: auth.type, service_account_key: masked(auth.serviceAccountKey) };
     default:
       return auth;
   }
 }
-
-const awsKeys = (auth: AwsAuth) => ({
-  access_key_id: auth.accessKeyId,
-  secret_access_key: masked(auth.secretAccessKey),
-  session_token: masked(auth.sessionToken),
-  profile: auth.profile,
-});
 
 function withoutSecrets(value: unknown, key = ""): unknown {
   if (typeof value === "string") return isSecretKey(key) ? mask(value) : value;

@@ -2,6 +2,7 @@
  * A catalogue as a configuration file, with every default written out: `config print`. What came from a variable is
  * written as `${VARIABLE}`, any other secret masked.
  */
+import { snakeCased } from "../base/casing.ts";
 import type * as Yaml from "yaml";
 import { isObject } from "../base/json.ts";
 import { later } from "../base/later.ts";
@@ -147,7 +148,7 @@ function settingsRows(settings: Settings) {
   const { oidc } = console;
   return {
     limits: {
-      queue: { global: limits.queue.global, per_workspace: limits.queue.perWorkspace },
+      queue: snakeCased(limits.queue),
       connections: {
         total: limits.connections.total,
         per_address: limits.connections.perAddress,
@@ -158,45 +159,20 @@ function settingsRows(settings: Settings) {
       text_body_mb: limits.textBodyBytes / bytesPerMegabyte,
       bodies_under_way_mb: limits.bodiesUnderWayBytes / bytesPerMegabyte,
     },
-    storage: {
-      kind: storage.kind,
-      bucket: storage.bucket,
-      endpoint: storage.endpoint,
-      region: storage.region,
-      access_key_id: storage.accessKeyId,
-      secret_access_key: masked(storage.secretAccessKey),
-      retention_days: storage.retentionDays,
-    },
+    storage: { ...snakeCased(storage), secret_access_key: masked(storage.secretAccessKey) },
     console: {
-      oidc: oidc && {
-        issuer: oidc.issuer,
-        client_id: oidc.clientId,
-        client_secret: mask(oidc.clientSecret),
-      },
+      oidc: oidc && { ...snakeCased(oidc), client_secret: mask(oidc.clientSecret) },
     },
-    cors: { origins: cors.origins },
+    cors,
     server: { tls: server.tls?.files },
-    access_log: { sample: accessLog.sample },
-    retention: {
-      request_log_days: retention.requestLogDays,
-      tasks_days: retention.tasksDays,
-      deliveries_days: retention.deliveriesDays,
-    },
-    telemetry: {
-      otlp_endpoint: telemetry.otlpEndpoint,
-      otlp_headers: maskedAll(telemetry.otlpHeaders),
-      sample: telemetry.sample,
-      propagate: telemetry.propagate,
-    },
+    access_log: accessLog,
+    retention: snakeCased(retention),
+    telemetry: { ...snakeCased(telemetry), otlp_headers: maskedAll(telemetry.otlpHeaders) },
     exports: exports && {
-      to: exports.to,
-      what: [...exports.what],
-      endpoint: exports.endpoint,
-      region: exports.region,
-      access_key_id: exports.accessKeyId,
+      ...snakeCased(exports),
       secret_access_key: masked(exports.secretAccessKey),
     },
-    tags: { metrics: tags.metrics, usage: tags.usage },
+    tags,
     hooks: settings.hooks.map((hook) => hookRow(hook, mask)),
     webhooks: { timeout_s: seconds(webhooks.timeoutMs) },
   };

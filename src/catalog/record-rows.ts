@@ -1,5 +1,6 @@
 /** Records between the configuration file's words and the catalogue's: both directions, side by side. */
-import type { ReasoningAbility, ToolChoiceAbility } from "../base/abilities.ts";
+import { camelCased, snakeCased } from "../base/casing.ts";
+import type { ReasoningAbility } from "../base/abilities.ts";
 import type { Lifecycle, ModelRecord } from "./record.ts";
 import type { RecordRow } from "./record-schema.ts";
 
@@ -38,11 +39,6 @@ function reasoningRow(ability: ReasoningAbility): ReasoningRow {
   };
 }
 
-const toolChoiceOf = (row: NonNullable<RecordRow["tool_choice"]>): ToolChoiceAbility => ({
-  modes: row.modes,
-  forcedWhileReasoning: row.forced_while_reasoning,
-});
-
 const lifecycleOf = (row: NonNullable<RecordRow["lifecycle"]>): Lifecycle => ({
   stage: row.stage,
   retiresAtMs: row.retires_at === undefined ? undefined : Date.parse(row.retires_at),
@@ -61,7 +57,7 @@ export function recordOfRow(row: RecordRow): ModelRecord {
   const said: ModelRecord = {
     parameters: row.parameters,
     reasoning: row.reasoning && reasoningOf(row.reasoning),
-    toolChoice: row.tool_choice && toolChoiceOf(row.tool_choice),
+    toolChoice: row.tool_choice && camelCased(row.tool_choice),
     structuredOutputs: row.structured_outputs,
     prefill: row.prefill,
     inputModalities: row.input_modalities,
@@ -80,10 +76,7 @@ export function abilityRows(record: ModelRecord) {
   const { lifecycle, toolChoice } = record;
   return {
     reasoning: record.reasoning && reasoningRow(record.reasoning),
-    tool_choice: toolChoice && {
-      modes: [...toolChoice.modes],
-      forced_while_reasoning: toolChoice.forcedWhileReasoning,
-    },
+    tool_choice: toolChoice && snakeCased(toolChoice),
     structured_outputs: record.structuredOutputs,
     prefill: record.prefill,
     input_modalities: record.inputModalities && [...record.inputModalities],

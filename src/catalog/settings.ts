@@ -1,4 +1,5 @@
 /** What the configuration file says beside providers and models, with its defaults. docs/configuration.md. */
+import { camelCased } from "../base/casing.ts";
 import { hooksOf, type HookSettings } from "./hooks.ts";
 import type { ConfigFile } from "./schema.ts";
 import { serverTlsOf, type ServerTls, type TlsFiles } from "./tls-files.ts";
@@ -146,38 +147,17 @@ function limitsOf(row: ConfigFile["limits"]): Settings["limits"] {
   };
 }
 
-function storageOf(row: ConfigFile["storage"]): Settings["storage"] {
-  if (row === undefined) return defaultSettings.storage;
-  return {
-    kind: row.kind,
-    bucket: row.bucket,
-    endpoint: row.endpoint,
-    region: row.region,
-    accessKeyId: row.access_key_id,
-    secretAccessKey: row.secret_access_key,
-    retentionDays: row.retention_days ?? defaultSettings.storage.retentionDays,
-  };
-}
+const storageOf = (row: ConfigFile["storage"]): Settings["storage"] =>
+  row === undefined ? defaultSettings.storage : { ...defaultSettings.storage, ...camelCased(row) };
 
 const telemetryOf = (row: ConfigFile["telemetry"]): TelemetrySettings => ({
-  otlpEndpoint: row?.otlp_endpoint,
-  otlpHeaders: row?.otlp_headers,
-  sample: row?.sample,
-  propagate: row?.propagate ?? defaultSettings.telemetry.propagate,
+  ...defaultSettings.telemetry,
+  ...camelCased(row ?? {}),
 });
 
 const exportsOf = (row: NonNullable<ConfigFile["exports"]>): Settings["exports"] => ({
-  to: row.to,
-  what: row.what ?? ["requests", "ledger"],
-  endpoint: row.endpoint,
-  region: row.region,
-  accessKeyId: row.access_key_id,
-  secretAccessKey: row.secret_access_key,
-});
-
-const tagsOf = (row: ConfigFile["tags"]): Settings["tags"] => ({
-  metrics: row?.metrics ?? [],
-  usage: row?.usage ?? [],
+  what: ["requests", "ledger"],
+  ...camelCased(row),
 });
 
 /** The settings of a checked file; `files` are those that it names. */
@@ -188,24 +168,14 @@ export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
   return {
     limits: limitsOf(file.limits),
     storage: storageOf(file.storage),
-    console: {
-      oidc: oidc && {
-        issuer: oidc.issuer,
-        clientId: oidc.client_id,
-        clientSecret: oidc.client_secret,
-      },
-    },
+    console: { oidc: oidc && camelCased(oidc) },
     cors: { origins: file.cors?.origins ?? defaultSettings.cors.origins },
     server: { tls: tls && serverTlsOf(tls, files) },
     accessLog: { sample: file.access_log?.sample ?? defaultSettings.accessLog.sample },
-    retention: {
-      requestLogDays: file.retention?.request_log_days,
-      tasksDays: file.retention?.tasks_days,
-      deliveriesDays: file.retention?.deliveries_days,
-    },
+    retention: camelCased(file.retention ?? {}),
     telemetry: telemetryOf(file.telemetry),
     ...(file.exports && { exports: exportsOf(file.exports) }),
-    tags: tagsOf(file.tags),
+    tags: { ...defaultSettings.tags, ...file.tags },
     hooks: hooksOf(file.hooks, files),
     webhooks: {
       timeoutMs:

@@ -53,17 +53,12 @@ const ledger: Lines<EntryRow> = {
       from ledger_entries where created_at >= $1 and created_at < $2`,
     params: [new Date(startMs), new Date(startMs + dayMs)],
   }),
-  line: (row) => ({
-    workspace_id: row.workspace_id,
-    entry: String(row.entry),
-    created_at: row.created_at.toISOString(),
-    kind: row.kind,
-    amount: formatUsd(row.amount_nano),
-    balance_after: formatUsd(row.balance_after_nano),
-    reference: row.reference,
-    key_id: row.key_id,
-    member_id: row.member_id,
-    note: row.note,
+  line: ({ entry, created_at: at, amount_nano: amount, balance_after_nano: balance, ...row }) => ({
+    ...row,
+    entry: String(entry),
+    created_at: at.toISOString(),
+    amount: formatUsd(amount),
+    balance_after: formatUsd(balance),
   }),
 };
 

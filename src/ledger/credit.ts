@@ -1,4 +1,5 @@
 /** Credit and the credit line of a workspace. */
+import type { SnakeCased } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
@@ -6,14 +7,8 @@ import { checkAmount } from "./amounts.ts";
 import { entryId, readBalance } from "./read.ts";
 import type { CreditInput, CreditResult, Entry } from "./types.ts";
 
-interface CreditRow {
-  readonly is_new: boolean;
-  readonly entry: bigint;
-  readonly kind: Entry["kind"];
-  readonly amount_nano: bigint;
-  readonly balance_after_nano: bigint;
-  readonly created_at: Date;
-}
+type CreditRow = SnakeCased<Omit<CreditResult, "outcome" | "entryId">> &
+  Pick<Entry, "kind"> & { readonly is_new: boolean; readonly entry: bigint };
 
 /** Adds credit, or takes it back, within `tx`; once per reference. @throws GatewayError not_found, conflict */
 export async function creditIn(tx: Queryable, input: CreditInput): Promise<CreditResult> {

@@ -1,4 +1,5 @@
 /** Reading the ledger: balance, spend, entries. docs/management.md. */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Queryable } from "../storage/index.ts";
 import { resetsAt, type Layer } from "./periods.ts";
 import type { Balance, EntriesPage, Entry, EntryPage, Spend } from "./types.ts";
@@ -75,36 +76,15 @@ export async function readSpend(
   };
 }
 
-interface EntryRow {
-  readonly entry: bigint;
-  readonly kind: Entry["kind"];
-  readonly amount_nano: bigint;
-  readonly held_nano: bigint;
-  readonly balance_after_nano: bigint;
-  readonly reference: string;
-  readonly key_id: string | null;
-  readonly member_id: string | null;
-  readonly note: string | null;
-  readonly created_at: Date;
-}
+type EntryRow = SnakeCased<Omit<Entry, "id">> & { readonly entry: bigint };
 
 /** The public id of an entry. */
 export const entryId = (entry: bigint): string => `entry_${entry}`;
 
-function toEntry(row: EntryRow): Entry {
-  return {
-    id: entryId(row.entry),
-    kind: row.kind,
-    amountNano: row.amount_nano,
-    heldNano: row.held_nano,
-    balanceAfterNano: row.balance_after_nano,
-    reference: row.reference,
-    keyId: row.key_id,
-    memberId: row.member_id,
-    note: row.note,
-    createdAt: row.created_at,
-  };
-}
+const toEntry = ({ entry, ...row }: EntryRow): Entry => ({
+  id: entryId(entry),
+  ...camelCased(row),
+});
 
 /** Entries that a page with rare filters looks at, at most. */
 const lookedAtMax = 50_000;

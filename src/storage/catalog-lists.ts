@@ -1,4 +1,5 @@
 /** The lists of models that were taken over, and which one is in force; a change of that is a signal. docs/models.md. */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Database } from "./database.ts";
 import type { Queryable } from "./queryable.ts";
 
@@ -19,13 +20,11 @@ const channel = "catalog_list";
 
 /** What was taken over, newest first. */
 export async function catalogLists(database: Queryable): Promise<CatalogListRow[]> {
-  const rows = await database.query<{
-    version: number;
-    created_at: Date;
-    source: string;
-    models: number;
-  }>("select version, created_at, source, models from catalog_lists order by version desc", []);
-  return rows.map(({ created_at: createdAt, ...row }) => ({ ...row, createdAt }));
+  const rows = await database.query<SnakeCased<CatalogListRow>>(
+    "select version, created_at, source, models from catalog_lists order by version desc",
+    [],
+  );
+  return rows.map(camelCased);
 }
 
 /** The version in force. */

@@ -1,4 +1,5 @@
 /** The rows of the processes that serve this database. Times are the database's, so that clocks that differ do no harm. */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Queryable } from "./queryable.ts";
 
 /** How a process is doing. */
@@ -20,15 +21,7 @@ export interface GatewayRow extends Omit<GatewayReport, "masterKeys"> {
   readonly lastSeenAt: Date;
 }
 
-interface Columns {
-  readonly id: string;
-  readonly version: string;
-  readonly started_at: Date;
-  readonly last_seen_at: Date;
-  readonly in_flight: number;
-  readonly event_loop_p99_ms: number;
-  readonly memory_bytes: bigint;
-}
+type Columns = SnakeCased<Omit<GatewayRow, "memoryBytes">> & { readonly memory_bytes: bigint };
 
 const rowsMax = 500;
 
@@ -64,16 +57,9 @@ export async function forgetGateway(database: Queryable, id: string): Promise<vo
 /** The processes that were heard of within a day, the oldest first. */
 export async function listGateways(database: Queryable): Promise<GatewayRow[]> {
   const rows = await database.query<Columns>(
-    `select * from gateways where last_seen_at >= now() - interval '1 day' order by started_at, id limit ${rowsMax}`,
+    `select id, version, started_at, last_seen_at, in_flight, event_loop_p99_ms, memory_bytes from gateways
+     where last_seen_at >= now() - interval '1 day' order by started_at, id limit ${rowsMax}`,
     [],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    version: row.version,
-    startedAt: row.started_at,
-    lastSeenAt: row.last_seen_at,
-    inFlight: row.in_flight,
-    eventLoopP99Ms: row.event_loop_p99_ms,
-    memoryBytes: Number(row.memory_bytes),
-  }));
+  return rows.map((row) => ({ ...camelCased(row), memoryBytes: Number(row.memory_bytes) }));
 }

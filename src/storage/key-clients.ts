@@ -2,6 +2,7 @@
  * Where each key is used from. A request is one look into a map; every few seconds what was seen goes out in one statement, a
  * row for each address. Like the request log it explains, and money does not depend on it: what cannot be written is lost.
  */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Log } from "../base/log.ts";
 import type { Database } from "./database.ts";
 import type { Queryable } from "./queryable.ts";
@@ -131,26 +132,12 @@ export interface KeyClient {
   readonly requests: bigint;
 }
 
-interface Row {
-  readonly address: string;
-  readonly user_agent: string;
-  readonly first_seen_at: Date;
-  readonly last_seen_at: Date;
-  readonly requests: bigint;
-}
-
 /** Where a key was used from within 30 days, the last one first. */
 export async function listKeyClients(database: Queryable, keyId: string): Promise<KeyClient[]> {
-  const rows = await database.query<Row>(
-    `select * from key_clients where key_id = $1 and last_seen_at >= now() - interval '${clientDays} days'
+  const rows = await database.query<SnakeCased<KeyClient>>(
+    `select address, user_agent, first_seen_at, last_seen_at, requests from key_clients where key_id = $1 and last_seen_at >= now() - interval '${clientDays} days'
      order by last_seen_at desc, address limit ${clientsMax}`,
     [keyId],
   );
-  return rows.map((row) => ({
-    address: row.address,
-    userAgent: row.user_agent,
-    firstSeenAt: row.first_seen_at,
-    lastSeenAt: row.last_seen_at,
-    requests: row.requests,
-  }));
+  return rows.map(camelCased);
 }

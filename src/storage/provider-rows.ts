@@ -1,4 +1,5 @@
 /** The rows of providers that were added over the management API, and of pauses. What is sealed in them is not opened here. */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Queryable } from "./queryable.ts";
 
 export interface ProviderCredentialRow {
@@ -20,29 +21,17 @@ export interface StoredProvider {
   readonly credentials: readonly ProviderCredentialRow[];
 }
 
-interface ProviderColumns {
-  readonly id: string;
-  readonly version: number;
-  readonly created_at: Date;
-  readonly updated_at: Date;
+type ProviderColumns = SnakeCased<Omit<StoredProvider, "removed" | "credentials">> & {
   readonly removed_at: Date | null;
-  readonly settings: Buffer;
-}
+};
 
-interface CredentialColumns {
-  readonly provider_id: string;
-  readonly id: string;
-  readonly weight: number;
+type CredentialColumns = SnakeCased<Omit<ProviderCredentialRow, "removed">> & {
   readonly removed_at: Date | null;
-  readonly api_key: Buffer;
-}
+};
 
-const credentialOf = (row: CredentialColumns): ProviderCredentialRow => ({
-  providerId: row.provider_id,
-  id: row.id,
-  weight: row.weight,
-  removed: row.removed_at !== null,
-  apiKey: row.api_key,
+const credentialOf = ({ removed_at: at, ...row }: CredentialColumns): ProviderCredentialRow => ({
+  ...camelCased(row),
+  removed: at !== null,
 });
 
 /** Providers with their credentials, the oldest first: all of them, or one, whose row is then locked. */
@@ -58,13 +47,9 @@ export async function storedProviders(database: Queryable, id?: string): Promise
     [id ?? null],
   );
   const byProvider = Map.groupBy(credentials, (row) => row.provider_id);
-  return rows.map((row) => ({
-    id: row.id,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    removed: row.removed_at !== null,
-    settings: row.settings,
+  return rows.map(({ removed_at: at, ...row }) => ({
+    ...camelCased(row),
+    removed: at !== null,
     credentials: (byProvider.get(row.id) ?? []).map(credentialOf),
   }));
 }

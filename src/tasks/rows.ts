@@ -1,12 +1,11 @@
 /** Rows of the table `tasks` as values: what everybody may read of a task, and what the engine needs to take its next step. */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { assert } from "../base/assert.ts";
 import type { Span } from "../base/tracing.ts";
 import type { MediaOffer, MediaPrice } from "../catalog/index.ts";
-import type { MediaRequest, MediaUsage } from "../media/index.ts";
 import type { Queryable } from "../storage/index.ts";
 import { openScope, type Constraints, type MediaPlan } from "../routing/index.ts";
-import type { TaskStatus } from "./states.ts";
-import type { Artifact, Task, TaskAttempt, TaskError } from "./types.ts";
+import type { Task } from "./types.ts";
 
 /** What a step works on: the task, who may serve it, and how far the attempt under way has come. */
 export interface Job extends Task {
@@ -31,41 +30,9 @@ export interface Job extends Task {
 }
 
 /** A row as the database gives it. */
-export interface TaskRow {
-  readonly workspace_id: string;
-  readonly id: string;
-  readonly key_id: string;
-  readonly member_id: string | null;
-  readonly kind: Task["kind"];
-  readonly family: Task["family"];
-  readonly model: string;
-  readonly form: Task["form"];
-  readonly status: TaskStatus;
-  readonly request: MediaRequest;
-  readonly notes: readonly string[];
-  readonly plan: StoredPlan;
-  readonly attempts: readonly TaskAttempt[];
-  readonly reserved_nano: bigint;
-  readonly cost_nano: bigint;
-  readonly usage: MediaUsage | null;
-  readonly artifacts: readonly Artifact[];
-  readonly error: TaskError | null;
-  readonly webhook_url: string | null;
-  readonly attempt: number;
-  readonly provider: string | null;
-  readonly credential: string | null;
-  readonly upstream_id: string | null;
-  readonly asking: boolean;
-  readonly misses: number;
-  readonly missing_since: Date | null;
-  readonly lease_token: string | null;
-  readonly expires_at: Date;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-  readonly finished_at: Date | null;
-  readonly tags: Readonly<Record<string, string>> | null;
-  readonly end_user: string | null;
-}
+export type TaskRow = SnakeCased<
+  Omit<Job, "offers" | "explanation" | "constraints" | "traceparent" | "span">
+> & { readonly plan: StoredPlan };
 
 /** The offers as they were at submission: a price that changes later does not change what a task costs. */
 export interface StoredPlan {
@@ -165,55 +132,13 @@ export function insertRows(tx: Queryable, rows: readonly NewRow[]): Promise<Task
 }
 
 /** A row as everybody may see it. */
-export function toTask(row: TaskRow): Task {
-  return {
-    workspaceId: row.workspace_id,
-    id: row.id,
-    keyId: row.key_id,
-    memberId: row.member_id,
-    kind: row.kind,
-    family: row.family,
-    model: row.model,
-    form: row.form,
-    status: row.status,
-    request: row.request,
-    notes: row.notes,
-    reservedNano: row.reserved_nano,
-    costNano: row.cost_nano,
-    usage: row.usage,
-    artifacts: row.artifacts,
-    error: row.error,
-    provider: row.provider,
-    attempts: row.attempts,
-    webhookUrl: row.webhook_url,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    finishedAt: row.finished_at,
-    expiresAt: row.expires_at,
-    tags: row.tags,
-    endUser: row.end_user,
-  };
-}
+export const toTask = ({ plan: _plan, ...row }: TaskRow): Task => camelCased(row);
 
 /** A row as the engine works on it. */
-export function toJob(row: TaskRow): Job {
-  return {
-    ...toTask(row),
-    offers: row.plan.offers.map((offer) => ({
-      provider: offer.provider,
-      upstreamModel: offer.upstream_model,
-      streaming: offer.streaming,
-      price: readPrice(offer.price),
-    })),
-    explanation: row.plan.explanation,
-    constraints: row.plan.constraints ?? openScope,
-    attempt: row.attempt,
-    credential: row.credential,
-    upstreamId: row.upstream_id,
-    asking: row.asking,
-    misses: row.misses,
-    missingSince: row.missing_since,
-    leaseToken: row.lease_token,
-    traceparent: row.plan.traceparent,
-  };
-}
+export const toJob = (row: TaskRow): Job => ({
+  ...camelCased(row),
+  offers: row.plan.offers.map((offer) => ({ ...camelCased(offer), price: readPrice(offer.price) })),
+  explanation: row.plan.explanation,
+  constraints: row.plan.constraints ?? openScope,
+  traceparent: row.plan.traceparent,
+});

@@ -1,5 +1,5 @@
 /** At which percentages of a spend cap a workspace is alerted. docs/callbacks.md "Spend caps". */
-import { invalidValue } from "./checks.ts";
+import { invalidValue } from "../base/errors.ts";
 
 /** Where a workspace has chosen none of its own. */
 export const usualThresholds: readonly number[] = [50, 80, 100];

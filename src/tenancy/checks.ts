@@ -1,14 +1,9 @@
 /** Checks shared by the settings of keys, workspaces and organizations. `param` is the wire name of the field. */
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, invalidValue } from "../base/errors.ts";
 
 const nameLengthMax = 200;
 const allowlistLengthMax = 10_000;
 const modelIdLengthMax = 300;
-
-/** A refusal of one field's value. */
-export function invalidValue(param: string, rule: string): GatewayError {
-  return new GatewayError("invalid_value", `\`${param}\` ${rule}.`, { param });
-}
 
 /** A required name, trimmed. @throws GatewayError `missing_required_parameter`, `invalid_value` (KEY-06) */
 export function checkName(name: string | null | undefined, param = "name"): string {

@@ -1,6 +1,6 @@
 /** What the functions of this folder need from outside, and what their answers have in common. */
 import type { Clock } from "../base/clock.ts";
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, invalidValue } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { ChangeDatabase } from "./changes.ts";
 
@@ -76,7 +76,7 @@ export interface Page<Record> {
 export function pageLimit(limit: number | undefined): number {
   if (limit === undefined) return 20;
   if (Number.isInteger(limit) && limit >= 1 && limit <= 100) return limit;
-  throw new GatewayError("invalid_value", "`limit` must be from 1 to 100.", { param: "limit" });
+  throw invalidValue("limit", "must be from 1 to 100");
 }
 
 /** Cuts rows fetched with one more than `limit` into a page. Ids sort by time, so the last id is the cursor. */

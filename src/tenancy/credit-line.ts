@@ -1,6 +1,6 @@
 /** How far a workspace may spend beyond its credits, for those that are not prepaid. docs/ledger.md. */
+import { invalidValue } from "../base/errors.ts";
 import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
-import { invalidValue } from "./checks.ts";
 
 /** An amount from 0 up; null: without limit, only caps stop its calls. */
 export type CreditLine = NanoUsd | null;

@@ -9,7 +9,7 @@ export { bootstrap, type BootstrapContext, type FirstStart } from "./bootstrap.t
 export type { Caller, ScopeLayer } from "./caller.ts";
 
 export { changeRow, changeTogether, subscribeChanges, type ChangeDatabase } from "./changes.ts";
-export { checkName, invalidValue } from "./checks.ts";
+export { checkName } from "./checks.ts";
 export {
   lockClause,
   noSuch,
@@ -118,15 +118,7 @@ export {
 } from "./signing-secret.ts";
 export { parseCreditLine, renderCreditLine, unlimited, type CreditLine } from "./credit-line.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
-export {
-  changeUser,
-  createUser,
-  emailsOf,
-  getUser,
-  listUsers,
-  type User,
-  type UserRole,
-} from "./users.ts";
+export { changeUser, createUser, emailsOf, getUser, type User, type UserRole } from "./users.ts";
 export { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 export {
   changeWorkspace,

@@ -3,7 +3,7 @@
  * none. A bound is what an administrator said last of that field; clearing the field clears it. Spend caps need none: their
  * owner may never loosen them, whoever set them (CAP-14).
  */
-import { rateLimitNames, renderRateLimits, rateLimitsOfRow } from "./rate-limits.ts";
+import { noRateLimits, rateLimitField, renderRateLimits, rateLimitsOfRow } from "./rate-limits.ts";
 import type { RateLimits, RateLimitsJson, RateLimitsPatch } from "./rate-limits.ts";
 
 /** The settings of a key that can have bounds, as they are in force. */
@@ -34,18 +34,16 @@ export interface KeyBoundsJson {
   readonly expires_at?: string | null;
 }
 
-const noLimits: RateLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null };
-
 export const noBounds: KeyBounds = {
   modelAllowlist: null,
-  rateLimits: noLimits,
+  rateLimits: noRateLimits,
   expiresAt: null,
 };
 
 export function boundsOfRow(json: KeyBoundsJson): KeyBounds {
   return {
     modelAllowlist: json.model_allowlist ?? null,
-    rateLimits: rateLimitsOfRow(json.rate_limits ?? null) ?? noLimits,
+    rateLimits: rateLimitsOfRow(json.rate_limits ?? null) ?? noRateLimits,
     expiresAt: json.expires_at ? new Date(json.expires_at) : null,
   };
 }
@@ -87,10 +85,10 @@ export function beyondBounds(bounds: KeyBounds, now: BoundSettings): string | un
   if (allowed !== null && (list.length === 0 || !list.every((id) => allowed.includes(id)))) {
     return "model_allowlist";
   }
-  const names = Object.keys(rateLimitNames) as (keyof RateLimits)[];
+  const names = Object.keys(noRateLimits) as (keyof RateLimits)[];
   const beyond = names.find((name) =>
     above(now.rateLimits?.[name] ?? null, bounds.rateLimits[name]),
   );
-  if (beyond !== undefined) return `rate_limits.${rateLimitNames[beyond]}`;
+  if (beyond !== undefined) return rateLimitField(beyond);
   return above(now.expiresAt, bounds.expiresAt) ? "expires_at" : undefined;
 }

@@ -2,10 +2,10 @@
  * API keys as records: create, read, change, reveal. Lists are in key-list.ts, moves between states are in key-states.ts.
  * Requirements: KEY; docs/management.md. Who may do what is decided by the caller.
  */
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, invalidValue } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
-import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
+import { checkName, mergeAllowlist } from "./checks.ts";
 import type { ChangeContext, ReadOptions, RowContext } from "./context.ts";
 import { lockClause, onlyRow } from "./context.ts";
 import type { BoundSettingsPatch } from "./key-bounds.ts";

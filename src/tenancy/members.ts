@@ -1,4 +1,5 @@
 /** Members: which user belongs to which workspace, in which role and within which caps. Requirements: CAP, VIS. */
+import type { SnakeCased } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
 import { changeRow } from "./changes.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
@@ -39,17 +40,12 @@ export interface Member {
   readonly updatedAt: Date;
 }
 
-export interface MemberRow extends SpendCapsRow {
-  readonly workspace_id: string;
-  readonly user_id: string;
-  readonly role: MemberRole;
-  readonly status: MemberStatus;
-  readonly invitation_id: string | null;
-  readonly invitation_expires_at: Date | null;
-  readonly rate_limits: Partial<RateLimitsJson> | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+export type MemberRow = SnakeCased<Omit<Member, "invitation" | "spendCaps" | "rateLimits">> &
+  SpendCapsRow & {
+    readonly invitation_id: string | null;
+    readonly invitation_expires_at: Date | null;
+    readonly rate_limits: Partial<RateLimitsJson> | null;
+  };
 
 /** Absent: unchanged. null: no limits. */
 export interface MemberPatch {

@@ -1,4 +1,5 @@
 /** Organizations: the outermost layer of model allowlists and routing. Requirements: CAP, ALLOW, ROUTE. */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, mergeAllowlist } from "./checks.ts";
@@ -16,14 +17,9 @@ export interface Organization {
   readonly updatedAt: Date;
 }
 
-interface OrganizationRow {
-  readonly id: string;
-  readonly name: string;
-  readonly model_allowlist: readonly string[];
+type OrganizationRow = SnakeCased<Omit<Organization, "routing">> & {
   readonly routing: Partial<RoutingJson> | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+};
 
 /** Absent: unchanged. null: none. */
 export interface OrganizationPatch {
@@ -34,16 +30,10 @@ export interface OrganizationPatch {
 
 const columns = "id, name, model_allowlist, routing, created_at, updated_at";
 
-function ofRow(row: OrganizationRow): Organization {
-  return {
-    id: row.id,
-    name: row.name,
-    modelAllowlist: row.model_allowlist,
-    routing: routingOfRow(row.routing),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
+const ofRow = (row: OrganizationRow): Organization => ({
+  ...camelCased(row),
+  routing: routingOfRow(row.routing),
+});
 
 const kind: RowKind<OrganizationRow, Organization> = {
   table: "organizations",

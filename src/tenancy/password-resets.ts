@@ -2,6 +2,7 @@
  * Links that let their holder choose a new password for a user. Only a hash of the token is kept. A user has one at most,
  * and every other way to a new password ends it (logins.ts).
  */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { GatewayError } from "../base/errors.ts";
 import type { RowContext } from "./context.ts";
@@ -24,22 +25,6 @@ export interface PasswordReset {
   readonly madeBy: string | null;
   readonly expiresAt: Date;
 }
-
-interface ResetRow {
-  readonly user_id: string;
-  readonly email: string;
-  readonly workspace_id: string;
-  readonly made_by: string | null;
-  readonly expires_at: Date;
-}
-
-const ofRow = (row: ResetRow): PasswordReset => ({
-  userId: row.user_id,
-  email: row.email,
-  workspaceId: row.workspace_id,
-  madeBy: row.made_by,
-  expiresAt: row.expires_at,
-});
 
 export const noReset = (): GatewayError =>
   new GatewayError(
@@ -76,12 +61,12 @@ export async function openReset(
   { forUpdate = false }: { readonly forUpdate?: boolean } = {},
 ): Promise<PasswordReset> {
   if (!shape.test(token)) throw noReset();
-  const [row] = await database.query<ResetRow>(
+  const [row] = await database.query<SnakeCased<PasswordReset>>(
     `select r.user_id, u.email, r.workspace_id, r.made_by, r.expires_at
      from password_resets r join users u on u.id = r.user_id
      where r.token_hash = $1 and r.expires_at > $2${forUpdate ? " for update of r" : ""}`,
     [hashOf(token), new Date(clock.now())],
   );
   if (row === undefined) throw noReset();
-  return ofRow(row);
+  return camelCased(row);
 }

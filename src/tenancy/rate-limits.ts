@@ -1,5 +1,6 @@
 /** Limits of a workspace, a member or a key: how many requests and tokens a minute, and how many calls at once. docs/limits.md. */
-import { invalidValue } from "./checks.ts";
+import { invalidValue } from "../base/errors.ts";
+import { camelCased, snakeCased, snakeName, type SnakeCased } from "../base/casing.ts";
 
 /** null: no limit of that kind. */
 export interface RateLimits {
@@ -13,18 +14,16 @@ export type RateLimitsPatch = {
   readonly [Name in keyof RateLimits]?: RateLimits[Name] | undefined;
 };
 
-export interface RateLimitsJson {
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrency: number | null;
-}
+export type RateLimitsJson = SnakeCased<RateLimits>;
 
-/** Each limit by its name on the wire. */
-export const rateLimitNames = {
-  requestsPerMinute: "requests_per_minute",
-  tokensPerMinute: "tokens_per_minute",
-  concurrency: "concurrency",
-} as const satisfies Record<keyof RateLimits, keyof RateLimitsJson>;
+export const noRateLimits: RateLimits = {
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrency: null,
+};
+
+/** A limit's name on the wire, in an error. */
+export const rateLimitField = (name: keyof RateLimits): string => `rate_limits.${snakeName(name)}`;
 
 /** The limits after a patch; null when none is left. @throws GatewayError `invalid_value` */
 export function mergeRateLimits(
@@ -36,8 +35,7 @@ export function mergeRateLimits(
   const pick = (name: keyof RateLimits): number | null => {
     const next = patch[name] === undefined ? (current?.[name] ?? null) : patch[name];
     if (next === null || (Number.isSafeInteger(next) && next >= 1)) return next;
-    const field = `rate_limits.${rateLimitNames[name]}`;
-    throw invalidValue(field, "must be a whole number from 1 up, or null");
+    throw invalidValue(rateLimitField(name), "must be a whole number from 1 up, or null");
   };
   const merged = {
     requestsPerMinute: pick("requestsPerMinute"),
@@ -47,23 +45,11 @@ export function mergeRateLimits(
   return Object.values(merged).every((limit) => limit === null) ? null : merged;
 }
 
-export function renderRateLimits(limits: RateLimits | null): RateLimitsJson | null {
-  if (limits === null) return null;
-  return {
-    requests_per_minute: limits.requestsPerMinute,
-    tokens_per_minute: limits.tokensPerMinute,
-    concurrency: limits.concurrency,
-  };
-}
+export const renderRateLimits = (limits: RateLimits | null): RateLimitsJson | null =>
+  limits && snakeCased(limits);
 
-export function rateLimitsOfRow(json: Partial<RateLimitsJson> | null): RateLimits | null {
-  if (json === null) return null;
-  return {
-    requestsPerMinute: json.requests_per_minute ?? null,
-    tokensPerMinute: json.tokens_per_minute ?? null,
-    concurrency: json.concurrency ?? null,
-  };
-}
+export const rateLimitsOfRow = (json: Partial<RateLimitsJson> | null): RateLimits | null =>
+  json && { ...noRateLimits, ...camelCased(json) };
 
 /** As it is stored. */
 export const rateLimitsParam = (limits: RateLimits | null): string | null =>

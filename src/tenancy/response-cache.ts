@@ -1,5 +1,6 @@
 /** The response cache of a key: for how long an answer is given again, and what that costs. docs/cache.md. */
-import { invalidValue } from "./checks.ts";
+import { invalidValue } from "../base/errors.ts";
+import { camelCased, snakeCased, type SnakeCased } from "../base/casing.ts";
 
 export interface ResponseCache {
   /** How old an answer may be. */
@@ -8,10 +9,7 @@ export interface ResponseCache {
   readonly chargePercent: number;
 }
 
-export interface ResponseCacheJson {
-  readonly ttl_seconds: number;
-  readonly charge_percent: number;
-}
+export type ResponseCacheJson = SnakeCased<ResponseCache>;
 
 /** Absent: unchanged. null: no cache. */
 export type ResponseCachePatch = { readonly [Name in keyof ResponseCache]?: number | undefined };
@@ -38,10 +36,10 @@ const isWhole = (value: number | undefined, least: number, most: number): value 
   value !== undefined && Number.isSafeInteger(value) && value >= least && value <= most;
 
 export const renderResponseCache = (cache: ResponseCache | null): ResponseCacheJson | null =>
-  cache && { ttl_seconds: cache.ttlSeconds, charge_percent: cache.chargePercent };
+  cache && snakeCased(cache);
 
 export const responseCacheOfRow = (json: ResponseCacheJson | null): ResponseCache | null =>
-  json && { ttlSeconds: json.ttl_seconds, chargePercent: json.charge_percent };
+  json && camelCased(json);
 
 /** As it is stored. */
 export const responseCacheParam = (cache: ResponseCache | null): string | null =>

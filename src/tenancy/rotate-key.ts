@@ -2,10 +2,9 @@
  * Replacing the value of an API key while its record stays: same id, name, caps, counters and creator.
  * docs/management.md. The old value works for a time of grace, so that whoever holds it can change over.
  */
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, invalidValue } from "../base/errors.ts";
 import { graceSecondsMax } from "../base/management.ts";
 import { changeRow } from "./changes.ts";
-import { invalidValue } from "./checks.ts";
 import type { ChangeContext } from "./context.ts";
 import { onlyRow } from "./context.ts";
 import { generateKey, parseKey } from "./key-format.ts";

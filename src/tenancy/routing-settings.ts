@@ -2,8 +2,10 @@
  * Routing settings of an organization, a workspace or a key, as values and as stored JSON.
  * Requirements: ROUTE. How the layers combine: scope.ts.
  */
+import { invalidValue } from "../base/errors.ts";
+import { camelCased, snakeCased, snakeName, type SnakeCased } from "../base/casing.ts";
 import { supplyTiers, type SupplyTier } from "../base/management.ts";
-import { checkNames, invalidValue } from "./checks.ts";
+import { checkNames } from "./checks.ts";
 
 const sortStrategies = ["price", "latency", "throughput", "balanced"] as const;
 export type SortStrategy = (typeof sortStrategies)[number];
@@ -23,13 +25,7 @@ export type RoutingPatch = {
 };
 
 /** The stored and the wire shape. */
-export interface RoutingJson {
-  readonly mode: "follow" | "custom";
-  readonly sort: SortStrategy | null;
-  readonly supply_tiers: readonly SupplyTier[];
-  readonly pinned_providers: readonly string[];
-  readonly preferred_providers: readonly string[];
-}
+export type RoutingJson = SnakeCased<RoutingSettings>;
 
 export const followRouting: RoutingSettings = {
   mode: "follow",
@@ -80,17 +76,12 @@ export function mergeRouting(
   return merged;
 }
 
-const settingNames = {
-  sort: "sort",
-  supplyTiers: "supply_tiers",
-  pinnedProviders: "pinned_providers",
-  preferredProviders: "preferred_providers",
-} as const;
-type Setting = keyof typeof settingNames;
+const settings = ["sort", "supplyTiers", "pinnedProviders", "preferredProviders"] as const;
+type Setting = (typeof settings)[number];
 
 /** What a patch sets; null and an empty list clear. */
 const settingsIn = (patch: RoutingPatch): readonly Setting[] =>
-  (Object.keys(settingNames) as Setting[]).filter((name) => (patch[name] ?? "").length > 0);
+  settings.filter((name) => (patch[name] ?? "").length > 0);
 
 /** Settings that come with `mode: follow` may repeat what is kept, and change nothing. */
 function refuseIdle(
@@ -101,29 +92,16 @@ function refuseIdle(
   const idle = names.find((name) => JSON.stringify(merged[name]) !== JSON.stringify(current[name]));
   if (idle === undefined) return;
   throw invalidValue(
-    `routing.${settingNames[idle]}`,
+    `routing.${snakeName(idle)}`,
     "has no effect with mode follow; send mode custom, or no mode",
   );
 }
 
 /** As stored and as rendered. */
-export function renderRouting(routing: RoutingSettings): RoutingJson {
-  return {
-    mode: routing.mode,
-    sort: routing.sort,
-    supply_tiers: routing.supplyTiers,
-    pinned_providers: routing.pinnedProviders,
-    preferred_providers: routing.preferredProviders,
-  };
-}
+export const renderRouting = (routing: RoutingSettings): RoutingJson => snakeCased(routing);
 
 /** Reads stored settings; what a row from an older version lacks is "none". */
-export function routingOfRow(json: Partial<RoutingJson> | null): RoutingSettings {
-  return {
-    mode: json?.mode ?? "follow",
-    sort: json?.sort ?? null,
-    supplyTiers: json?.supply_tiers ?? [],
-    pinnedProviders: json?.pinned_providers ?? [],
-    preferredProviders: json?.preferred_providers ?? [],
-  };
-}
+export const routingOfRow = (json: Partial<RoutingJson> | null): RoutingSettings => ({
+  ...followRouting,
+  ...camelCased(json ?? {}),
+});

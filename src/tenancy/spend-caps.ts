@@ -1,7 +1,7 @@
 /** The four spend caps of a workspace, a member or a key, as a value. Requirements: CAP. The ledger enforces them. */
+import { invalidValue } from "../base/errors.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { formatUsd } from "../base/money.ts";
-import { invalidValue } from "./checks.ts";
 
 /** null: no limit in that dimension; 0: nothing may be spent. `hard`: open holds count too. */
 export interface SpendCaps {

@@ -5,10 +5,9 @@
  * value, so whatever ends that value ends this one too. KEY; docs/management.md.
  */
 import { timingSafeEqual } from "node:crypto";
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, invalidValue } from "../base/errors.ts";
 import { temporarySecondsMax } from "../base/management.ts";
 import { base62OfBytes } from "./base62.ts";
-import { invalidValue } from "./checks.ts";
 import type { RowContext } from "./context.ts";
 import { onlyRow } from "./context.ts";
 import type { KeyRecord, KeyRow } from "./key-record.ts";

@@ -2,10 +2,12 @@
  * Users of the console: who they are. An address is a name, not a proof: several users may have it, until the identity
  * provider verifies it for one. Passwords are in logins.ts, sessions in src/admin/sessions.ts.
  */
+import { invalidValue } from "../base/errors.ts";
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { newId } from "../base/ids.ts";
-import { checkName, invalidValue } from "./checks.ts";
-import type { Page, PageRequest, RowContext } from "./context.ts";
-import { onlyRow, pageLimit, pageOf } from "./context.ts";
+import { checkName } from "./checks.ts";
+import type { RowContext } from "./context.ts";
+import { onlyRow } from "./context.ts";
 
 export type UserRole = "admin" | "user";
 
@@ -19,14 +21,7 @@ export interface User {
   readonly updatedAt: Date;
 }
 
-interface UserRow {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: UserRole;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+type UserRow = SnakeCased<User>;
 
 export interface UserInput {
   readonly email: string;
@@ -47,17 +42,6 @@ export interface UserPatch {
 }
 
 const columns = "id, email, name, role, created_at, updated_at";
-
-function ofRow(row: UserRow): User {
-  return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    role: row.role,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
 
 /** Addresses that can be signed in with: with a domain of at least two names. */
 const emailShape = /^[\w.!#$%&'*+/=?^`{|}~-]+@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]{2,}$/;
@@ -95,7 +79,7 @@ export async function createUser(context: RowContext, input: UserInput): Promise
       input.oneTime === true ? "unused" : null,
     ],
   );
-  return ofRow(onlyRow(rows, "user"));
+  return camelCased(onlyRow(rows, "user"));
 }
 
 /** @throws GatewayError `not_found` */
@@ -103,7 +87,7 @@ export async function getUser(context: RowContext, id: string): Promise<User> {
   const rows = await context.database.query<UserRow>(`select ${columns} from users where id = $1`, [
     id,
   ]);
-  return ofRow(onlyRow(rows, "user"));
+  return camelCased(onlyRow(rows, "user"));
 }
 
 /** The addresses of users, by id. */
@@ -119,16 +103,6 @@ export async function emailsOf(
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
-/** Newest first. */
-export async function listUsers(context: RowContext, page: PageRequest): Promise<Page<User>> {
-  const limit = pageLimit(page.limit);
-  const rows = await context.database.query<UserRow>(
-    `select ${columns} from users where ($1::text is null or id < $1) order by id desc limit $2`,
-    [page.cursor ?? null, limit + 1],
-  );
-  return pageOf(rows.map(ofRow), limit);
-}
-
 /** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */
 export async function changeUser(context: RowContext, id: string, patch: UserPatch): Promise<User> {
   const rows = await context.database.query<UserRow>(
@@ -141,5 +115,5 @@ export async function changeUser(context: RowContext, id: string, patch: UserPat
       new Date(context.clock.now()),
     ],
   );
-  return ofRow(onlyRow(rows, "user"));
+  return camelCased(onlyRow(rows, "user"));
 }

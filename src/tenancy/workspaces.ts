@@ -1,8 +1,10 @@
 /** Workspaces: the tenant that keys, tasks and money belong to. Requirements: KEY. */
+import { invalidValue } from "../base/errors.ts";
+import type { SnakeCased } from "../base/casing.ts";
 import { newId } from "../base/ids.ts";
 import { mergeThresholds, usualThresholds } from "./alert-thresholds.ts";
 import { changeRow } from "./changes.ts";
-import { checkName, invalidValue, mergeAllowlist } from "./checks.ts";
+import { checkName, mergeAllowlist } from "./checks.ts";
 import type { CreditLine } from "./credit-line.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
 import { onlyRow, pageLimit, pageOf, recordById, type RowKind } from "./context.ts";
@@ -49,22 +51,11 @@ export interface Workspace {
   readonly updatedAt: Date;
 }
 
-interface WorkspaceRow extends SpendCapsRow {
-  readonly id: string;
-  readonly organization_id: string | null;
-  readonly name: string;
-  readonly status: WorkspaceStatus;
-  readonly credit_line_nano: bigint | null;
-  readonly model_allowlist: readonly string[];
-  readonly routing: Partial<RoutingJson> | null;
-  readonly rate_limits: Partial<RateLimitsJson> | null;
-  readonly alert_webhook_url: string | null;
-  readonly alert_thresholds: readonly number[];
-  readonly keep_bodies: KeepBodies;
-  readonly body_retention_days: number;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+type WorkspaceRow = SnakeCased<Omit<Workspace, "spendCaps" | "routing" | "rateLimits">> &
+  SpendCapsRow & {
+    readonly routing: Partial<RoutingJson> | null;
+    readonly rate_limits: Partial<RateLimitsJson> | null;
+  };
 
 /** Absent: unchanged. null: none, no limit. */
 export interface WorkspacePatch {

@@ -1,5 +1,6 @@
 /** Which spend caps were nearly or fully used, as far as the reader may see it. docs/callbacks.md "Spend caps". */
-import { GatewayError } from "../../base/errors.ts";
+import { wireCased } from "../../base/casing.ts";
+import { invalidValue } from "../../base/errors.ts";
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
@@ -35,9 +36,7 @@ function after(cursor: string | undefined): readonly [at: Date | null, id: strin
   if (cursor === undefined) return [null, null];
   const [, ms, id] = cursorShape.exec(cursor) ?? [];
   if (ms !== undefined && id !== undefined) return [new Date(Number(ms)), id];
-  throw new GatewayError("invalid_value", "`cursor` must be `next_cursor` of a page.", {
-    param: "cursor",
-  });
+  throw invalidValue("cursor", "must be `next_cursor` of a page");
 }
 
 /** An alert about a member is that member's own, one about a key its owner's; one about the workspace is nobody's own. */
@@ -76,16 +75,12 @@ export async function listAlerts(
   return { records: page.map(render), nextCursor };
 }
 
-const render = (row: AlertRow): object => ({
-  id: row.id,
+const render = ({ scope, scope_id, cap_window, cap_nano, spent_nano, ...row }: AlertRow) => ({
+  ...wireCased(row),
   object: "spend_alert",
-  workspace_id: row.workspace_id,
-  layer: row.scope,
-  layer_id: row.scope_id,
-  name: row.name,
-  window: row.cap_window,
-  threshold: row.threshold,
-  cap: formatUsd(row.cap_nano),
-  spent: formatUsd(row.spent_nano),
-  created_at: row.created_at.toISOString(),
+  layer: scope,
+  layer_id: scope_id,
+  window: cap_window,
+  cap: formatUsd(cap_nano),
+  spent: formatUsd(spent_nano),
 });

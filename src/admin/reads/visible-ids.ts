@@ -3,7 +3,7 @@
  * workspace's newest are found by the primary key, so that a page costs the same however long the tables are, and only its
  * ids are sorted; the rows themselves are read for the page alone (T86).
  */
-import { GatewayError } from "../../base/errors.ts";
+import { invalidValue } from "../../base/errors.ts";
 import { idMs, idTime } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
@@ -154,9 +154,7 @@ function idBounds({ cursor, from, to }: TrailFilter): { low: string; high: strin
   if (cursor === undefined) return { low, high };
   const before = shape.exec(cursor)?.[1];
   if (before === undefined) {
-    throw new GatewayError("invalid_value", "`cursor` is the `next_cursor` of a page.", {
-      param: "cursor",
-    });
+    throw invalidValue("cursor", "is the `next_cursor` of a page");
   }
   return { low, high: before < high ? before : high };
 }

@@ -2,6 +2,7 @@
  * The list of models that the vendors' presets go by: its versions, taking over a newer one, going back. And the vendors
  * themselves. docs/models.md.
  */
+import { wireCased } from "../../base/casing.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
 import { permit, writeAudit } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
@@ -99,10 +100,9 @@ const versions = route({
   async handle({ services: { database }, actor }) {
     permit(actor, "catalog.read", {}, "the catalogue");
     const inForce = await catalogVersion(database);
-    const taken = (await catalogLists(database)).map(({ createdAt, ...row }) => ({
-      ...row,
+    const taken = (await catalogLists(database)).map((row) => ({
+      ...wireCased(row),
       in_force: row.version === inForce,
-      created_at: createdAt.toISOString(),
     }));
     const shipped = {
       version: shippedVersion,

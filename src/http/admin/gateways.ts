@@ -1,4 +1,5 @@
 /** The gateways that serve, over the management API. docs/management.md. */
+import { wireCased } from "../../base/casing.ts";
 import { permit } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { listGateways } from "../../storage/index.ts";
@@ -33,17 +34,7 @@ const list = route({
   async handle({ services: { database }, actor }) {
     permit(actor, "gateway.read", {}, "the gateways");
     const rows = await listGateways(database);
-    return whole(
-      rows.map((row) => ({
-        id: row.id,
-        version: row.version,
-        started_at: row.startedAt.toISOString(),
-        last_seen_at: row.lastSeenAt.toISOString(),
-        in_flight: row.inFlight,
-        event_loop_p99_ms: row.eventLoopP99Ms,
-        memory_bytes: row.memoryBytes,
-      })),
-    );
+    return whole(rows.map(wireCased));
   },
 });
 

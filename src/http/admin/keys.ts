@@ -12,7 +12,7 @@ import {
   type Actor,
   type WithinChange,
 } from "../../admin/index.ts";
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError, invalidValue } from "../../base/errors.ts";
 import {
   beyondBounds,
   changeKey,
@@ -98,12 +98,9 @@ async function ownerOf(
   permit(actor, "key.create_for_member", { workspaceId }, "workspace");
   const member = await getMember(context, { workspaceId, userId }).catch(() => undefined);
   if (member?.status === "active") return member.userId;
-  throw new GatewayError(
-    "invalid_value",
-    member === undefined
-      ? "`user_id` must be a member of the workspace."
-      : "`user_id` is invited and has not accepted yet.",
-    { param: "user_id" },
+  throw invalidValue(
+    "user_id",
+    member ? "is invited and has not accepted yet" : "must be a member of the workspace",
   );
 }
 

@@ -1,7 +1,8 @@
 /** The money of a workspace over the management API: credit, balance, ledger. docs/management.md. */
+import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
 import { permit, readObject, workspaceKind, writeAudit } from "../../admin/index.ts";
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { formatUsd, parseUsd } from "../../base/money.ts";
 import { amountNanoMax, creditIn, type CreditResult, type Entry } from "../../ledger/index.ts";
@@ -12,7 +13,6 @@ import {
   getWorkspace,
   renderCreditLine,
   unlimited,
-  invalidValue,
   pageLimit,
 } from "../../tenancy/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
@@ -47,17 +47,11 @@ const entry = Type.Object({
 });
 const entrySchema = { name: "LedgerEntry", schema: entry };
 
-const renderEntry = (one: Entry): object => ({
-  id: one.id,
+const renderEntry = ({ amountNano, heldNano: _held, balanceAfterNano, ...one }: Entry) => ({
+  ...wireCased(one),
   object: "ledger_entry",
-  kind: one.kind,
-  amount: formatUsd(one.amountNano),
-  balance_after: formatUsd(one.balanceAfterNano),
-  reference: one.reference,
-  key_id: one.keyId,
-  member_id: one.memberId,
-  note: one.note,
-  created_at: one.createdAt.toISOString(),
+  amount: formatUsd(amountNano),
+  balance_after: formatUsd(balanceAfterNano),
 });
 
 const creditBody = strict({

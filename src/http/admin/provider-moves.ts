@@ -1,7 +1,7 @@
 /** What is done with a provider besides changing its settings: its keys, a test, a pause. docs/models.md "Side by side". */
 import { Type } from "../../base/json-schema.ts";
 import { addCredential, dropCredential, pauseProvider, permit } from "../../admin/index.ts";
-import { GatewayError } from "../../base/errors.ts";
+import { invalidValue } from "../../base/errors.ts";
 import { noSuch } from "../../tenancy/index.ts";
 import type { AdminServices } from "../services.ts";
 import { answer, changed, keyOf, oneSchema } from "./provider-requests.ts";
@@ -102,9 +102,7 @@ function pauseEnd({ clock }: AdminServices, until: string | undefined): Date {
   const nowMs = clock.now();
   const end = timeOf(until, "until") ?? new Date(nowMs + hourMs);
   if (end.getTime() > nowMs && end.getTime() <= nowMs + pauseMsMax) return end;
-  throw new GatewayError("invalid_value", "`until` must be within the next seven days.", {
-    param: "until",
-  });
+  throw invalidValue("until", "must be within the next seven days");
 }
 
 const pause = route({

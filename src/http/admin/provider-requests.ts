@@ -10,7 +10,7 @@ import {
   type ProviderObject,
   type WithinChange,
 } from "../../admin/index.ts";
-import { GatewayError } from "../../base/errors.ts";
+import { invalidValue } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { providerIdPattern, providerSchema, type Credential } from "../../catalog/index.ts";
 import type { AdminServices } from "../services.ts";
@@ -106,9 +106,7 @@ export function credentialsOf(
   list: readonly { id: string; api_key: string; weight?: number }[] | undefined,
 ): Credential[] {
   if (apiKey !== undefined && list !== undefined)
-    throw new GatewayError("invalid_value", "`api_key` and `credentials` exclude each other.", {
-      param: "api_key",
-    });
+    throw invalidValue("api_key", "and `credentials` exclude each other");
   if (apiKey !== undefined) return [{ id: "default", apiKey: keyOf(apiKey), weight: 1 }];
   const all = (list ?? []).map(({ id, api_key, weight = 1 }) => ({
     id,
@@ -117,9 +115,7 @@ export function credentialsOf(
   }));
   const twice = all.find(({ id }, index) => all.findIndex((one) => one.id === id) !== index);
   if (twice === undefined) return all;
-  throw new GatewayError("invalid_value", "`credentials` has two of the same id.", {
-    param: "credentials",
-  });
+  throw invalidValue("credentials", "has two of the same id");
 }
 
 interface Changing {

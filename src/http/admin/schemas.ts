@@ -1,6 +1,7 @@
 /** Fields that several bodies of the management API have, as schemas, and how they become the values of tenancy. */
+import { camelCased } from "../../base/casing.ts";
 import { Type, type Static, type TSchema } from "../../base/json-schema.ts";
-import { GatewayError } from "../../base/errors.ts";
+import { invalidValue } from "../../base/errors.ts";
 import { parseUsd } from "../../base/money.ts";
 import {
   cacheSecondsMax,
@@ -88,18 +89,9 @@ export const routingBody = nullable(
 );
 
 /** The routing of a body as a patch. */
-export function routingOf(
+export const routingOf = (
   body: Static<typeof routingBody> | undefined,
-): RoutingPatch | null | undefined {
-  if (body === undefined || body === null) return body;
-  return {
-    mode: body.mode,
-    sort: body.sort,
-    supplyTiers: body.supply_tiers,
-    pinnedProviders: body.pinned_providers,
-    preferredProviders: body.preferred_providers,
-  };
-}
+): RoutingPatch | null | undefined => body && camelCased(body);
 
 const limit = optional(nullable(Type.Integer({ minimum: 1 })));
 
@@ -108,16 +100,9 @@ export const rateLimitsBody = nullable(
 );
 
 /** The rate limits of a body as a patch. */
-export function rateLimitsOf(
+export const rateLimitsOf = (
   body: Static<typeof rateLimitsBody> | undefined,
-): RateLimitsPatch | null | undefined {
-  if (body === undefined || body === null) return body;
-  return {
-    requestsPerMinute: body.requests_per_minute,
-    tokensPerMinute: body.tokens_per_minute,
-    concurrency: body.concurrency,
-  };
-}
+): RateLimitsPatch | null | undefined => body && camelCased(body);
 
 export const responseCacheBody = nullable(
   strict({
@@ -129,8 +114,7 @@ export const responseCacheBody = nullable(
 /** The response cache of a body as a patch. */
 export const responseCacheOf = (
   body: Static<typeof responseCacheBody> | undefined,
-): ResponseCachePatch | null | undefined =>
-  body && { ttlSeconds: body.ttl_seconds, chargePercent: body.charge_percent };
+): ResponseCachePatch | null | undefined => body && camelCased(body);
 
 export const timeBody = Type.String({
   minLength: 10,
@@ -148,11 +132,7 @@ export function timeOf<Absent extends null | undefined>(
   if (typeof text !== "string") return text;
   const time = new Date(text);
   if (rfc3339.test(text) && !Number.isNaN(time.getTime())) return time;
-  throw new GatewayError(
-    "invalid_value",
-    `\`${param}\` must be a time such as 2027-01-31T00:00:00Z.`,
-    { param },
-  );
+  throw invalidValue(param, "must be a time such as 2027-01-31T00:00:00Z");
 }
 
 /** The query of every list. */

@@ -1,4 +1,5 @@
 /** Where somebody is signed in, over the management API: their own sessions, and nobody else's. docs/management.md. */
+import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
@@ -28,13 +29,9 @@ const session = Type.Object({
   current: Type.Boolean({ description: "It is the session of this request." }),
 });
 
-const render = (record: OwnSession, actor: Actor): object => ({
-  id: record.id,
+const render = ({ userId: _own, ...record }: OwnSession, actor: Actor) => ({
+  ...wireCased(record),
   object: "session",
-  created_at: record.createdAt.toISOString(),
-  expires_at: record.expiresAt.toISOString(),
-  ip: record.ip,
-  user_agent: record.userAgent,
   current: record.id === actor.sessionId,
 });
 

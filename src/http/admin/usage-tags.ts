@@ -1,5 +1,5 @@
 /** What a question about usage by a tag may ask, and of which days it is answered. docs/tags.md. */
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { usageGroups, type UsageGroup } from "../../base/management.ts";
 import type { UsageFilter } from "../../usage/index.ts";
 
@@ -29,9 +29,7 @@ export function groupOf(
   const param = filter === undefined ? "group_by" : "tag";
   if (!listed.includes(name)) throw notListed(name, param);
   if (grouped !== undefined && grouped !== name)
-    throw new GatewayError("invalid_value", "`tag` and `group_by` must name the same tag.", {
-      param: "tag",
-    });
+    throw invalidValue("tag", "and `group_by` must name the same tag");
   const value = filter?.slice(colon + 1);
   return { groupBy, tag: { name, value, grouped: grouped !== undefined } };
 }

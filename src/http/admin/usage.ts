@@ -1,7 +1,7 @@
 /** What was used and what it cost, over the management API. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { visibilityOf } from "../../admin/index.ts";
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { granularities, usageGroups } from "../../base/management.ts";
 import {
   countNames,
@@ -83,7 +83,7 @@ const offsetDaysMax = 31;
 /** @throws GatewayError `invalid_value` */
 function checkFilter({ from, to, groupBy, tag, top, offsetHours }: UsageFilter): void {
   if (top !== undefined && groupBy === undefined && tag?.grouped !== true) {
-    throw new GatewayError("invalid_value", "`top` needs `group_by`.", { param: "top" });
+    throw invalidValue("top", "needs `group_by`");
   }
   if (offsetHours !== 0 && to.getTime() - from.getTime() > offsetDaysMax * dayMs) {
     throw new GatewayError(
@@ -168,7 +168,7 @@ const usage = route({
     const to = timeOf(query.to, "to") ?? new Date(services.clock.now() + 1);
     const from = timeOf(query.from, "from") ?? new Date(to.getTime() - daysDefault * dayMs);
     if (from >= to) {
-      throw new GatewayError("invalid_value", "`from` must be before `to`.", { param: "from" });
+      throw invalidValue("from", "must be before `to`");
     }
     const granularity = query.granularity ?? "total";
     const asked = byDays({

@@ -1,6 +1,7 @@
 /**
  * Callbacks over the management API: what was sent and how often, sending again, trying an address. docs/management.md; Requirements: HOOK.
  */
+import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
@@ -48,23 +49,10 @@ const delivery = Type.Object({
 });
 const deliverySchema = { name: "WebhookDelivery", schema: delivery };
 
-export const renderDelivery = (one: Delivery): object => ({
-  id: one.id,
-  workspace_id: one.workspaceId,
-  task_id: one.taskId,
-  type: one.type,
-  url: one.url,
-  status: one.status,
-  next_attempt_at: one.dueAt?.toISOString() ?? null,
-  created_at: one.createdAt.toISOString(),
-  updated_at: one.updatedAt.toISOString(),
-  attempts: one.tries.map((tried) => ({
-    attempt: tried.attempt,
-    started_at: tried.startedAt.toISOString(),
-    duration_ms: tried.durationMs,
-    http_status: tried.httpStatus,
-    error: tried.error,
-  })),
+export const renderDelivery = ({ memberId: _member, dueAt, tries, ...one }: Delivery) => ({
+  ...wireCased(one),
+  next_attempt_at: dueAt?.toISOString() ?? null,
+  attempts: tries.map(wireCased),
 });
 
 const deliveryKind: Kind<Delivery> = {

@@ -1,4 +1,5 @@
 /** Workspaces over the management API. Requirements: CAP-10, CAP-11, ALLOW, ROUTE. */
+import { camelCased } from "../../base/casing.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
 import {
   changeObject,
@@ -98,15 +99,12 @@ const patch = strict({
 });
 
 const settingsOf = (body: Static<typeof patch>) => ({
+  ...camelCased(body),
   spendCaps: spendCapsOf(body.spend_caps),
-  modelAllowlist: body.model_allowlist,
   routing: routingOf(body.routing),
   rateLimits: rateLimitsOf(body.rate_limits),
   creditLineNano: body.credit_line === undefined ? undefined : parseCreditLine(body.credit_line),
   alertWebhookUrl: alertUrlOf(body.alert_webhook_url),
-  alertThresholds: body.alert_thresholds,
-  keepBodies: body.keep_bodies,
-  bodyRetentionDays: body.body_retention_days,
 });
 
 /** Must be HTTPS; where it leads is checked at every try. */
@@ -229,7 +227,7 @@ const change = route({
   errors: ["not_found", "insufficient_permissions"],
   async handle(request) {
     const { services, actor, params, body } = request;
-    const input = { name: body.name, status: body.status, ...settingsOf(body) };
+    const input = settingsOf(body);
     checkProviders(services.catalog(), input.routing);
     const id = params["id"]!;
     const record = await changeObject(services, workspaceKind, request, {

@@ -3,7 +3,7 @@
  * player sends no headers. What has expired, and what was uploaded, is not there. Rows STORE-01, STORE-03; RFC 9110 section 14.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError, invalidValue } from "../../base/errors.ts";
 import {
   createThumbnails,
   findFile,
@@ -72,7 +72,7 @@ function widthOf({ query }: FastifyRequest): ThumbnailWidth | undefined {
   if (text === undefined) return undefined;
   const width = thumbnailWidths.find((one) => String(one) === text);
   if (width !== undefined) return width;
-  throw new GatewayError("invalid_value", "`width` is 160, 320 or 640.", { param: "width" });
+  throw invalidValue("width", "is 160, 320 or 640");
 }
 
 const missing = (): GatewayError =>

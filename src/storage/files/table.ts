@@ -2,6 +2,7 @@
  * The table of kept files: whose each is, what it holds, and until when. The sweep removes what is past its time, in small
  * batches, whatever the number (T86). Rows STORE; migration 0008.
  */
+import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import type { Database } from "../database.ts";
 import type { Queryable } from "../queryable.ts";
 import type { FileStore } from "./store.ts";
@@ -23,16 +24,7 @@ export interface FileRow {
   readonly expiresAt: Date;
 }
 
-interface StoredRow {
-  name: string;
-  workspace_id: string;
-  task_id: string | null;
-  purpose: FileRow["purpose"];
-  media_type: string;
-  bytes: bigint;
-  created_at: Date;
-  expires_at: Date;
-}
+type StoredRow = SnakeCased<Omit<FileRow, "bytes">> & { readonly bytes: bigint };
 
 const columns = "name, workspace_id, task_id, purpose, media_type, bytes, created_at, expires_at";
 
@@ -69,18 +61,7 @@ export async function findFile(
     [name, now],
     { name: "find_file" },
   );
-  return (
-    row && {
-      name: row.name,
-      workspaceId: row.workspace_id,
-      taskId: row.task_id,
-      purpose: row.purpose,
-      mediaType: row.media_type,
-      bytes: Number(row.bytes),
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
-    }
-  );
+  return row && { ...camelCased(row), bytes: Number(row.bytes) };
 }
 
 /** Until when each of these files is kept; those that are gone at `now` are left out. */

@@ -2,19 +2,11 @@
  * The delivery log as a workspace's administrators see it, and what they may do: send an event again, and try an address.
  * Requirements: HOOK; docs/management.md. Rights are checked by the caller.
  */
+import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
-import {
-  lockClause,
-  onlyRow,
-  pageLimit,
-  pageOf,
-  type Page,
-  type PageRequest,
-  type ReadOptions,
-  type RowContext,
-} from "../../tenancy/index.ts";
+import { lockClause, onlyRow, type ReadOptions, type RowContext } from "../../tenancy/index.ts";
 import { eventText, testType } from "./events.ts";
 
 export interface DeliveryTry {
@@ -45,28 +37,12 @@ export interface Delivery {
   readonly tries: readonly DeliveryTry[];
 }
 
-interface DeliveryRow {
-  readonly workspace_id: string;
-  readonly id: string;
-  readonly task_id: string | null;
-  readonly member_id: string | null;
-  readonly type: string;
-  readonly url: string;
-  readonly status: Delivery["status"];
-  readonly due_at: Date | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+type DeliveryRow = SnakeCased<Omit<Delivery, "tries">>;
 
-interface TryRow {
+type TryRow = SnakeCased<DeliveryTry> & {
   readonly workspace_id: string;
   readonly delivery_id: string;
-  readonly attempt: number;
-  readonly started_at: Date;
-  readonly duration_ms: number;
-  readonly http_status: number | null;
-  readonly error: string | null;
-}
+};
 
 const columns = `d.workspace_id, d.id, d.task_id, d.type, d.url, d.status, d.due_at, d.created_at, d.updated_at,
   (select t.member_id from tasks t where t.workspace_id = d.workspace_id and t.id = d.task_id) as member_id`;
@@ -78,46 +54,16 @@ async function withTries(database: Queryable, rows: readonly DeliveryRow[]): Pro
     [rows.map((row) => row.workspace_id), rows.map((row) => row.id)],
   );
   return rows.map((row) => ({
-    workspaceId: row.workspace_id,
-    id: row.id,
-    taskId: row.task_id,
-    memberId: row.member_id,
-    type: row.type,
-    url: row.url,
-    status: row.status,
-    dueAt: row.due_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    ...camelCased(row),
     tries: tries
       .filter((one) => one.workspace_id === row.workspace_id && one.delivery_id === row.id)
-      .map((one) => ({
-        attempt: one.attempt,
-        startedAt: one.started_at,
-        durationMs: one.duration_ms,
-        httpStatus: one.http_status,
-        error: one.error,
-      })),
+      .map(({ workspace_id: _workspace, delivery_id: _delivery, ...one }) => camelCased(one)),
   }));
 }
 
 async function onlyDelivery(database: Queryable, rows: readonly DeliveryRow[]): Promise<Delivery> {
   const [delivery] = await withTries(database, [onlyRow(rows, "delivery")]);
   return onlyRow(delivery === undefined ? [] : [delivery], "delivery");
-}
-
-/** Deliveries of a workspace, newest first; of one task where it is named. @throws GatewayError `invalid_value` (limit) */
-export async function listDeliveries(
-  { database }: { readonly database: Queryable },
-  filter: PageRequest & { readonly workspaceId: string; readonly taskId?: string | undefined },
-): Promise<Page<Delivery>> {
-  const limit = pageLimit(filter.limit);
-  const rows = await database.query<DeliveryRow>(
-    `select ${columns} from webhook_deliveries d
-     where d.workspace_id = $1 and ($2::text is null or d.task_id = $2) and ($3::text is null or d.id < $3)
-     order by d.id desc limit $4`,
-    [filter.workspaceId, filter.taskId ?? null, filter.cursor ?? null, limit + 1],
-  );
-  return pageOf(await withTries(database, rows), limit);
 }
 
 /** The deliveries of these names, in their order; names that are none are left out. */

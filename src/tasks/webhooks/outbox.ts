@@ -2,6 +2,7 @@
  * The statements of the outbox. A row is taken under a lease, and every write of it names the lease's token, so that a
  * process which lost its lease changes nothing any more. docs/tasks.md; Requirements: HOOK.
  */
+import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import { randomUUID } from "node:crypto";
 import type { Queryable } from "../../storage/index.ts";
 import type { NextStep, Outcome } from "./schedule.ts";
@@ -31,17 +32,7 @@ export interface ClaimedDelivery extends DueDelivery {
   readonly token: string;
 }
 
-interface ClaimedRow {
-  readonly workspace_id: string;
-  readonly id: string;
-  readonly host: string;
-  readonly task_id: string | null;
-  readonly type: string;
-  readonly url: string;
-  readonly body: string | null;
-  readonly attempts: number;
-  readonly attempts_before: number;
-  readonly created_at: Date;
+interface ClaimedRow extends SnakeCased<Omit<ClaimedDelivery, "traceparent" | "token">> {
   readonly traceparent: string | null;
 }
 
@@ -83,7 +74,7 @@ export async function claimDue(
        for update skip locked
      ) as free
      where d.workspace_id = free.workspace_id and d.id = free.id
-     returning d.workspace_id, d.id, coalesce(d.host, '') as host, d.task_id, d.type, d.url, d.body, d.attempts,
+     returning d.workspace_id, d.id, coalesce(d.host, '') as host, d.task_id, d.type, d.url, d.body as text, d.attempts as attempt,
        d.attempts_before, d.created_at,
        (select t.plan->>'traceparent' from tasks t where t.workspace_id = d.workspace_id and t.id = d.task_id) as traceparent`,
     [
@@ -96,16 +87,7 @@ export async function claimDue(
     { name: "webhooks_claim" },
   );
   return rows.map((row) => ({
-    workspaceId: row.workspace_id,
-    id: row.id,
-    host: row.host,
-    taskId: row.task_id,
-    type: row.type,
-    url: row.url,
-    text: row.body,
-    attempt: row.attempts,
-    attemptsBefore: row.attempts_before,
-    createdAt: row.created_at,
+    ...camelCased(row),
     traceparent: row.traceparent ?? undefined,
     token,
   }));
