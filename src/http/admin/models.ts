@@ -8,15 +8,8 @@ import type { Model } from "../../catalog/index.ts";
 import { getKey } from "../../tenancy/index.ts";
 import { modelShape, renderModel } from "./model-views.ts";
 import { route, type AdminRequest } from "./route.ts";
-import { strict, words } from "./schemas.ts";
+import { everything, strict, whole, words } from "./schemas.ts";
 import { reachOfAll, reachOfKey, type Reach } from "./scope.ts";
-
-const whole = (data: readonly object[]) => ({ body: { data, has_more: false, next_cursor: null } });
-const modelsSchema = Type.Object({
-  data: Type.Array(modelShape),
-  has_more: Type.Literal(false),
-  next_cursor: Type.Null(),
-});
 
 const idsMax = 20;
 const split = (text: string): readonly string[] => text.split(",").map((one) => one.trim());
@@ -70,7 +63,7 @@ const models = route({
   summary: "The models of the configuration, who offers them, and how that goes",
   action: "model.read",
   query,
-  answer: { name: "ConfiguredModels", schema: modelsSchema },
+  answer: { name: "ConfiguredModels", schema: everything(modelShape) },
   errors: ["not_found"],
   async handle({ services, actor, query: asked }) {
     const reading = {

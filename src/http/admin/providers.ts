@@ -28,7 +28,7 @@ import {
 } from "./provider-requests.ts";
 import { providerShape, renderProvider } from "./provider-views.ts";
 import { route } from "./route.ts";
-import { strict } from "./schemas.ts";
+import { everything, strict, whole } from "./schemas.ts";
 
 const list = route({
   method: "GET",
@@ -39,17 +39,13 @@ const list = route({
   query: strict({}),
   answer: {
     name: "Providers",
-    schema: Type.Object({
-      data: Type.Array(providerShape),
-      has_more: Type.Literal(false),
-      next_cursor: Type.Null(),
-    }),
+    schema: everything(providerShape),
   },
   async handle(request) {
     const reading = await readingOf(request);
     const all = [...reading.catalog.providers.values()];
     const data = all.map((one) => renderProvider(one, reading));
-    return { body: { data, has_more: false, next_cursor: null } };
+    return whole(data);
   },
 });
 

@@ -2,6 +2,7 @@
  * What a task was asked for, without what was written or shown to it: texts and pictures of callers are kept for the work, not
  * to be read by others.
  */
+import { snakeCased } from "../../base/casing.ts";
 import type { MediaRequest } from "../../media/index.ts";
 
 const content = new Set([
@@ -17,14 +18,6 @@ const content = new Set([
   "user",
 ]);
 
-/** `durationSeconds` as `duration_seconds`. */
-const snakeCase = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** The parameters by name; of what is left out, nothing. */
 export const renderParameters = (request: MediaRequest): object =>
-  Object.fromEntries(
-    Object.entries(request)
-      .filter(([name]) => !content.has(name))
-      .map(([name, value]) => [snakeCase(name), value]),
-  );
+  snakeCased(Object.fromEntries(Object.entries(request).filter(([name]) => !content.has(name))));
