@@ -29,8 +29,6 @@ export interface VendorModels {
 interface VendorOptions {
   readonly variables: Environment["variables"];
   readonly log: Log;
-  /** How often local servers are asked; tests only. */
-  readonly askEveryMs?: number | undefined;
 }
 
 /** Whether the environment names anybody to call. */
@@ -66,7 +64,6 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
       : watchLocalServers({
           providers,
           log,
-          everyMs: options.askEveryMs,
           onChange(catalog) {
             local = catalog;
             join();
