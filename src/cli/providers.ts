@@ -107,7 +107,7 @@ function addSettingCommands(providers: Command): void {
   overApi(remove, {
     needs,
     ask: (id: string) => (api) => api.call({ method: "DELETE", path: pathOf(id) }),
-    show: (_removed, id) => console.log(`${id} was removed`),
+    show: (_removed, id: string) => console.log(`${id} was removed`),
   });
 }
 
@@ -199,13 +199,13 @@ function addPauses(providers: Command): void {
       const body = defined({ until: timeOf(options.until, "--until") });
       return (api) => api.call({ method: "POST", path: pathOf(id, "/pause"), body });
     },
-    show: (row, id) => console.log(`${id} is paused until ${row.paused_until}`),
+    show: (row, id: string) => console.log(`${id} is paused until ${row.paused_until}`),
   });
   overApi(providers.command("resume <id>").description("send a paused provider calls again"), {
     needs,
     ask: (id: string) => (api) =>
       api.call({ method: "POST", path: pathOf(id, "/resume"), body: {} }),
-    show: (_row, id) => console.log(`${id} gets calls again`),
+    show: (_row, id: string) => console.log(`${id} gets calls again`),
   });
 }
 
@@ -224,7 +224,8 @@ function addCredentialCommands(credentials: Command): void {
         return api.call({ method: "POST", path: pathOf(provider, "/credentials"), body });
       };
     },
-    show: (_row, provider, id) => console.log(`${provider} has the credential ${id}`),
+    show: (_row, provider: string, id: string) =>
+      console.log(`${provider} has the credential ${id}`),
   });
   const remove = credentials
     .command("remove <provider> <id>")
@@ -236,6 +237,7 @@ function addCredentialCommands(credentials: Command): void {
         method: "DELETE",
         path: pathOf(provider, `/credentials/${encodeURIComponent(id)}`),
       }),
-    show: (_row, provider, id) => console.log(`${provider} no longer has the credential ${id}`),
+    show: (_row, provider: string, id: string) =>
+      console.log(`${provider} no longer has the credential ${id}`),
   });
 }
