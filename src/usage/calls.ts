@@ -34,9 +34,9 @@ const freeOf = (table: string, log: LogIds): string =>
   `(select x.workspace_id, l.* from ${table} x cross join lateral ${toldOf("x.workspace_id", "x.log_id", log)} l) l
    left join api_keys k on k.workspace_id = l.workspace_id and k.id = l.log_key`;
 
-/** Charges each with its log row, if there is one: the rows of `charges`, {@link chargeColumns}. */
+/** Charges each with its log row, if there is one, and what that says it cost: the rows of `charges`, {@link chargeColumns}. */
 export const chargedSql = (charges: string, log: LogIds): string =>
-  `${chargeRow("e", 1, toldList())}, e.entry, e.log_id, l.log_id is null as missing
+  `${chargeRow("e", 1, toldList())}, e.entry, e.log_id, l.log_id is null as missing, l.cost_nano as logged_nano
    from ${charges} e left join lateral ${toldOf("e.workspace_id", "e.log_id", log)} l on true`;
 
 /** Log rows that cost nothing: those that `free` (workspace_id, log_id) names. */
@@ -56,14 +56,13 @@ export const missingSql = (where: string, log: LogIds): string => `
   where ${where} and exists (select from requests r where r.workspace_id = u.workspace_id and r.id = u.id
       and ${log("r.id")} offset 0)`;
 
-/** Log rows that are in the sums as free and have a charge now: out again, the charge counts. */
-export const chargedAfterwardsSql = (charges: string, log: LogIds): string => `
+/** Log rows that are in the sums as free and have a charge now: out again, the charge counts. `charged` is of {@link chargedSql}. */
+export const chargedAfterwardsSql = (charged: string, log: LogIds): string => `
   ${freeRow(-1)} from ${freeOf(
     `(
-    select e.workspace_id, e.log_id from ${charges} e
-    where not exists (select from usage_pending p where p.workspace_id = e.workspace_id and p.id = e.log_id offset 0)
-      and exists (select from requests r where r.workspace_id = e.workspace_id and r.id = e.log_id and r.cost_nano = 0
-        and ${log("r.id")} offset 0)
+    select e.workspace_id, e.log_id from ${charged} e
+    where e.logged_nano = 0
+      and not exists (select from usage_pending p where p.workspace_id = e.workspace_id and p.id = e.log_id offset 0)
       and e.entry = ${firstChargeOf("e.workspace_id", "e.log_id")})`,
     log,
   )}`;

@@ -69,7 +69,7 @@ const callsSql = `
     select ${callColumns} from charged
     union all ${freeSql("(select * from waiting where charge is null)", log)}
     union all ${foundSql("found", log)}
-    union all ${chargedAfterwardsSql("charges", log)}
+    union all ${chargedAfterwardsSql("charged", log)}
   )`;
 
 const sums = sumColumns.join(", ");

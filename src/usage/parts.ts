@@ -226,12 +226,13 @@ class Parts {
       live_free as materialized (
         select p.workspace_id, p.id as log_id from usage_pending p
         where ${this.#near("p.workspace_id")} and ${firstChargeOf("p.workspace_id", "p.id")} is null),
+      live_charged as materialized (${chargedSql("live_charges", log)}),
       live_found as materialized (${missingSql(`${this.#near("u.workspace_id")} and ${this.#within("u.at", span)}`, log)})`;
     const calls = `
-      select ${callColumns} from (${chargedSql("live_charges", log)}) charged
+      select ${callColumns} from live_charged
       union all ${freeSql("live_free", log)}
       union all ${foundSql("live_found", log)}
-      union all ${chargedAfterwardsSql("live_charges", log)}`;
+      union all ${chargedAfterwardsSql("live_charged", log)}`;
     return { tables, part: this.#summed(calls, span) };
   }
 

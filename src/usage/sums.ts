@@ -59,7 +59,8 @@ const short = (text: string): string => `left(coalesce(${text}, ''), ${textMax})
  * join would have to be made first: all of it, for one hour's calls.
  */
 const logKey = "coalesce(r.key_id, h.key_id)";
-const headJoin = "left join request_heads h on h.workspace_id = r.workspace_id and h.id = r.head";
+const headJoin = `left join lateral (
+    select * from request_heads h where h.workspace_id = r.workspace_id and h.id = r.head offset 0) h on true`;
 
 const explanation = "coalesce(r.explanation, h.explanation)";
 const provider = "coalesce(r.provider, h.provider)";
