@@ -47,6 +47,37 @@ it("the palette leads to a page, to a key by its name, and to a call by its id, 
   await close();
 });
 
+it("a page that comes late takes the focus, but not from the palette that was opened meanwhile", async () => {
+  const { page, settled, close } = await world.open("mem");
+  await page.goto("/start");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await settled();
+  const search = page.getByPlaceholder("Search or jump");
+  const titled = (name: string) => page.getByRole("heading", { level: 1, name });
+  const choose = async (label: string) => {
+    await page.keyboard.press("Control+k");
+    await search.fill(label);
+    await page.locator("[data-selected]", { hasText: label }).waitFor();
+  };
+  // Its code is under way until the palette is there again.
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await choose("Requests");
+  await page.route("**/assets/**", (route) => held.then(() => route.continue()));
+  await page.keyboard.press("Enter");
+  await expect.poll(() => pathOf(page)).toBe("/requests");
+  await search.waitFor({ state: "detached" });
+  await choose("Keys");
+  expect(await titled("Requests").count()).toBe(0);
+  release();
+  await titled("Requests").waitFor({ state: "attached" });
+  await settled();
+  await page.keyboard.press("Enter");
+  await titled("Keys").and(page.locator(":focus")).waitFor();
+  expect(pathOf(page)).toBe("/keys");
+  await close();
+});
+
 it.skipIf(!isLong)(
   "letters after g lead to pages, / to the first filter, ? lists them; while somebody types they are letters",
   async () => {

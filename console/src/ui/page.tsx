@@ -1,16 +1,39 @@
 /** A page's frame: its title, which takes the focus after a move, and what stands beside it. */
 import { Group, Title } from "@mantine/core";
+import { useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, type ReactNode } from "react";
 
 /** The path whose title has had the focus: it gets it once a move. A title that changes when its data arrive must not take it from what somebody types. */
 let arrived = "";
 
+/** The dialog that had the focus when the last move began: it closes with it. */
+let left: Element | null = null;
+
+const dialogInFocus = (): Element | null =>
+  document.activeElement?.closest("[role=dialog]") ?? null;
+
+/** Notes each move as it begins. */
+function useMoves(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe("onBeforeNavigate", ({ pathChanged }) => {
+        if (pathChanged) left = dialogInFocus();
+      }),
+    [router],
+  );
+}
+
 export function Page(props: { title: string; aside?: ReactNode; children: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
+  useMoves();
   useEffect(() => {
     document.title = `${props.title} - Tollgate`;
     if (arrived === location.pathname) return;
     arrived = location.pathname;
+    // A page may come late: a dialog that was opened since, such as the palette, keeps what is typed.
+    const dialog = dialogInFocus();
+    if (dialog !== null && dialog !== left) return;
     heading.current?.focus({ preventScroll: true });
   }, [props.title]);
   return (
