@@ -14,6 +14,14 @@ export const watchShifts = `(() => {
   };
   observer.observe({ type: "layout-shift", buffered: true });
   const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const moves = () => document.getAnimations().some((one) => one instanceof CSSTransition);
+  globalThis.restOfShifts = async () => {
+    for (let still = 0; still < 5; ) {
+      await frame();
+      take(observer.takeRecords());
+      still = found.splice(0).length === 0 && !moves() ? still + 1 : 0;
+    }
+  };
   globalThis.takeShifts = async () => { await frame(); await frame(); take(observer.takeRecords()); return found.splice(0); };
 })()`;
 
@@ -25,6 +33,9 @@ export interface Shift {
 
 /** What moved since this was asked last. */
 export const takeShifts = (page: Page): Promise<Shift[]> => page.evaluate<Shift[]>("takeShifts()");
+
+/** Waits until nothing moves any more: what follows a new size of the window is no part of what comes after. */
+export const restOfShifts = (page: Page): Promise<void> => page.evaluate<void>("restOfShifts()");
 
 /** At most so much may move while a page fills: what Google calls good. */
 const shiftMax = 0.1;

@@ -42,11 +42,11 @@ export function StartPage() {
   const key = keys?.find(({ id }) => id === keyId) ?? keys?.[0];
   const models = useModels(key);
   const [model, setModel] = useState<string | null>(named ?? null);
-  const chosen = model !== null && models.includes(model) ? model : models[0];
+  const chosen = model !== null && models?.includes(model) ? model : models?.[0];
   return (
     <Page title="Make your first call">
       {keys?.length === 0 && <FirstKey ws={ws} />}
-      {key !== undefined && info !== undefined && (
+      {key !== undefined && info !== undefined && models !== undefined && (
         <>
           <Group align="end" mb="lg">
             <Select

@@ -17,11 +17,11 @@ export function useOwnKeys(userId: string | null | undefined, ws: string | undef
   return api.useQuery("get", "/admin/v1/keys", { params: { query } }, { enabled });
 }
 
-/** Text models that a key's own allowlist lets it call. */
-export function useModels(key: Key | undefined): readonly string[] {
+/** Text models that a key's own allowlist lets it call; undefined while they are on their way. */
+export function useModels(key: Key | undefined): readonly string[] | undefined {
   const { data } = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
   const allowed = key?.model_allowlist ?? [];
-  return (data?.data ?? [])
+  return data?.data
     .filter(({ id, kind }) => kind === "text" && (allowed.length === 0 || allowed.includes(id)))
     .map(({ id }) => id);
 }
