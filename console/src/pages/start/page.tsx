@@ -33,6 +33,10 @@ function FirstKey({ ws }: { ws: string | undefined }) {
   );
 }
 
+/** The model that somebody chose where the key may call it, else the first one. */
+const chosenOf = (models: readonly string[], wanted: string | null): string | undefined =>
+  wanted !== null && models.includes(wanted) ? wanted : models[0];
+
 export function StartPage() {
   const { ws, model: named } = route.useSearch();
   const { data: me } = api.useQuery("get", "/admin/v1/me");
@@ -42,7 +46,7 @@ export function StartPage() {
   const key = keys?.find(({ id }) => id === keyId) ?? keys?.[0];
   const models = useModels(key);
   const [model, setModel] = useState<string | null>(named ?? null);
-  const chosen = model !== null && models?.includes(model) ? model : models?.[0];
+  const chosen = chosenOf(models ?? [], model);
   return (
     <Page title="Make your first call">
       {keys?.length === 0 && <FirstKey ws={ws} />}
