@@ -31,7 +31,7 @@ interface Kept {
   readonly frames?: readonly SseEvent[];
 }
 
-const version = 2;
+const version = 3;
 /** A longer request is not looked up: to bring it into one form takes as long as to parse it. */
 const requestBytesMax = 1024 * 1024;
 const cacheHeader = "x-gw-cache";
@@ -53,27 +53,32 @@ export class CachedCall {
   readonly reply: Recording;
   readonly #cache: CacheServices;
   readonly #settings: ResponseCache;
-  readonly #name: AnswerName | undefined;
+  readonly #isStored: boolean;
   readonly #mayRead: boolean;
+  /** Known when the call is prepared. */
+  #name: AnswerName | undefined;
 
   constructor(cache: CacheServices, settings: ResponseCache, call: AnyCall, reply: Reply) {
     this.#cache = cache;
     this.#settings = settings;
     const said = call.cacheControl?.toLowerCase() ?? "";
-    const isStored = !said.includes("no-store") && call.source.bytes.length <= requestBytesMax;
-    this.#mayRead = isStored && !said.includes("no-cache");
-    this.#name = isStored
-      ? { workspaceId: call.caller.workspaceId, digest: digestOf(call) }
-      : undefined;
-    this.reply = new Recording(reply, isStored);
+    this.#isStored = !said.includes("no-store") && call.source.bytes.length <= requestBytesMax;
+    this.#mayRead = this.#isStored && !said.includes("no-cache");
+    this.reply = new Recording(reply, this.#isStored);
   }
 
   /** Answers the call from the cache, and charges it. @returns false where there is nothing to answer with @throws GatewayError */
   async answer(context: CallContext): Promise<boolean> {
-    const kept = await this.#find();
+    const { call, record } = context;
+    if (this.#isStored)
+      this.#name = {
+        workspaceId: call.caller.workspaceId,
+        digest: digestOf(call, record.model),
+      };
+    const kept = await this.#find(context);
     const outcome = kept !== undefined ? "hit" : this.#mayRead ? "miss" : "bypass";
     this.#cache.looked(outcome);
-    context.record.cache = outcome;
+    record.cache = outcome;
     this.reply.outcome = outcome;
     if (kept === undefined) return false;
     await this.#give(context, kept);
@@ -98,10 +103,14 @@ export class CachedCall {
     if (text !== undefined) this.#cache.answers.put(this.#name, text, this.#settings.ttlSeconds);
   }
 
-  async #find(): Promise<Kept | undefined> {
+  /** What was kept, and still may be given: a provider that was taken away answers no more, from here neither. */
+  async #find({ services }: CallContext): Promise<Kept | undefined> {
     if (this.#name === undefined || !this.#mayRead) return undefined;
     const text = await this.#cache.answers.find(this.#name, this.#settings.ttlSeconds);
-    return text === undefined ? undefined : (JSON.parse(text) as Kept);
+    if (text === undefined) return undefined;
+    const kept = JSON.parse(text) as Kept;
+    const { providers } = services.catalog();
+    return kept.provider !== null && providers.has(kept.provider) ? kept : undefined;
   }
 
   async #give({ services, record, hold, reply }: CallContext, kept: Kept): Promise<void> {
@@ -125,13 +134,13 @@ const shareOf = (amountNano: NanoUsd, percent: number): NanoUsd =>
 
 /**
  * All that decides an answer, and what it says of changes by hooks: who was not changed is not answered with what became of
- * somebody else's request. The workspace is part of it, and of the row's key, and of what the row is sealed with.
+ * somebody else's request. `resolved`: the model that its name means now. The workspace is part of it, and of the row's key, and of what the row is sealed with.
  */
-function digestOf(call: AnyCall): string {
+function digestOf(call: AnyCall, resolved: string): string {
   const { caller, protocol, model, stream, callerHeaders } = call;
   const { fallbackModels = null, changes = [] } = call;
   const scope = routingScope(caller);
-  const about = [version, caller.workspaceId, protocol, model, stream];
+  const about = [version, caller.workspaceId, protocol, model, resolved, stream];
   return createHash("sha256")
     .update(JSON.stringify([...about, fallbackModels, callerHeaders, scope, changes]))
     .update("\n")

@@ -1,5 +1,6 @@
 /** Providers added over the management API mean what the same lines of a file mean, and change under a running gateway. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/patience.ts";
 import {
   answering,
   chat,
@@ -242,4 +243,40 @@ describe("a test of a provider", () => {
     expect(foreign.json.error).toMatchObject({ code: "invalid_value", param: "model" });
     expect((await admin("POST", "/providers/nobody/test", {})).status).toBe(404);
   });
+});
+
+it("a response cache gives no answer of a provider that is gone, or of what a name meant before", async () => {
+  const { gateway, upstream } = world;
+  const { key } = must(
+    await admin("POST", "/keys", {
+      workspace_id: gateway.workspaceId,
+      name: "cached",
+      response_cache: { ttl_seconds: 600 },
+    }),
+  ) as { key: string };
+  const ask = async (model: string): Promise<string | null> => {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+    return answer.headers.get("x-gw-cache");
+  };
+  const untilHit = (model: string) =>
+    eventually(async () => (await ask(model)) === "hit", `${model} is kept`);
+  const add = async (id: string, models: object[]) =>
+    must(await admin("POST", "/providers", providerBody(id, upstream.url, { models })));
+
+  await add("first", [modelRow("kept/model")]);
+  await untilHit("kept/model");
+  must(await admin("DELETE", "/providers/first"));
+  const alias = { aliases: ["kept/now"] };
+  await add("second", [modelRow("kept/model", alias), modelRow("kept/other")]);
+  expect(await ask("kept/model")).toBe("miss");
+  await untilHit("kept/now");
+  const models = [modelRow("kept/model"), modelRow("kept/other", alias)];
+  must(await admin("PATCH", "/providers/second", { models }));
+  expect(await ask("kept/now")).toBe("miss");
+  must(await admin("DELETE", "/providers/second"));
 });
